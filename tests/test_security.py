@@ -191,7 +191,7 @@ Rule = Callable[[ast.AST], Iterator[str]]
 # These pack, as a proxy does, or read what their own server has packed, wheels that pip has checked, and archives
 # whose hashes npm's lock and Pyodide's hold.
 PACKING = {"deploy/proxy.py", "benchmarks/sessions.py", "tools/engines/__main__.py"}
-PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py", "tools/book/scorm.py", "ui/film/still.py"}
+PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py", "tools/book/scorm.py", "ui/film/static_scene.py"}
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")
 RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),

@@ -5,7 +5,7 @@ from rope_core.theory import challenges, layout_demo
 from ui.figures import catalogue as models
 from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as figures
-from ui.film.scene import around
+from ui.film.scene import integer_window
 from ui.page.fields import BASE, CUSTOM, GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
@@ -29,7 +29,7 @@ FIELDS = (BEATS, WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
 
 def same_rotation(page: Frame) -> None:
     """One rotation, its dimensions in two orders."""
-    film = seats.permutation(page.get(WIDTH), page.get(BASE), around(page.get(POSITION)), page.t)
+    film = seats.permutation(page.get(WIDTH), page.get(BASE), integer_window(page.get(POSITION)), page.t)
     page.show(film, seats.permutation, convert, layout_demo.two_orders)
     page.bar()
     page.symbols()

@@ -3,7 +3,7 @@
 from rope_core.theory import attention, challenges, demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
-from ui.film.scene import around
+from ui.film.scene import integer_window
 from ui.page.fields import BASE, GEOMETRY, beats, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
@@ -33,7 +33,7 @@ FIELDS = (BEATS, M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 def circle(page: Frame) -> None:
     """Two vectors turn under the hand; the score depends on their distance."""
     rope = page.store.rope()
-    windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
+    windows = (integer_window(page.get(M)), integer_window(page.get(N)), integer_window(page.get(SHIFT)))
     drawing = figures.turning(rope, page.get(PAIR), *windows, page.t)
     page.show(drawing, figures.turning, attention.pair_contributions, demo.score)
     page.bar()

@@ -15,7 +15,7 @@ from tests.browser.conftest import DESK, PHONE, until
 from tests.browser.test_pages import address
 from tests.support.reader import Reader, tell, violations
 from tests.test_pages import NAMES
-from ui.film.colours import contrast
+from ui.film.colours import contrast_ratio
 from ui.text.words import LANGUAGES, Words
 
 pytestmark = pytest.mark.browser
@@ -99,7 +99,7 @@ def pale(page: Page) -> list[str]:
             ground = np.median(around, axis=0)
             fill = np.array([float(part) for part in re.findall(r"[\d.]+", letters["fill"])[:3]])
             mixed = fill * letters["opacity"] + ground * (1 - letters["opacity"])
-            ratio = contrast(*(f"#{bytes(colour.round().astype(np.uint8)).hex()}" for colour in (mixed, ground)))
+            ratio = contrast_ratio(*(f"#{bytes(colour.round().astype(np.uint8)).hex()}" for colour in (mixed, ground)))
             if ratio < (3 if letters["size"] >= 24 else 4.5):
                 result.append(f"{figure['figure']}: {letters['text']!r} {ratio:.2f}")
     return result

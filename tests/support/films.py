@@ -12,7 +12,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from ui.figures.drawing import Film
-from ui.film.still import Still
+from ui.film.static_scene import StaticScene
 from ui.text.words import Words
 
 TYPES = {"f4": "<f4", "i1": "|i1", "u1": "|u1"}
@@ -83,13 +83,13 @@ class Shown:
     at: Mapping[str, float]
 
 
-def painted(still: Still) -> tuple[str, ...]:
+def painted(still: StaticScene) -> tuple[str, ...]:
     """Return the titles and labels that a scene shows where its controls are, in the beat in force."""
     panels = [panel for panel in still.head["panels"] if still._shown(panel)]
-    shapes = [shape for panel in panels for shape in panel["shapes"] if still._shown(shape)]
-    labels = [part for shape in shapes for part in (shape, *shape.get("of", ())) if part["kind"] == "label"]
+    shapes = [shape for panel in panels for shape in panel["marks"] if still._shown(shape)]
+    labels = [part for shape in shapes for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == "text"]
     there = [part for part in labels if all(np.isfinite(still.numbers(part[axis])).all() for axis in "xy")]
-    texts = [panel["title"] for panel in panels] + [part["text"] for part in there]
+    texts = [panel["title"] for panel in panels] + [part["content"] for part in there]
     return tuple(filter(None, map(still.text, texts)))
 
 
@@ -101,8 +101,8 @@ def shown(at: AppTest) -> dict[str, Shown]:
     films = {}
     for data in (part.bytes for part in parts if part.bytes):
         text = reported[unpacked(data)[0]]
-        still = Still(data, text["at"])
-        sliders = {each["name"] for each in still.head["controls"] if each["slider"]} - {*text["fixed"]}
+        still = StaticScene(data, text["at"])
+        sliders = {each["name"] for each in still.head["controls"] if each["has_slider"]} - {*text["fixed"]}
         beats = still.head["beats"]
         of_beat = still.text(beats[still.index["beat"]]["finding"]) if beats else ""
         finding = of_beat or still.text(still.head["finding"])

@@ -18,7 +18,7 @@ HELD = """name => {
 }"""
 PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
   place: {...panel.place.dataset},
-  shapes: panel.shapes.flatMap(({drawn}) => drawn.whole ?? [drawn]).map(drawn => drawn.pen
+  marks: panel.marks.flatMap(({drawn}) => drawn.whole ?? [drawn]).map(drawn => drawn.pen
     ? [...drawn.pen.getImageData(0, 0, drawn.canvas.width, drawn.canvas.height).data]
     : [...drawn.node.children].map(part =>
       Object.fromEntries(part.getAttributeNames().map(key => [key, part.getAttribute(key)])))),
@@ -38,7 +38,7 @@ def pairs(path: str) -> np.ndarray:
 
 def beats_of(shape: dict[str, Any]) -> dict[str, int]:
     """Return which beats show a shape, as far as it says so."""
-    return {name: shape[name] for name in ("since", "until") if name in shape}
+    return {name: shape[name] for name in ("first_beat", "last_beat") if name in shape}
 
 
 def agrees(page: Page, name: str, index: dict[str, int]) -> int:
@@ -54,18 +54,18 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 place["left" if axis == "x" else "bottom"] + (values - panel[axis]["low"]) * place[f"s{axis}"]
             )
 
-        within = panel["since"] <= beat and not 0 < panel["until"] < beat
-        whole = [part | beats_of(shape) for shape in panel["shapes"] for part in shape.get("of", [shape])]
-        for shape, parts in zip(whole, parted["shapes"], strict=True):
-            if not within or shape.get("since", 1) > beat or 0 < shape.get("until", 0) < beat:
+        within = panel["first_beat"] <= beat and not 0 < panel["last_beat"] < beat
+        whole = [part | beats_of(shape) for shape in panel["marks"] for part in shape.get("grab_marks", [shape])]
+        for shape, parts in zip(whole, parted["marks"], strict=True):
+            if not within or shape.get("first_beat", 1) > beat or 0 < shape.get("last_beat", 0) < beat:
                 continue
-            if shape["kind"] == "image":
+            if shape["kind"] == "heatmap":
                 # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
                 cells = numbers(shape["cells"], held, index).ravel()
                 shades = numbers(shape[look if look in shape else "colours"], held, index)
                 np.testing.assert_array_equal(np.array(parts).reshape(-1, 4)[:, :3], shades[cells.astype(int) + 127])
                 compared += cells.size
-            if shape["kind"] == "boxes":
+            if shape["kind"] == "rect":
                 sides = [pixels(numbers(shape[side], held, index), side[0]) for side in ("x0", "x1", "y0", "y1")]
                 across, right, down, low = np.broadcast_arrays(*sides)
                 shown = [part for part in parts if part.get("display") != "none"]
@@ -74,12 +74,12 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 wanted = np.stack(box, axis=1)[np.isfinite(np.sum(box, axis=0))]
                 np.testing.assert_allclose(drawn.reshape(-1, 4), wanted, atol=0.02)
                 compared += len(drawn)
-            if shape["kind"] not in ("path", "dots", "hands"):
+            if shape["kind"] not in ("path", "dots", "vector"):
                 continue
             x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")
-            if shape["kind"] == "path":
+            if shape["kind"] == "line":
                 drawn = pairs(parts[0]["d"])
-            elif shape["kind"] == "dots":
+            elif shape["kind"] == "dot":
                 shown = [part for part in parts if part.get("display") != "none"]
                 # Many of one colour are one path of points.
                 many = [pairs(part["d"].replace("h0", "")) for part in shown if "d" in part]
@@ -88,11 +88,14 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
             else:
                 angle, length = (
                     numbers(shape["angle"], held, index),
-                    numbers(shape["length"], held, index) * abs(place["sy" if shape.get("unit") == "y" else "sx"]),
+                    numbers(shape["length"], held, index)
+                    * abs(place["sy" if shape.get("length_unit") == "y" else "sx"]),
                 )
                 x, y = x + length * np.cos(angle), y - length * np.sin(angle)
                 tips = [pairs(part["d"])[0] for part in parts if "d" in part]
-                drawn = np.array(tips if shape["head"] else [[float(part["x2"]), float(part["y2"])] for part in parts])
+                drawn = np.array(
+                    tips if shape["has_head"] else [[float(part["x2"]), float(part["y2"])] for part in parts]
+                )
             x, y = np.broadcast_arrays(x, y)
             seen = np.isfinite(x + y)
             np.testing.assert_allclose(drawn, np.stack([x[seen], y[seen]], axis=1), atol=0.02)

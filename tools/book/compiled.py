@@ -27,7 +27,13 @@ ALWAYS = {
 ALWAYS |= {"encodings.utf_8_sig", "encodings.utf_32", "encodings.unicode_escape", "encodings.raw_unicode_escape"}
 ALWAYS |= {"zipfile", "shutil", "statistics", "fractions", "decimal", "random", "traceback", "pkgutil"}
 DOCUMENTS = ("numpy/_core/_add_newdocs.py", "numpy/_core/_add_newdocs_scalars.py")
-ROOTS = ("ui.book.session", "ui.film.still", "rope_core.grade.child", "rope_core.ledger", "rope_core.lrpe.reference")
+ROOTS = (
+    "ui.book.session",
+    "ui.film.static_scene",
+    "rope_core.grade.child",
+    "rope_core.ledger",
+    "rope_core.lrpe.reference",
+)
 """What the browser, or the one that draws the files, loads by a name that stands in no import; pages are the others."""
 
 

@@ -19,7 +19,7 @@ from ui.book.frame import FIRST, Book, folder
 from ui.book.markdown import html
 from ui.book.nodes import Node, data, live
 from ui.figures.drawing import Drawing
-from ui.film.still import Still
+from ui.film.static_scene import StaticScene
 from ui.page.menu import ORDER
 from ui.text.words import LANGUAGES, Words, sections
 
@@ -189,7 +189,7 @@ def _still(node: Node) -> str:
     """Return a film's picture, which is there before its script; for readers without scripts each step's picture."""
     first, *later = (
         f'<p class="film-say">{escape(say)}</p>{panels}<p class="film-finding">▸ {escape(finding)}</p>'
-        for say, panels, finding in Still(b64decode(node.data), node.live["at"]).beats()
+        for say, panels, finding in StaticScene(b64decode(node.data), node.live["at"]).beats()
     )
     return first + (f"<noscript>{''.join(later)}</noscript>" if later else "")
 

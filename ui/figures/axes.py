@@ -8,10 +8,10 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
-from ui.figures.drawing import Film, kept
-from ui.film.colours import GREEN, RED, SIGNED
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import circle, handle, image, label, path
+from ui.figures.drawing import Film, cached_figure
+from ui.film import marks
+from ui.film.colours import DIVERGING_SCALE, GREEN, RED
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
 from ui.text.words import Words
 
 # Patches along an edge; pairs of a head of 64; slowest and fastest frequency, rad per patch, as with base 100.
@@ -40,42 +40,55 @@ def least_along(frequencies: Array, angle: float) -> float:
     return float(score_map(frequencies, steps).min())
 
 
-@kept
+@cached_figure
 def maps(t: Words) -> Film:
     """Return the score maps of the dragged patch, side by side, and what the marked patch scores in each."""
-    column, row = (control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
+    column, row = (field_control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
     places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)
     offsets = places[None, None] - places[:, :, None, None]
     scores = {name: score_map(frequencies, offsets) for name, frequencies in ways().items()}
-    x, y = Track((column,), np.arange(GRID)[:, None] + 0.5), Track((row,), np.arange(GRID)[:, None] + 0.5)
+    x, y = NumberTrack((column,), np.arange(GRID)[:, None] + 0.5), NumberTrack((row,), np.arange(GRID)[:, None] + 0.5)
     at_key = {
-        name: Texts((row, column), tuple(f"{value:.2f}" for value in score[:, :, KEY[0], KEY[1]].ravel().tolist()))
+        name: TextTrack((row, column), tuple(f"{value:.2f}" for value in score[:, :, KEY[0], KEY[1]].ravel().tolist()))
         for name, score in scores.items()
     }
     edge = Axis(0.0, GRID, (), "")
     panels = []
     for place, (name, score) in enumerate(scores.items()):
-        cells = Track((row, column), np.rint(score * FULL).astype(np.int8))
+        cells = NumberTrack((row, column), np.rint(score * FULL).astype(np.int8))
         grips = [
-            handle(column, x, 0.0, RED, t("grab_column"), r=10),
-            handle(row, 0.0, y, RED, t("grab_row"), r=10),
+            marks.drag_handle(column, x, 0.0, RED, t("grab_column"), radius_px=10),
+            marks.drag_handle(row, 0.0, y, RED, t("grab_row"), radius_px=10),
         ]
         panels.append(
             Panel(
                 edge,
                 Axis(GRID, 0.0, (), ""),
                 [
-                    image(cells, SIGNED, (0.0, GRID), (0.0, GRID)),
-                    path(Track((column,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), [0.0, GRID], RED, 1, "2 4"),
-                    path([0.0, GRID], Track((row,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), RED, 1, "2 4"),
-                    circle(KEY[1] + 0.5, KEY[0] + 0.5, 0.5, GREEN, 3),
-                    label(KEY[1] + 0.5, KEY[0] + 0.5, at_key[name], "ink", bold=True, size=15, anchor="middle", dy=-16),
+                    marks.heatmap(cells, DIVERGING_SCALE, (0.0, GRID), (0.0, GRID)),
+                    marks.line(
+                        NumberTrack((column,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), [0.0, GRID], RED, 1, "2 4"
+                    ),
+                    marks.line(
+                        [0.0, GRID], NumberTrack((row,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), RED, 1, "2 4"
+                    ),
+                    marks.circle(KEY[1] + 0.5, KEY[0] + 0.5, 0.5, GREEN, 3),
+                    marks.text(
+                        KEY[1] + 0.5,
+                        KEY[0] + 0.5,
+                        at_key[name],
+                        "ink",
+                        bold=True,
+                        font_size=15,
+                        anchor="middle",
+                        dy=-16,
+                    ),
                     *(grips if place == 0 else []),
                 ],
                 t(f"way.{name}"),
-                width=190,
+                min_width=190,
                 height=200,
-                equal=True,
+                equal_aspect=True,
             )
         )
     slots = {f"row_{name}": f"{least_along(score, 0.0):.2f}" for name, score in ways().items()}
@@ -85,7 +98,7 @@ def maps(t: Words) -> Film:
         Scene(
             panels,
             (column, row),
-            sentence(
+            sentence_parts(
                 lambda **more: t("maps_finding", last=LAST, **slots, **more),
                 **{name: at_key[name] for name in scores},
             ),

@@ -60,7 +60,7 @@ class Film:
 
     def packed(self, t: Words) -> Film:
         """Return the film of a page ready to be sent, its panels as bytes."""
-        data = self.data or self.scene.packed(f"{t.page}.{self.id}", t)
+        data = self.data or self.scene.to_bytes(f"{t.page}.{self.id}", t)
         return replace(self, scene=replace(self.scene, panels=()), data=data)
 
     @property
@@ -95,7 +95,7 @@ DRAWN = threading.Condition()
 Shown = TypeVar("Shown", Drawing, Film)
 
 
-def kept(draw: Callable[..., Shown]) -> Callable[..., Shown]:
+def cached_figure(draw: Callable[..., Shown]) -> Callable[..., Shown]:
     """Make a figure function that depends on its arguments alone share its last drawings among all sessions.
 
     In a hall hundreds look at one view. A type counts as well as a value: 1 and 1.0 may be written differently.

@@ -8,11 +8,22 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from rope_core.theory.attention import aligned, score_curve
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
-from ui.film.colours import BLUE, GREY, RED, on
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
-from ui.film.shapes import boxes, circle, dots, handle, hands, label, path, since, turned
+from ui.film import marks
+from ui.film.colours import BLUE, GREY, RED, text_colour_on
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 DIALS = 4
@@ -76,31 +87,31 @@ def words_of(sentence: str, t: Words) -> tuple[str, ...]:
     return shown_words if len(shown_words) >= FEWEST else tuple(t("sentence").split())
 
 
-@kept
+@cached_figure
 def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: Words) -> Film:
     """Return a word that is dragged along a text: one of its pairs as an arrow, then several, then a similarity."""
-    at = control(t, "position", positions, seconds=24.0)
+    at = field_control(t, "position", positions, play_seconds=24.0)
     moved = np.array(at.stops)
     scores = score_curve(rc.spectrum(rc.Request(rope)), moved - PARTNER)
     alone = single(rope)
-    position = Texts((at,), at.texts)
+    position = TextTrack((at,), at.stop_labels)
     findings = (
-        sentence(
+        sentence_parts(
             lambda **slots: t("arrow_finding", **slots),
             position=position,
-            turns=Texts((at,), turns(moved, rope.wavelength[alone])),
+            turns=TextTrack((at,), turns(moved, rope.wavelength[alone])),
         ),
-        sentence(
+        sentence_parts(
             lambda **slots: t("dials_finding", **slots),
             position=position,
-            often=Texts((at,), turns(moved, rope.wavelength[0])),
-            seldom=Texts((at,), tuple(slowly(turned, t) for turned in (moved / rope.wavelength[-1]).tolist())),
+            often=TextTrack((at,), turns(moved, rope.wavelength[0])),
+            seldom=TextTrack((at,), tuple(slowly(turned, t) for turned in (moved / rope.wavelength[-1]).tolist())),
         ),
-        sentence(
+        sentence_parts(
             lambda **slots: t("alike_finding", pairs=rope.pairs, **slots),
-            distance=Texts((at,), tuple(f"{abs(place - PARTNER):,.0f}" for place in moved.tolist())),
-            near=Texts((at,), tuple(map(str, aligned(rope, moved - PARTNER).tolist()))),
-            score=Texts((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
+            distance=TextTrack((at,), tuple(f"{abs(place - PARTNER):,.0f}" for place in moved.tolist())),
+            near=TextTrack((at,), tuple(map(str, aligned(rope, moved - PARTNER).tolist()))),
+            score=TextTrack((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
         ),
     )
     slots = {"pairs": str(rope.pairs), "word": words[-1], "other": words[PARTNER]}
@@ -115,7 +126,9 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
             ),
             (at,),
             findings[-1],
-            beats=beats(t, "dials", *findings, hints=("position",), at=({}, {}, {"position": 3}), **slots),
+            beats=beats_from_labels(
+                t, "dials", *findings, hint_controls=("position",), control_values=({}, {}, {"position": 3}), **slots
+            ),
         ),
         lambda: (
             {"position": moved, "score": scores} | {f"angle of pair {p}": moved * rope.theta[p] for p in shown(rope)}
@@ -136,25 +149,25 @@ def slowly(often: float, t: Words) -> str:
     return t("hardly") if often < HARDLY else t("turned", count=f"{often:.2g}")
 
 
-def tiles(at: Control, words: tuple[str, ...], t: Words) -> tuple[Axis, list[Shape], Shape]:
+def tiles(at: Control, words: tuple[str, ...], t: Words) -> tuple[Axis, list[Mark], Mark]:
     """Return the text's axis, its resting words, and the word that is dragged along it, whole."""
     count = len(words)
     along = places(np.array(at.stops), count)
     ticks = [(float(k), str(k)) for k in range(count)]
     ticks += [(float(places(np.array(p), count)), f"{p:,}") for p in (10, 100, 1000, LAST)]
     rest = np.arange(count - 1)
-    here = Track((at,), along[:, None])
-    left, right = (Track((at,), along[:, None] + side) for side in (-TILE, TILE))
+    here = NumberTrack((at,), along[:, None])
+    left, right = (NumberTrack((at,), along[:, None] + side) for side in (-TILE, TILE))
     still = [
-        boxes(rest - TILE, rest + TILE, 0.0, 1.0, GREY, opacity=0.2),
-        *(label(float(k), 0.5, word, size=14, dy=5) for k, word in enumerate(words[:-1])),
-        label(count + 0.3, 0.5, "…", size=18, dy=3),
+        marks.rect(rest - TILE, rest + TILE, 0.0, 1.0, GREY, opacity=0.2),
+        *(marks.text(float(k), 0.5, word, font_size=14, dy=5) for k, word in enumerate(words[:-1])),
+        marks.text(count + 0.3, 0.5, "…", font_size=18, dy=3),
     ]
     word = [
-        boxes(left, right, 0.0, 1.0, BLUE),
-        label(here, 0.5, words[-1], on(BLUE), bold=True, size=15, dy=5, plain=True),
+        marks.rect(left, right, 0.0, 1.0, BLUE),
+        marks.text(here, 0.5, words[-1], text_colour_on(BLUE), bold=True, font_size=15, dy=5, halo=False),
     ]
-    grip = handle(at, here, 0.5, BLUE, t("grab_token", word=words[-1]), word, r=0)
+    grip = marks.drag_handle(at, here, 0.5, BLUE, t("grab_token", word=words[-1]), word, radius_px=0)
     return Axis(-0.6, (1 + REST) * count + 0.2, tuple(ticks), t("position_axis"), grid=False), still, grip
 
 
@@ -162,16 +175,16 @@ def arrow(rope: rc.Rope, pair: int, at: Control, words: tuple[str, ...], t: Word
     """Return the text, and above the dragged word one pair of its numbers as an arrow that turns."""
     x, still, grip = tiles(at, words, t)
     moved = np.array(at.stops)
-    here = Track((at,), places(moved, len(words))[:, None])
-    angle = Track((at,), (UP + moved * rope.theta[pair])[:, None])
+    here = NumberTrack((at,), places(moved, len(words))[:, None])
+    angle = NumberTrack((at,), (UP + moved * rope.theta[pair])[:, None])
     return Panel(
         x,
         Axis(0.0, HIGH, ()),
         [
             *still,
             grip,
-            circle(here, MIDDLE, LONG, GREY, 1.5, unit="y"),
-            turned(
+            marks.circle(here, MIDDLE, LONG, GREY, 1.5, length_unit="y"),
+            marks.turn_handle(
                 at,
                 here,
                 MIDDLE,
@@ -179,22 +192,22 @@ def arrow(rope: rc.Rope, pair: int, at: Control, words: tuple[str, ...], t: Word
                 angle,
                 BLUE,
                 t("grab_hand", i=pair),
-                [hands(here, MIDDLE, LONG, angle, BLUE, 6, head=True, unit="y")],
-                r=0,
-                unit="y",
+                [marks.vector(here, MIDDLE, LONG, angle, BLUE, 6, has_head=True, length_unit="y")],
+                radius_px=0,
+                length_unit="y",
             ),
         ],
         t("one_turn", wave=tokens(rope.wavelength[pair])),
-        width=2000,
+        min_width=2000,
         height=190,
-        until=1,
+        last_beat=1,
     )
 
 
 def row(at: Control, words: tuple[str, ...], t: Words) -> Panel:
     """Return the text alone, with its dragged word."""
     x, still, grip = tiles(at, words, t)
-    return Panel(x, Axis(0.0, 1.0), [*still, grip], width=2000, height=44, since=2, until=2)
+    return Panel(x, Axis(0.0, 1.0), [*still, grip], min_width=2000, height=44, first_beat=2, last_beat=2)
 
 
 def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
@@ -205,36 +218,36 @@ def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel
     foot = min(0.0, float(scores.min()))
     y = low + (scores - foot) / (1.0 - foot) * (high - low)
     zero = low - foot / (1.0 - foot) * (high - low)
-    here, level = Track((at,), along[:, None]), Track((at,), y[:, None])
-    stem = Track((at,), np.stack([np.full_like(y, 1.0), y], axis=1))
+    here, level = NumberTrack((at,), along[:, None]), NumberTrack((at,), y[:, None])
+    stem = NumberTrack((at,), np.stack([np.full_like(y, 1.0), y], axis=1))
     return Panel(
         x,
         Axis(0.0, HIGH, ((zero, "0"), (high, "1")), t("score_axis", word=words[PARTNER])),
         [
-            boxes(np.array([PARTNER - TILE]), np.array([PARTNER + TILE]), 0.0, 1.0, RED, opacity=0.35),
+            marks.rect(np.array([PARTNER - TILE]), np.array([PARTNER + TILE]), 0.0, 1.0, RED, opacity=0.35),
             *still,
-            dots(along, y, GREY, 2),
-            path(Track((at,), np.stack([along, along], axis=1)), stem, BLUE, 2, dash="3 4"),
-            dots(here, level, BLUE, 7),
+            marks.dot(along, y, GREY, 2),
+            marks.line(NumberTrack((at,), np.stack([along, along], axis=1)), stem, BLUE, 2, stroke_dash="3 4"),
+            marks.dot(here, level, BLUE, 7),
             grip,
         ],
-        width=2000,
+        min_width=2000,
         height=155,
-        since=3,
+        first_beat=3,
     )
 
 
 def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
     """Return one pair's arrows: the moved word's, and the other word's, which rests."""
     moved = np.array(at.stops)
-    angle = Track((at,), (UP + moved * rope.theta[pair])[:, None])
+    angle = NumberTrack((at,), (UP + moved * rope.theta[pair])[:, None])
     return Panel(
         Axis(-1.15, 1.15),
         Axis(-1.12, 1.12),
         [
-            circle(0.0, 0.0, 1.0, GREY, 2),
-            *since(3, hands(0.0, 0.0, 0.86, UP + PARTNER * rope.theta[pair], RED, 5, head=True)),
-            turned(
+            marks.circle(0.0, 0.0, 1.0, GREY, 2),
+            *marks.from_beat(3, marks.vector(0.0, 0.0, 0.86, UP + PARTNER * rope.theta[pair], RED, 5, has_head=True)),
+            marks.turn_handle(
                 at,
                 0.0,
                 0.0,
@@ -242,19 +255,19 @@ def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
                 angle,
                 BLUE,
                 t("grab_hand", i=pair),
-                [hands(0.0, 0.0, 1.0, angle, BLUE, 5, head=True)],
-                r=0,
+                [marks.vector(0.0, 0.0, 1.0, angle, BLUE, 5, has_head=True)],
+                radius_px=0,
             ),
         ],
         t("one_turn", wave=tokens(rope.wavelength[pair])),
-        width=70,
+        min_width=70,
         height=100,
-        equal=True,
-        since=2,
+        equal_aspect=True,
+        first_beat=2,
     )
 
 
-@kept
+@cached_figure
 def finished(rope: rc.Rope, t: Words) -> Film:
     """Return a place to draw how many pairs have turned once, over the position, and the true curve."""
     x = np.linspace(0.0, DOUBLINGS, 10 * DOUBLINGS + 1)

@@ -17,9 +17,9 @@ from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG
 from rope_core.ledger.kit import adjacent, columns, unswapped
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
-from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, on
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
-from ui.film.shapes import circle, hands, label, path, since, turned
+from ui.film import marks
+from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, text_colour_on
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, beats_from_labels, field_control, sentence_parts
 from ui.text.words import Words, powers
 
 ANY = "any"
@@ -159,24 +159,26 @@ def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
 
 def swapped(t: Words) -> Film:
     """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers."""
-    at = control(t, "angle", ANGLES, seconds=12.0)
+    at = field_control(t, "angle", ANGLES, play_seconds=12.0)
     degrees = np.array(at.stops)
     pair, degree = np.array(PAIR), np.radians([1.0])
     right, printed = (
         np.stack([columns(pair, beside(pair), stop, degree) for stop in at.stops]) for beside in (adjacent, unswapped)
     )
     length = np.hypot(*printed.T)
-    angle, wrong = (Track((at,), np.unwrap(np.arctan2(each[:, 1], each[:, 0]))[:, None]) for each in (right, printed))
-    texts = {"angle": Texts((at,), at.texts)}
-    numbers = {name: Texts((at,), tuple(_hundredth(value) for value in right[:, k])) for k, name in enumerate("xy")}
+    angle, wrong = (
+        NumberTrack((at,), np.unwrap(np.arctan2(each[:, 1], each[:, 0]))[:, None]) for each in (right, printed)
+    )
+    texts = {"angle": TextTrack((at,), at.stop_labels)}
+    numbers = {name: TextTrack((at,), tuple(_hundredth(value) for value in right[:, k])) for k, name in enumerate("xy")}
     findings = (
-        sentence(lambda **slots: t("swapped_right", **slots), **texts, **numbers),
-        Texts(
+        sentence_parts(lambda **slots: t("swapped_right", **slots), **texts, **numbers),
+        TextTrack(
             (at,),
             tuple(
                 t("swapped_same" if apart and text == "1.00" else "swapped_wrong", angle=angle_text, length=text)
                 for angle_text, text, apart in zip(
-                    at.texts, map(_hundredth, length), np.abs(printed - right).max(axis=1) > 0.01, strict=True
+                    at.stop_labels, map(_hundredth, length), np.abs(printed - right).max(axis=1) > 0.01, strict=True
                 )
             ),
         ),
@@ -185,32 +187,40 @@ def swapped(t: Words) -> Film:
         Axis(-1.5, 1.5),
         Axis(-1.25, 1.25),
         [
-            circle(0.0, 0.0, 1.0, GREY, 2),
-            path([0.0, PAIR[0]], [0.0, PAIR[1]], GREY, 3),
-            label(*PAIR, t("start"), GREY, anchor="start", dx=8, dy=-6),
-            *since(
+            marks.circle(0.0, 0.0, 1.0, GREY, 2),
+            marks.line([0.0, PAIR[0]], [0.0, PAIR[1]], GREY, 3),
+            marks.text(*PAIR, t("start"), GREY, anchor="start", dx=8, dy=-6),
+            *marks.from_beat(
                 2,
-                path(printed[:, 0], printed[:, 1], ORANGE, 2, dash="2 5"),
-                hands(0.0, 0.0, Track((at,), length[:, None]), wrong, ORANGE, 5, head=True),
+                marks.line(printed[:, 0], printed[:, 1], ORANGE, 2, stroke_dash="2 5"),
+                marks.vector(0.0, 0.0, NumberTrack((at,), length[:, None]), wrong, ORANGE, 5, has_head=True),
             ),
-            turned(
-                at, 0.0, 0.0, 1.0, angle, BLUE, t("grab_arrow"), [hands(0.0, 0.0, 1.0, angle, BLUE, 6, head=True)], r=0
+            marks.turn_handle(
+                at,
+                0.0,
+                0.0,
+                1.0,
+                angle,
+                BLUE,
+                t("grab_arrow"),
+                [marks.vector(0.0, 0.0, 1.0, angle, BLUE, 6, has_head=True)],
+                radius_px=0,
             ),
         ],
-        width=320,
+        min_width=320,
         height=300,
-        equal=True,
+        equal_aspect=True,
     )
     forms = Panel(
         Axis(0.0, 1.0),
         Axis(0.0, 1.0),
         [
-            label(0.5, 0.75, t("printed_form"), ORANGE, bold=True, size=15),
-            label(0.5, 0.2, t("right_form"), BLUE, bold=True, size=15),
+            marks.text(0.5, 0.75, t("printed_form"), ORANGE, bold=True, font_size=15),
+            marks.text(0.5, 0.2, t("right_form"), BLUE, bold=True, font_size=15),
         ],
-        width=2000,
+        min_width=2000,
         height=44,
-        since=2,
+        first_beat=2,
     )
     return Film(
         "swapped",
@@ -218,7 +228,14 @@ def swapped(t: Words) -> Film:
             (panel, forms),
             (at,),
             findings[-1],
-            beats=beats(t, "swapped", *findings, hints=("angle",), at=({}, {"angle": 60}), source=named(DOCUMENT, t)),
+            beats=beats_from_labels(
+                t,
+                "swapped",
+                *findings,
+                hint_controls=("angle",),
+                control_values=({}, {"angle": 60}),
+                source=named(DOCUMENT, t),
+            ),
         ),
         lambda: {
             "angle": degrees,
@@ -260,7 +277,7 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
-                textfont={"color": on(MARKS[status][1]), "size": 15},
+                textfont={"color": text_colour_on(MARKS[status][1]), "size": 15},
             )
         )
     figure = plot(

@@ -9,12 +9,21 @@ import numpy as np
 from rope_core.hf import survey
 from rope_core.hf.survey import Row, Share, errata, shares
 from rope_core.rope import Array
-from ui.figures.drawing import Drawing, Film, kept
+from ui.figures.drawing import Drawing, Film, cached_figure
 from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, split
+from ui.film import marks
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
-from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
-from ui.film.shapes import dots as points
-from ui.film.shapes import handle, label, path
+from ui.film.scene import (
+    Axis,
+    Control,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 ONE = "llama-2-7b"
@@ -60,33 +69,35 @@ def year_ticks(years: Sequence[int]) -> Props:
     return {"tickvals": middles, "ticktext": [str(year) for year in wide], "tickangle": 0, "tickfont": {"size": 15}}
 
 
-@kept
+@cached_figure
 def dozen(lengths: tuple[int, ...], t: Words) -> Film:
     """Return from how many to how many tokens a turn takes in known models, cut at a length that is dragged."""
-    at = control(t, "context", lengths, seconds=12.0)
+    at = field_control(t, "context", lengths, play_seconds=12.0)
     shown = [row for row in survey.rows() if row.model.id in DOZEN]
     (first,) = (row for row in shown if row.model.id == ONE)
-    pairs, length = first.rope.inv_freq.size, Texts((at,), at.texts)
+    pairs, length = first.rope.inv_freq.size, TextTrack((at,), at.stop_labels)
     findings = (
-        sentence(
+        sentence_parts(
             lambda **slots: t("one_finding", pairs=pairs, model=first.model.name, **slots),
             length=length,
-            done=Texts((at,), tuple(str(pairs - first.unturned(int(stop))) for stop in at.stops)),
+            done=TextTrack((at,), tuple(str(pairs - first.unturned(int(stop))) for stop in at.stops)),
         ),
-        sentence(
+        sentence_parts(
             lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
             length=length,
-            whole=Texts((at,), tuple(str(sum(row.longest <= stop for row in shown)) for stop in at.stops)),
+            whole=TextTrack((at,), tuple(str(sum(row.longest <= stop for row in shown)) for stop in at.stops)),
         ),
     )
     slots = {"model": first.model.name, "last": f"{first.longest:,.0f}"}
     return Film(
         "dozen",
         Scene(
-            (_turning([first], at, 70, t, until=1), _turning(shown, at, 250, t, since=2)),
+            (_turning([first], at, 70, t, last_beat=1), _turning(shown, at, 250, t, first_beat=2)),
             (at,),
             findings[-1],
-            beats=beats(t, "dozen", *findings, hints=("context",), at=({}, {"context": 4096}), **slots),
+            beats=beats_from_labels(
+                t, "dozen", *findings, hint_controls=("context",), control_values=({}, {"context": 4096}), **slots
+            ),
         ),
         lambda: {
             "model": [row.model.id for row in shown],
@@ -108,42 +119,46 @@ def _whole(rows: Sequence[Row]) -> int:
     return sum(row.longest <= row.context for row in rows)
 
 
-def _turning(shown: Sequence[Row], at: Control, height: int, t: Words, since: int = 1, until: int = 0) -> Panel:
+def _turning(
+    shown: Sequence[Row], at: Control, height: int, t: Words, first_beat: int = 1, last_beat: int = 0
+) -> Panel:
     """Return each model's pairs as a line over the tokens of a turn: blue up to the length, then dashed."""
     places = np.log10([[row.shortest, row.longest, row.context] for row in shown])
     cut = np.log10(at.stops)[:, None]
     y = np.arange(len(shown), 0, -1, dtype=float)
-    here, top = Track((at,), cut), len(shown) + 0.7
+    here, top = NumberTrack((at,), cut), len(shown) + 0.7
     lines = np.repeat(y, 3)
 
-    def strokes(low: Array, high: Array) -> Track:
+    def strokes(low: Array, high: Array) -> NumberTrack:
         gap = np.where(low < high, 0.0, np.nan)
         ends = np.stack([low + gap, high + gap, np.full_like(gap, np.nan)], axis=-1)
-        return Track((at,), ends.reshape(cut.size, -1))
+        return NumberTrack((at,), ends.reshape(cut.size, -1))
 
     first, last = (np.broadcast_to(places[:, side], (cut.size, y.size)) for side in (0, 1))
-    edge = path(Track((at,), np.repeat(cut, 2, axis=1)), [0.3, top], "ink", 3)
+    edge = marks.line(NumberTrack((at,), np.repeat(cut, 2, axis=1)), [0.3, top], "ink", 3)
     ticks = tuple((float(power), f"{10**power:,}") for power in (1, 3, 5, 7))
     return Panel(
         Axis(NAMES_AT, LAST_AT, ticks, t("tokens_axis")),
         Axis(0.3, top + 0.8),
         [
-            path(strokes(np.maximum(first, cut), last), lines, ORANGE, 6, dash="3 9"),
-            path(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
-            points(places[:, 1], y, GREY, 4),
-            points(places[:, 2], y, GREEN, 6),
+            marks.line(strokes(np.maximum(first, cut), last), lines, ORANGE, 6, stroke_dash="3 9"),
+            marks.line(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
+            marks.dot(places[:, 1], y, GREY, 4),
+            marks.dot(places[:, 2], y, GREEN, 6),
             *(
-                label(NAMES_AT, float(line), row.model.name.removesuffix(" Instruct"), anchor="start", size=13, dy=4)
+                marks.text(
+                    NAMES_AT, float(line), row.model.name.removesuffix(" Instruct"), anchor="start", font_size=13, dy=4
+                )
                 for row, line in zip(shown, y, strict=True)
             ),
-            handle(at, here, 0.3, "ink", t("grab_length"), [edge], r=8),
-            label(here, top, Texts((at,), at.texts), bold=True, size=14, dy=-5),
+            marks.drag_handle(at, here, 0.3, "ink", t("grab_length"), [edge], radius_px=8),
+            marks.text(here, top, TextTrack((at,), at.stop_labels), bold=True, font_size=14, dy=-5),
         ],
         [t("turned"), " · ", t("unturned"), " · ", t("context_mark")],
-        width=2000,
+        min_width=2000,
         height=height,
-        since=since,
-        until=until,
+        first_beat=first_beat,
+        last_beat=last_beat,
     )
 
 
@@ -214,7 +229,7 @@ def kind_of(share: Share) -> str:
     return "whole" if share.rotating == share.attention else "nope"
 
 
-@kept
+@cached_figure
 def rotating(t: Words) -> Drawing:
     """Share of layers that rotate, part of the head, base and trained length, model by model and by year."""
     results = shares()

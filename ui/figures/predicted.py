@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from rope_core.rope import Array
 from ui.figures.drawing import Film, Table
+from ui.film import marks
 from ui.film.colours import PURPLE
 from ui.film.scene import Panel, Scene
-from ui.film.shapes import sketch
 from ui.film.sketch import Sketch, over
 from ui.text.words import Words
 
@@ -48,8 +48,8 @@ def predicted(
     """
     low, high = panel.y.low, panel.y.high
     drawn = over(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
-    shapes = [*panel.shapes, sketch(drawn, *curve, PURPLE)]
-    question = replace(panel, shapes=shapes, title=t(f"{name}_ask", **slots))
+    drawn_marks = [*panel.marks, marks.sketch_input(drawn, *curve, PURPLE)]
+    question = replace(panel, marks=drawn_marks, title=t(f"{name}_ask", **slots))
 
     def gap(heights: npt.NDArray[np.float64]) -> str:
         return compared(drawn, heights, true, lambda height: f"{height:.{digits}f}", t)

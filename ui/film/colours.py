@@ -16,14 +16,14 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
     "#637512",
     "#7F7F7F",
 )
-COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
-Scale = tuple[tuple[float, str], ...]
+SERIES_COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
+ColourScale = tuple[tuple[float, str], ...]
 
 
-def stops(colours: str) -> Scale:
+def colour_scale(colours: str) -> ColourScale:
     """Return a colour scale of these colours (hexadecimal, apart by spaces) at equal steps from 0 to 1.
 
-    >>> stops("000000 ffffff")
+    >>> colour_scale("000000 ffffff")
     ((0.0, '#000000'), (1.0, '#ffffff'))
     """
     each = colours.split()
@@ -31,17 +31,17 @@ def stops(colours: str) -> Scale:
 
 
 # ColorBrewer's RdBu, matplotlib's viridis and cmocean's phase, as Plotly's Python library has them.
-SIGNED = stops("67001f b2182b d6604d f4a582 fddbc7 f7f7f7 d1e5f0 92c5de 4393c3 2166ac 053061")
+DIVERGING_SCALE = colour_scale("67001f b2182b d6604d f4a582 fddbc7 f7f7f7 d1e5f0 92c5de 4393c3 2166ac 053061")
 # The same signs on a dark ground: the middle is the ground, what is far from it is bright.
-SIGNED_DARK = stops("ffb3a1 f2806b d6604d a8362f 5e2226 171614 1d3148 2a5f95 4393c3 7ab5dc b7daf2")
-AMOUNT = stops("440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725")
-PHASE = stops("a7770c c56033 d94360 dd26a3 c43be0 9961f4 5f7fe4 2890b7 0f9788 27994f 778d11 a7770c")
+DIVERGING_SCALE_DARK = colour_scale("ffb3a1 f2806b d6604d a8362f 5e2226 171614 1d3148 2a5f95 4393c3 7ab5dc b7daf2")
+SEQUENTIAL_SCALE = colour_scale("440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725")
+CYCLIC_SCALE = colour_scale("a7770c c56033 d94360 dd26a3 c43be0 9961f4 5f7fe4 2890b7 0f9788 27994f 778d11 a7770c")
 # What the browser draws black on the light theme and white on the dark one; over a heatmap "black" stays black.
 LINE = "#010101"
 # Backgrounds of Streamlit's themes, and the grey of its axis titles and ticks.
 LIGHT, DARK, FADED = "#FFFFFF", "#171614", "#808495"
 # Letters in a series' colour, on the light theme and on the dark one: no one colour has 4.5 to 1 on both.
-INK = {
+TEXT_COLOURS = {
     BLUE: ("#0060C0", "#5BA8F5"),
     ORANGE: ("#8A5600", "#E8A23A"),
     GREEN: ("#0D6B4A", "#3FB98D"),
@@ -56,51 +56,51 @@ INK = {
 REGION_COLOURS = {"kept": GREY, "blended": SKY, "divided": PURPLE, "own": YELLOW, "still": GREY}
 
 
-def channels(colour: str) -> npt.NDArray[np.float64]:
+def linear_rgb(colour: str) -> npt.NDArray[np.float64]:
     """Red, green and blue of ``#RRGGBB`` as shares of light (linear sRGB), float64 (3,).
 
-    >>> channels("#FF0000").tolist()
+    >>> linear_rgb("#FF0000").tolist()
     [1.0, 0.0, 0.0]
     """
     shares = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(each: str, other: str) -> float:
-    """Return the contrast ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
+def contrast_ratio(each: str, other: str) -> float:
+    """Return the contrast_ratio ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
 
-    >>> contrast("#000000", "#FFFFFF")
+    >>> contrast_ratio("#000000", "#FFFFFF")
     21.0
     """
-    dim, bright = sorted(float(channels(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (each, other))
+    dim, bright = sorted(float(linear_rgb(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (each, other))
     return (bright + 0.05) / (dim + 0.05)
 
 
-def on(colour: str) -> str:
+def text_colour_on(colour: str) -> str:
     """Black or white, whichever is easier to read on the colour.
 
-    >>> on("#FFFF00"), on("#00008B")
+    >>> text_colour_on("#FFFF00"), text_colour_on("#00008B")
     ('black', 'white')
     """
-    return "black" if contrast(colour, "#000000") >= contrast(colour, "#FFFFFF") else "white"
+    return "black" if contrast_ratio(colour, "#000000") >= contrast_ratio(colour, "#FFFFFF") else "white"
 
 
-def on_amount(share: float) -> str:
+def text_colour_on_sequential(share: float) -> str:
     """Black or white, whichever is easier to read on the scale of amounts, 0 to 1, at ``share``.
 
-    >>> on_amount(0.0), on_amount(1.0)
+    >>> text_colour_on_sequential(0.0), text_colour_on_sequential(1.0)
     ('white', 'black')
     """
     at = min(max(share, 0.0), 1.0) if share == share else 0.0
-    channel = [[int(colour[k : k + 2], 16) for _, colour in AMOUNT] for k in (1, 3, 5)]
-    mixed = [round(float(np.interp(at, [stop for stop, _ in AMOUNT], values))) for values in channel]
-    return on(f"#{bytes(mixed).hex()}")
+    channel = [[int(colour[k : k + 2], 16) for _, colour in SEQUENTIAL_SCALE] for k in (1, 3, 5)]
+    mixed = [round(float(np.interp(at, [stop for stop, _ in SEQUENTIAL_SCALE], values))) for values in channel]
+    return text_colour_on(f"#{bytes(mixed).hex()}")
 
 
-def wash(colour: str, strength: float = 0.45) -> str:
+def tint(colour: str, strength: float = 0.45) -> str:
     """Return the colour thinned with white, opaque: black letters are legible on it in both themes.
 
-    >>> wash("#000000", 0.2)
+    >>> tint("#000000", 0.2)
     'rgb(204,204,204)'
     """
     mixed = (round(255 + (int(colour[at : at + 2], 16) - 255) * strength) for at in (1, 3, 5))

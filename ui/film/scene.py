@@ -1,10 +1,10 @@
-"""A scene: shapes in data units, each driven by controls through tracks, packed for the player.
+"""A scene: marks in data units, each driven by controls through tracks, packed for the player.
 
-Python computes what every shape is at every stop of its controls; the player (assets/player.js) interpolates between
+Python computes what every mark is at every stop of its controls; the player (assets/player.js) interpolates between
 neighbouring stops, maps data units to pixels and paints. It knows no formula. Tracks are float32, images are bytes.
 
-A shape is a dict with a ``kind`` (see `ui.film.shapes`); its numbers are plain numbers, arrays, or `Track`; its texts
-are strings, `Texts`, or a list of both that is joined.
+A mark is a dict with a ``kind`` (see `ui.film.marks`); its numbers are plain numbers, arrays, or `NumberTrack`; its
+texts are strings, `TextTrack`, or a list of both that is joined.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ui.film.sketch import Sketch
 from ui.text.words import Words, short
 
-Shape = dict[str, Any]
+Mark = dict[str, Any]
 TYPES = {"<f4": "f4", "|i1": "i1", "|u1": "u1"}
 MARK_BYTES = 8
 WORDS = ("play", "pause", "draw_hint", "draw_show", "draw_again", "then", "step")
@@ -39,35 +39,35 @@ class Control:
         name: of the page's field that it sets.
         label: in the page's language.
         stops: the values that it can rest at, in rising order; at least two.
-        texts: how each stop is written.
-        slider: whether a slider is drawn for it; its handles are there either way.
-        seconds: how long playing it from the first stop to the last takes; 0 for none.
+        stop_labels: how each stop is written.
+        has_slider: whether a slider is drawn for it; its handles are there either way.
+        play_seconds: how long playing it from the first stop to the last takes; 0 for none.
         start: where it is while its field has no value.
-        since, until: the first and the last beat in which its slider is drawn, as of a panel.
+        first_beat, last_beat: of those in which its slider is drawn, as of a panel.
     """
 
     name: str
     label: str
     stops: tuple[float, ...]
-    texts: tuple[str, ...]
-    slider: bool = True
-    seconds: float = 0.0
+    stop_labels: tuple[str, ...]
+    has_slider: bool = True
+    play_seconds: float = 0.0
     start: float | None = None
-    since: int = 1
-    until: int = 0
+    first_beat: int = 1
+    last_beat: int = 0
 
     def nearest(self, value: float) -> int:
         """Return the index of the stop nearest to ``value``."""
         return int(np.abs(np.asarray(self.stops) - value).argmin())
 
 
-def control(t: Words, name: str, stops: Sequence[float], **more: Any) -> Control:
+def field_control(t: Words, name: str, stops: Sequence[float], **more: Any) -> Control:
     """Return the control of a field under its label, every stop written as numbers are on a page."""
     return Control(name, t(f"field.{name}"), tuple(map(float, stops)), tuple(map(short, stops)), **more)
 
 
 @dataclass(frozen=True)
-class Difference:
+class ControlDifference:
     """The difference of two controls whose stops are whole numbers one apart, as a control for tracks.
 
     Its stops are ``first - second`` from the least to the greatest, one apart.
@@ -88,73 +88,75 @@ class Difference:
         return tuple(np.arange(low, high + 1).tolist())
 
 
-Driver = Control | Difference
+Driver = Control | ControlDifference
 
 
 @dataclass(frozen=True)
-class Track:
-    """Numbers at every stop of the controls ``by``, at most two: (stops of the first, of the second, values)."""
+class NumberTrack:
+    """Numbers at every stop of the ``drivers``, at most two: (stops of the first, of the second, values)."""
 
-    by: tuple[Driver, ...]
-    frames: npt.NDArray[Any]
+    drivers: tuple[Driver, ...]
+    keyframes: npt.NDArray[Any]
 
     def __post_init__(self) -> None:
-        stops = tuple(len(driver.stops) for driver in self.by)
-        if len(stops) > 2 or self.frames.shape[: len(stops)] != stops:
-            raise ValueError(f"frames must have the stops {stops} of at most two controls, got {self.frames.shape}")
+        stops = tuple(len(driver.stops) for driver in self.drivers)
+        if len(stops) > 2 or self.keyframes.shape[: len(stops)] != stops:
+            raise ValueError(
+                f"keyframes must have the stops {stops} of at most two controls, got {self.keyframes.shape}"
+            )
 
     def at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
         """Return the numbers where each control is at its stop ``index``."""
-        values: npt.NDArray[Any] = self.frames[tuple(place(driver, index) for driver in self.by)]
+        values: npt.NDArray[Any] = self.keyframes[tuple(stop_index(driver, index) for driver in self.drivers)]
         return values
 
 
 @dataclass(frozen=True)
-class Texts:
-    """A text at every stop of the controls ``by``, the last control's stops fastest; between stops the nearest's."""
+class TextTrack:
+    """A text at every stop of the ``drivers``, the last one's stops fastest; between stops the nearest's."""
 
-    by: tuple[Driver, ...]
-    frames: tuple[str, ...]
+    drivers: tuple[Driver, ...]
+    keyframes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        count = int(np.prod([len(driver.stops) for driver in self.by]))
-        if count != len(self.frames):
-            raise ValueError(f"frames must be one text for each of {count} stops, got {len(self.frames)}")
+        count = int(np.prod([len(driver.stops) for driver in self.drivers]))
+        if count != len(self.keyframes):
+            raise ValueError(f"keyframes must be one text for each of {count} stops, got {len(self.keyframes)}")
 
 
-Text = str | Texts | Sequence[str | Texts]
+TextOrTrack = str | TextTrack | Sequence[str | TextTrack]
 
 
-def place(driver: Driver, index: Mapping[str, int]) -> int:
+def stop_index(driver: Driver, index: Mapping[str, int]) -> int:
     """Return at which of its stops a driver is where each control is at its stop ``index``."""
     if isinstance(driver, Control):
         return index[driver.name]
     return index[driver.first.name] - index[driver.second.name] + len(driver.second.stops) - 1
 
 
-def written(text: Text, index: Mapping[str, int]) -> str:
+def text_at(text: TextOrTrack, index: Mapping[str, int]) -> str:
     """Return a text as it is where each control is at its stop ``index``."""
     if isinstance(text, str):
         return text
-    if isinstance(text, Texts):
+    if isinstance(text, TextTrack):
         flat = 0
-        for driver in text.by:
-            flat = flat * len(driver.stops) + place(driver, index)
-        return text.frames[flat]
-    return "".join(written(part, index) for part in text)
+        for driver in text.drivers:
+            flat = flat * len(driver.stops) + stop_index(driver, index)
+        return text.keyframes[flat]
+    return "".join(text_at(part, index) for part in text)
 
 
-def sentence(write: Callable[..., str], **slots: Text) -> list[str | Texts]:
+def sentence_parts(write: Callable[..., str], **slots: TextOrTrack) -> list[str | TextTrack]:
     """Return a sentence whose slots move, in parts: ``write`` is called once, with a mark for every slot.
 
-    >>> sentence("{a} is {b}.".format, a="x", b="y")
+    >>> sentence_parts("{a} is {b}.".format, a="x", b="y")
     ['x', ' is ', 'y', '.']
     """
     marks = {name: f"\x00{name}\x00" for name in slots}
-    parts: list[str | Texts] = []
+    parts: list[str | TextTrack] = []
     for piece in filter(None, write(**marks).split("\x00")):
         slot = slots.get(piece, piece)
-        parts += [slot] if isinstance(slot, str | Texts) else slot
+        parts += [slot] if isinstance(slot, str | TextTrack) else slot
     return parts
 
 
@@ -177,66 +179,68 @@ class Panel:
     """One picture of a film. Panels are side by side and restack where the screen is narrow.
 
     Attributes:
-        x, y: the axes; with ``equal`` a unit is as long on both, and the panel is as high as that asks for.
-        shapes: from the back to the front.
+        x, y: the axes; with ``equal_aspect`` a unit is as long on both, and the panel is as high as that asks for.
+        marks: from the back to the front.
         title: above the picture.
-        width: the least width in px before panels restack.
-        share: of the width, relative to the other panels.
-        height: of the plotting area in px, the greatest one with ``equal``.
-        since, until: the first and the last beat that show it, counted from 1; ``until`` 0 for the last of all.
+        min_width: the least width in px before panels restack.
+        width_share: of the width, relative to the other panels.
+        height: of the plotting area in px, the greatest one with ``equal_aspect``.
+        first_beat, last_beat: of those that show it, counted from 1; ``last_beat`` 0 for the last of all.
     """
 
     x: Axis
     y: Axis
-    shapes: Sequence[Shape]
-    title: Text = ""
-    width: int = 300
-    share: float = 1.0
+    marks: Sequence[Mark]
+    title: TextOrTrack = ""
+    min_width: int = 300
+    width_share: float = 1.0
     height: int = 300
-    equal: bool = False
-    since: int = 1
-    until: int = 0
+    equal_aspect: bool = False
+    first_beat: int = 1
+    last_beat: int = 0
 
 
 @dataclass(frozen=True)
 class Beat:
     """One step of a film's telling. It keeps what the step before it showed and adds one thing.
 
-    A panel or shape names the beats that show it by ``since`` and ``until`` (`ui.film.shapes.since`, `until`).
+    A panel or mark names the beats that show it by ``first_beat`` and ``last_beat`` (`ui.film.marks.from_beat`,
+    `ui.film.marks.up_to_beat`).
 
     Attributes:
-        say: the one sentence that this step teaches, above the picture.
-        do: what the hand is to do.
+        sentence: the one that this step teaches, above the picture.
+        instruction: what the hand is to do.
         finding: the sentence below the picture, which follows the hand; empty for the scene's own.
-        hint: the control that moves by itself a short way and back on a first visit; empty for none.
-        at: where controls are put, by name, when the reader comes to this step by its button.
+        hint_control: the control that moves by itself a short way and back on a first visit; empty for none.
+        control_values: where controls are put, by name, when the reader comes to this step by its button.
     """
 
-    say: Text
-    do: Text
-    finding: Text = ""
-    hint: str = ""
-    at: Mapping[str, float] = field(default_factory=dict)
+    sentence: TextOrTrack
+    instruction: TextOrTrack
+    finding: TextOrTrack = ""
+    hint_control: str = ""
+    control_values: Mapping[str, float] = field(default_factory=dict)
 
 
-def beats(
+def beats_from_labels(
     t: Words,
     name: str,
-    *findings: Text,
-    hints: Sequence[str] = (),
-    at: Sequence[Mapping[str, float]] = (),
+    *findings: TextOrTrack,
+    hint_controls: Sequence[str] = (),
+    control_values: Sequence[Mapping[str, float]] = (),
     **slots: Any,
 ) -> tuple[Beat, ...]:
     """Return the beats of a film, one for each finding.
 
-    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; ``hints``: the
-    controls that move by themselves once, and ``at``: where the controls are put, beat by beat.
+    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; ``hint_controls``:
+    those that move by themselves once, and ``control_values``: where the controls are put, beat by beat.
     """
 
-    def words(label: str) -> Text:
-        return sentence(lambda **marks: t(label, **marks), **slots)
+    def words(label: str) -> TextOrTrack:
+        return sentence_parts(lambda **marks: t(label, **marks), **slots)
 
-    hinted, placed = [*hints, *[""] * len(findings)], [*at, *[{}] * len(findings)]
+    hinted = [*hint_controls, *[""] * len(findings)]
+    placed = [*control_values, *[{}] * len(findings)]
     return tuple(
         Beat(words(f"{name}_say_{k}"), words(f"{name}_do_{k}"), finding, hinted[k - 1], placed[k - 1])
         for k, finding in enumerate(findings, 1)
@@ -253,39 +257,39 @@ class Scene:
 
     panels: Sequence[Panel]
     controls: Sequence[Control]
-    finding: Text
+    finding: TextOrTrack
     sketch: Sketch | None = None
     beats: Sequence[Beat] = ()
 
     @property
-    def moving(self) -> tuple[Control, ...]:
+    def all_controls(self) -> tuple[Control, ...]:
         """The controls, and with beats the one that says which beat is shown."""
         texts = tuple(str(k) for k in range(1, len(self.beats) + 1))
-        beat = (Control(BEAT, "", tuple(map(float, texts)), texts, slider=False),) if self.beats else ()
+        beat = (Control(BEAT, "", tuple(map(float, texts)), texts, has_slider=False),) if self.beats else ()
         return (*self.controls, *beat)
 
     def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
         """Return where each control is, by name; ``get`` answers a field's value, None where it has none."""
-        given = {each.name: get(each.name) for each in self.moving}
+        given = {each.name: get(each.name) for each in self.all_controls}
         return {name: each for name, each in (given | self._starts(given)).items() if each is not None}
 
     def _starts(self, given: Mapping[str, float | None]) -> dict[str, float | None]:
-        return {each.name: each.start for each in self.moving if given[each.name] is None}
+        return {each.name: each.start for each in self.all_controls if given[each.name] is None}
 
-    def written(self, values: Mapping[str, float]) -> str:
+    def finding_at(self, values: Mapping[str, float]) -> str:
         """Return the finding at the stops nearest to the controls' values, in the beat that is shown."""
-        index = {control.name: control.nearest(values[control.name]) for control in self.moving}
+        index = {control.name: control.nearest(values[control.name]) for control in self.all_controls}
         of_beat = self.beats[index[BEAT]].finding if self.beats else ""
-        return written(of_beat or self.finding, index)
+        return text_at(of_beat or self.finding, index)
 
-    def packed(self, name: str, t: Words) -> bytes:
+    def to_bytes(self, name: str, t: Words) -> bytes:
         """Return the scene's name after its length, a mark of the content, and deflated: head's length, head, numbers.
 
         ``name`` tells it from the other films that a browser has, ASCII; ``t`` has the player's own words.
         """
         numbers: list[bytes] = []
         head = {
-            "controls": [vars(control) for control in self.moving],
+            "controls": [vars(control) for control in self.all_controls],
             "panels": [vars(panel) for panel in self.panels],
             "finding": self.finding,
             "beats": [vars(beat) for beat in self.beats],
@@ -300,10 +304,11 @@ class Scene:
 
 def _plain(value: Any, numbers: list[bytes]) -> Any:
     """Return JSON for a scene's part; arrays go to ``numbers`` and leave their place, type, size and controls."""
-    if isinstance(value, Track):
-        return _stored(value.frames, len(value.by), numbers) | {"by": [_named(driver) for driver in value.by]}
-    if isinstance(value, Texts):
-        return {"by": [_named(driver) for driver in value.by], "texts": list(value.frames)}
+    if isinstance(value, NumberTrack):
+        by = [_named(driver) for driver in value.drivers]
+        return _stored(value.keyframes, len(by), numbers) | {"by": by}
+    if isinstance(value, TextTrack):
+        return {"by": [_named(driver) for driver in value.drivers], "texts": list(value.keyframes)}
     if isinstance(value, np.ndarray):
         return _stored(value, 0, numbers) | {"by": []}
     if isinstance(value, np.generic):
@@ -336,10 +341,10 @@ WINDOW = 64
 """How many whole numbers a film's control goes up."""
 
 
-def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
+def integer_window(value: int, reach: int = WINDOW) -> tuple[int, ...]:
     """Return the whole numbers 0 to ``reach``, or as many about a value beyond them.
 
-    >>> around(5, 8), around(12, 8)
+    >>> integer_window(5, 8), integer_window(12, 8)
     ((0, 1, 2, 3, 4, 5, 6, 7, 8), (8, 9, 10, 11, 12, 13, 14, 15, 16))
     """
     first = 0 if value <= reach else value - reach // 2

@@ -12,7 +12,7 @@ import traitlets
 
 from ui import film as player
 from ui.figures.drawing import Film, Table
-from ui.film.still import Still
+from ui.film.static_scene import StaticScene
 from ui.text.words import Words
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     def __init__(self, film: Film, t: Words, values: Mapping[str, Any]) -> None:
         packed = film.packed(t)
         self._film, self._words = packed, t
-        self._stops = {control.name: control for control in packed.scene.moving}
+        self._stops = {control.name: control for control in packed.scene.all_controls}
         super().__init__(_scene=packed.data, values=dict(values))
         self.recipe = packed.recipe
 
@@ -51,13 +51,13 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """Return the widget; beside it a picture and its sentence, for who reads the notebook where nothing runs."""
         shown = super()._repr_mimebundle_(**kwargs)
         data, metadata = shown if isinstance(shown, tuple) else (shown, {})
-        still = Still(self._film.data, self.values).file()
+        still = StaticScene(self._film.data, self.values).to_standalone_svg()
         return {**(data or {}), "image/svg+xml": still, "text/plain": self.finding}, metadata
 
     @property
     def finding(self) -> str:
         """Return the sentence below the picture, with the controls where they are."""
-        return self._gap or self._film.scene.written(self.values)
+        return self._gap or self._film.scene.finding_at(self.values)
 
     def table(self) -> Table:
         """Return the film's numbers as named columns."""

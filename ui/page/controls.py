@@ -142,7 +142,7 @@ class Hand:
 
     def __init__(self, film: Film, controls: Controls) -> None:
         self._store, self._controls, self._sketch = controls.store, controls, film.scene.sketch
-        self._fields = [self._store.fields[control.name] for control in film.scene.moving]
+        self._fields = [self._store.fields[control.name] for control in film.scene.all_controls]
         self.values: dict[str, Any] = dict(film.scene.values(lambda name: self._store.get(self._store.fields[name])))
         self.gap: str | None = None
         if self._sketch:
@@ -150,7 +150,7 @@ class Hand:
             heights = self._sketch.read(self._store.get(field))
             self.values[field.name] = "" if heights is None else self._store.get(field)
             self.gap = film.gap(heights) if film.gap and heights is not None else None
-        self.finding = self.gap or film.scene.written(self.values)
+        self.finding = self.gap or film.scene.finding_at(self.values)
 
     def take(self, at: Mapping[str, Any]) -> None:
         """Put what was moved or drawn into the store; a value that is refused goes back in the picture."""

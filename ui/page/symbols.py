@@ -1,7 +1,7 @@
 """The legend of a page's symbols: each with its meaning and unit, which appear where it is pointed at or focused.
 
-A symbol is the letter that formulas have; a film's shape names it with `ui.film.shapes.named`. All of one symbol light
-up together (ui/film/assets/symbols.js).
+A symbol is the letter that formulas have; a film's mark names it with `ui.film.marks.link_symbol`. All of one symbol
+light up together (ui/film/assets/symbols.js).
 """
 
 from __future__ import annotations

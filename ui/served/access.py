@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-from ui.film.colours import INK, LINE
+from ui.film.colours import LINE, TEXT_COLOURS
 from ui.text.words import LANGUAGES, labels
 
 # Of a box's text, four bytes each at most, so that they fit into a message; a longer text is pasted as a file.
@@ -29,7 +29,7 @@ def _themed(part: str, where: str, colour: str, light: str, dark: str) -> str:
 
 
 DRAWN = "\n".join(
-    [_themed("fill", LETTERS, colour, *pair) for colour, pair in INK.items()]
+    [_themed("fill", LETTERS, colour, *pair) for colour, pair in TEXT_COLOURS.items()]
     + [_themed(part, MARKS, LINE, "black", "white") for part in ("fill", "stroke")]
 )
 STYLE = f"""<style>

@@ -17,7 +17,7 @@ from ui.figures.attention import decay, expected, limits, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
-from ui.film.scene import Track
+from ui.film.scene import NumberTrack
 from ui.text.words import Words
 
 T = Words("en", "attention")
@@ -50,15 +50,15 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
     film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, TEXTS, base, T)
-    shapes = film.scene.panels[0].shapes
-    band, edge = [shape for shape in shapes if shape["kind"] == "path" and isinstance(shape["y"], Track)][:2]
-    grip, *zeros = [shape for shape in shapes if shape["kind"] == "handle"]
+    shapes = film.scene.panels[0].marks
+    band, edge = [shape for shape in shapes if shape["kind"] == "line" and isinstance(shape["y"], NumberTrack)][:2]
+    grip, *zeros = [shape for shape in shapes if shape["kind"] == "drag_handle"]
     for i, each in enumerate(bases):
         rope = rc.Rope(dim, each, 512)
         edges = cell_edges(400, POINTS, True).tolist()
         for cell in (0, 9, len(edges) - 2):
             within = [by_matrix(rope, q, k, distance) for distance in range(edges[cell], edges[cell + 1])]
-            ends = band["y"].frames[i][[cell, -1 - cell]]
+            ends = band["y"].keyframes[i][[cell, -1 - cell]]
             assert ends == pytest.approx([min(within), max(within)], abs=1e-10)
         assert 10 ** band["x"].max() == pytest.approx(400) and edges[-1] - edges[-2] > 4
         for distance in (1, 71, 300):
@@ -66,7 +66,7 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
         texts_of = {"base": each, "at": 71, "keys": 512, "beat": 1}
-        assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.written(texts_of)
+        assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.finding_at(texts_of)
         for zero in zeros:
             first = next((m for m in range(1, 401) if by_matrix(rope, q, k, m) < 0), 400)
             assert 10 ** zero["x"].at({"base": i})[0] == pytest.approx(first)

@@ -108,7 +108,7 @@ def pointing(shape: dict[str, Any], held: bytes, index: dict[str, int]) -> np.nd
 def test_a_word_turns_its_query_and_key_and_what_is_cached_stays() -> None:
     rope, built = rc.Rope(18, 50.0, 64), usual()[0]
     _, head, held = unpacked(figures.diagram("X", built, built, rope, T).packed(T).data)
-    shapes = head["panels"][0]["shapes"]
+    shapes = head["panels"][0]["marks"]
     vectors = np.random.default_rng(0).standard_normal((3, way.TOKENS, 2))
     theta = [50.0 ** (-2 * 1 / 18)]
 
@@ -117,16 +117,16 @@ def test_a_word_turns_its_query_and_key_and_what_is_cached_stays() -> None:
         x = x if name == "v" else rc.rotation_matrix(position, theta, "interleaved") @ x
         return complex(*x) / abs(complex(*x))
 
-    word, query = (shape["of"] for shape in shapes if shape["kind"] == "handle")
+    word, query = (shape["grab_marks"] for shape in shapes if shape["kind"] == "drag_handle")
     for position in (0, 1, 17, way.LAST):
-        for arrow in (part for part in word if part["kind"] == "hands"):
+        for arrow in (part for part in word if part["kind"] == "vector"):
             at = pointing(arrow, held, {"token": position})[0]
             assert at == pytest.approx(exact(arrow["symbol"], way.WORD, position), abs=1e-5)
     for k in (0, 3, way.LATER - 1):
         at = pointing(query[-1], held, {"later": k})[0]
         assert at == pytest.approx(exact("q", 0, way.TOKENS + k), abs=1e-5)
     # The cache depends on no control: each key is turned by its own position, each value is as it was.
-    cached = [shape for shape in shapes if shape["kind"] == "hands" and shape.get("since") == 2]
+    cached = [shape for shape in shapes if shape["kind"] == "vector" and shape.get("first_beat") == 2]
     assert [shape["symbol"] for shape in cached] == ["k", "v"]
     for shape in cached:
         assert shape["angle"]["by"] == []
@@ -141,13 +141,13 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
     still, goes = way.turns(rope)
     assert np.ptp(still) < 1e-9
     np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
-    written_text = film.scene.written({"token": 0, "later": 1, "moved": 12, "beat": 3})
+    written_text = film.scene.finding_at({"token": 0, "later": 1, "moved": 12, "beat": 3})
     assert f"turned by 0°, with v turned too by {math.degrees(12 * theta):.0f}°" in written_text
     # Both arrows start at the top, and the picture turns as the sentence says.
-    dial = unwrap(figures.diagram)("X", None, usual()[0], rope, T).scene.panels[2].shapes
-    at = [shape["angle"].frames[12, 0] for shape in dial if "angle" in shape]
+    dial = unwrap(figures.diagram)("X", None, usual()[0], rope, T).scene.panels[2].marks
+    at = [shape["angle"].keyframes[12, 0] for shape in dial if "angle" in shape]
     assert np.subtract(at, np.pi / 2) == pytest.approx([0, 12 * theta], abs=1e-9)
-    assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.written(
+    assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.finding_at(
         {"token": 0, "later": 7, "moved": 0, "beat": 2}
     )
 
@@ -158,8 +158,8 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
     built = Choices("RMSNorm", place, parallel, unit, True)
     film = figures.diagram("X", None, built, ROPE, T)
-    shapes = unpacked(film.packed(T).data)[1]["panels"][1]["shapes"]
-    arrows = [shape for shape in shapes if shape["kind"] == "path" and shape["fill"] != "none"]
+    shapes = unpacked(film.packed(T).data)[1]["panels"][1]["marks"]
+    arrows = [shape for shape in shapes if shape["kind"] == "line" and shape["fill"] != "none"]
     parts = len(np.asarray(film.table()["part"]))
     assert len(arrows) >= parts - 1, "all but the input"
 

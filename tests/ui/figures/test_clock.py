@@ -23,9 +23,9 @@ from ui.figures.clock import dials as film
 from ui.figures.clock import measured as figure
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
+from ui.film import marks
 from ui.film.colours import GREY, ORANGE, PURPLE, SKY
-from ui.film.scene import Panel, Shape, written
-from ui.film.shapes import letters
+from ui.film.scene import Mark, Panel, text_at
 from ui.text.words import Words
 from ui.work import extrapolated
 from ui.work.extrapolated import Seen
@@ -40,8 +40,8 @@ def params(factor: float) -> dict[str, dict[str, object]]:
 GEOMETRIES = [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(2, 10.0, 16), Rope(8, 2.0, 4096)]
 
 
-def shapes(panel: Panel, kind: str) -> list[Shape]:
-    return [part for shape in panel.shapes for part in (shape, *shape.get("of", ())) if part["kind"] == kind]
+def shapes(panel: Panel, kind: str) -> list[Mark]:
+    return [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == kind]
 
 
 def points_at(angle: float, turned: mpmath.mpf) -> bool:
@@ -62,11 +62,11 @@ def test_hands_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
     wall, plain, fast, slow, panel = scene.panels
     index = {"factor": factors.index(factor), "distance": spans.index(span)}
     tokens, length, pair = round(span * rope.train_len), round(factor * rope.train_len), slow_hand(rope)
-    for hand, period in zip(shapes(wall, "hands"), (60, 3600, 43_200), strict=True):
+    for hand, period in zip(shapes(wall, "vector"), (60, 3600, 43_200), strict=True):
         assert points_at(hand["angle"].at(index)[0], 2 * mpmath.pi * tokens / period)
     linear = mpmath.mpf(rope.theta[0]) / factor
-    assert points_at(shapes(fast, "hands")[2]["angle"].at(index)[0], linear)
-    assert points_at(shapes(slow, "hands")[0]["angle"].at(index)[0], mpmath.mpf(rope.theta[pair]) * length)
+    assert points_at(shapes(fast, "vector")[2]["angle"].at(index)[0], linear)
+    assert points_at(shapes(slow, "vector")[0]["angle"].at(index)[0], mpmath.mpf(rope.theta[pair]) * length)
     s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))
     trained = [min(mpmath.mpf(theta) * rope.train_len, 2 * mpmath.pi) for theta in rope.theta]
 
@@ -76,24 +76,24 @@ def test_hands_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
         return [seen < 2 * mpmath.pi and mpmath.mpf(turn) * to > seen * near for seen, turn in rows]
 
     for each, hand, inv_freq, to in (
-        (plain, shapes(plain, "hands")[0], rope.theta, tokens),
-        (panel, shapes(panel, "hands")[3], s.inv_freq, length),
+        (plain, shapes(plain, "vector")[0], rope.theta, tokens),
+        (panel, shapes(panel, "vector")[3], s.inv_freq, length),
     ):
         turned = mpmath.mpf(inv_freq[pair]) * to
         assert points_at(hand["angle"].at(index)[0], turned)
         new = past(inv_freq, to)[pair] and mpmath.fmod(turned, 2 * mpmath.pi) > trained[pair] * (1 + mpmath.mpf("1e-9"))
-        assert bool(hand["paint"].at(index)[0]) == new
+        assert bool(hand["colour_index"].at(index)[0]) == new
         _, arc, beyond = shapes(each, "arc")[-3:]
-        assert arc["end"] == pytest.approx(math.pi / 2 - float(trained[pair]), rel=1e-9)
+        assert arc["end_angle"] == pytest.approx(math.pi / 2 - float(trained[pair]), rel=1e-9)
         reached = min(max(turned, trained[pair]), 2 * mpmath.pi)
-        assert beyond["end"].at(index)[0] == pytest.approx(math.pi / 2 - float(reached), rel=1e-9)
-    step = shapes(panel, "hands")[2]
+        assert beyond["end_angle"].at(index)[0] == pytest.approx(math.pi / 2 - float(reached), rel=1e-9)
+    step = shapes(panel, "vector")[2]
     assert step["angle"].at(index)[0] == pytest.approx(math.pi / 2 - s.inv_freq[0])
-    assert bool(step["paint"].at(index)[0]) == (abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6)
-    (bars,) = shapes(panel, "boxes")
+    assert bool(step["colour_index"].at(index)[0]) == (abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6)
+    (bars,) = shapes(panel, "rect")
     height = (bars["y1"].at(index) - bars["y0"] - 0.03) / film.ROOF
     np.testing.assert_allclose(33.0**height, np.minimum(s.slowdown, 33.0), rtol=1e-6)
-    first, _, last = (scene.written({"factor": factor, "distance": span, "beat": beat}) for beat in (1, 2, 3))
+    first, _, last = (scene.finding_at({"factor": factor, "distance": span, "beat": beat}) for beat in (1, 2, 3))
     count = sum(past(rope.theta, tokens))
     assert (f"{count} have" in first) == (count > 0)
     unseen, closer = last.split(". ")
@@ -110,10 +110,10 @@ def test_a_hand_that_went_round_is_at_an_angle_that_it_knows_but_its_arc_stays()
     """Pair 57 makes 0.1785 turns in training; in 6 times the length 1.07, and is back in its arc."""
     rope = Rope(128, 1e4, 4096)
     scene = unwrap(film.dials)(rope, (Request(rope, "linear"),), (1.0, 2.0), (0.0, 1.0, 2.0, 6.0), T).scene
-    (hand,), beyond = shapes(scene.panels[1], "hands"), shapes(scene.panels[1], "arc")[-1]
+    (hand,), beyond = shapes(scene.panels[1], "vector"), shapes(scene.panels[1], "arc")[-1]
     at = [{"factor": 0, "distance": k} for k in range(4)]
-    assert [hand["paint"].at(index)[0] for index in at] == [0, 0, 1, 0]
-    past = [beyond["start"] - beyond["end"].at(index)[0] for index in at]
+    assert [hand["colour_index"].at(index)[0] for index in at] == [0, 0, 1, 0]
+    past = [beyond["start_angle"] - beyond["end_angle"].at(index)[0] for index in at]
     assert past[:2] == [0, 0] and past[3] == pytest.approx(2 * math.pi * (1 - 0.1785), abs=1e-3)
 
 
@@ -125,21 +125,21 @@ def test_the_fast_hand_s_step_is_amber_where_training_showed_another(factor: flo
     scene = unwrap(film.dials)(rope, requests, (1.0, 8.0), (0.0, 4.0), T).scene
     for panel in scene.panels[4:]:
         closer = panel.title == T("scheme.linear") and factor > 1
-        read = {written(shape["text"], index): shape["colour"] for shape in shapes(panel, "label")}
+        read = {text_at(shape["content"], index): shape["colour"] for shape in shapes(panel, "text")}
         step = f"{math.degrees(1 / 8 if closer else 1.0):.3g}°"
-        assert read[T("fast_short", apart=step)] == (letters(ORANGE) if closer else "ink")
-    texts_of = scene.written({"factor": factor, "distance": 0.0, "beat": 2})
+        assert read[T("fast_short", apart=step)] == (marks.series_text_colour(ORANGE) if closer else "ink")
+    texts_of = scene.finding_at({"factor": factor, "distance": 0.0, "beat": 2})
     assert ("7.16°" in texts_of) == (factor > 1) and "57.3°" in texts_of
 
 
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
     rope = Rope(128, 1e4, 4096)
     scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), T).scene
-    (bars,) = shapes(scene.panels[-1], "boxes")
+    (bars,) = shapes(scene.panels[-1], "rect")
     for k, factor in enumerate((1.0, 4.0)):
         slow = spectrum(Request(rope, "yarn", {"factor": factor})).slowdown
         wanted = [GREY if s == 1.0 else PURPLE if s >= factor * (1 - 1e-9) else SKY for s in slow.tolist()]
-        assert [bars["colour"][c] for c in bars["paint"].at({"factor": k})] == wanted
+        assert [bars["colour"][c] for c in bars["colour_index"].at({"factor": k})] == wanted
 
 
 def test_slowdowns_print_the_attention_factor_and_its_square() -> None:

@@ -41,13 +41,13 @@ def test_what_if_is_the_config_read_with_other_numbers(model: str) -> None:
     factors, lengths = whatif_stops(request, 6.5, 5000)
     assert 6.5 in factors and 5000 in lengths and request.rope.train_len in lengths
     scene = unwrap(whatif.moved)(request, factors, lengths, EN).scene
-    dots = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "dots")
+    dots = next(shape for shape in scene.panels[0].marks if shape["kind"] == "dot")
     for factor, length in ((6.5, 5000), (factors[-1], lengths[0]), (2.0, lengths[-1])):
         scaling = dict(config["rope_scaling"]) | {"factor": factor, "original_max_position_embeddings": length}
         changed = rc.from_hf(config | {"rope_scaling": scaling})
         index = {"times": factors.index(factor), "trained": lengths.index(length)}
         np.testing.assert_allclose(10 ** dots["y"].at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
-        assert [whatif.SHOWN[k] for k in dots["paint"].at(index)] == list(anatomy.regions(changed))
+        assert [whatif.SHOWN[k] for k in dots["colour_index"].at(index)] == list(anatomy.regions(changed))
     own = {each.name: each.start for each in scene.controls}
     assert own == {"times": float(str(request.params["factor"])), "trained": request.rope.train_len}
 

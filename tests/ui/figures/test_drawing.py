@@ -11,7 +11,7 @@ from cachetools import LRUCache
 import rope_core as rc
 from ui.figures import drawing
 from ui.figures.clock import reading as clock
-from ui.figures.drawing import Drawing, as_csv, grid, kept, write
+from ui.figures.drawing import Drawing, as_csv, cached_figure, grid, write
 from ui.figures.frequencies import spans
 from ui.figures.plot import packed
 from ui.text.words import Words
@@ -29,7 +29,7 @@ class Drawn:
 
     def __init__(self) -> None:
         self.calls: list[tuple[object, ...]] = []
-        self.draw = kept(self.make)
+        self.draw = cached_figure(self.make)
 
     def make(self, *given: object) -> Drawing:
         self.calls.append(given)
@@ -61,7 +61,7 @@ def test_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(write(drawn.make().figure))
     room: LRUCache[object, drawing.Stored] = LRUCache(10 * size + 1, drawing.KEPT.getsizeof)
     monkeypatch.setattr(drawing, "KEPT", room)
-    draw = kept(drawn.make)
+    draw = cached_figure(drawn.make)
     drawn.calls.clear()
     for number in range(10):
         draw(number)
@@ -98,7 +98,7 @@ def test_the_numbers_are_made_when_they_are_wanted() -> None:
 def test_a_refusal_is_not_kept() -> None:
     calls: list[int] = []
 
-    @kept
+    @cached_figure
     def draw(number: int) -> Drawing:
         calls.append(number)
         raise ValueError("number must be even, got 3")

@@ -38,13 +38,13 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
     scene = unwrap(moving.moving)(sentences, 50.0, stops, T).scene
     line, *panels = scene.panels
     count = len(sentences[0])
-    (grip,) = line.shapes
-    lefts = [shape["x0"].frames[:, 0] for shape in grip["of"] if shape["kind"] == "boxes"]
-    words_shown = [shape["text"] for shape in grip["of"] if shape["kind"] == "label"]
+    (grip,) = line.marks
+    lefts = [shape["x0"].keyframes[:, 0] for shape in grip["grab_marks"] if shape["kind"] == "rect"]
+    words_shown = [shape["content"] for shape in grip["grab_marks"] if shape["kind"] == "text"]
     assert words_shown == [*sentences[1], *sentences[0]]
     for j, left in enumerate(lefts):
         np.testing.assert_allclose(left, np.array(stops) + j % count + 0.04)
-    bars = {name: panel.shapes[0]["y1"].frames for name, panel in zip(moving.SHOWN, panels, strict=True)}
+    bars = {name: panel.marks[0]["y1"].keyframes for name, panel in zip(moving.SHOWN, panels, strict=True)}
     x, head = words(sentences[0], figures.WIDTH), weights(figures.WIDTH, 50.0)
     plain = (x @ head.q.T) @ (x @ head.k.T).T / math.sqrt(figures.WIDTH)
     slopes = -(2.0**-1) * np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
@@ -53,13 +53,13 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
     for name, frames in bars.items():
         assert (np.abs(frames - frames[0]).max() < 1e-9) == (name != "sinusoidal"), name
         np.testing.assert_allclose(frames.sum(axis=1), 1.0)
-        outline = panels[moving.SHOWN.index(name)].shapes[1]
+        outline = panels[moving.SHOWN.index(name)].marks[1]
         np.testing.assert_array_equal(outline["y"][::2], frames[0])
     led = unwrap(swapping.swapping)(sentences, 50.0, False, stops, T).scene
     for name, panel in zip(swapping.ADDED, led.panels[-2:], strict=True):
-        np.testing.assert_array_equal(panel.shapes[0]["y1"].frames, bars[name])
+        np.testing.assert_array_equal(panel.marks[0]["y1"].keyframes, bars[name])
     share = np.abs(bars["sinusoidal"][-1] - bars["sinusoidal"][0]).max()
-    assert f"by up to {100 * share:.2g} percentage" in led.written({"swapped": 0.0, "shift": stops[-1], "beat": 3})
+    assert f"by up to {100 * share:.2g} percentage" in led.finding_at({"swapped": 0.0, "shift": stops[-1], "beat": 3})
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:

@@ -24,16 +24,16 @@ def vector(i: float, dim: int, base: float) -> np.ndarray:
 def test_red_hands_point_where_the_later_vectors_are(base: float) -> None:
     steps, at, dim = (0, 5, 64), (0, 7, 32), 2 * figures.CIRCLES
     film: Film = unwrap(figures.rotation)(steps, at, base, T)
-    hands = [[s["angle"].frames for s in panel.shapes if s["kind"] == "hands"] for panel in film.scene.panels]
+    hands = [[s["angle"].keyframes for s in panel.marks if s["kind"] == "vector"] for panel in film.scene.panels]
     blue, red = (np.concatenate(each, axis=-1) for each in zip(*hands, strict=True))
     for j, i in enumerate(at):
         np.testing.assert_allclose(tips(blue[j]), vector(i, dim, base), atol=1e-12)
         for k, delta in enumerate(steps):
             np.testing.assert_allclose(tips(red[k, j]), vector(i + delta, dim, base), atol=1e-12)
-    grips = [shape["angle"].frames for shape in film.scene.panels[0].shapes if shape["kind"] == "handle"]
+    grips = [shape["angle"].keyframes for shape in film.scene.panels[0].marks if shape["kind"] == "drag_handle"]
     np.testing.assert_array_equal(grips[0], blue[:, :1])
     np.testing.assert_array_equal(grips[1], red[..., :1])
-    assert "p_(i+64)" in film.scene.written({"delta": 64, "i": 7})
+    assert "p_(i+64)" in film.scene.finding_at({"delta": 64, "i": 7})
 
 
 def tips(angles: np.ndarray) -> np.ndarray:

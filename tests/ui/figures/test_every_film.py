@@ -12,7 +12,7 @@ from tests.support import ROOT
 from tests.support.figures import ran
 from tests.support.films import FilmRow, unpacked
 from tests.ui.figures.test_every_figure import MODULES, too_long
-from ui.film.still import Still
+from ui.film.static_scene import StaticScene
 from ui.page.menu import declaration
 from ui.text.words import LANGUAGES, Words
 
@@ -44,21 +44,24 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     assert not [text for text in texts(head) if "{" in text or "\x00" in text or text.strip() in ("nan", "inf")]
     fields = {field.name for field in declaration(row.page).fields}
     assert {control["name"] for control in head["controls"]} <= fields
-    drawn = [shape["drawn"] for panel in head["panels"] for shape in panel["shapes"] if shape["kind"] == "sketch"]
+    drawn = [shape["sketch"] for panel in head["panels"] for shape in panel["marks"] if shape["kind"] == "sketch_input"]
     sketch = film.scene.sketch
     assert [each["name"] for each in drawn] == ([sketch.name] if sketch else []) and bool(sketch) == bool(film.gap)
     assert {each["name"] for each in drawn} <= fields
     for control in head["controls"]:
-        assert control["stops"] == sorted(set(control["stops"])) and len(control["stops"]) == len(control["texts"]) > 1
-    grips = [shape for panel in head["panels"] for shape in panel["shapes"] if shape["kind"] == "handle"]
+        assert (
+            control["stops"] == sorted(set(control["stops"]))
+            and len(control["stops"]) == len(control["stop_labels"]) > 1
+        )
+    grips = [shape for panel in head["panels"] for shape in panel["marks"] if shape["kind"] == "drag_handle"]
     points = [grip[axis] for grip in grips for axis in "xy" if isinstance(grip[axis], dict)]
     assert all(point["shape"] == [1] for point in points), "a grip is one point"
     for panel in head["panels"]:
         assert all(panel[axis]["title"] for axis in "xy" if len(panel[axis]["ticks"]) > 1)
-    assert not too_long(film.scene.written(row.at))
-    assert row.finding is None or film.scene.written(row.at) == row.finding(t)
+    assert not too_long(film.scene.finding_at(row.at))
+    assert row.finding is None or film.scene.finding_at(row.at) == row.finding(t)
     assert film.table() and ran(film).strip()
-    still = Still(data, film.scene.values(lambda name: row.at.get(name)))
+    still = StaticScene(data, film.scene.values(lambda name: row.at.get(name)))
     pictures = [ElementTree.fromstring(panels) for _, panels, _ in still.beats()]
     assert len(pictures) == max(1, len(head["beats"])) and all(picture.findall(".//svg/*") for picture in pictures)
     assert not {"nan", "inf"} & {text for each in pictures for node in each.iter() for text in node.attrib.values()}

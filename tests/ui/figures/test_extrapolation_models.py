@@ -13,7 +13,7 @@ from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import models as figures
 from ui.figures.extrapolation import words
-from ui.film.colours import contrast
+from ui.film.colours import contrast_ratio
 from ui.text.words import Words
 
 T = Words("en", "extrapolation")
@@ -89,7 +89,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
         for text, letter in zip(trace.text, trace.textfont.color, strict=True):
             (behind,) = sample_colorscale("Viridis", [float(text) / 100], colortype="tuple")
             seen = "#" + "".join(f"{round(255 * part):02x}" for part in behind)
-            assert contrast({"black": "#000000", "white": "#FFFFFF"}[letter], seen) >= 4.5, text
+            assert contrast_ratio({"black": "#000000", "white": "#FFFFFF"}[letter], seen) >= 4.5, text
     right = {(each["line"], each["length"], each["depth"]): each["right"] for each in results}
     for key, trace in zip(made.KEYS[:3], maps, strict=True):
         z = np.asarray(trace.z, float)

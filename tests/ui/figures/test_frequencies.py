@@ -11,7 +11,7 @@ from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import drawn, spans, tables
-from ui.film.scene import Panel, Shape
+from ui.film.scene import Mark, Panel
 from ui.text.words import Words
 
 EN = Words("en", "frequencies")
@@ -23,12 +23,12 @@ def film(dim: int, kind: str = "cos", span: int = 256, train_len: int = 4096) ->
     return built
 
 
-def of_kind(panel: Panel, kind: str) -> list[Shape]:
-    return [part for shape in panel.shapes for part in (shape, *shape.get("of", ())) if part["kind"] == kind]
+def of_kind(panel: Panel, kind: str) -> list[Mark]:
+    return [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == kind]
 
 
 def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
-    texts_of = film(128).scene.written({"base": 10_000, "pair": 0, "beat": 2})
+    texts_of = film(128).scene.finding_at({"base": 10_000, "pair": 0, "beat": 2})
     assert "18 of 64 pairs" in texts_of and "54,410" in texts_of and "4,096" in texts_of
 
 
@@ -37,8 +37,8 @@ def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
 def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
     built = film(dim, kind, span)
     panel = built.scene.panels[2]
-    picture, marked = of_kind(panel, "image")
-    cells = picture["cells"].frames
+    picture, marked = of_kind(panel, "heatmap")
+    cells = picture["cells"].keyframes
     for n, pair in enumerate(tables.pairs_of(dim, 3)[: dim // 2]):
         row = pair // (-(-dim // 2 // cells.shape[1]))
         np.testing.assert_array_equal(marked["cells"].at({"pair": n, "base": 1})[0], cells[1, row])
@@ -54,7 +54,7 @@ def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) 
         assert np.abs(off).max() <= limit / 254 + 1e-7
     # A row is as high as the pairs that it represents, centred on the one that it shows.
     assert picture["y"] == (-every / 2, (len(theta) - 0.5) * every)
-    middles = of_kind(panel, "dots")[0]["y"].frames[:, 0]
+    middles = of_kind(panel, "dot")[0]["y"].keyframes[:, 0]
     assert all(0 <= pair - row < every for pair, row in zip(tables.pairs_of(dim, 3), middles, strict=True) if dim > 2)
 
 
@@ -64,38 +64,38 @@ def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) 
 def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind: str, train_len: int) -> None:
     built = film(dim, kind, train_len=train_len)
     hand, panel, _, bar = built.scene.panels
-    passed, points = of_kind(panel, "dots")
-    labels = of_kind(panel, "label")
+    passed, points = of_kind(panel, "dot")
+    labels = of_kind(panel, "text")
     rows = points["y"].astype(int)
     assert rows[0] == 0 and len(rows) <= 32 and set(np.diff(rows)) <= {-(-dim // 64)}
     for k, base in enumerate(BASES):
         waves = [2 * math.pi * base ** (2 * i / dim) for i in range(dim // 2)]
-        np.testing.assert_allclose(10.0 ** points["x"].frames[k], np.array(waves)[rows])
-        np.testing.assert_allclose(10.0 ** labels[2]["x"].frames[k], waves[-1])
+        np.testing.assert_allclose(10.0 ** points["x"].keyframes[k], np.array(waves)[rows])
+        np.testing.assert_allclose(10.0 ** labels[2]["x"].keyframes[k], waves[-1])
         for n, pair in enumerate(min(stop, dim // 2 - 1) for stop in tables.pairs_of(dim, 3)):
             at = {"pair": n, "base": k}
             turned = 6 * base ** (-2 * pair / dim)
             for panel_of in (hand, bar):
-                tip = of_kind(panel_of, "hands")[-1]["angle"].at(at)[0]
+                tip = of_kind(panel_of, "vector")[-1]["angle"].at(at)[0]
                 assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), -math.sin(turned))
-            heights = [shape["y" if kind == "cos" else "x"].at(at)[1] for shape in of_kind(bar, "path")]
+            heights = [shape["y" if kind == "cos" else "x"].at(at)[1] for shape in of_kind(bar, "line")]
             # Up for the cosine; the sine grows to the left, where an arrow from the top turns first.
             exact, way = (math.cos(turned), 1) if kind == "cos" else (math.sin(turned), -1)
             wanted = [way * exact if exact > 0 else np.nan, way * exact if exact < 0 else np.nan]
             assert heights == pytest.approx(wanted, nan_ok=True)
-            assert passed["paint"].at(at).tolist() == [row <= pair for row in rows]
-            texts_of = built.scene.written({"pair": tables.pairs_of(dim, 3)[n], "base": base, "beat": 1})
+            assert passed["colour_index"].at(at).tolist() == [row <= pair for row in rows]
+            texts_of = built.scene.finding_at({"pair": tables.pairs_of(dim, 3)[n], "base": base, "beat": 1})
             assert f"turns {math.degrees(turned):.3g}°" in texts_of
         never = [wave > train_len for wave in waves]
-        texts_of = built.scene.written({"base": base, "pair": 0, "beat": 2})
+        texts_of = built.scene.finding_at({"base": base, "pair": 0, "beat": 2})
         assert f"{sum(never)} of {dim // 2} pairs" in texts_of
-        assert points["paint"].at({"base": k}).tolist() == [never[row] for row in rows]
+        assert points["colour_index"].at({"base": k}).tolist() == [never[row] for row in rows]
 
 
 def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
     built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, 1000.0, EN)
     _, base = built.scene.controls
-    assert base.texts == ("1,000", "7·10⁹", "10¹²")
+    assert base.stop_labels == ("1,000", "7·10⁹", "10¹²")
     panel = built.scene.panels[1]
     assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)
     assert not any("e+" in text for _, text in panel.x.ticks)
@@ -107,8 +107,10 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
     at = frequencies.positions(position)
     built: Film = unwrap(frequencies.digits)(8, 10_000.0, at, EN)
     assert {position, 0, 1_000_000} < set(at)
-    digits, cos, sin = (shape["y"].frames for panel in built.scene.panels for shape in of_kind(panel, "dots"))
-    sticks = [shape["y"].frames.reshape(-1, 4, 3) for panel in built.scene.panels for shape in of_kind(panel, "path")]
+    digits, cos, sin = (shape["y"].keyframes for panel in built.scene.panels for shape in of_kind(panel, "dot"))
+    sticks = [
+        shape["y"].keyframes.reshape(-1, 4, 3) for panel in built.scene.panels for shape in of_kind(panel, "line")
+    ]
     for k, where in enumerate(at):
         assert digits[k].astype(int).tolist() == [int(digit) for digit in f"{where % 10_000:04d}"[::-1]]
         quotients = [where / 10**i for i in range(4)]

@@ -29,11 +29,11 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
     arrow, _, line, *dials = film(rope, positions).scene.panels
     even = np.full(dim, dim**-0.5)
     other = rc.rotation_matrix(1, rope.theta, "interleaved") @ even
-    curve, here = (shape for shape in line.shapes if shape["kind"] == "dots")
+    curve, here = (shape for shape in line.marks if shape["kind"] == "dot")
     zero, single_one = (place for place, _ in line.y.ticks)
     assert len(dials) == min(4, dim // 2)
     alone = (
-        next(shape for shape in arrow.shapes if shape["kind"] == "handle" and "angle" in shape),
+        next(shape for shape in arrow.marks if shape["kind"] == "drag_handle" and "angle" in shape),
         figures.single(rope),
     )
     for k, position in enumerate(positions):
@@ -43,7 +43,7 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
         )
         assert curve["y"][k] == here["y"].at({"position": k})[0]
         grips = [
-            (panel.shapes[-1], pair, panel.shapes[1]) for panel, pair in zip(dials, figures.shown(rope), strict=True)
+            (panel.marks[-1], pair, panel.marks[1]) for panel, pair in zip(dials, figures.shown(rope), strict=True)
         ]
         for grip, pair, rests in [*grips, (*alone, None)]:
             drawn = [(grip["angle"].at({"position": k})[0], position), *([(rests["angle"], 1)] if rests else [])]
@@ -58,7 +58,7 @@ def test_a_hand_turns_without_a_jump() -> None:
     """Angles are unwrapped: from stop to stop a hand turns by theta for each token."""
     rope, positions = rc.Rope(8, 100.0), (0, 3, 10, 400)
     for panel, pair in zip(film(rope, positions).scene.panels[3:], figures.shown(rope), strict=True):
-        angle = next(shape for shape in panel.shapes if shape["kind"] == "handle")["angle"].frames[:, 0]
+        angle = next(shape for shape in panel.marks if shape["kind"] == "drag_handle")["angle"].keyframes[:, 0]
         np.testing.assert_allclose(np.diff(angle), np.diff(positions) * rope.theta[pair])
 
 

@@ -31,21 +31,21 @@ def panels(width: int, base: float, first: int) -> tuple[Panel, ...]:
 def test_every_number_goes_from_its_place_to_the_other_and_partners_stay_joined(width: int) -> None:
     tiles = panels(width, 1e4, 3)[0]
     goal = [dim // 2 + (dim % 2) * (width // 2) for dim in range(width)]
-    arcs = [shape["x"].frames for shape in tiles.shapes if shape["kind"] == "path"]
-    moves = [shape for shape in tiles.shapes if shape["kind"] == "handle"]
+    arcs = [shape["x"].keyframes for shape in tiles.marks if shape["kind"] == "line"]
+    moves = [shape for shape in tiles.marks if shape["kind"] == "drag_handle"]
     assert len(moves) == sum(place != dim for dim, place in enumerate(goal)) and len(arcs) == width // 2
     for grip, (dim, place) in zip(moves, [(d, g) for d, g in enumerate(goal) if d != g], strict=True):
-        way = grip["x"].frames[:, 0]
+        way = grip["x"].keyframes[:, 0]
         assert way[0] == dim and way[-1] == pytest.approx(place) and (np.diff(way) * (place - dim) > 0).all()
-        assert grip["name"] == EN("grab_seat", i=dim)
+        assert grip["label"] == EN("grab_seat", i=dim)
     for pair, frames in enumerate(arcs):
         np.testing.assert_allclose(frames[0, [0, -1]], [2 * pair, 2 * pair + 1])
         np.testing.assert_allclose(frames[-1, [0, -1]], [goal[2 * pair], goal[2 * pair + 1]])
 
 
 def test_wrong_partners_are_joined_as_half_split_code_pairs_them() -> None:
-    shapes = panels(8, 1e4, 3)[1].shapes
-    ends = [(shape["x"][0], shape["x"][-1]) for shape in shapes if shape["kind"] == "path"]
+    shapes = panels(8, 1e4, 3)[1].marks
+    ends = [(shape["x"][0], shape["x"][-1]) for shape in shapes if shape["kind"] == "line"]
     np.testing.assert_allclose(ends, [(0, 4), (1, 5), (2, 6), (3, 7)])
 
 
@@ -55,8 +55,8 @@ def test_arrows_are_the_pairs_turned_by_hand_rightly_and_in_the_wrong_order(
 ) -> None:
     """Each pair turned as a complex number from position 0; wrongly: number i with number i + d/2."""
     start, dials = panels(width, base, 0)[2:], panels(width, base, first)[2:]
-    tips = [dial.shapes[-1] for dial in start]
-    z = np.array([tip["length"].frames[0, 0] * np.exp(1j * tip["angle"].frames[0, 0]) for tip in tips])
+    tips = [dial.marks[-1] for dial in start]
+    z = np.array([tip["length"].keyframes[0, 0] * np.exp(1j * tip["angle"].keyframes[0, 0]) for tip in tips])
     np.testing.assert_allclose(np.abs(z), 1.0)
     x = np.stack([z.real, z.imag], axis=1).ravel()
     halves = x[: width // 2] + 1j * x[width // 2 :]
@@ -66,8 +66,8 @@ def test_arrows_are_the_pairs_turned_by_hand_rightly_and_in_the_wrong_order(
         numbers = np.concatenate([wrong.real, wrong.imag])
         misread = numbers[0::2] + 1j * numbers[1::2]
         for pair, dial in enumerate(dials):
-            for shape, by_hand in ((dial.shapes[-1], right[pair]), (dial.shapes[1], misread[pair])):
-                drawn = shape["length"].frames[k, 0] * np.exp(1j * shape["angle"].frames[k, 0])
+            for shape, by_hand in ((dial.marks[-1], right[pair]), (dial.marks[1], misread[pair])):
+                drawn = shape["length"].keyframes[k, 0] * np.exp(1j * shape["angle"].keyframes[k, 0])
                 assert drawn == pytest.approx(by_hand, abs=1e-9)
 
 

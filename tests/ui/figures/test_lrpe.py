@@ -16,7 +16,7 @@ from ui.figures.drawing import Drawing
 from ui.figures.lrpe import drawn, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.film.scene import Track
+from ui.film.scene import NumberTrack
 from ui.page.fields import left_alone
 from ui.text.words import Words
 
@@ -53,11 +53,11 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
     # Tokens from the top; dimensions that do not turn are activated only.
     for panel, values, scale in ((before, numbers, numbers), (after, outs[starts.index(start)], np.array(outs))):
         top = np.abs(scale).max()
-        shown = shown_at(panel.shapes[0]["cells"], at)[TOKENS - 1 - token]
+        shown = shown_at(panel.marks[0]["cells"], at)[TOKENS - 1 - token]
         np.testing.assert_allclose(shown * top / 127, values[token], atol=0.51 * top / 127)
     x, f = (complex(*part[token, [3, 6]]) for part in (numbers, silu))
-    raw, bar = (shape for shape in dial.shapes if shape["kind"] == "hands")
-    blue = next(shape for shape in dial.shapes if shape["kind"] == "handle")
+    raw, bar = (shape for shape in dial.marks if shape["kind"] == "vector")
+    blue = next(shape for shape in dial.marks if shape["kind"] == "drag_handle")
     for hand, exact in ((raw, x), (bar, f), (blue, f * np.exp(1j * (start + token) * theta[1]))):
         length, angle = (float(shown_at(hand[name], at)[0]) for name in ("length", "angle"))
         assert length * np.exp(1j * angle) == pytest.approx(exact / max(abs(x), abs(f)), rel=1e-9)
@@ -71,15 +71,15 @@ def test_where_both_numbers_are_zero_the_finding_says_that_nothing_turns() -> No
     empty = [bool(max(row) < 0) for row in numbers]
     assert any(empty) and not all(empty)
     for token in range(TOKENS):
-        sentence = scene.written({"length": 0, "offset": 1, "token": token, "beat": 2})
+        sentence = scene.finding_at({"length": 0, "offset": 1, "token": token, "beat": 2})
         assert (T("turn_nothing") in sentence) == empty[token] == ("length stays" not in sentence)
 
 
 @pytest.mark.parametrize("width", [8, 64])
 def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_number(width: int) -> None:
     scene = unwrap(turning.stages)(Case(width=width), 0, 1, (0, 9), T).scene
-    table, total, _, _, grip, *_ = scene.panels[0].shapes
-    row = grip["of"][0]
+    table, total, _, _, grip, *_ = scene.panels[0].marks
+    row = grip["grab_marks"][0]
     assert (total["x1"] - total["x0"]) * (total["y1"] - total["y0"]) == width**2
     for length in (1, 2, 31, 64):
         at = {"length": length - 1}
@@ -88,15 +88,15 @@ def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_
         pairs = sum(1 for m in range(length) for n in range(m + 1))
         assert abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2 == pairs
         assert (shown_at(row["x0"], at) < shown_at(row["x1"], at)).sum() == length
-        written_text = scene.written({"length": length, "offset": 0, "token": 0, "beat": 1})
+        written_text = scene.finding_at({"length": length, "offset": 0, "token": 0, "beat": 1})
         assert (
             f"{length} words needs {pairs:,} scores" in written_text
             and f"{width} × {width} = {width**2:,} numbers" in written_text
         )
 
 
-def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:
-    return np.asarray(track.at(at) if isinstance(track, Track) else track, dtype=float)
+def shown_at(track: NumberTrack | np.ndarray, at: dict[str, int]) -> np.ndarray:
+    return np.asarray(track.at(at) if isinstance(track, NumberTrack) else track, dtype=float)
 
 
 @pytest.mark.parametrize("kind, shape", [("geometric", "(4,)"), ("learned", "(4, 4)"), ("per head", "(4, 1)")])

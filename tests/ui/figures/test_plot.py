@@ -88,9 +88,10 @@ def test_what_is_no_number_becomes_null_and_numpys_numbers_become_pythons() -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "scale"), [("RdBu", colours.SIGNED), ("Viridis", colours.AMOUNT), ("Phase", colours.PHASE)]
+    ("name", "scale"),
+    [("RdBu", colours.DIVERGING_SCALE), ("Viridis", colours.SEQUENTIAL_SCALE), ("Phase", colours.CYCLIC_SCALE)],
 )
-def test_the_colour_scales_are_plotlys(name: str, scale: colours.Scale) -> None:
+def test_the_colour_scales_are_plotlys(name: str, scale: colours.ColourScale) -> None:
     theirs = plotly.colors.get_colorscale(name)
     assert [stop for stop, _ in scale] == pytest.approx([stop for stop, _ in theirs])
     for (_, ours), (_, colour) in zip(scale, theirs, strict=True):

@@ -35,7 +35,7 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
         ids = [*range(cut), *range(8 - cut)]
         share = f"{100 * sum(attention(ids[-1], ids)[:cut]):.0f}"
         read = str(ids[-1] - ids[cut - 1]).replace("-", "−")
-        finding = scene.written({"beat": 1, "cut": cut, "dropped": 0, "patch": 0})
+        finding = scene.finding_at({"beat": 1, "cut": cut, "dropped": 0, "patch": 0})
         assert finding == t("packing_finding", last=str(7 - cut), apart=str(8 - cut), share=share, read=read)
     for gone in (0, 1, 4, 5):
         keys = [*range(gone, 8)]
@@ -43,19 +43,21 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
         assert attention(8 - gone, [key - gone for key in keys]) == pytest.approx(right)
         wrong = attention(8 - gone, keys)
         back = [str(8 - keys[int(np.argmax(each))]) for each in (right, wrong)]
-        finding = scene.written({"beat": 2, "cut": 4, "dropped": gone, "patch": 0})
+        finding = scene.finding_at({"beat": 2, "cut": 4, "dropped": gone, "patch": 0})
         read = str(1 - gone).replace("-", "−")
         assert finding == t("cache_finding", dropped=str(gone), right=back[0], wrong=back[1], read=read)
     row, column = patches.order()[8]
-    finding = scene.written({"beat": 3, "cut": 4, "dropped": 0, "patch": 8})
+    finding = scene.finding_at({"beat": 3, "cut": 4, "dropped": 0, "patch": 8})
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
 
 
 def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> None:
-    labels = [shape for panel in unwrap(which)(ROPE, T).scene.panels for shape in panel.shapes if "text" in shape]
-    places = {shape["x"]: shape["text"] for shape in labels if re.fullmatch(r"\d \d \d", str(shape["text"]))}
+    labels = [
+        shape for panel in unwrap(which)(ROPE, T).scene.panels for shape in panel.marks if shape["kind"] == "text"
+    ]
+    places = {shape["x"]: shape["content"] for shape in labels if re.fullmatch(r"\d \d \d", str(shape["content"]))}
     assert [places[x] for x in sorted(places)] == ["0 0 0", "1 1 1", "8 8 8", "9 9 9"]
 
 

@@ -55,14 +55,14 @@ def test_every_dial_and_curve_is_torchs_rounding_of_the_pair_whose_frequency_is_
     d, passed = np.array(film.scene.controls[0].stops), phase.looked_at()
     k = film.scene.controls[0].nearest(at)
     table = {name: np.asarray(column, dtype=float) for name, column in film.table().items()}
-    lines = [shape for shape in film.scene.panels[-1].shapes if shape["kind"] == "path"][1:]
-    stages = film.scene.written({"at": at, "beat": 2})
+    lines = [shape for shape in film.scene.panels[-1].marks if shape["kind"] == "line"][1:]
+    stages = film.scene.finding_at({"at": at, "beat": 2})
     for panel, line, (stage, error) in zip(film.scene.panels, lines, errors(d).items(), strict=False):
-        whole = [part for shape in panel.shapes for part in (shape, *shape.get("of", ()))]
-        true, rounded = (shape["angle"] for shape in whole if shape["kind"] == "hands")
+        whole = [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ()))]
+        true, rounded = (shape["angle"] for shape in whole if shape["kind"] == "vector")
         seen = np.isfinite(error)
         assert true == math.pi / 2 and seen.any()
-        np.testing.assert_allclose(rounded.frames[seen, 0] - true, error[seen], atol=1e-9)
+        np.testing.assert_allclose(rounded.keyframes[seen, 0] - true, error[seen], atol=1e-9)
         np.testing.assert_allclose(table[f"{stage}_rad"][seen], np.abs(error[seen]), atol=1e-9)
         assert f" {phase.off(error[k], T)}" in stages
         # The largest up to a position, among those looked at. Torch rounds a near tie twice, by way of float32.
@@ -72,7 +72,7 @@ def test_every_dial_and_curve_is_torchs_rounding_of_the_pair_whose_frequency_is_
         drawn = np.isfinite(line["y"])
         np.testing.assert_allclose(10 ** line["y"][drawn], np.degrees(largest[drawn]), rtol=1e-3)
         assert drawn.sum() == (np.isfinite(largest) & (largest > 0)).sum()
-    assert f"is off by {math.degrees(errors(d)['inv_freq'][k]):.3g}°".replace("-", "") in film.scene.written(
+    assert f"is off by {math.degrees(errors(d)['inv_freq'][k]):.3g}°".replace("-", "") in film.scene.finding_at(
         {"at": at, "beat": 1}
     )
 
@@ -82,7 +82,7 @@ def test_every_position_is_looked_at_first_and_the_lines_names_stand_apart() -> 
     np.testing.assert_array_equal(passed[:4096], np.arange(1, 4097))
     assert passed[-1] == figures.REACH and (np.diff(passed) > 0).all()
     panel = filmed(request(128, 10_000.0), "bfloat16", 3000).scene.panels[-1]
-    half, *names = (shape for shape in panel.shapes if shape["kind"] == "label")
+    half, *names = (shape for shape in panel.marks if shape["kind"] == "text")
     assert 10 ** half["y"] == pytest.approx(180)
     places = sorted(float(name["y"]) for name in names)
     assert len(names) == 4 and min(np.diff(places)) * phase.HIGH / (panel.y.high - panel.y.low) >= phase.LINE - 1e-6
@@ -110,14 +110,16 @@ def test_the_default_position_is_one_that_bfloat16_cannot_hold() -> None:
     film = filmed(request(128, 10_000.0), "bfloat16", AT.default)
     held = float(cast(AT.default, "bfloat16")) - AT.default
     moved = math.degrees(held * rc.Rope(128, 10_000.0).theta[1])
-    assert f"a rounded position by {moved:.3g}°".replace("-", "") in film.scene.written({"at": AT.default, "beat": 2})
+    assert f"a rounded position by {moved:.3g}°".replace("-", "") in film.scene.finding_at(
+        {"at": AT.default, "beat": 2}
+    )
 
 
 def test_a_format_that_overflows_is_named_and_left_out() -> None:
     film = filmed(request(8, 50.0), "float16", 2**20)
-    assert all("overflow" in film.scene.written({"at": 2**20, "beat": beat}) for beat in (2, 3))
+    assert all("overflow" in film.scene.finding_at({"at": 2**20, "beat": beat}) for beat in (2, 3))
     position = film.scene.panels[figures.SINGLE.index("position")]
-    assert np.isnan(position.shapes[3]["angle"].frames[-1])
+    assert np.isnan(position.marks[3]["angle"].keyframes[-1])
     assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
 
 

@@ -34,7 +34,7 @@ def test_the_true_curve_stands_in_the_table_and_the_gap_is_written(row: FilmRow,
     film = row.built(t)
     sketch = film.scene.sketch
     assert sketch is not None and film.gap is not None
-    shape = next(shape for shape in film.scene.panels[0].shapes if shape["kind"] == "sketch")
+    shape = next(shape for shape in film.scene.panels[0].marks if shape["kind"] == "sketch_input")
     columns = [each for each in map(as_numbers, film.table().values()) if each is not None]
     assert holds(columns, None, np.asarray(shape["y"])) and np.all(np.diff(shape["x"]) > 0)
     true = np.interp(sketch.columns, shape["x"], shape["y"])
@@ -53,7 +53,7 @@ def curve(film: Film) -> np.ndarray:
     """Return the true height at each column."""
     sketch = film.scene.sketch
     assert sketch is not None
-    shape = next(shape for shape in film.scene.panels[0].shapes if shape["kind"] == "sketch")
+    shape = next(shape for shape in film.scene.panels[0].marks if shape["kind"] == "sketch_input")
     return np.interp(sketch.columns, shape["x"], shape["y"])
 
 

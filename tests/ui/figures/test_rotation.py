@@ -11,7 +11,7 @@ from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, to_draw
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as figures
-from ui.film.scene import around, written
+from ui.film.scene import integer_window, text_at
 from ui.text.words import Words
 
 T = Words("en", "rotation")
@@ -25,10 +25,10 @@ def turned(x: np.ndarray, angle: float) -> np.ndarray:
 def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int, m: int, n: int, shift: int) -> None:
     rope = rc.Rope(dim, base)
     q, k = demo.drawn_vectors(dim)
-    windows = around(m), around(n), around(shift)
+    windows = integer_window(m), integer_window(n), integer_window(shift)
     scene = unwrap(circle.turning)(rope, pair, *windows, T).scene
     turn, curve, line = scene.panels
-    alone, *arrows = [arrow for grip in turn.shapes if grip["kind"] == "handle" for arrow in grip["of"]]
+    alone, *arrows = [arrow for grip in turn.marks if grip["kind"] == "drag_handle" for arrow in grip["grab_marks"]]
     index = {"m": windows[0].index(m), "n": windows[1].index(n), "shift": windows[2].index(shift)}
     tips = []
     for arrow, vector, position in zip((alone, *arrows), (q, q, k), (m, m + shift, n + shift), strict=True):
@@ -39,19 +39,19 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
     apart = f"{np.degrees(np.arccos(tips[1] @ tips[2])):.3g}"
     first = [vector[2 * pair : 2 * pair + 2] / np.hypot(*vector[2 * pair : 2 * pair + 2]) for vector in (q, k)]
     start = f"{np.degrees(np.arccos(first[0] @ first[1])):.3g}"
-    assert written(scene.beats[1].finding, index) == T(
+    assert text_at(scene.beats[1].finding, index) == T(
         "between_finding", m=f"{m + shift:,}", n=f"{n + shift:,}", angle=apart, start=start, d=str(m - n)
     )
     angle = np.degrees(m * rope.theta[pair])
-    rings = turn.shapes[0]
-    drawn = (rings["end"].at(index) - rings["start"]).sum()
+    rings = turn.marks[0]
+    drawn = (rings["end_angle"].at(index) - rings["start_angle"]).sum()
     whole = f" ({angle // 360:.0f} × 360° + {angle % 360:.0f}°)" if angle >= 360 else ""
-    assert f"{angle:.3g}°{whole} from" in written(scene.beats[0].finding, index)
+    assert f"{angle:.3g}°{whole} from" in text_at(scene.beats[0].finding, index)
     assert drawn == pytest.approx(np.radians(angle)) or angle > 360 * circle.RINGS
-    both, key, query = (shape for shape in line.shapes if shape["kind"] == "handle")
+    both, key, query = (shape for shape in line.marks if shape["kind"] == "drag_handle")
     assert [key["x"].at(index)[0], query["x"].at(index)[0]] == [n + shift, m + shift]
-    assert [both["of"][0][side].at(index)[0] for side in ("x0", "x1")] == [n + shift, m + shift]
-    grip = curve.shapes[-1]
+    assert [both["grab_marks"][0][side].at(index)[0] for side in ("x0", "x1")] == [n + shift, m + shift]
+    grip = curve.marks[-1]
     for j, at in enumerate(windows[1]):
         by_hand = sum(
             turned(q[2 * i : 2 * i + 2], (m - at) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2)
@@ -63,10 +63,10 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
 
 def test_a_hand_goes_its_way_without_a_jump() -> None:
     """Angles are unwrapped: between neighbouring stops a hand turns by its own angle, whichever side of a half turn."""
-    scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[around(0)] * 3, T).scene
-    angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "arc" and shape.get("shorter"))[
-        "end"
-    ].frames[..., 0]
+    scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[integer_window(0)] * 3, T).scene
+    angles = next(shape for shape in scene.panels[0].marks if shape["kind"] == "arc" and shape.get("shorter_way"))[
+        "end_angle"
+    ].keyframes[..., 0]
     np.testing.assert_allclose(np.diff(angles, axis=0), 1.0)
     np.testing.assert_allclose(np.diff(angles, axis=1), 1.0)
 
@@ -101,7 +101,7 @@ def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
 
 
 def test_a_pair_beyond_the_width_shows_the_last_one() -> None:
-    film = unwrap(circle.turning)(rc.Rope(8), 40, *[around(0)] * 3, T)
+    film = unwrap(circle.turning)(rc.Rope(8), 40, *[integer_window(0)] * 3, T)
     assert film.scene.panels[0].title == T("pair_title", i=3, last=3, angle="0.0573")
 
 
@@ -130,7 +130,7 @@ ROWS = [
     Row("rotation", figures.three_forms, (10, 7, 33.0)),
     Row("rotation", figures.backward, (10, 7, 33.0)),
 ]
-WINDOW = around(0)
+WINDOW = integer_window(0)
 FILMS = [
     FilmRow(
         "rotation", circle.turning, (ROPE, 3, WINDOW, WINDOW, WINDOW), {"m": 9, "n": 5, "shift": 20, "beat": 3}, turning

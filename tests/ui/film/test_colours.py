@@ -45,7 +45,7 @@ def lab(shares: Array) -> Array:
 
 def seen(colour: str, vision: str) -> Array:
     """CIELAB of ``#RRGGBB`` as such an eye sees it."""
-    return lab(VISION[vision] @ colours.channels(colour))
+    return lab(VISION[vision] @ colours.linear_rgb(colour))
 
 
 def hexed(colour: str) -> str:
@@ -53,7 +53,7 @@ def hexed(colour: str) -> str:
     return colour if colour[0] == "#" else f"#{bytes(int(c) for c in plotly.colors.unlabel_rgb(colour)).hex()}"
 
 
-def steps(scale: colours.Scale, vision: str, count: int = 33) -> Array:
+def steps(scale: colours.ColourScale, vision: str, count: int = 33) -> Array:
     """CIELAB of a scale at equal steps, (count, 3)."""
     sampled = plotly.colors.sample_colorscale([list(stop) for stop in scale], np.linspace(0, 1, count).tolist())
     return np.stack([seen(hexed(colour), vision) for colour in sampled])
@@ -61,37 +61,39 @@ def steps(scale: colours.Scale, vision: str, count: int = 33) -> Array:
 
 @pytest.mark.parametrize("vision", VISION)
 def test_any_two_series_differ(vision: str) -> None:
-    pairs = itertools.combinations(colours.COLOURS, 2)
+    pairs = itertools.combinations(colours.SERIES_COLOURS, 2)
     near = {(a, b): math.dist(seen(a, vision), seen(b, vision)) for a, b in pairs}
     assert {pair: apart for pair, apart in near.items() if apart < APART} == {}
 
 
-@pytest.mark.parametrize("colour", colours.COLOURS)
+@pytest.mark.parametrize("colour", colours.SERIES_COLOURS)
 def test_a_series_stands_out_from_both_backgrounds(colour: str) -> None:
-    assert min(colours.contrast(colour, colours.LIGHT), colours.contrast(colour, colours.DARK)) >= SERIES
-    light, dark = colours.INK[colour]
-    assert colours.contrast(light, colours.LIGHT) >= 4.5 and colours.contrast(dark, colours.DARK) >= 4.5
-    assert colours.contrast(colour, {"black": "#000000", "white": "#FFFFFF"}[colours.on(colour)]) >= 4.5
+    assert min(colours.contrast_ratio(colour, colours.LIGHT), colours.contrast_ratio(colour, colours.DARK)) >= SERIES
+    light, dark = colours.TEXT_COLOURS[colour]
+    assert colours.contrast_ratio(light, colours.LIGHT) >= 4.5 and colours.contrast_ratio(dark, colours.DARK) >= 4.5
+    assert (
+        colours.contrast_ratio(colour, {"black": "#000000", "white": "#FFFFFF"}[colours.text_colour_on(colour)]) >= 4.5
+    )
 
 
 def test_faded_words_are_legible() -> None:
-    light, dark = colours.INK[colours.FADED]
-    assert colours.contrast(light, "#E8F2F8") >= 4.5 and colours.contrast(dark, colours.DARK) >= 4.5
+    light, dark = colours.TEXT_COLOURS[colours.FADED]
+    assert colours.contrast_ratio(light, "#E8F2F8") >= 4.5 and colours.contrast_ratio(dark, colours.DARK) >= 4.5
 
 
 def test_a_wash_carries_black_letters() -> None:
-    for colour in colours.COLOURS:
-        assert colours.contrast(hexed(colours.wash(colour)), "#000000") >= 4.5
+    for colour in colours.SERIES_COLOURS:
+        assert colours.contrast_ratio(hexed(colours.tint(colour)), "#000000") >= 4.5
 
 
 @pytest.mark.parametrize("vision", VISION)
 def test_an_amount_grows_lighter_all_the_way(vision: str) -> None:
-    assert np.diff(steps(colours.AMOUNT, vision)[:, 0]).min() > 0.5
+    assert np.diff(steps(colours.SEQUENTIAL_SCALE, vision)[:, 0]).min() > 0.5
 
 
 @pytest.mark.parametrize("vision", VISION)
 def test_a_sign_is_two_ends_and_a_light_middle(vision: str) -> None:
-    along = steps(colours.SIGNED, vision)
+    along = steps(colours.DIVERGING_SCALE, vision)
     middle = len(along) // 2
     assert np.diff(along[: middle + 1, 0]).min() > 0.3 and np.diff(along[middle:, 0]).max() < -0.3
     for less, more in zip(along[:middle], along[:middle:-1], strict=True):

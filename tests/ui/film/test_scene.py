@@ -4,9 +4,21 @@ import numpy as np
 import pytest
 
 from tests.support.films import numbers, unpacked
-from ui.film.colours import SIGNED
-from ui.film.scene import Axis, Beat, Control, Difference, Panel, Scene, Texts, Track, place, sentence, written
-from ui.film.shapes import dots, image, path
+from ui.film import marks
+from ui.film.colours import DIVERGING_SCALE
+from ui.film.scene import (
+    Axis,
+    Beat,
+    Control,
+    ControlDifference,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    sentence_parts,
+    stop_index,
+    text_at,
+)
 from ui.text.words import Words
 
 A = Control("a", "A", (0.0, 1.0, 2.0), ("0", "1", "2"))
@@ -23,13 +35,13 @@ def test_a_packed_scene_reads_back_to_float32() -> None:
     both, single = rng.normal(size=(3, 2, 4)), rng.normal(size=(4, 7))
     cells = rng.integers(-127, 128, (3, 2, 5)).astype(np.int8)
     built = scene(
-        path(Track((A, B), both), np.arange(4.0), "ink"),
-        dots(Track((Difference(A, B),), single), 3.5, "ink"),
-        image(Track((A,), cells), SIGNED, (0, 1), (0, 1)),
+        marks.line(NumberTrack((A, B), both), np.arange(4.0), "ink"),
+        marks.dot(NumberTrack((ControlDifference(A, B),), single), 3.5, "ink"),
+        marks.heatmap(NumberTrack((A,), cells), DIVERGING_SCALE, (0, 1), (0, 1)),
     )
-    name, head, held = unpacked(built.packed("page.film", T))
+    name, head, held = unpacked(built.to_bytes("page.film", T))
     assert name == "page.film"
-    line, points, picture = head["panels"][0]["shapes"]
+    line, points, picture = head["panels"][0]["marks"]
     for i in range(3):
         for j in range(2):
             at = {"a": i, "b": j}
@@ -41,46 +53,50 @@ def test_a_packed_scene_reads_back_to_float32() -> None:
 
 
 def test_a_difference_has_every_value_between_its_ends() -> None:
-    apart = Difference(A, B)
+    apart = ControlDifference(A, B)
     assert apart.stops == (-6.0, -5.0, -4.0, -3.0)
-    result = {apart.stops[place(apart, {"a": i, "b": j})] for i in range(3) for j in range(2)}
+    result = {apart.stops[stop_index(apart, {"a": i, "b": j})] for i in range(3) for j in range(2)}
     assert result == set(apart.stops)
     assert all(
-        apart.stops[place(apart, {"a": i, "b": j})] == A.stops[i] - B.stops[j] for i in range(3) for j in range(2)
+        apart.stops[stop_index(apart, {"a": i, "b": j})] == A.stops[i] - B.stops[j] for i in range(3) for j in range(2)
     )
 
 
 def test_a_sentence_moves_with_its_slots() -> None:
-    texts = Texts((A, B), tuple("pqrstu"))
-    parts = sentence(lambda **slots: "{x} at {y}{x}.".format(**slots), x=texts, y="here")
-    assert written(parts, {"a": 1, "b": 1}) == "s at heres."
-    assert Scene((), (A, B), parts).written({"a": 1.9, "b": 5}) == "t at heret."
+    texts = TextTrack((A, B), tuple("pqrstu"))
+    parts = sentence_parts(lambda **slots: "{x} at {y}{x}.".format(**slots), x=texts, y="here")
+    assert text_at(parts, {"a": 1, "b": 1}) == "s at heres."
+    assert Scene((), (A, B), parts).finding_at({"a": 1.9, "b": 5}) == "t at heret."
 
 
 def test_a_track_that_does_not_fit_its_controls_is_refused() -> None:
     with pytest.raises(ValueError, match=r"must have the stops \(3,\)"):
-        Track((A,), np.zeros((2, 4)))
+        NumberTrack((A,), np.zeros((2, 4)))
     with pytest.raises(ValueError, match="at most two"):
-        Track((A, B, A), np.zeros((3, 2, 3, 1)))
+        NumberTrack((A, B, A), np.zeros((3, 2, 3, 1)))
     with pytest.raises(ValueError, match="each of 6 stops"):
-        Texts((A, B), ("x",))
+        TextTrack((A, B), ("x",))
 
 
 def test_a_scene_with_other_numbers_has_another_mark() -> None:
-    marks = {scene(dots(x, 0.0, "ink")).packed("f", T)[2:10] for x in (1.0, 2.0)}
-    assert len(marks) == 2
+    digests = {scene(marks.dot(x, 0.0, "ink")).to_bytes("f", T)[2:10] for x in (1.0, 2.0)}
+    assert len(digests) == 2
 
 
 def test_beats_are_a_control_and_each_has_its_finding() -> None:
     steps = (
         Beat("say", "do", "first"),
-        Beat("say", "do", Texts((A,), ("x", "y", "z")), at={"a": 2}),
+        Beat("say", "do", TextTrack((A,), ("x", "y", "z")), control_values={"a": 2}),
         Beat("say", "do"),
     )
     built = Scene((), (A,), "all", beats=steps)
-    assert [(control.name, control.stops) for control in built.moving][1:] == [("beat", (1.0, 2.0, 3.0))]
-    assert [built.written({"a": 1, "beat": beat}) for beat in (1, 2, 3)] == ["first", "y", "all"]
+    assert [(control.name, control.stops) for control in built.all_controls][1:] == [("beat", (1.0, 2.0, 3.0))]
+    assert [built.finding_at({"a": 1, "beat": beat}) for beat in (1, 2, 3)] == ["first", "y", "all"]
     assert built.values({"a": 2.0, "beat": 2.0}.get) == {"a": 2.0, "beat": 2.0}
-    _, head, _ = unpacked(built.packed("f", T))
-    assert len(head["beats"]) == 3 and head["beats"][1]["finding"]["by"] == ["a"] and head["beats"][1]["at"] == {"a": 2}
-    assert Scene((), (A,), "all").moving == (A,)
+    _, head, _ = unpacked(built.to_bytes("f", T))
+    assert (
+        len(head["beats"]) == 3
+        and head["beats"][1]["finding"]["by"] == ["a"]
+        and head["beats"][1]["control_values"] == {"a": 2}
+    )
+    assert Scene((), (A,), "all").all_controls == (A,)

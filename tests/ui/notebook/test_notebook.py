@@ -37,7 +37,7 @@ def hand(config: Any) -> float:
     stops = {control["name"]: control["stops"] for control in head["controls"]}
     yarn = Words("en", "labels")("scheme.yarn")
     panel = next(panel for panel in head["panels"] if panel["title"] == yarn)
-    shape = [shape for shape in panel["shapes"] if shape["kind"] == "hands"][-1]
+    shape = [shape for shape in panel["marks"] if shape["kind"] == "vector"][-1]
     return float(np.pi / 2 - numbers(shape["angle"], held, {"factor": stops["factor"].index(16.0)})[0])
 
 
@@ -100,7 +100,7 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     own.values = {"factor": 7.9}
     assert seen == [{"factor": 8.0, "distance": 1.0, "beat": 1}] and own.values == seen[0]
     scene: Scene = packed.scene
-    assert own.finding == scene.written(own.values) and len(own.table()["pair"]) == 32
+    assert own.finding == scene.finding_at(own.values) and len(own.table()["pair"]) == 32
     shown, _ = own._repr_mimebundle_()
     assert ElementTree.fromstring(shown["image/svg+xml"]).tag.endswith("svg") and shown["text/plain"] == own.finding
     for bad in ({"factr": 2.0}, {"factor": "much"}, {"factor": float("nan")}, {"factor": True}):

@@ -53,7 +53,7 @@ def without(at: At) -> str:
     first, second = (read(sentence) for sentence in FIRST)
     share = float(np.linalg.norm(second - first) / np.linalg.norm(first))
     film = unwrap(swapping)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, (), Words("en", "encodings"))
-    assert f"by {100 * share:.2g} % of its size without" in film.scene.written(
+    assert f"by {100 * share:.2g} % of its size without" in film.scene.finding_at(
         {"swapped": film.scene.controls[0].nearest(at("swapped"))}
     )
     return only({"a": share < 1e-9, "b": share < 1e-9, "c": 1e-3 < share < 0.5})

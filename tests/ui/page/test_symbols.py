@@ -31,7 +31,7 @@ def test_every_symbol_is_in_a_formula_of_its_page(page: str) -> None:
 @pytest.mark.parametrize("row", [row for row in FILMS if row.page in SECTIONS], ids=str)
 def test_a_shape_names_a_symbol_of_its_page(row: object) -> None:
     film = row.built(Words("en", row.page))  # type: ignore[attr-defined]
-    shapes = [shape for panel in film.scene.panels for shape in panel.shapes]
+    shapes = [shape for panel in film.scene.panels for shape in panel.marks]
     named = {shape["symbol"] for shape in shapes if "symbol" in shape}
     assert named <= meanings(Words("en", row.page)).keys()  # type: ignore[attr-defined]
 

@@ -9,10 +9,10 @@ from rope_core.theory import attention
 from ui.figures.attention import spread
 from ui.figures.attention.bins import bins
 from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
+from ui.film import marks
 from ui.film.colours import GREEN, RED, SKY
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
-from ui.film.shapes import dots, handle, label, named, path, since, until
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, beats_from_labels, field_control, sentence_parts
 from ui.text.words import Words
 
 LOW, HIGH = 1e3, 1e7
@@ -25,7 +25,7 @@ def distances(at: int, reach: int) -> tuple[int, ...]:
     return tuple(sorted({at, *(step for step in steps if step <= max(reach, at))}))
 
 
-@kept
+@cached_figure
 def decaying(
     rope: rc.Rope,
     kind: str,
@@ -43,64 +43,69 @@ def decaying(
     """
     q, k = pairing
     reach = max(reach, at[-1])
-    base, far = control(t, "base", bases, since=2, until=2), control(t, "at", at, seconds=8.0, until=1)
-    keys = control(t, "keys", words, start=2.0 * rope.train_len, since=3, seconds=6.0)
+    base, far = (
+        field_control(t, "base", bases, first_beat=2, last_beat=2),
+        field_control(t, "at", at, play_seconds=8.0, last_beat=1),
+    )
+    keys = field_control(t, "keys", words, start=2.0 * rope.train_len, first_beat=3, play_seconds=6.0)
     squares, plain, sharp = spread.shares(words, rope.train_len)
     spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
     d, middle, fold = bins(reach)
     scores = np.array([attention.score_curve(s, d, q, k) for s in spectra])
     _, least, most = fold(scores)
     there_and_back = np.log10(np.concatenate([middle, middle[::-1]]))
-    band = Track((base,), np.concatenate([least, most[:, ::-1]], axis=1))
+    band = NumberTrack((base,), np.concatenate([least, most[:, ::-1]], axis=1))
     here = np.array([attention.score_curve(s, at, q, k) for s in spectra])
     zero = float(attention.score_curve(spectra[0], [0], q, k)[0])
     start = f"{zero:.3f}".rstrip("0").rstrip(".")
     edge = np.log10(reach)
-    mark = Track((far,), np.log10(at)[:, None])
-    high = Track((base, far), here[..., None])
-    stem = Track((base, far), np.stack([np.zeros_like(here), here], axis=-1))
+    mark = NumberTrack((far,), np.log10(at)[:, None])
+    high = NumberTrack((base, far), here[..., None])
+    stem = NumberTrack((base, far), np.stack([np.zeros_like(here), here], axis=-1))
     low = min(-0.15, 1.1 * float(min(scores.min(), here.min())))
     top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
-    numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
+    numbers = TextTrack((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
     trained = float(np.log10(min(rope.train_len, reach)))
     first = [attention.first_negative(rope.dim, each, reach) for each in bases] if kind == "equal" else []
-    negative = Texts((base,), tuple(t("above") if each is None else f"{each:,}" for each in first)) if first else ""
-    zeros = Track((base,), np.log10([[reach if each is None else each] for each in first])) if first else 0.0
+    negative = TextTrack((base,), tuple(t("above") if each is None else f"{each:,}" for each in first)) if first else ""
+    zeros = NumberTrack((base,), np.log10([[reach if each is None else each] for each in first])) if first else 0.0
     length = f"{rope.train_len:,}"
     side = {"anchor": "end", "dx": -8} if trained > edge / 2 else {"anchor": "start", "dx": 8}
     crossing = [
-        handle(base, zeros, 0.0, "ink", t("grab_base"), r=10),
-        label(zeros, 0.0, negative, anchor="end", bold=True, dx=10, dy=28),
+        marks.drag_handle(base, zeros, 0.0, "ink", t("grab_base"), radius_px=10),
+        marks.text(zeros, 0.0, negative, anchor="end", bold=True, dx=10, dy=28),
     ]
     panel = Panel(
         Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),
         Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis")),
         [
-            path([0.0, edge], [0.0, 0.0], "ink", 1),
-            *since(
+            marks.line([0.0, edge], [0.0, 0.0], "ink", 1),
+            *marks.from_beat(
                 2,
-                named("L", path((trained, trained), (low, top), GREEN, 4)),
-                label(trained, 0.85 * top, t("trained", length=length), GREEN, bold=True, **side),
+                marks.link_symbol("L", marks.line((trained, trained), (low, top), GREEN, 4)),
+                marks.text(trained, 0.85 * top, t("trained", length=length), GREEN, bold=True, **side),
             ),
-            path(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
-            label(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, size=13),
-            named("R", path(there_and_back, band, SKY, 2)),
-            *until(
+            marks.line(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
+            marks.text(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, font_size=13),
+            marks.link_symbol("R", marks.line(there_and_back, band, SKY, 2)),
+            *marks.up_to_beat(
                 1,
-                path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), stem, RED, 1.5, "2 4"),
-                handle(far, mark, high, RED, t("grab"), [dots(mark, high, RED, 11)], r=0),
-                named("m", label(mark, high, numbers, RED, bold=True, size=18, dy=-20)),
+                marks.line(NumberTrack((far,), np.stack([np.log10(at)] * 2, axis=1)), stem, RED, 1.5, "2 4"),
+                marks.drag_handle(far, mark, high, RED, t("grab"), [marks.dot(mark, high, RED, 11)], radius_px=0),
+                marks.link_symbol("m", marks.text(mark, high, numbers, RED, bold=True, font_size=18, dy=-20)),
             ),
-            *since(2, *crossing[: 2 * bool(first)]),
+            *marks.from_beat(2, *crossing[: 2 * bool(first)]),
         ],
         height=230,
-        until=2,
+        last_beat=2,
     )
     falls = tuple(t("stays", limit=f"{reach:,}") if each is None else t("falls", m=f"{each:,}") for each in first)
-    slots = {"base": Texts((base,), base.texts), "falls": Texts((base,), falls) if first else ""}
+    slots = {"base": TextTrack((base,), base.stop_labels), "falls": TextTrack((base,), falls) if first else ""}
     findings = (
-        sentence(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=Texts((far,), far.texts)),
-        sentence(lambda **more: t(f"base_{kind}", **more), **slots),
+        sentence_parts(
+            lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=TextTrack((far,), far.stop_labels)
+        ),
+        sentence_parts(lambda **more: t(f"base_{kind}", **more), **slots),
         spread.texts_of(keys, squares, plain, sharp, t),
     )
     return Film(
@@ -109,12 +114,12 @@ def decaying(
             (panel, *spread.panels(keys, rope.train_len, plain, sharp, t)),
             (far, base, keys),
             "",
-            beats=beats(
+            beats=beats_from_labels(
                 t,
                 "decay",
                 *findings,
-                hints=("at", "base", "keys"),
-                at=({}, {"base": own}, {"base": own, "keys": 2.0 * rope.train_len}),
+                hint_controls=("at", "base", "keys"),
+                control_values=({}, {"base": own}, {"base": own, "keys": 2.0 * rope.train_len}),
                 fact=t(f"fact.{kind}"),
                 act=t(f"act.{kind}"),
             ),

@@ -7,11 +7,11 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import attention
 from ui.figures.attention.bins import bins
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import compared
+from ui.film import marks
 from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
-from ui.film.shapes import label, later, path, sketch
 from ui.film.sketch import over
 from ui.text.words import Words, short
 
@@ -20,7 +20,7 @@ DOUBLINGS = 14
 LOW, HIGH = -0.25, 1.05
 
 
-@kept
+@cached_figure
 def expected(rope: rc.Rope, t: Words) -> Film:
     """Return a vector's score with itself at the base in force, and a place to draw it at ``TIMES`` that base.
 
@@ -40,11 +40,13 @@ def expected(rope: rc.Rope, t: Words) -> Film:
         Axis(-0.05, reach + 0.05, ticks, t("distance_log")),
         Axis(LOW, HIGH, ((0.0, "0"), (0.5, "0.5"), (1.0, "1")), t("score_axis")),
         [
-            path([0.0, reach], [0.0, 0.0], "ink", 1),
-            path(x, fold(before)[0], GREY, 3),
-            label(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
-            sketch(drawn, x, fold(after)[0], PURPLE),
-            later(label(0.0, LOW, t("base", base=short(larger)), PURPLE, anchor="start", bold=True, dx=4, dy=-6)),
+            marks.line([0.0, reach], [0.0, 0.0], "ink", 1),
+            marks.line(x, fold(before)[0], GREY, 3),
+            marks.text(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
+            marks.sketch_input(drawn, x, fold(after)[0], PURPLE),
+            marks.after_reveal(
+                marks.text(0.0, LOW, t("base", base=short(larger)), PURPLE, anchor="start", bold=True, dx=4, dy=-6)
+            ),
         ],
         height=200,
     )

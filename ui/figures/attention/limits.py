@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.limits import drawn, failures
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, headings, in_panel, line, panels, plot, split, vline
 from ui.film.colours import BLUE, GREY, ORANGE
 from ui.text.words import Words
@@ -28,7 +28,7 @@ def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> t
     return 100.0 * order, 100.0 * locality, 100.0 * shares[0], 100.0 * shares[1]
 
 
-@kept
+@cached_figure
 def limits(rope: rc.Rope, t: Words) -> Drawing:
     """Failures of order and of locality against the base at the trained length, and against the length at the base."""
     length = max(rope.train_len, 2)

@@ -11,7 +11,7 @@ from rope_core.errors import reject
 from rope_core.rope import Array
 from rope_core.theory import attention, demo
 from ui.figures import catalogue as models
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, hline, line, plot
 from ui.film.colours import BLUE, LINE, ORANGE, RED
 from ui.text.words import Words
@@ -68,7 +68,7 @@ def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
     )
 
 
-@kept
+@cached_figure
 def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
     """Draw the context that each base serves, the base that a context needs, and where real models are."""
     grid, served = attention.served_contexts(rope.dim)

@@ -6,7 +6,7 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory import softmax as temperature
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE
 from ui.text.words import Words
@@ -39,7 +39,7 @@ def lengths_for(train_len: int) -> Array:
     return np.unique(np.rint(np.geomspace(SMALLEST, 64 * max(train_len, SMALLEST), 97)))
 
 
-@kept
+@cached_figure
 def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     """Entropy of one attention row, and the weight of the target key, against the number of keys."""
     lengths = lengths_for(train_len)

@@ -9,9 +9,9 @@ from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
 from ui.figures.benchmark.times import recipe, rows, spread
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, note, plot
-from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, on
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, text_colour_on
 from ui.text.words import Words
 
 PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)
@@ -29,7 +29,7 @@ def largest_forward(points: Sequence[Point]) -> list[Point]:
     return [p for p in plain if p.case == case]
 
 
-@kept
+@cached_figure
 def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
     """Bytes that each implementation moves forward, kernel by kernel, and the time that memory alone takes."""
     case = Case("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)
@@ -47,7 +47,7 @@ def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
-                textfont={"color": on(PATH_LOOKS[place])},
+                textfont={"color": text_colour_on(PATH_LOOKS[place])},
                 marker={"line": {"color": "white", "width": 2}},
             )
         )
@@ -107,14 +107,22 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
     ratios = [p.ratio for p in known]
     figure = plot(
         [
-            bars(labels, model, GREY, t("on_paper"), text=model, textfont={"color": on(GREY), "size": 17}, **inside),
+            bars(
+                labels,
+                model,
+                GREY,
+                t("on_paper"),
+                text=model,
+                textfont={"color": text_colour_on(GREY), "size": 17},
+                **inside,
+            ),
             bars(
                 labels,
                 [ratio.median for ratio in ratios],
                 BLUE,
                 t("measured"),
                 text=[f"{ratio.median:.2f}" for ratio in ratios],
-                textfont={"color": on(BLUE), "size": 17},
+                textfont={"color": text_colour_on(BLUE), "size": 17},
                 error_y=spread(ratios, thickness=3),
                 **inside,
             ),

@@ -14,7 +14,7 @@ from rope_core.bench.view import Point
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, Props, axis, bars, dots, error_bars, line, note, plot, vline
-from ui.film.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
+from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SERIES_COLOURS, SKY, YELLOW
 from ui.text.words import Words
 
 LOOKS = {
@@ -36,7 +36,7 @@ BELOW = {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "contain
 
 def colour(contestant: str, place: int = 0) -> str:
     """Return the contestant's own colour; the rest take turns."""
-    return LOOKS.get(contestant, COLOURS[place % len(COLOURS)])
+    return LOOKS.get(contestant, SERIES_COLOURS[place % len(SERIES_COLOURS)])
 
 
 def spread(ratios: Sequence[Summary], **look: Any) -> Props:

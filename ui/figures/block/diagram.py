@@ -13,10 +13,10 @@ from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
 from ui.figures.block import way
 from ui.figures.block.way import COLOURS
-from ui.figures.drawing import Film, kept
-from ui.film.colours import GREY, YELLOW, on
-from ui.film.scene import Axis, Panel, Scene, Shape, beats, control
-from ui.film.shapes import boxes, label, named, path
+from ui.figures.drawing import Film, cached_figure
+from ui.film import marks
+from ui.film.colours import GREY, YELLOW, text_colour_on
+from ui.film.scene import Axis, Mark, Panel, Scene, beats_from_labels, field_control
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
@@ -137,9 +137,9 @@ def hidden(upper: Box, lower: Box, column: float, drawn: list[Box]) -> bool:
     return any(box.left - GAP <= column <= box.right + GAP for box in between)
 
 
-def wires(drawn: list[Box], last: int) -> list[Shape]:
+def wires(drawn: list[Box], last: int) -> list[Mark]:
     """Return arrows between boxes that see each other, in the middle of the narrower one, and the residual's way."""
-    shapes: list[Shape] = []
+    shapes: list[Mark] = []
     for upper, lower in ((a, b) for a in drawn for b in drawn if a.row < b.row):
         column = min((upper, lower), key=lambda box: box.right - box.left).middle
         if all(b.left <= column <= b.right for b in (upper, lower)) and not hidden(upper, lower, column, drawn):
@@ -147,22 +147,22 @@ def wires(drawn: list[Box], last: int) -> list[Shape]:
     return shapes
 
 
-def arrow(x: Sequence[float], y: Sequence[float], colour: str) -> list[Shape]:
+def arrow(x: Sequence[float], y: Sequence[float], colour: str) -> list[Mark]:
     """Return a line through points with a head at its end, which is horizontal or vertical."""
     dx, dy = np.sign(x[-1] - x[-2]), np.sign(y[-1] - y[-2])
     tip_x = [x[-1], x[-1] - dx * 0.22 - dy * 0.13, x[-1] - dx * 0.22 + dy * 0.13, x[-1]]
     tip_y = [y[-1], y[-1] - dy * 0.26 - dx * 0.2, y[-1] - dy * 0.26 + dx * 0.2, y[-1]]
-    return [path(x, y, colour, 2.5), path(tip_x, tip_y, colour, 1, fill=colour)]
+    return [marks.line(x, y, colour, 2.5), marks.line(tip_x, tip_y, colour, 1, fill=colour)]
 
 
-def residual(skip: Skip, last: int) -> list[Shape]:
+def residual(skip: Skip, last: int) -> list[Mark]:
     """Return the residual connection, around its sub-layer at the right."""
     x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT]
     start, end = last - skip.start - 0.5, float(last - skip.end)
     return arrow(x, [start, start, end, end], GREY)
 
 
-@kept
+@cached_figure
 def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope, t: Words) -> Film:
     """Return a word at its position, the cache for a later query, and one block from its input down to its output.
 
@@ -170,24 +170,24 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
     """
     drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
     last = max(box.row for box in drawn)
-    token = control(t, "token", range(way.LAST + 1), until=1)
-    later = control(t, "later", range(1, way.LATER + 1), since=2, until=2)
-    moved = control(t, "moved", range(way.SHIFTS + 1), seconds=8.0, since=3)
+    token = field_control(t, "token", range(way.LAST + 1), last_beat=1)
+    later = field_control(t, "later", range(1, way.LATER + 1), first_beat=2, last_beat=2)
+    moved = field_control(t, "moved", range(way.SHIFTS + 1), play_seconds=8.0, first_beat=3)
     shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
     for box in drawn:
         y = last - box.row
-        ink, opacity = ("ink", 0.25) if box.colour == GREY else (on(box.colour), 1.0)
-        part = boxes(box.left, box.right, y - box.reach, y + box.reach, box.colour, opacity=opacity)
-        shapes.append(named("R", part) if box.text == ROPE else part)
+        ink, opacity = ("ink", 0.25) if box.colour == GREY else (text_colour_on(box.colour), 1.0)
+        part = marks.rect(box.left, box.right, y - box.reach, y + box.reach, box.colour, opacity=opacity)
+        shapes.append(marks.link_symbol("R", part) if box.text == ROPE else part)
         for k, text in enumerate(lines := box.text.split("<br>")):
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
-            shapes.append(label(box.middle, y, text, ink, plain=True, size=14, dy=dy))
+            shapes.append(marks.text(box.middle, y, text, ink, halo=False, font_size=14, dy=dy))
     start, rows, readable = usual()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)
     written = t("diagram_title", name=shown) + ("" if chosen.rotates else t("rotates_not"))
     height = ROW_HEIGHT * (last + 1)
-    block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, width=230, height=height, since=3)
+    block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, min_width=230, height=height, first_beat=3)
     texts_of = way.findings(rope, token, later, moved, t)
     panels = way.text(rope, token, later, t), block, way.output(rope, moved, t)
     return Film(
@@ -196,7 +196,9 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
             panels,
             (token, later, moved),
             texts_of[-1],
-            beats=beats(t, "diagram", *texts_of, hints=("token", "later", "moved"), word=t("words").split()[way.WORD]),
+            beats=beats_from_labels(
+                t, "diagram", *texts_of, hint_controls=("token", "later", "moved"), word=t("words").split()[way.WORD]
+            ),
         ),
         lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
         """

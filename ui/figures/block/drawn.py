@@ -6,17 +6,17 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.block.demo import output_drift
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
+from ui.film import marks
 from ui.film.colours import PURPLE
 from ui.film.scene import Axis, Panel
-from ui.film.shapes import label, path
 from ui.text.words import Words
 
 REACH, EACH, TOP = 40, 4, 150.0
 
 
-@kept
+@cached_figure
 def drift(rope: rc.Rope, t: Words) -> Film:
     """Return a place to draw the change of the output over the common shift, v rotated, and the true curve.
 
@@ -29,8 +29,8 @@ def drift(rope: rc.Rope, t: Words) -> Film:
         Axis(0.0, float(REACH), tuple((float(s), str(s)) for s in columns[::5].tolist()), t("drift_shift")),
         Axis(-6.0, TOP, ((0.0, "0 %"), (100.0, "100 %")), t("drift_axis")),
         [
-            path(shifts, plain, PURPLE, 4),
-            label(float(REACH), 0.0, t("v_plain"), PURPLE, anchor="end", bold=True, dx=-4, dy=-8),
+            marks.line(shifts, plain, PURPLE, 4),
+            marks.text(float(REACH), 0.0, t("v_plain"), PURPLE, anchor="end", bold=True, dx=-4, dy=-8),
         ],
         height=180,
     )

@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, stale_logits
 from rope_core.theory.block.logit import mla_cache
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import POWERS, Props, axis, bars, headings, in_panel, line, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import Words
@@ -27,7 +27,7 @@ def residual_bars(names: list[str], values: list[float]) -> Props:
     return bars([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
 
-@kept
+@cached_figure
 def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) -> Drawing:
     """Draw the difference between norm then RoPE and RoPE then norm, for each kind of norm."""
     gaps = commuting(rope, position, factor, layout)
@@ -56,7 +56,7 @@ def cacheable(rope: rc.Rope) -> bool:
     return rope.pairs > 1
 
 
-@kept
+@cached_figure
 def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
     """Draw the logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
@@ -86,7 +86,7 @@ def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
     )
 
 
-@kept
+@cached_figure
 def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64

@@ -8,9 +8,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.block.demo import shifted_outputs
 from rope_core.theory.demo import drawn_vectors
-from ui.film.colours import BLUE, GREY, PURPLE, RED, SKY, on
-from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
-from ui.film.shapes import Numbers, arc, boxes, circle, handle, hands, label, named, since, turned, until
+from ui.film import marks
+from ui.film.colours import BLUE, GREY, PURPLE, RED, SKY, text_colour_on
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import Words
 
 TOKENS, LATER, SHIFTS = 4, 100, 16
@@ -50,53 +50,66 @@ def text(rope: rc.Rope, token: Control, later: Control, t: Words) -> Panel:
     moved, far = np.array(token.stops), TOKENS - 1 + np.array(later.stops)
     words = t("words").split()
     word, new = _tile(token, moved, GREY, words[WORD]), _tile(later, far, BLUE, words[TOKENS])
-    here, there = (Track((by,), places(at)[:, None]) for by, at in ((token, moved), (later, far)))
-    still: list[Shape] = since(
+    here, there = (NumberTrack((by,), places(at)[:, None]) for by, at in ((token, moved), (later, far)))
+    still: list[Mark] = marks.from_beat(
         2,
-        boxes(-0.5, TOKENS - 0.5, 0.5, 2.5, GREY, opacity=0.15),
-        boxes(every - TILE, every + TILE, -0.3, 0.3, GREY, opacity=0.3),
-        *(label(float(k), 0.0, each, dy=5) for k, each in enumerate(words[:TOKENS])),
-        label((TOKENS - 1) / 2, 3.0, t("kept"), bold=True, dy=14),
+        marks.rect(-0.5, TOKENS - 0.5, 0.5, 2.5, GREY, opacity=0.15),
+        marks.rect(every - TILE, every + TILE, -0.3, 0.3, GREY, opacity=0.3),
+        *(marks.text(float(k), 0.0, each, dy=5) for k, each in enumerate(words[:TOKENS])),
+        marks.text((TOKENS - 1) / 2, 3.0, t("kept"), bold=True, dy=14),
     )
     for name, y in ROWS.items():
         turning, first = theta * (name != "v"), float(points[name][WORD])
-        still.append(label(-0.62, y, t(f"head_{name}"), COLOURS[name], anchor="end", bold=True, dy=5))
-        still += until(1, _ring(here, y, ALONE), hands(here, y, ALONE, first, GREY, 2, unit="y"))
-        word.append(_arrow(name, here, y, ALONE, Track((token,), (first + moved * turning)[:, None])))
+        still.append(marks.text(-0.62, y, t(f"head_{name}"), COLOURS[name], anchor="end", bold=True, dy=5))
+        still += marks.up_to_beat(
+            1, _ring(here, y, ALONE), marks.vector(here, y, ALONE, first, GREY, 2, length_unit="y")
+        )
+        word.append(_arrow(name, here, y, ALONE, NumberTrack((token,), (first + moved * turning)[:, None])))
         if name != "q":
             angles, column = points[name] + every * turning, np.full(TOKENS, y)
-            still += since(2, _ring(every, column, KEPT), _arrow(name, every, column, KEPT, angles))
-    new.append(_arrow("q", there, ROWS["q"], KEPT, Track((later,), (points["q"][0] + far * theta)[:, None])))
-    marks = np.array([*every, 50, LAST])
-    ticks = tuple(sorted([*zip(places(marks).tolist(), map(str, marks), strict=True), (TOKENS - 0.4, "⋯")]))
+            still += marks.from_beat(2, _ring(every, column, KEPT), _arrow(name, every, column, KEPT, angles))
+    new.append(_arrow("q", there, ROWS["q"], KEPT, NumberTrack((later,), (points["q"][0] + far * theta)[:, None])))
+    ticked = np.array([*every, 50, LAST])
+    ticks = tuple(sorted([*zip(places(ticked).tolist(), map(str, ticked), strict=True), (TOKENS - 0.4, "⋯")]))
     return Panel(
         Axis(-1.6, TOKENS + REST + 0.55, ticks, t("place_axis", last=TOKENS - 1), grid=False),
         Axis(-0.4, 3.5),
         [
             *still,
-            *until(1, handle(token, here, 0.0, GREY, t("grab", word=words[WORD]), word, r=0)),
-            *since(2, _ring(there, ROWS["q"], KEPT), handle(later, there, 0.0, BLUE, t("grab_query"), new, r=0)),
+            *marks.up_to_beat(
+                1, marks.drag_handle(token, here, 0.0, GREY, t("grab", word=words[WORD]), word, radius_px=0)
+            ),
+            *marks.from_beat(
+                2,
+                _ring(there, ROWS["q"], KEPT),
+                marks.drag_handle(later, there, 0.0, BLUE, t("grab_query"), new, radius_px=0),
+            ),
         ],
-        width=2000,
+        min_width=2000,
         height=4 * ROW,
-        until=2,
+        last_beat=2,
     )
 
 
-def _tile(control: Control, positions: Array, colour: str, word: str) -> list[Shape]:
+def _tile(control: Control, positions: Array, colour: str, word: str) -> list[Mark]:
     x = places(positions)[:, None]
-    left, middle, right = (Track((control,), x + side) for side in (-TILE, 0.0, TILE))
-    opacity, ink = (0.4, "ink") if colour == GREY else (1.0, on(colour))
-    tile = boxes(left, right, -0.3, 0.3, colour, opacity=opacity)
-    return [tile, label(middle, 0.0, word, ink, bold=True, dy=5, plain=True)]
+    left, middle, right = (NumberTrack((control,), x + side) for side in (-TILE, 0.0, TILE))
+    opacity, ink = (0.4, "ink") if colour == GREY else (1.0, text_colour_on(colour))
+    tile = marks.rect(left, right, -0.3, 0.3, colour, opacity=opacity)
+    return [tile, marks.text(middle, 0.0, word, ink, bold=True, dy=5, halo=False)]
 
 
-def _ring(x: Numbers, y: Numbers, r: float) -> Shape:
-    return circle(x, y, r, GREY, 1, unit="y")
+def _ring(x: marks.NumbersOrTrack, y: marks.NumbersOrTrack, r: float) -> Mark:
+    return marks.circle(x, y, r, GREY, 1, length_unit="y")
 
 
-def _arrow(name: str, x: Numbers, y: Numbers, length: float, angle: Numbers) -> Shape:
-    return named(name, hands(x, y, length, angle, COLOURS[name], 5 if length == ALONE else 4, head=True, unit="y"))
+def _arrow(
+    name: str, x: marks.NumbersOrTrack, y: marks.NumbersOrTrack, length: float, angle: marks.NumbersOrTrack
+) -> Mark:
+    return marks.link_symbol(
+        name,
+        marks.vector(x, y, length, angle, COLOURS[name], 5 if length == ALONE else 4, has_head=True, length_unit="y"),
+    )
 
 
 def turns(rope: rc.Rope) -> tuple[Array, Array]:
@@ -108,53 +121,53 @@ def turns(rope: rc.Rope) -> tuple[Array, Array]:
 
 def output(rope: rc.Rope, moved: Control, t: Words) -> Panel:
     """Return how far the output has turned once the text has moved, with v as it is and with v turned too."""
-    still, goes = (Track((moved,), UP + each[:, None]) for each in turns(rope))
-    sky = hands(0.0, 0.0, 0.95, goes, SKY, 6, head=True)
+    still, goes = (NumberTrack((moved,), UP + each[:, None]) for each in turns(rope))
+    sky = marks.vector(0.0, 0.0, 0.95, goes, SKY, 6, has_head=True)
     return Panel(
         Axis(-1.15, 1.15),
         Axis(-2.3, 1.15),
         [
-            circle(0.0, 0.0, 1.0, GREY, 1.5),
-            arc(0.0, 0.0, 0.4, UP, goes, SKY, 5),
-            named("o", hands(0.0, 0.0, 0.95, still, PURPLE, 6, head=True)),
-            turned(moved, 0.0, 0.0, 0.95, goes, SKY, t("grab_output"), [sky], r=0),
-            label(0.0, -1.0, t("v_plain"), PURPLE, bold=True, dy=22),
-            label(0.0, -1.0, t("v_rotated"), SKY, bold=True, dy=42),
+            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+            marks.arc(0.0, 0.0, 0.4, UP, goes, SKY, 5),
+            marks.link_symbol("o", marks.vector(0.0, 0.0, 0.95, still, PURPLE, 6, has_head=True)),
+            marks.turn_handle(moved, 0.0, 0.0, 0.95, goes, SKY, t("grab_output"), [sky], radius_px=0),
+            marks.text(0.0, -1.0, t("v_plain"), PURPLE, bold=True, dy=22),
+            marks.text(0.0, -1.0, t("v_rotated"), SKY, bold=True, dy=42),
         ],
         t("output_title"),
-        width=105,
-        share=0.6,
+        min_width=105,
+        width_share=0.6,
         height=270,
-        equal=True,
-        since=3,
+        equal_aspect=True,
+        first_beat=3,
     )
 
 
-def findings(rope: rc.Rope, token: Control, later: Control, moved: Control, t: Words) -> tuple[Text, ...]:
+def findings(rope: rc.Rope, token: Control, later: Control, moved: Control, t: Words) -> tuple[TextOrTrack, ...]:
     """Return what is read below: the turns at a position, the query's way, and how far each output has turned."""
     theta = float(rope.theta[rope.pairs // ONE])
     far = TOKENS - 1 + np.array(later.stops)
     plain, also = map(np.degrees, turns(rope))
 
-    def by(driver: Control, values: Array, form: str = ",.0f") -> Texts:
+    def by(driver: Control, values: Array, form: str = ",.0f") -> TextTrack:
         # A rounding error below zero is zero.
-        return Texts((driver,), tuple(f"{value + 0.0:{form}}" for value in np.round(values, 6).tolist()))
+        return TextTrack((driver,), tuple(f"{value + 0.0:{form}}" for value in np.round(values, 6).tolist()))
 
     return (
-        sentence(
+        sentence_parts(
             lambda **slots: t("word_finding", **slots),
-            m=Texts((token,), token.texts),
+            m=TextTrack((token,), token.stop_labels),
             degrees=by(token, np.degrees(np.array(token.stops) * theta)),
         ),
-        sentence(
+        sentence_parts(
             lambda **slots: t("query_finding", **slots),
             m=by(later, far),
-            later=Texts((later,), later.texts),
+            later=TextTrack((later,), later.stop_labels),
             turns=by(later, far * theta / (2 * np.pi), ".3g"),
         ),
-        sentence(
+        sentence_parts(
             lambda **slots: t("output_finding", **slots),
-            moved=Texts((moved,), moved.texts),
+            moved=TextTrack((moved,), moved.stop_labels),
             plain=by(moved, plain),
             turned=by(moved, also),
         ),

@@ -10,11 +10,11 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.extension import Extension
 from ui.figures.clock.schemes import listed, slowdowns
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.text.words import Words
 
 
-@kept
+@cached_figure
 def after(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
     """Slow-down of every pair under the newer schemes beside YaRN's; a pair that does not turn has no point."""
     drawn = slowdowns(rope, results, t)

@@ -15,10 +15,22 @@ from rope_core.rope import Array
 from rope_core.schemes import KINDS
 from rope_core.theory.clock import WALL
 from rope_core.theory.extension import TURN, at_factor, at_unseen_angle, past_training, reach, slow_hand, trained_angles
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
+from ui.film import marks
 from ui.film.colours import GREEN, GREY, ORANGE, REGION_COLOURS
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
-from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, turned
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextOrTrack,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 UP = np.pi / 2
@@ -85,20 +97,20 @@ def time(seconds: int) -> str:
     return f"{seconds // 3600 % HOURS}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-@kept
+@cached_figure
 def dials(
     rope: rc.Rope, requests: Sequence[rc.Request], factors: Sequence[float], spans: Sequence[float], t: Words
 ) -> Film:
     """Return a clock and a slow hand in a longer text, linear's slow and fast hand, and both under each request."""
     lengths = [round(span * rope.train_len) for span in spans]
     written = tuple(f"{length:,} = {span:g}×" for length, span in zip(lengths, spans, strict=True))
-    far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, seconds=6.0, until=1)
-    by = control(t, "factor", factors, seconds=6.0, since=2)
+    far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, play_seconds=6.0, last_beat=1)
+    by = field_control(t, "factor", factors, play_seconds=6.0, first_beat=2)
     each = [Dial(request, tuple(factors)) for request in requests]
     linear, pair = Dial(rc.Request(rope, KINDS[0]), tuple(factors)), slow_hand(rope)
     findings = (
         longer(rope, pair, far, lengths, t),
-        Texts((by,), tuple(closer(linear, k, t) for k in range(len(factors)))),
+        TextTrack((by,), tuple(closer(linear, k, t) for k in range(len(factors)))),
         compared(each, by, t),
     )
     return Film(
@@ -113,12 +125,12 @@ def dials(
             ),
             (far, by),
             findings[-1],
-            beats=beats(
+            beats=beats_from_labels(
                 t,
                 "hands",
                 *findings,
-                hints=("distance", "factor", "factor"),
-                at=({}, {"factor": 4}, {"factor": 4}),
+                hint_controls=("distance", "factor", "factor"),
+                control_values=({}, {"factor": 4}, {"factor": 4}),
                 pairs=str(rope.pairs),
             ),
         ),
@@ -141,15 +153,15 @@ def dials(
     )
 
 
-def longer(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: Words) -> Text:
+def longer(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: Words) -> TextOrTrack:
     """Return the sentence about the unscaled hand at every length."""
     plain = rc.spectrum(rc.Request(rope))
     new = past_training(rope, plain, lengths).sum(axis=1).tolist()
-    return sentence(
+    return sentence_parts(
         lambda **slots: t("longer_finding", trained=degrees(trained_angles(rope)[pair]), **slots),
-        position=Texts((far,), tuple(f"{length:,}" for length in lengths)),
-        angle=Texts((far,), tuple(degrees(length * rope.theta[pair]) for length in lengths)),
-        new=Texts((far,), tuple(t("some_new", count=n, pairs=rope.pairs) if n else t("none_new") for n in new)),
+        position=TextTrack((far,), tuple(f"{length:,}" for length in lengths)),
+        angle=TextTrack((far,), tuple(degrees(length * rope.theta[pair]) for length in lengths)),
+        new=TextTrack((far,), tuple(t("some_new", count=n, pairs=rope.pairs) if n else t("none_new") for n in new)),
     )
 
 
@@ -161,20 +173,20 @@ def closer(linear: Dial, k: int, t: Words) -> str:
     )
 
 
-def compared(each: Sequence[Dial], by: Control, t: Words) -> Text:
+def compared(each: Sequence[Dial], by: Control, t: Words) -> TextOrTrack:
     """Return the sentence that names the schemes with hands at new angles, and those that bring neighbours closer."""
     names = [t(f"scheme.{dial.request.scheme}") for dial in each]
     trained = degrees(each[0].request.rope.theta[0]) if each else ""
 
-    def listed(values: Sequence[Sequence[str]]) -> Texts:
+    def listed(values: Sequence[Sequence[str]]) -> TextTrack:
         """Return at each stop the names that have a text there, with it."""
         columns = zip(*values, strict=True)
         rows = [[f"{name} ({text})" for name, text in zip(names, column, strict=True) if text] for column in columns]
-        return Texts((by,), tuple(t("comma").join(row) or t("nobody") for row in rows))
+        return TextTrack((by,), tuple(t("comma").join(row) or t("nobody") for row in rows))
 
-    return sentence(
+    return sentence_parts(
         lambda **slots: t("compared_finding", **slots),
-        length=Texts((by,), tuple(f"{length:,}" for length in each[0].lengths)) if each else "",
+        length=TextTrack((by,), tuple(f"{length:,}" for length in each[0].lengths)) if each else "",
         new=listed(
             [[t("new_hands", count=n) if n else "" for n in map(np.sum, dial.of_each("past"))] for dial in each]
         ),
@@ -198,42 +210,44 @@ def wall(far: Control, lengths: Sequence[int], t: Words) -> Panel:
         Axis(-1.2, 1.2),
         Axis(-1.2, 1.2),
         [
-            circle(0.0, 0.0, 1.05, GREY, 2),
-            dots(0.93 * np.cos(round_), 0.93 * np.sin(round_), GREY, 2),
+            marks.circle(0.0, 0.0, 1.05, GREY, 2),
+            marks.dot(0.93 * np.cos(round_), 0.93 * np.sin(round_), GREY, 2),
             *(
-                hands(0.0, 0.0, 0.88 * length, Track((far,), angles[:, [k]]), "ink", width)
+                marks.vector(0.0, 0.0, 0.88 * length, NumberTrack((far,), angles[:, [k]]), "ink", width)
                 for k, (length, width) in enumerate(zip(FACE, (1.5, 3.5, 5.5), strict=True))
             ),
         ],
-        Texts((far,), tuple(t("wall", seconds=f"{length:,}", time=time(length)) for length in lengths)),
-        width=70,
-        share=0.5,
+        TextTrack((far,), tuple(t("wall", seconds=f"{length:,}", time=time(length)) for length in lengths)),
+        min_width=70,
+        width_share=0.5,
         height=240,
-        equal=True,
-        until=1,
+        equal_aspect=True,
+        last_beat=1,
     )
 
 
 def seen(
     x: float, y: float, r: float, by: Control, angles: Array, trained: float, new: npt.NDArray[np.bool_], width: float
-) -> tuple[list[Shape], Shape]:
+) -> tuple[list[Mark], Mark]:
     """Return what training showed of a hand's circle and how far it came beyond; and the hand."""
     edge = UP - trained
-    beyond = Track((by,), UP - np.clip(angles, trained, TURN)[:, None])
+    beyond = NumberTrack((by,), UP - np.clip(angles, trained, TURN)[:, None])
     rim = [
-        arc(x, y, r, edge, UP - TURN, ORANGE, 1.5, dash="2 5"),
-        named("L", arc(x, y, r, UP, edge, GREEN, width)),
-        arc(x, y, r, edge, beyond, ORANGE, width, dash="4 2"),
+        marks.arc(x, y, r, edge, UP - TURN, ORANGE, 1.5, stroke_dash="2 5"),
+        marks.link_symbol("L", marks.arc(x, y, r, UP, edge, GREEN, width)),
+        marks.arc(x, y, r, edge, beyond, ORANGE, width, stroke_dash="4 2"),
     ]
-    angle = Track((by,), (UP - angles)[:, None])
-    return rim, hands(x, y, r, angle, ["ink", ORANGE], width / 2 + 1, paint=Track((by,), new[:, None].astype(np.int8)))
+    angle = NumberTrack((by,), (UP - angles)[:, None])
+    return rim, marks.vector(
+        x, y, r, angle, ["ink", ORANGE], width / 2 + 1, colour_index=NumberTrack((by,), new[:, None].astype(np.int8))
+    )
 
 
-def large(trained: float, t: Words) -> list[Shape]:
+def large(trained: float, t: Words) -> list[Mark]:
     """Return what the two parts of a large dial's rim are called."""
     places = [(UP - trained / 2, "trained", GREEN), (UP - (trained + TURN) / 2, "never_seen", ORANGE)]
     return [
-        label(
+        marks.text(
             1.14 * np.cos(angle),
             1.14 * np.sin(angle),
             t(text),
@@ -257,27 +271,29 @@ def unscaled(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: 
         [
             *rim,
             *large(trained, t),
-            turned(far, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab"), [hand | {"head": True}], r=0),
+            marks.turn_handle(
+                far, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab"), [hand | {"has_head": True}], radius_px=0
+            ),
         ],
-        Texts((far,), tuple(t("slow_at", i=pair, position=f"{length:,}") for length in lengths)),
-        width=220,
-        share=1.6,
+        TextTrack((far,), tuple(t("slow_at", i=pair, position=f"{length:,}") for length in lengths)),
+        min_width=220,
+        width_share=1.6,
         height=240,
-        equal=True,
-        until=1,
+        equal_aspect=True,
+        last_beat=1,
     )
 
 
-def neighbours(dial: Dial, x: float, y: float, r: float, by: Control) -> tuple[list[Shape], Shape]:
+def neighbours(dial: Dial, x: float, y: float, r: float, by: Control) -> tuple[list[Mark], Mark]:
     """Return the fastest hand at a word, at the next one in training; and at the next one under a scheme."""
-    step = Track((by,), UP - dial.steps[:, None])
+    step = NumberTrack((by,), UP - dial.steps[:, None])
     rests = [
-        circle(x, y, r, GREY, 1.5),
-        named("θ", arc(x, y, 0.96 * r, UP, step, GREY, sector=True, opacity=0.25)),
-        hands(x, y, r, UP, GREY, 3),
-        hands(x, y, r, UP - dial.request.rope.theta[0], GREEN, 2.5),
+        marks.circle(x, y, r, GREY, 1.5),
+        marks.link_symbol("θ", marks.wedge(x, y, 0.96 * r, UP, step, GREY, opacity=0.25)),
+        marks.vector(x, y, r, UP, GREY, 3),
+        marks.vector(x, y, r, UP - dial.request.rope.theta[0], GREEN, 2.5),
     ]
-    return rests, hands(x, y, r, step, ["ink", ORANGE], 5, paint=Track((by,), dial.moved[:, None]))
+    return rests, marks.vector(x, y, r, step, ["ink", ORANGE], 5, colour_index=NumberTrack((by,), dial.moved[:, None]))
 
 
 def fast(linear: Dial, by: Control, t: Words) -> Panel:
@@ -289,16 +305,18 @@ def fast(linear: Dial, by: Control, t: Words) -> Panel:
         Axis(-1.65, 1.1),
         [
             *rests,
-            turned(by, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab_fast"), [hand | {"head": True}], r=0),
+            marks.turn_handle(
+                by, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab_fast"), [hand | {"has_head": True}], radius_px=0
+            ),
             *either(0.0, -1.32, by, words, linear.moved, "ink"),
-            label(0.0, -1.6, t("next_trained", apart=degrees(linear.request.rope.theta[0])), GREEN),
+            marks.text(0.0, -1.6, t("next_trained", apart=degrees(linear.request.rope.theta[0])), GREEN),
         ],
         t("fast_hand"),
-        width=130,
+        min_width=130,
         height=240,
-        equal=True,
-        since=2,
-        until=2,
+        equal_aspect=True,
+        first_beat=2,
+        last_beat=2,
     )
 
 
@@ -312,29 +330,29 @@ def slow(linear: Dial, pair: int, by: Control, t: Words) -> Panel:
         Axis(-1.65, 1.1),
         [
             *rim,
-            hands(0.0, 0.0, 0.8, Track((by,), plain[:, None]), GREY, 3),
-            hand | {"head": True},
-            label(0.0, -1.32, t("stays"), GREEN, bold=True),
-            label(0.0, -1.6, t("ghost"), GREY),
+            marks.vector(0.0, 0.0, 0.8, NumberTrack((by,), plain[:, None]), GREY, 3),
+            hand | {"has_head": True},
+            marks.text(0.0, -1.32, t("stays"), GREEN, bold=True),
+            marks.text(0.0, -1.6, t("ghost"), GREY),
         ],
         t("slow_hand", i=pair),
-        width=130,
+        min_width=130,
         height=240,
-        equal=True,
-        since=2,
-        until=2,
+        equal_aspect=True,
+        first_beat=2,
+        last_beat=2,
     )
 
 
 def either(
     x: float, y: float, by: Control, texts: Sequence[str], bad: npt.NDArray[np.int8], good: str, **look: object
-) -> list[Shape]:
+) -> list[Mark]:
     """Return a text at every stop of a control: amber where training never showed it."""
     pairs = list(zip(texts, bad.tolist(), strict=True))
     amber, plain = (tuple(text if bool(wrong) is wanted else "" for text, wrong in pairs) for wanted in (True, False))
     return [
-        label(x, y, Texts((by,), amber), ORANGE, bold=True, **look),
-        label(x, y, Texts((by,), plain), good, bold=True, **look),
+        marks.text(x, y, TextTrack((by,), amber), ORANGE, bold=True, **look),
+        marks.text(x, y, TextTrack((by,), plain), good, bold=True, **look),
     ]
 
 
@@ -359,14 +377,14 @@ def panel(dial: Dial, pair: int, by: Control, t: Words) -> Panel:
             *strip(dial, by, t),
         ],
         t(f"scheme.{dial.request.scheme}"),
-        width=120,
+        min_width=120,
         height=215,
-        equal=True,
-        since=3,
+        equal_aspect=True,
+        first_beat=3,
     )
 
 
-def strip(dial: Dial, by: Control, t: Words) -> list[Shape]:
+def strip(dial: Dial, by: Control, t: Words) -> list[Mark]:
     """Return every pair's slow-down as a bar, logarithmic, coloured by what becomes of the pair: the handle."""
     pairs = dial.request.rope.pairs
     edges = np.linspace(-BARS, BARS, pairs + 1)
@@ -377,10 +395,10 @@ def strip(dial: Dial, by: Control, t: Words) -> list[Shape]:
     names = [regions_of(at_factor(dial.request, factor)) for factor in by.stops]
     paint = np.array([[REGIONS.index(name) for name in row] for row in names], dtype=np.int8)
     colours = list(REGION_COLOURS.values())
-    bars = boxes(edges[:-1], edges[1:], FOOT, Track((by,), top), colours, Track((by,), paint))
+    bars = marks.rect(edges[:-1], edges[1:], FOOT, NumberTrack((by,), top), colours, NumberTrack((by,), paint))
     name = t("grab_bars", scheme=t(f"scheme.{dial.request.scheme}"))
-    grip = handle(by, BARS, Track((by,), top[:, -1:]), "ink", name, [bars], r=0)
-    shapes = [named("s", grip if np.ptp(top[:, -1]) else bars)]
+    grip = marks.drag_handle(by, BARS, NumberTrack((by,), top[:, -1:]), "ink", name, [bars], radius_px=0)
+    shapes = [marks.link_symbol("s", grip if np.ptp(top[:, -1]) else bars)]
     row = FOOT - 0.18
     places = {
         "kept": (-BARS, row, "start"),
@@ -391,7 +409,7 @@ def strip(dial: Dial, by: Control, t: Words) -> list[Shape]:
     for region, (x, y, anchor) in places.items():
         counts = [each.count(region) for each in names]
         if any(counts):
-            text = Texts((by,), tuple(t(f"region.{region}", count=count) if count else "" for count in counts))
-            shape = label(x, y, text, REGION_COLOURS[region], anchor=anchor, size=13)
-            shapes.append(named("γ", shape) if region == "blended" else shape)
+            text = TextTrack((by,), tuple(t(f"region.{region}", count=count) if count else "" for count in counts))
+            shape = marks.text(x, y, text, REGION_COLOURS[region], anchor=anchor, font_size=13)
+            shapes.append(marks.link_symbol("γ", shape) if region == "blended" else shape)
     return shapes

@@ -10,9 +10,9 @@ from ui.figures.drawing import Film
 from ui.figures.extrapolation import curves
 from ui.figures.extrapolation.words import name
 from ui.figures.predicted import predicted
+from ui.film import marks
 from ui.film.colours import GREY
 from ui.film.scene import Axis, Panel
-from ui.film.shapes import boxes, label, later, path
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -40,19 +40,21 @@ def measured(seen: Seen, trained: int, t: Words) -> Film:
 
     def named(key: str, dy: int) -> dict[str, object]:
         at = float(np.interp(0.8 * end, lines[key].position, lines[key].value))
-        return label(0.8 * end, at, name(key, lab), colours[key], anchor="end", bold=True, dy=dy)
+        return marks.text(0.8 * end, at, name(key, lab), colours[key], anchor="end", bold=True, dy=dy)
 
     panel = Panel(
         Axis(0.0, end, ticks, lab("position_axis")),
         Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis")),
         [
-            boxes(float(trained), end, 0.0, top, GREY, opacity=0.08),
-            label(float(trained), 0.55 * top, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6),
-            path(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
+            marks.rect(float(trained), end, 0.0, top, GREY, opacity=0.08),
+            marks.text(
+                float(trained), 0.55 * top, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6
+            ),
+            marks.line(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
             named(KNOWN, -8),
-            later(path(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),
-            later(named(LINEAR, -10)),
-            later(named(DRAWN, -8)),
+            marks.after_reveal(marks.line(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),
+            marks.after_reveal(named(LINEAR, -10)),
+            marks.after_reveal(named(DRAWN, -8)),
         ],
         height=200,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory.clock import WALL, claims
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, dots, hband, line, note, plot, vline
 from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import Words
@@ -14,7 +14,7 @@ from ui.text.words import Words
 QUOTED = 129_600.0
 
 
-@kept
+@cached_figure
 def reading(error: float, slower: float, t: Words) -> Drawing:
     """How far the hands move within a time, and below which time a reader cannot see it."""
     apart = np.linspace(0.0, 12.0, 49)
@@ -51,7 +51,7 @@ def signed(value: float) -> str:
     return f"{value:+,.6g}".replace("-", "−") if abs(value) > 1e-6 else "0"
 
 
-@kept
+@cached_figure
 def quoted(error: float, t: Words) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
     rows = claims(error)

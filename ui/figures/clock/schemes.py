@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory.extension import Extension, cell_edges, mean_cos, unseen_pairs
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, end_names, heatmap, line, note, plot, text_width
-from ui.film.colours import COLOURS, SIGNED
+from ui.film.colours import DIVERGING_SCALE, SERIES_COLOURS
 from ui.text.words import Words, markdown_table
 
 Cells = npt.NDArray[np.int64]
@@ -25,7 +25,7 @@ def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda 
     return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
 
 
-@kept
+@cached_figure
 def heatmaps(rope: rc.Rope, results: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
     edges = cell_edges(length, CELLS, logarithmic)
@@ -96,7 +96,7 @@ def colour_axis(filled: float, down: int) -> Props:
         bar |= {"len": 0.9 * (1 - filled), "x": 1.0, "xanchor": "right", "y": 0.3 / down, "yanchor": "middle"}
     else:
         bar |= {"len": 0.7, "y": -0.22 / down, "yanchor": "top"}
-    return {"colorscale": SIGNED, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
+    return {"colorscale": DIVERGING_SCALE, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
 
 
 def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> Props:
@@ -137,7 +137,7 @@ def brief(position: int) -> str:
     return str(position)
 
 
-@kept
+@cached_figure
 def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
     index = np.arange(rope.pairs)
@@ -146,10 +146,10 @@ def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
     low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
     room = max(high - low, 0.1)
     names = [t(f"scheme.{each.scheme}") + label_factor(each.spectrum.attention_factor) for each in results]
-    shades = [COLOURS[k % len(COLOURS)] for k in range(len(results))]
+    shades = [SERIES_COLOURS[k % len(SERIES_COLOURS)] for k in range(len(results))]
     data = []
     for k, (each, curve) in enumerate(zip(results, curves, strict=True)):
-        name, dash = t(f"scheme.{each.scheme}"), ("solid", "dash")[k // len(COLOURS) % 2]
+        name, dash = t(f"scheme.{each.scheme}"), ("solid", "dash")[k // len(SERIES_COLOURS) % 2]
         data.append(line(index, curve, shades[k], 4, name, dash, mode="lines+markers", marker={"size": 3}))
     ends = [float(log[np.isfinite(log)][-1]) for log in logs]
     labels, heights = end_names(names, ends, shades, 0.085 * room)

@@ -16,7 +16,7 @@ from rope_core.rope import Array
 from ui.figures.config.parts import DOUBLING, amount, cell, curve
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, Props, axis, line, plot
-from ui.film.colours import BLUE, COLOURS, GREY, RED
+from ui.film.colours import BLUE, GREY, RED, SERIES_COLOURS
 from ui.text.words import Words
 
 
@@ -88,7 +88,7 @@ def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Dr
         # Two programs a line: the legend fits a phone.
         lines = [t("comma").join(each.name for each in same[at : at + 2]) for at in range(0, len(same), 2)]
         name = f"{t('comma').rstrip()}<br>".join(lines)
-        data.append(line(np.arange(ratio.size), ratio, COLOURS[k % len(COLOURS)], name=name, dash=dash))
+        data.append(line(np.arange(ratio.size), ratio, SERIES_COLOURS[k % len(SERIES_COLOURS)], name=name, dash=dash))
     spread = max((float(np.nanmax(np.abs(np.log10(each)))) for each in ratios.values()), default=0.0)
     # Decades or doublings where the axis has several of them; between, Plotly's own ticks.
     ticks = {"dtick": 1} if spread > 1 else {} if 1e-3 < spread < 2 * DOUBLING else {"dtick": DOUBLING}
@@ -175,7 +175,7 @@ def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: 
     figure = plot(
         [line(index[: present.size], present, GREY, 3, t("at_present"), "dot")]
         + [
-            line(index[: values.size], values, COLOURS[k % len(COLOURS)], name=way.title(t.lang))
+            line(index[: values.size], values, SERIES_COLOURS[k % len(SERIES_COLOURS)], name=way.title(t.lang))
             for k, (way, values) in enumerate(zip(results, columns.values(), strict=True))
         ],
         height=340,

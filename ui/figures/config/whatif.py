@@ -7,10 +7,10 @@ import numpy as np
 import rope_core as rc
 from rope_core.hf import anatomy
 from rope_core.schemes import SCHEMES
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
+from ui.film import marks
 from ui.film.colours import REGION_COLOURS
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import dots, handle, label, path
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
 from ui.text.words import Words
 
 SHOWN = ("kept", "blended", "divided")
@@ -24,12 +24,12 @@ def offered(rope: rc.HfRope) -> bool:
     return not rope.nope and not scheme.follows_length and not searched and "factor" in rope.request.params
 
 
-@kept
+@cached_figure
 def moved(request: rc.Request, factors: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
     """Return every pair's slow-down for each factor and trained length, coloured by what becomes of the pair."""
     own = request.rope
-    times = control(t, "times", factors, start=float(str(request.params["factor"])))
-    trained = control(t, "trained", lengths, start=float(own.train_len))
+    times = field_control(t, "times", factors, start=float(str(request.params["factor"])))
+    trained = field_control(t, "trained", lengths, start=float(own.train_len))
     cells = [
         [
             rc.Request(rc.Rope(own.dim, own.base, length), request.scheme, dict(request.params) | {"factor": factor})
@@ -47,21 +47,29 @@ def moved(request: rc.Request, factors: tuple[float, ...], lengths: tuple[int, .
     ticks = tuple((float(np.log10(v)), f"{v:g}") for v in (1, 2, 4, 8, 16, 32, 64) if v <= max(factors))
     edge = np.clip(counts["kept"], 0, own.pairs - 1)[..., None]
     shapes = [
-        path(pairs, Track(by, height), "ink", 1.5),
-        dots(pairs, Track(by, height), [REGION_COLOURS[name] for name in SHOWN], 6, Track(by, paint)),
+        marks.line(pairs, NumberTrack(by, height), "ink", 1.5),
+        marks.dot(pairs, NumberTrack(by, height), [REGION_COLOURS[name] for name in SHOWN], 6, NumberTrack(by, paint)),
     ]
     for k, name in enumerate(SHOWN):
-        words = Texts(by, tuple(t(f"region.{name}", count=count) for count in counts[name].ravel().tolist()))
-        shapes.append(label(0.0, top, words, REGION_COLOURS[name], anchor="start", bold=True, dx=8, dy=16 + 20 * k))
+        words = TextTrack(by, tuple(t(f"region.{name}", count=count) for count in counts[name].ravel().tolist()))
+        shapes.append(
+            marks.text(0.0, top, words, REGION_COLOURS[name], anchor="start", bold=True, dx=8, dy=16 + 20 * k)
+        )
     if np.ptp(counts["kept"], axis=1).any():
         grip = np.take_along_axis(height, edge, axis=2)
         shapes.append(
-            handle(
-                trained, Track(by, edge.astype(float)), Track(by, grip), REGION_COLOURS["blended"], t("grab_trained")
+            marks.drag_handle(
+                trained,
+                NumberTrack(by, edge.astype(float)),
+                NumberTrack(by, grip),
+                REGION_COLOURS["blended"],
+                t("grab_trained"),
             )
         )
     shapes.append(
-        handle(times, own.pairs - 1.0, Track(by, height[..., -1:]), REGION_COLOURS["divided"], t("grab_times"))
+        marks.drag_handle(
+            times, own.pairs - 1.0, NumberTrack(by, height[..., -1:]), REGION_COLOURS["divided"], t("grab_times")
+        )
     )
     panel = Panel(
         Axis(
@@ -75,12 +83,12 @@ def moved(request: rc.Request, factors: tuple[float, ...], lengths: tuple[int, .
         height=170,
     )
     reach = [[f"{round(factor * length):,}" for length in lengths] for factor in factors]
-    finding = sentence(
+    finding = sentence_parts(
         lambda **slots: t("whatif_finding", pairs=own.pairs, **slots),
-        times=Texts((times,), times.texts),
-        trained=Texts((trained,), trained.texts),
-        reach=Texts(by, tuple(text for row in reach for text in row)),
-        **{name: Texts(by, tuple(str(count) for count in counts[name].ravel().tolist())) for name in SHOWN},
+        times=TextTrack((times,), times.stop_labels),
+        trained=TextTrack((trained,), trained.stop_labels),
+        reach=TextTrack(by, tuple(text for row in reach for text in row)),
+        **{name: TextTrack(by, tuple(str(count) for count in counts[name].ravel().tolist())) for name in SHOWN},
     )
     return Film(
         "whatif",

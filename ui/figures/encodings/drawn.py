@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory.encodings.compare import logits, weights, words
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.predicted import predicted
+from ui.film import marks
 from ui.film.colours import BLUE, PURPLE
 from ui.film.scene import Axis, Panel
-from ui.film.shapes import dots, label, later, path
 from ui.text.words import Words
 
 REACH = 48
@@ -19,7 +19,7 @@ KEY = 1
 """The word whose score with the last one is drawn; the first is 0."""
 
 
-@kept
+@cached_figure
 def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
     """Return a place to draw the last word's score with word ``KEY`` while the sentence moves, and the true curve.
 
@@ -39,11 +39,13 @@ def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
         Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::2].tolist()), t("added_moved")),
         Axis(low, high, ((0.0, "0"),) if low < 0 < high else (), t("added_axis")),
         [
-            dots([0.0], [sinusoidal[0]], PURPLE, 7),
-            later(path(moved, rope, BLUE, 4)),
-            later(label(float(REACH), float(rope[-1]), t("encoding.rope"), BLUE, anchor="end", bold=True, dy=-8)),
-            later(
-                label(
+            marks.dot([0.0], [sinusoidal[0]], PURPLE, 7),
+            marks.after_reveal(marks.line(moved, rope, BLUE, 4)),
+            marks.after_reveal(
+                marks.text(float(REACH), float(rope[-1]), t("encoding.rope"), BLUE, anchor="end", bold=True, dy=-8)
+            ),
+            marks.after_reveal(
+                marks.text(
                     float(REACH),
                     float(sinusoidal[-1]),
                     t("encoding.sinusoidal"),

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rope_core.rope import Array
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
-from ui.film.colours import BLUE, COLOURS, GREY, RED
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control
-from ui.film.shapes import boxes, handle, label, path
+from ui.film import marks
+from ui.film.colours import BLUE, GREY, RED, SERIES_COLOURS
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, field_control
 from ui.text.words import Words
 
 SHOWN = ("nope", "sinusoidal", "t5", "alibi", "rope")
@@ -29,23 +29,31 @@ def along(sentences: Sequence[Sequence[str]], shift: Control, t: Words, since: i
     """Return sentences below each other along the positions, moved together under the hand."""
     count, moved = len(sentences[0]), [int(stop) for stop in shift.stops]
     low, last = (moved[1] - 1 if moved[1] > 1 else 0), moved[-1] + count
-    colours = {token: COLOURS[k % len(COLOURS)] for k, token in enumerate(sorted(set(sentences[0])))}
+    colours = {token: SERIES_COLOURS[k % len(SERIES_COLOURS)] for k, token in enumerate(sorted(set(sentences[0])))}
     places = np.add.outer(np.array(moved, dtype=float), np.arange(count))
-    tiles: list[Shape] = []
+    tiles: list[Mark] = []
     for row, tokens in enumerate(reversed(sentences)):
         for j, token in enumerate(tokens):
             x = places[:, [j]]
-            sides = Track((shift,), x + 0.04), Track((shift,), x + 0.96)
-            tiles.append(boxes(*sides, row + 0.18, row + 0.86, colours[token], opacity=0.28))
-            tiles.append(label(Track((shift,), x + 0.5), row + 0.5, token, size=14, dy=5))
-    grip = handle(shift, Track((shift,), places[:, [0]] + count / 2), len(sentences) / 2, BLUE, t("grab"), tiles, r=0)
+            sides = NumberTrack((shift,), x + 0.04), NumberTrack((shift,), x + 0.96)
+            tiles.append(marks.rect(*sides, row + 0.18, row + 0.86, colours[token], opacity=0.28))
+            tiles.append(marks.text(NumberTrack((shift,), x + 0.5), row + 0.5, token, font_size=14, dy=5))
+    grip = marks.drag_handle(
+        shift,
+        NumberTrack((shift,), places[:, [0]] + count / 2),
+        len(sentences) / 2,
+        BLUE,
+        t("grab"),
+        tiles,
+        radius_px=0,
+    )
     return Panel(
         Axis(low, last, tuple((k + 0.5, f"{k:,}") for k in range(low, last, 2)), t("position")),
         Axis(-0.05, len(sentences) + 0.05),
         [grip],
-        width=700,
+        min_width=700,
         height=52 * len(sentences),
-        since=since,
+        first_beat=since,
     )
 
 
@@ -60,12 +68,12 @@ def attended(
         at = np.arange(each.shape[1])
         colour = GREY if name == "nope" else BLUE if _change(each).max() <= STILL else RED
         shapes = [
-            boxes(at + 0.1, at + 0.9, 0.0, Track((shift,), each), colour),
-            path(np.repeat(np.arange(at.size + 1), 2)[1:-1].astype(float), np.repeat(each[0], 2), "ink", 2),
+            marks.rect(at + 0.1, at + 0.9, 0.0, NumberTrack((shift,), each), colour),
+            marks.line(np.repeat(np.arange(at.size + 1), 2)[1:-1].astype(float), np.repeat(each[0], 2), "ink", 2),
         ]
         x = Axis(-0.05, at.size + 0.05, ticks, t("attention_axis") if ticks else "", grid=False)
         y = Axis(0.0, top, ((0.0, "0"),))
-        panels.append(Panel(x, y, shapes, t(f"encoding.{name}"), width=140, height=120, since=since))
+        panels.append(Panel(x, y, shapes, t(f"encoding.{name}"), min_width=140, height=120, first_beat=since))
     return panels
 
 
@@ -74,11 +82,11 @@ def _change(rows: Array) -> Array:
     return np.asarray(np.abs(rows - rows[0]).max(axis=1))
 
 
-def kept_by(rows: Mapping[str, Array], shift: Control, t: Words) -> Texts:
+def kept_by(rows: Mapping[str, Array], shift: Control, t: Words) -> TextTrack:
     """Return which encodings' attention stays and how far sinusoidal positions change it, as a sentence."""
     still = [t(f"encoding.{name}") for name, each in rows.items() if name != "nope" and _change(each).max() <= STILL]
-    moved = zip(shift.stops, shift.texts, 100 * _change(rows["sinusoidal"]), strict=True)
-    return Texts(
+    moved = zip(shift.stops, shift.stop_labels, 100 * _change(rows["sinusoidal"]), strict=True)
+    return TextTrack(
         (shift,),
         tuple(
             t("moving_finding", relative=t("comma").join(still), k=k, weight=f"{change:.2g}")
@@ -89,10 +97,10 @@ def kept_by(rows: Mapping[str, Array], shift: Control, t: Words) -> Texts:
     )
 
 
-@kept
+@cached_figure
 def moving(sentences: Sentences, base: float, moved: tuple[int, ...], t: Words) -> Film:
     """Return the sentences along the positions, and the last token's attention to the first one's, at every shift."""
-    shift = control(t, "shift", moved, seconds=4.0)
+    shift = field_control(t, "shift", moved, play_seconds=4.0)
     first, count = sentences[0], len(sentences[0])
     rows = {name: attention_rows(name, first, base, np.array(moved)) for name in SHOWN}
     return Film(

@@ -9,9 +9,9 @@ import numpy as np
 from rope_core.rope import Array
 from rope_core.theory.encodings.compare import logits, relative_residual, score_matrix, weights, words
 from rope_core.theory.softmax import softmax
-from ui.figures.drawing import Drawing, grid, kept
+from ui.figures.drawing import Drawing, cached_figure, grid
 from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, line, plot
-from ui.film.colours import BLUE, LINE, ORANGE, SIGNED
+from ui.film.colours import BLUE, DIVERGING_SCALE, LINE, ORANGE
 from ui.text.words import Words
 
 # The width of the attention head that all comparisons share, and the positions that a score matrix shows.
@@ -36,7 +36,7 @@ def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
     return bool(first) and sorted(first) == sorted(second)
 
 
-@kept
+@cached_figure
 def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     """Logits of one repeated word at positions from ``shift`` on, over (m, n)."""
     where = np.arange(shift, shift + POSITIONS)
@@ -44,7 +44,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     limit = float(np.abs(matrix).max()) or 1.0
     look = {"zmid": 0, "zmin": -127, "zmax": 127, "colorbar": byte_bar(limit)}
     figure = plot(
-        [heatmap(as_bytes(matrix, limit), SIGNED, x0=shift, y0=shift, **look)],
+        [heatmap(as_bytes(matrix, limit), DIVERGING_SCALE, x0=shift, y0=shift, **look)],
         height=380,
         xaxis=axis(t("key"), constrain="domain"),
         yaxis=axis(t("query"), autorange="reversed", scaleanchor="x", constrain="domain"),
@@ -68,7 +68,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     )
 
 
-@kept
+@cached_figure
 def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
     """Draw the same logits over m - n for three queries, and how far they are from a function of m - n."""
     where = np.arange(shift, shift + POSITIONS)

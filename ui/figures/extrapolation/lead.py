@@ -11,12 +11,12 @@ from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.extrapolation.curves import TICKS, colour
 from ui.figures.extrapolation.words import name
+from ui.film import marks
 from ui.film.colours import GREEN, GREY, ORANGE
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
-from ui.film.shapes import boxes, dots, handle, label, path, since
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, beats_from_labels, field_control, sentence_parts
 from ui.text.words import Words
 from ui.work.extrapolated import Results
 
@@ -34,7 +34,7 @@ def price(results: Results) -> dict[str, str]:
     return {"near": f"{near:,.0f}", "far": f"{far:,.0f}", "seen": f"{seen:.3g}", "forgotten": f"{forgotten:.3g}"}
 
 
-@kept
+@cached_figure
 def hesitates(
     curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple[int, ...], cost: Mapping[str, str], t: Words
 ) -> Film:
@@ -47,18 +47,20 @@ def hesitates(
         cost: what the window loses, by `price`.
         t: the page's words.
     """
-    byte = control(t, "byte", at)
+    byte = field_control(t, "byte", at)
     first = beat_of(t)
     shown = {line: curves[line] for line in first}
     heights = {line: np.interp(at, *curve) for line, curve in shown.items()}
     length = float(max(x[-1] for x, _ in shown.values()))
     low = min(float(y.min()) for _, y in shown.values()) - 0.08
     high = max(float(y.max()) for _, y in shown.values()) + 0.12
-    values = {line: Texts((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
-    where = Texts((byte,), byte.texts)
-    findings = [sentence(partial(t, f"hesitates_finding_{beat}"), at=where, **values, **cost) for beat in (1, 2, 3)]
+    values = {line: TextTrack((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
+    where = TextTrack((byte,), byte.stop_labels)
+    findings = [
+        sentence_parts(partial(t, f"hesitates_finding_{beat}"), at=where, **values, **cost) for beat in (1, 2, 3)
+    ]
     mark = np.array(at, dtype=float)[:, None]
-    here = Track((byte,), mark)
+    here = NumberTrack((byte,), mark)
     named_at = dict(zip(shown, apart([float(y[-1]) for _, y in shown.values()], APART * (high - low)), strict=True))
     ticks = tuple((float(x), f"{x:,}") for x in (trained, 512, 1024, 1536, 2048) if x <= length + trained)
     panel = Panel(
@@ -70,18 +72,18 @@ def hesitates(
             t("hesitates_axis"),
         ),
         [
-            boxes(0.0, float(trained), low, high, GREEN, opacity=0.12),
-            boxes(float(trained), length, low, high, ORANGE, opacity=0.08),
-            path((float(trained),) * 2, (low, high), ORANGE, 2, "4 4"),
-            label(trained, high, t("past_training"), ORANGE, anchor="start", dx=8, dy=14, bold=True, size=14),
+            marks.rect(0.0, float(trained), low, high, GREEN, opacity=0.12),
+            marks.rect(float(trained), length, low, high, ORANGE, opacity=0.08),
+            marks.line((float(trained),) * 2, (low, high), ORANGE, 2, "4 4"),
+            marks.text(trained, high, t("past_training"), ORANGE, anchor="start", dx=8, dy=14, bold=True, font_size=14),
             *(
                 each
                 for line, (x, y) in shown.items()
-                for each in since(
+                for each in marks.from_beat(
                     first[line],
-                    path(x, y, shade(line), 5 if line in (UNSCALED, WINDOW) else 3),
-                    dots(here, Track((byte,), heights[line][:, None]), shade(line), 6),
-                    label(
+                    marks.line(x, y, shade(line), 5 if line in (UNSCALED, WINDOW) else 3),
+                    marks.dot(here, NumberTrack((byte,), heights[line][:, None]), shade(line), 6),
+                    marks.text(
                         length,
                         named_at[line],
                         name(line, t),
@@ -90,18 +92,18 @@ def hesitates(
                         bold=True,
                         dx=12,
                         dy=5,
-                        size=14,
+                        font_size=14,
                     ),
                 )
             ),
-            handle(
+            marks.drag_handle(
                 byte,
                 here,
-                Track((byte,), heights[UNSCALED][:, None]),
+                NumberTrack((byte,), heights[UNSCALED][:, None]),
                 shade(UNSCALED),
                 t("grab_byte"),
-                [path(Track((byte,), np.repeat(mark, 2, axis=1)), (low, high), "ink", 2)],
-                r=9,
+                [marks.line(NumberTrack((byte,), np.repeat(mark, 2, axis=1)), (low, high), "ink", 2)],
+                radius_px=9,
             ),
         ],
         height=270,
@@ -112,12 +114,12 @@ def hesitates(
             (panel,),
             (byte,),
             findings[-1],
-            beats=beats(
+            beats=beats_from_labels(
                 t,
                 "hesitates",
                 *findings,
-                hints=("byte",),
-                at=({}, {"byte": 1624}, {"byte": 1624}),
+                hint_controls=("byte",),
+                control_values=({}, {"byte": 1624}, {"byte": 1624}),
                 trained=f"{trained:,}",
             ),
         ),

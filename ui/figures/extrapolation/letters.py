@@ -9,12 +9,12 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.rope import Array
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.extrapolation.curves import LEAST, colour
 from ui.figures.extrapolation.words import name
-from ui.film.colours import AMOUNT
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import image, label, named, path
+from ui.film import marks
+from ui.film.colours import SEQUENTIAL_SCALE
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -56,7 +56,7 @@ def places(at: int, text: str) -> tuple[int, ...]:
     return tuple(sorted({*range(first + STEP - 1, last, STEP), min(max(at, first), last)}))
 
 
-@kept
+@cached_figure
 def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, ...], t: Words) -> Film:
     """Return a byte of a text that is dragged along it, and the bytes around it with their chances.
 
@@ -67,7 +67,7 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
         at: bytes to drag to.
         t: the page's words.
     """
-    byte, length = control(t, "byte", at), len(text) - 1
+    byte, length = field_control(t, "byte", at), len(text) - 1
     plain, best = chances
     around = np.array(at)[:, None] + np.arange(-BESIDE, BESIDE + 1)
     seen = np.stack([chances[line][around - 1] for line in (best, plain)], axis=1)
@@ -77,32 +77,35 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
         Axis(0.0, wide + ROOM),
         Axis(0.0, 3.0),
         [
-            named(
+            marks.link_symbol(
                 "p",
-                image(
-                    Track((byte,), np.rint(254 * seen - 127).astype(np.int8)), AMOUNT, (0.0, float(wide)), (0.0, 2.0)
+                marks.heatmap(
+                    NumberTrack((byte,), np.rint(254 * seen - 127).astype(np.int8)),
+                    SEQUENTIAL_SCALE,
+                    (0.0, float(wide)),
+                    (0.0, 2.0),
                 ),
             ),
             *(
-                named(
+                marks.link_symbol(
                     "x",
-                    label(
+                    marks.text(
                         k + 0.5,
                         2.0,
-                        Texts((byte,), tuple(text[each].translate(BLANK) for each in around[:, k])),
-                        size=17,
+                        TextTrack((byte,), tuple(text[each].translate(BLANK) for each in around[:, k])),
+                        font_size=17,
                         bold=k == BESIDE,
                         dy=-8,
                     ),
                 )
                 for k in range(wide)
             ),
-            path([BESIDE, BESIDE, BESIDE + 1, BESIDE + 1, BESIDE], [0.0, 3.0, 3.0, 0.0, 0.0], "ink", 2.5),
+            marks.line([BESIDE, BESIDE, BESIDE + 1, BESIDE + 1, BESIDE], [0.0, 3.0, 3.0, 0.0, 0.0], "ink", 2.5),
             *(
-                label(
+                marks.text(
                     wide,
                     row + 0.5,
-                    [name(line, t), " ", Texts((byte,), here[line]), " %"],
+                    [name(line, t), " ", TextTrack((byte,), here[line]), " %"],
                     colour(line),
                     anchor="start",
                     bold=True,
@@ -114,18 +117,18 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
         ],
         t("letters_title"),
         height=96,
-        width=600,
+        min_width=600,
     )
     return Film(
         "letters",
         Scene(
             (strip,),
             (byte,),
-            sentence(
+            sentence_parts(
                 lambda **slots: t("letters_finding", name=name(best, t), **slots),
-                at=Texts((byte,), byte.texts),
-                plain=Texts((byte,), here[plain]),
-                best=Texts((byte,), here[best]),
+                at=TextTrack((byte,), byte.stop_labels),
+                plain=TextTrack((byte,), here[plain]),
+                best=TextTrack((byte,), here[best]),
             ),
         ),
         lambda: {"byte": np.arange(1, length + 1), **{f"chance, {line}": each for line, each in chances.items()}},

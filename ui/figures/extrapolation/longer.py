@@ -10,8 +10,8 @@ from ui.figures.drawing import Film
 from ui.figures.extrapolation.curves import code, colour, numbers
 from ui.figures.extrapolation.words import name
 from ui.figures.predicted import predicted
+from ui.film import marks
 from ui.film.scene import Axis, Panel
-from ui.film.shapes import dots, label, later, path
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -35,10 +35,12 @@ def longer(seen: Seen, line: str, t: Words) -> Film:
         Axis(float(x[0]), last, tuple((at, text) for text, at in columns.items()), t("longer_axis")),
         Axis(0.0, TOP, tuple((float(y), str(y)) for y in range(0, int(TOP) + 1, 2)), t("last_axis")),
         [
-            path(x, values[window], "ink", 3),
-            dots(x, values[window], "ink", 5),
-            label(last, float(values[window][-1]), name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
-            later(label(last, float(values[line][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=-10)),
+            marks.line(x, values[window], "ink", 3),
+            marks.dot(x, values[window], "ink", 5),
+            marks.text(last, float(values[window][-1]), name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
+            marks.after_reveal(
+                marks.text(last, float(values[line][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=-10)
+            ),
         ],
         height=200,
     )

@@ -23,7 +23,7 @@ from ui.figures.extrapolation.curves import (
 )
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
-from ui.film.colours import AMOUNT, on_amount
+from ui.film.colours import SEQUENTIAL_SCALE, text_colour_on_sequential
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -177,7 +177,9 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
         across_names, depths = [f"{length:,}" for length in grid.lengths], [f"{depth:.0%}" for depth in grid.depths]
         bar = {"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14}
         z = np.rint(100 * grid.right.T)
-        shades = heatmap(z, AMOUNT, x=across_names, y=depths, zmin=0, zmax=100, showscale=place == 0, colorbar=bar)
+        shades = heatmap(
+            z, SEQUENTIAL_SCALE, x=across_names, y=depths, zmin=0, zmax=100, showscale=place == 0, colorbar=bar
+        )
         cells = [(i, j) for j in range(len(depths)) for i in range(len(across_names))]
         shares = [grid.right[cell] for cell in cells]
         words = scatter(
@@ -186,7 +188,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
             "text",
             text=["" if np.isnan(share) else f"{100 * share:.0f}" for share in shares],
             # Plotly's own choice of letters on a heatmap falls short of 4.5 to 1 in the middle of the scale.
-            textfont={"size": 13, "color": [on_amount(share) for share in shares]},
+            textfont={"size": 13, "color": [text_colour_on_sequential(share) for share in shares]},
             hoverinfo="skip",
         )
         data += [in_panel(place + 1, shades), in_panel(place + 1, words)]

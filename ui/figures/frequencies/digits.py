@@ -7,10 +7,20 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_beta
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
+from ui.film import marks
 from ui.film.colours import BLUE, GREEN, RED
-from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, around, control, sentence
-from ui.film.shapes import dots, label, path
+from ui.film.scene import (
+    Axis,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    field_control,
+    integer_window,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 COUNTED = 47
@@ -18,29 +28,29 @@ COUNTED = 47
 
 def positions(value: int) -> tuple[int, ...]:
     """Return the positions to drag to: some about ``value``, and the powers of ten."""
-    return tuple(sorted({0, *around(value, COUNTED), *(10**e for e in range(7))}))
+    return tuple(sorted({0, *integer_window(value, COUNTED), *(10**e for e in range(7))}))
 
 
-@kept
+@cached_figure
 def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
     """Return the positions' digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
     rope = rc.Rope(width, base)
     beta, pairs = rope_beta(rope), np.arange(rope.pairs)
-    position = control(t, "position", at, seconds=14.0)
+    position = field_control(t, "position", at, play_seconds=14.0)
     own = np.array([beta_digits(each, beta, rope.pairs) for each in at])
     phases = np.array([digit_phases(each, beta, rope.pairs) for each in at])
 
-    def sticks(heights: Array, colour: str, aside: float) -> list[Shape]:
+    def sticks(heights: Array, colour: str, aside: float) -> list[Mark]:
         x = pairs + aside
         drawn = np.full((*heights.shape, 3), [0.0, 1.0, np.nan]) * heights[..., None]
-        stick = path(np.repeat(x, 3), Track((position,), drawn.reshape(len(at), -1)), colour, 5)
-        return [stick, dots(x, Track((position,), heights), colour, 7)]
+        stick = marks.line(np.repeat(x, 3), NumberTrack((position,), drawn.reshape(len(at), -1)), colour, 5)
+        return [stick, marks.dot(x, NumberTrack((position,), heights), colour, 7)]
 
     x = Axis(-0.5, rope.pairs - 0.4, tuple((float(i), str(i)) for i in pairs.tolist()), t("digit_axis"))
     top = 1.08 * beta
     waves = [*sticks(np.cos(phases), BLUE, -0.07), *sticks(np.sin(phases), RED, 0.07)]
     names = [
-        label(x.high, 1.3, text, colour, anchor="end", bold=True, dx=dx)
+        marks.text(x.high, 1.3, text, colour, anchor="end", bold=True, dx=dx)
         for text, colour, dx in (("cos", BLUE, -44), ("sin", RED, -8))
     ]
     panels = (
@@ -54,10 +64,10 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
             x, Axis(-1.1, 1.45, ((-1.0, "−1"), (0.0, "0"), (1.0, "1")), "cos, sin"), [*waves, *names], t("waves_title")
         ),
     )
-    finding = sentence(
+    finding = sentence_parts(
         lambda **slots: t("digits_finding", beta=f"{beta:.3g}", d=width, **slots),
-        position=Texts((position,), tuple(f"{each:,}" for each in at)),
-        digits=Texts((position,), tuple(", ".join(f"{digit:.3g}" for digit in row) for row in own)),
+        position=TextTrack((position,), tuple(f"{each:,}" for each in at)),
+        digits=TextTrack((position,), tuple(", ".join(f"{digit:.3g}" for digit in row) for row in own)),
     )
     return Film(
         "digits",

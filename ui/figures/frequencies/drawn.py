@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import frequency_demo
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
 from ui.text.words import Words, short
@@ -15,7 +15,7 @@ LOW, HIGH, EACH = 2, 8, 2
 """Powers of ten of the first base and the last, and how many columns there are to each."""
 
 
-@kept
+@cached_figure
 def unfinished(dim: int, train_len: int, t: Words) -> Film:
     """Return a place to draw the number of pairs that never finish a turn, over the base, and the true curve."""
     x = np.linspace(LOW, HIGH, 40 * (HIGH - LOW) + 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import frequency_demo
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import POWERS, axis, line, plot
 from ui.film.colours import BLUE, GREY
 from ui.text.words import Words
@@ -19,7 +19,7 @@ def read(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-@kept
+@cached_figure
 def repeats(rope: rc.Rope, t: Words) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.reach(rope.dim))

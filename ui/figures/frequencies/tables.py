@@ -9,12 +9,24 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import frequency_demo
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.frequencies.spans import read
 from ui.figures.plot import as_bytes
-from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PHASE, RED, SIGNED
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
-from ui.film.shapes import arc, boxes, circle, dots, handle, hands, image, label, named, path, since, turned, until
+from ui.film import marks
+from ui.film.colours import BLUE, CYCLIC_SCALE, DIVERGING_SCALE, GREEN, GREY, ORANGE, RED
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextOrTrack,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words, short
 
 ROWS = 32
@@ -40,7 +52,7 @@ def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
     )
 
 
-@kept
+@cached_figure
 def heat(
     dim: int,
     bases: tuple[float, ...],
@@ -56,31 +68,31 @@ def heat(
     ``shown``: the pairs to drag to; ``own``: the base that the table begins at. At most ``ROWS`` pairs are drawn, and
     every position up to ``WHOLE``, else ``SAMPLED``.
     """
-    at_base = control(t, "base", bases, seconds=8.0, since=2, until=2)
+    at_base = field_control(t, "base", bases, play_seconds=8.0, first_beat=2, last_beat=2)
     ropes = [rc.Rope(dim, base, train_len) for base in bases]
     pairs = ropes[0].pairs
     rows = frequency_demo.sampled_positions(pairs, ROWS)
-    at_pair, which = control(t, "pair", shown, seconds=8.0, until=1), np.minimum(shown, pairs - 1)
+    at_pair, which = field_control(t, "pair", shown, play_seconds=8.0, last_beat=1), np.minimum(shown, pairs - 1)
     return Film(
         "heat",
         Scene(
             (
-                hand(ropes, which, at_pair, at_base, t, until=1),
+                hand(ropes, which, at_pair, at_base, t, last_beat=1),
                 lengths(ropes, rows, which, (at_pair, at_base), t),
                 table(ropes, rows, which, (at_pair, at_base), kind, span, t),
-                hand(ropes, which, at_pair, at_base, t, kind, since=3),
+                hand(ropes, which, at_pair, at_base, t, kind, first_beat=3),
             ),
             (at_pair, at_base),
             "",
-            beats=beats(
+            beats=beats_from_labels(
                 t,
                 "heat",
                 *findings(ropes, which, (at_pair, at_base), kind, span, t),
-                hints=("pair", "base", "pair"),
-                at=({}, {}, {"pair": 4, "base": own}),
-                base=Texts((at_base,), at_base.texts),
+                hint_controls=("pair", "base", "pair"),
+                control_values=({}, {}, {"pair": 4, "base": own}),
+                base=TextTrack((at_base,), at_base.stop_labels),
                 first=read(ropes[0].wavelength[0]),
-                ratio=Texts((at_base,), tuple(f"{rope.base ** (2 / dim):.3g}" for rope in ropes)),
+                ratio=TextTrack((at_base,), tuple(f"{rope.base ** (2 / dim):.3g}" for rope in ropes)),
             ),
         ),
         lambda: {"pair": np.arange(pairs)} | {f"wavelength_at_base_{rope.base:g}": rope.wavelength for rope in ropes},
@@ -104,31 +116,39 @@ def hand(
     angle = AFTER * np.array([rope.theta for rope in ropes]).T[which]
     turned_by = [f"{each:.3g}°" for each in np.degrees(angle).ravel().tolist()]
     pairs = [t("hand_title", i=i, after=AFTER, angle="{}") for i in which.tolist() for _ in ropes]
-    tip = Track(both, UP + angle[..., None])
+    tip = NumberTrack(both, UP + angle[..., None])
     rest = np.zeros((*angle.shape, 1))
-    shapes: list[Shape] = [
-        circle(0.0, 0.0, 1.0, GREY, 2),
-        arc(0.0, 0.0, 0.5, UP, tip, GREY, sector=True, opacity=0.25),
-        hands(0.0, 0.0, 1.0, UP, GREY, 3),
-        turned(
-            at_pair, 0.0, 0.0, 1.0, tip, "ink", t("grab_hand"), [hands(0.0, 0.0, 1.0, tip, "ink", 6, head=True)], r=0
+    shapes: list[Mark] = [
+        marks.circle(0.0, 0.0, 1.0, GREY, 2),
+        marks.wedge(0.0, 0.0, 0.5, UP, tip, GREY, opacity=0.25),
+        marks.vector(0.0, 0.0, 1.0, UP, GREY, 3),
+        marks.turn_handle(
+            at_pair,
+            0.0,
+            0.0,
+            1.0,
+            tip,
+            "ink",
+            t("grab_hand"),
+            [marks.vector(0.0, 0.0, 1.0, tip, "ink", 6, has_head=True)],
+            radius_px=0,
         ),
     ]
     if kind in ("cos", "sin"):
         height = frequency_demo.TABLES[kind](angle)[..., None]
         for colour, seen in ((BLUE, height > 0), (RED, height < 0)):
-            bar = Track(both, np.concatenate([rest, np.where(seen, height, np.nan)], axis=-1))
-            x, y = ((0.0, 0.0), bar) if kind == "cos" else (Track(both, -bar.frames), (0.0, 0.0))
-            shapes.append(path(x, y, colour, 7))
+            bar = NumberTrack(both, np.concatenate([rest, np.where(seen, height, np.nan)], axis=-1))
+            x, y = ((0.0, 0.0), bar) if kind == "cos" else (NumberTrack(both, -bar.keyframes), (0.0, 0.0))
+            shapes.append(marks.line(x, y, colour, 7))
     return Panel(
         Axis(-1.15, 1.15),
         Axis(-1.15, 1.15),
         shapes,
-        Texts(both, tuple(title.format(each) for title, each in zip(pairs, turned_by, strict=True))),
-        width=90,
-        share=0.6,
+        TextTrack(both, tuple(title.format(each) for title, each in zip(pairs, turned_by, strict=True))),
+        min_width=90,
+        width_share=0.6,
         height=TALL,
-        equal=True,
+        equal_aspect=True,
         **shown,
     )
 
@@ -140,34 +160,34 @@ def findings(
     kind: str,
     span: int,
     t: Words,
-) -> tuple[Text, ...]:
+) -> tuple[TextOrTrack, ...]:
     """Return the sentences of the three beats."""
     at_pair, at_base = both
     theta = np.array([rope.theta for rope in ropes]).T[which]
-    pair = Texts((at_pair,), tuple(map(str, which.tolist())))
-    wave = Texts(both, tuple(map(read, (2 * np.pi / theta).ravel().tolist())))
+    pair = TextTrack((at_pair,), tuple(map(str, which.tolist())))
+    wave = TextTrack(both, tuple(map(read, (2 * np.pi / theta).ravel().tolist())))
     never = [str(frequency_demo.incomplete(rope).sum()) for rope in ropes]
     values = np.degrees(AFTER * theta) if kind == "angle" else frequency_demo.TABLES[kind](AFTER * theta)
     unit = "°" if kind == "angle" else ""
     step = -(-span // (WHOLE if span <= WHOLE else SAMPLED))
-    last = sentence(
+    last = sentence_parts(
         lambda **slots: t("table_finding", after=AFTER, kind=t(f"tip.{kind}"), **slots),
         i=pair,
         wave=wave,
-        value=Texts(both, tuple(f"{value:.3g}{unit}".replace("-", "−") for value in values.ravel().tolist())),
+        value=TextTrack(both, tuple(f"{value:.3g}{unit}".replace("-", "−") for value in values.ravel().tolist())),
     )
     return (
-        sentence(
+        sentence_parts(
             lambda **slots: t("hand_finding", after=AFTER, **slots),
             i=pair,
             wave=wave,
-            angle=Texts(both, tuple(f"{angle:.3g}°" for angle in np.degrees(AFTER * theta).ravel().tolist())),
+            angle=TextTrack(both, tuple(f"{angle:.3g}°" for angle in np.degrees(AFTER * theta).ravel().tolist())),
         ),
-        sentence(
+        sentence_parts(
             lambda **slots: t("base_under_hand", pairs=ropes[0].pairs, context=f"{ropes[0].train_len:,}", **slots),
-            base=Texts((at_base,), at_base.texts),
-            last=Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
-            count=Texts((at_base,), tuple(never)),
+            base=TextTrack((at_base,), at_base.stop_labels),
+            last=TextTrack((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
+            count=TextTrack((at_base,), tuple(never)),
         ),
         [*last, t("heat_step", step=f"{step:,}")] if step > 1 else last,
     )
@@ -182,49 +202,51 @@ def lengths(ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Contr
     never = np.array([frequency_demo.incomplete(rope).sum() for rope in ropes])
     far = float(np.ceil(max(waves.max(), trained) + 0.2))
     low, high = -0.03 * pairs - 0.5, 1.03 * pairs - 0.5
-    waves_of, y = Track((at_base,), waves[:, rows]), rows.astype(float)
-    here, level = Track(both, waves.T[which][..., None]), Track((at_pair,), which[:, None].astype(float))
-    named_at = Track(both, np.minimum(waves.T[which], 0.55 * far)[..., None])
+    waves_of, y = NumberTrack((at_base,), waves[:, rows]), rows.astype(float)
+    here, level = NumberTrack(both, waves.T[which][..., None]), NumberTrack((at_pair,), which[:, None].astype(float))
+    named_at = NumberTrack(both, np.minimum(waves.T[which], 0.55 * far)[..., None])
     tokens = tuple(t("tokens_each", wave=read(10**wave)) for wave in waves.T[which].ravel().tolist())
-    passed = Track((at_pair,), (which[:, None] >= rows).astype(np.int8))
-    done = Track((at_base,), (never[:, None] > pairs - 1 - rows).astype(np.int8))
-    last = Track((at_base,), waves[:, -1:])
-    slowest = Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes))
+    passed = NumberTrack((at_pair,), (which[:, None] >= rows).astype(np.int8))
+    done = NumberTrack((at_base,), (never[:, None] > pairs - 1 - rows).astype(np.int8))
+    last = NumberTrack((at_base,), waves[:, -1:])
+    slowest = TextTrack((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes))
     side = {"anchor": "end", "dx": -8} if trained > far / 2 else {"anchor": "start", "dx": 8}
     right = {"anchor": "end", "dx": -4}
     return Panel(
         Axis(0.0, far, tuple((float(p), short(10.0**p)) for p in range(1, int(far) + 1, 2)), t("tokens_axis")),
         Axis(low, high, pair_ticks(pairs), pair_title(rows, t)),
         [
-            *since(2, boxes(trained, far, low, high, ORANGE, opacity=0.16)),
-            *until(
+            *marks.from_beat(2, marks.rect(trained, far, low, high, ORANGE, opacity=0.16)),
+            *marks.up_to_beat(
                 1,
-                named("λ", dots(waves_of, y, (GREY, "ink"), 4, passed)),
-                label(named_at, level, Texts(both, tokens), anchor="start", dx=16, dy=5, bold=True),
-                handle(at_pair, here, level, "ink", t("grab_pair"), r=10),
+                marks.link_symbol("λ", marks.dot(waves_of, y, (GREY, "ink"), 4, passed)),
+                marks.text(named_at, level, TextTrack(both, tokens), anchor="start", dx=16, dy=5, bold=True),
+                marks.drag_handle(at_pair, here, level, "ink", t("grab_pair"), radius_px=10),
             ),
-            *since(
+            *marks.from_beat(
                 2,
-                named("λ", dots(waves_of, y, ("ink", ORANGE), 5, done)),
-                label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), anchor="end", dx=-8, dy=-10),
-                label(last, pairs - 1.0, slowest, anchor="end", dx=18, dy=-18, bold=True),
-                named("L", path((trained, trained), (low, high), GREEN, 5)),
-                label(trained, low, t("trained", length=f"{train_len:,}"), GREEN, dy=-10, bold=True, **side),
+                marks.link_symbol("λ", marks.dot(waves_of, y, ("ink", ORANGE), 5, done)),
+                marks.text(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), anchor="end", dx=-8, dy=-10),
+                marks.text(last, pairs - 1.0, slowest, anchor="end", dx=18, dy=-18, bold=True),
+                marks.link_symbol("L", marks.line((trained, trained), (low, high), GREEN, 5)),
+                marks.text(trained, low, t("trained", length=f"{train_len:,}"), GREEN, dy=-10, bold=True, **side),
                 *(
-                    label(far, 0.4 * pairs, Texts((at_base,), text), ORANGE, dy=dy, **right)
+                    marks.text(far, 0.4 * pairs, TextTrack((at_base,), text), ORANGE, dy=dy, **right)
                     for dy, text in (
                         (0, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never)),
                         (20, tuple(t("no_turn") if n else "" for n in never)),
                     )
                 ),
-                named("b", handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), r=10)),
+                marks.link_symbol(
+                    "b", marks.drag_handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), radius_px=10)
+                ),
             ),
         ],
         t("wavelength_title"),
-        width=220,
-        share=1.2,
+        min_width=220,
+        width_share=1.2,
         height=TALL,
-        until=2,
+        last_beat=2,
     )
 
 
@@ -247,28 +269,32 @@ def table(
     pairs = ropes[0].pairs
     positions = frequency_demo.sampled_positions(span, WHOLE if span <= WHOLE else SAMPLED)
     every, step = (int(each[1] - each[0]) if each.size > 1 else 1 for each in (rows, positions))
-    limit, scale = (float(np.pi), PHASE) if kind == "angle" else (1.0, SIGNED)
+    limit, scale = (float(np.pi), CYCLIC_SCALE) if kind == "angle" else (1.0, DIVERGING_SCALE)
     cells = np.stack([as_bytes(frequency_demo.table(rope, kind, positions)[rows], limit) for rope in ropes])
     low, high = -every / 2, rows[-1] + every / 2
     end = float(positions[-1] + step)
     row = np.searchsorted(rows, which, side="right") - 1
     middle = rows[row][:, None].astype(float)
     strip = max(high, pairs - 1.0) + MARKED * pairs * np.array([0.3, 1.3])
-    edge = Track((at_pair,), middle + np.array([-1, -1, 1, 1, -1]) * every / 2)
-    frame = [path((0.0, end, end, 0.0, 0.0), edge, colour, width) for colour, width in (("paper", 3.5), ("ink", 1.5))]
+    edge = NumberTrack((at_pair,), middle + np.array([-1, -1, 1, 1, -1]) * every / 2)
+    frame = [
+        marks.line((0.0, end, end, 0.0, 0.0), edge, colour, width) for colour, width in (("paper", 3.5), ("ink", 1.5))
+    ]
     return Panel(
         Axis(0.0, end, tuple((span * k / 4, short(span * k // 4)) for k in range(5)), t("axis.position"), grid=False),
         Axis(low, strip[1], (*pair_ticks(pairs), (float(strip.mean()), t("marked"))), pair_title(rows, t), grid=False),
         [
-            image(Track((at_base,), cells), scale, (0.0, end), (low, high)),
-            image(Track(both, np.swapaxes(cells, 0, 1)[row][:, :, None]), scale, (0.0, end), tuple(strip.tolist())),
-            handle(at_pair, end, Track((at_pair,), middle), "ink", t("grab_row"), frame, r=0),
-            dots(float(AFTER), Track((at_pair,), middle), "paper", 6),
-            dots(float(AFTER), Track((at_pair,), middle), "ink", 4),
+            marks.heatmap(NumberTrack((at_base,), cells), scale, (0.0, end), (low, high)),
+            marks.heatmap(
+                NumberTrack(both, np.swapaxes(cells, 0, 1)[row][:, :, None]), scale, (0.0, end), tuple(strip.tolist())
+            ),
+            marks.drag_handle(at_pair, end, NumberTrack((at_pair,), middle), "ink", t("grab_row"), frame, radius_px=0),
+            marks.dot(float(AFTER), NumberTrack((at_pair,), middle), "paper", 6),
+            marks.dot(float(AFTER), NumberTrack((at_pair,), middle), "ink", 4),
         ],
         t(f"table.{kind}"),
-        width=220,
-        share=1.2,
+        min_width=220,
+        width_share=1.2,
         height=TALL,
-        since=3,
+        first_beat=3,
     )

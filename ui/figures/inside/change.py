@@ -12,9 +12,20 @@ from rope_core.lab.inside import Positions, Reading
 from rope_core.rope import Array
 from ui.figures.drawing import Film
 from ui.figures.inside.reading import along, shown
-from ui.film.colours import BLUE, GREY, ORANGE, RED, SIGNED, SKY
-from ui.film.scene import Axis, Control, Panel, Scene, Text, Texts, Track, beats, control, sentence
-from ui.film.shapes import boxes, handle, image, label, path
+from ui.film import marks
+from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, ORANGE, RED, SKY
+from ui.film.scene import (
+    Axis,
+    Control,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextOrTrack,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 NEXT = 4
@@ -28,8 +39,8 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     shape = inside.load(name).shape
     pairs = shape.rope.pairs
     letters = [shown(byte) for byte in text]
-    query = along(t, "query", letters, until=1)
-    count = control(t, "still", range(pairs + 1), seconds=8.0, since=2)
+    query = along(t, "query", letters, last_beat=1)
+    count = field_control(t, "still", range(pairs + 1), play_seconds=8.0, first_beat=2)
     before = inside.reading(name, text, Positions())
     settings = [replace(positions, still=inside.stilled(kind, int(stop), pairs)) for stop in count.stops]
     after = [inside.reading(name, text, each) for each in settings]
@@ -65,8 +76,13 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
             panels,
             (query, count),
             findings[-1],
-            beats=beats(
-                t, "breaking", *findings, hints=("query", "still"), at=({}, {"still": 0}, {"still": 4}), **place
+            beats=beats_from_labels(
+                t,
+                "breaking",
+                *findings,
+                hint_controls=("query", "still"),
+                control_values=({}, {"still": 0}, {"still": 4}),
+                **place,
             ),
         ),
         lambda: dict(zip(("still", "layer", "head"), places, strict=True)) | {"moved": moved.ravel()},
@@ -79,21 +95,21 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     )
 
 
-def _each(count: Control, write: Callable[[int], str]) -> Texts:
-    return Texts((count,), tuple(write(k) for k in range(len(count.stops))))
+def _each(count: Control, write: Callable[[int], str]) -> TextTrack:
+    return TextTrack((count,), tuple(write(k) for k in range(len(count.stops))))
 
 
-def _one_head(query: Control, after: list[Reading], layer: int, head: int, letters: list[str], t: Words) -> Text:
+def _one_head(query: Control, after: list[Reading], layer: int, head: int, letters: list[str], t: Words) -> TextOrTrack:
     """Return where each byte looks as the pairs are set first, as a sentence."""
     weights = after[0].attention[layer, head]
     most = weights.argmax(axis=1)
     stops = range(len(letters))
-    return sentence(
+    return sentence_parts(
         lambda **slots: t("looks_most", **slots),
-        query=Texts((query,), _padded(letters, query)),
-        seen=Texts((query,), _padded([letters[most[at]] for at in stops], query)),
-        back=Texts((query,), _padded([str(at - most[at]) for at in stops], query)),
-        share=Texts((query,), _padded([percent(weights[at, most[at]]) for at in stops], query)),
+        query=TextTrack((query,), _padded(letters, query)),
+        seen=TextTrack((query,), _padded([letters[most[at]] for at in stops], query)),
+        back=TextTrack((query,), _padded([str(at - most[at]) for at in stops], query)),
+        share=TextTrack((query,), _padded([percent(weights[at, most[at]]) for at in stops], query)),
     )
 
 
@@ -102,7 +118,9 @@ def _padded(texts: list[str], query: Control) -> tuple[str, ...]:
     return tuple([*texts, *texts][: len(query.stops)])
 
 
-def _before_it(query: Control, count: Control, kind: str, weights: list[Array], letters: list[str], t: Words) -> Texts:
+def _before_it(
+    query: Control, count: Control, kind: str, weights: list[Array], letters: list[str], t: Words
+) -> TextTrack:
     """Return how much of its attention each byte still gives to the byte before it, as a sentence."""
 
     def write(at: int, k: int) -> str:
@@ -113,7 +131,7 @@ def _before_it(query: Control, count: Control, kind: str, weights: list[Array], 
         return t(key, byte=letters[at], count=k, before=trained, share=now)
 
     places = [min(at, len(letters) - 1) for at in range(len(query.stops))]
-    return Texts((query, count), tuple(write(at, k) for at in places for k in range(len(count.stops))))
+    return TextTrack((query, count), tuple(write(at, k) for at in places for k in range(len(count.stops))))
 
 
 def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, t: Words) -> str:
@@ -144,21 +162,28 @@ def _look(
     weights = np.stack([each.attention[layer, head] for each in after], axis=1).astype(float)
     # A single byte has two stops.
     weights = np.concatenate([weights, weights])[: len(query.stops)]
-    mark = boxes(
-        Track((query,), here[:, None] - 0.5), Track((query,), here[:, None] + 0.5), -0.24, 0.0, BLUE, opacity=0.4
+    mark = marks.rect(
+        NumberTrack((query,), here[:, None] - 0.5),
+        NumberTrack((query,), here[:, None] + 0.5),
+        -0.24,
+        0.0,
+        BLUE,
+        opacity=0.4,
     )
     return Panel(
         Axis(-0.6, len(letters) - 0.4),
         Axis(-0.24, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis")),
         [
-            boxes(keys - 0.4, keys + 0.4, 0.0, Track((query, count), weights), RED),
-            *(label(float(at), -0.17, letter, size=14, bold=True) for at, letter in enumerate(letters)),
-            handle(query, Track((query,), here[:, None]), -0.12, BLUE, t("grab_query"), [mark], r=0),
+            marks.rect(keys - 0.4, keys + 0.4, 0.0, NumberTrack((query, count), weights), RED),
+            *(marks.text(float(at), -0.17, letter, font_size=14, bold=True) for at, letter in enumerate(letters)),
+            marks.drag_handle(
+                query, NumberTrack((query,), here[:, None]), -0.12, BLUE, t("grab_query"), [mark], radius_px=0
+            ),
         ],
         t("one_title", layer=layer + 1, head=head + 1),
-        width=2000,
+        min_width=2000,
         height=TALL,
-        until=2,
+        last_beat=2,
     )
 
 
@@ -169,28 +194,33 @@ def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
     fast = kind == inside.KINDS[0]
     edge = stops - 0.5 if fast else pairs - 0.5 - stops
     still = np.stack([numbers < edge_at if fast else numbers > edge_at for edge_at in edge])
-    cut = Track((count,), np.stack([edge, edge], axis=1))
+    cut = NumberTrack((count,), np.stack([edge, edge], axis=1))
     return Panel(
         Axis(-0.7, pairs - 0.3, title=t("pairs_axis")),
         Axis(0.0, 1.0),
         [
-            boxes(
+            marks.rect(
                 numbers - 0.42,
                 numbers + 0.42,
                 0.15,
                 0.85,
                 [SKY, GREY],
-                paint=Track((count,), still.astype(np.uint8)),
+                colour_index=NumberTrack((count,), still.astype(np.uint8)),
                 opacity=0.55,
             ),
-            handle(
-                count, Track((count,), edge[:, None]), 0.5, ORANGE, t("grab_still"), [path(cut, [0.0, 1.0], ORANGE)]
+            marks.drag_handle(
+                count,
+                NumberTrack((count,), edge[:, None]),
+                0.5,
+                ORANGE,
+                t("grab_still"),
+                [marks.line(cut, [0.0, 1.0], ORANGE)],
             ),
         ],
-        Texts((count,), tuple(t("stopped", count=k, pairs=pairs) for k in count.texts)),
-        width=2000,
+        TextTrack((count,), tuple(t("stopped", count=k, pairs=pairs) for k in count.stop_labels)),
+        min_width=2000,
         height=34,
-        since=2,
+        first_beat=2,
     )
 
 
@@ -208,12 +238,12 @@ def _grid(count: Control, moved: Array, t: Words) -> Panel:
             False,
         ),
         [
-            image(Track((count,), cells), SIGNED, (0.0, heads), (layers, 0.0)),
+            marks.heatmap(NumberTrack((count,), cells), DIVERGING_SCALE, (0.0, heads), (layers, 0.0)),
         ],
         t("grid_title"),
-        width=160,
+        min_width=160,
         height=TALL,
-        since=3,
+        first_beat=3,
     )
 
 
@@ -226,15 +256,15 @@ def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: 
         ),
         Axis(0.0, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("chance_axis")),
         [
-            boxes(rows - 0.4, rows, 0.0, trained[likely], GREY),
-            boxes(rows, rows + 0.4, 0.0, Track((count,), chances[:, likely]), ORANGE),
-            label(NEXT - 0.5, 0.84, t("as_trained"), GREY, anchor="end", bold=True, size=14),
-            label(NEXT - 0.5, 0.84, t("as_set"), ORANGE, anchor="end", bold=True, size=14, dy=18),
+            marks.rect(rows - 0.4, rows, 0.0, trained[likely], GREY),
+            marks.rect(rows, rows + 0.4, 0.0, NumberTrack((count,), chances[:, likely]), ORANGE),
+            marks.text(NEXT - 0.5, 0.84, t("as_trained"), GREY, anchor="end", bold=True, font_size=14),
+            marks.text(NEXT - 0.5, 0.84, t("as_set"), ORANGE, anchor="end", bold=True, font_size=14, dy=18),
         ],
         t("next_title"),
-        width=160,
+        min_width=160,
         height=TALL,
-        since=3,
+        first_beat=3,
     )
 
 

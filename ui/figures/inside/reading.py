@@ -10,9 +10,9 @@ from rope_core.lab import inside
 from rope_core.lab.inside import Positions
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import axis, bars, dots, plot
+from ui.film import marks
 from ui.film.colours import BLUE, GREY, ORANGE
-from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, sentence
-from ui.film.shapes import boxes, handle, label, path
+from ui.film.scene import Axis, Control, NumberTrack, Panel, Scene, TextTrack, sentence_parts
 from ui.text.words import Words, short
 
 PRINTABLE = range(33, 127)
@@ -68,37 +68,40 @@ def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t
         Axis(-0.6, length - 0.4),
         Axis(-0.2, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis")),
         [
-            boxes(_one(query, here - 0.5), _one(query, here + 0.5), -0.2, 0.0, ORANGE, opacity=0.35),
-            boxes(keys - 0.42, keys + 0.42, 0.0, Track((query,), weights), BLUE),
-            *(label(float(at), row, letter, size=13, anchor="middle", bold=True) for at, letter in enumerate(letters)),
-            handle(query, _one(query, here), 0.03, ORANGE, t("grab_query"), r=9),
+            marks.rect(_one(query, here - 0.5), _one(query, here + 0.5), -0.2, 0.0, ORANGE, opacity=0.35),
+            marks.rect(keys - 0.42, keys + 0.42, 0.0, NumberTrack((query,), weights), BLUE),
+            *(
+                marks.text(float(at), row, letter, font_size=13, anchor="middle", bold=True)
+                for at, letter in enumerate(letters)
+            ),
+            marks.drag_handle(query, _one(query, here), 0.03, ORANGE, t("grab_query"), radius_px=9),
         ],
         t("look_title", layer=layer + 1, head=head + 1),
-        width=330,
+        min_width=330,
         height=230,
     )
     split = Panel(
         Axis(-0.6, length - 0.4),
         Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("score_axis")),
         [
-            path([-0.6, length - 0.4], [0.0, 0.0], GREY, 1),
-            boxes(keys - 0.42, keys, 0.0, Track((query,), content), GREY),
-            boxes(keys, keys + 0.42, 0.0, Track((query,), position), ORANGE),
-            label(-0.5, high, t("by_content"), GREY, anchor="start", bold=True, size=15),
-            label(-0.5, high, t("by_position"), ORANGE, anchor="start", bold=True, size=15, dy=20),
+            marks.line([-0.6, length - 0.4], [0.0, 0.0], GREY, 1),
+            marks.rect(keys - 0.42, keys, 0.0, NumberTrack((query,), content), GREY),
+            marks.rect(keys, keys + 0.42, 0.0, NumberTrack((query,), position), ORANGE),
+            marks.text(-0.5, high, t("by_content"), GREY, anchor="start", bold=True, font_size=15),
+            marks.text(-0.5, high, t("by_position"), ORANGE, anchor="start", bold=True, font_size=15, dy=20),
         ],
         t("split_title"),
-        width=330,
+        min_width=330,
         height=230,
     )
-    finding = sentence(
+    finding = sentence_parts(
         lambda **slots: t("looks_finding", **slots),
-        query=Texts((query,), tuple(letters)),
-        seen=Texts((query,), tuple(letters[k] for k in most)),
-        back=Texts((query,), tuple(str(at - k) for at, k in enumerate(most))),
-        share=Texts((query,), tuple(f"{100 * weights[at, k]:.0f}" for at, k in enumerate(most))),
-        content=Texts((query,), tuple(signed(content[at, k]) for at, k in enumerate(most))),
-        position=Texts((query,), tuple(signed(position[at, k]) for at, k in enumerate(most))),
+        query=TextTrack((query,), tuple(letters)),
+        seen=TextTrack((query,), tuple(letters[k] for k in most)),
+        back=TextTrack((query,), tuple(str(at - k) for at, k in enumerate(most))),
+        share=TextTrack((query,), tuple(f"{100 * weights[at, k]:.0f}" for at, k in enumerate(most))),
+        content=TextTrack((query,), tuple(signed(content[at, k]) for at, k in enumerate(most))),
+        position=TextTrack((query,), tuple(signed(position[at, k]) for at, k in enumerate(most))),
     )
     seen = np.tril_indices(length)
     return Film(
@@ -139,37 +142,40 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
         Axis(-0.6, query + 0.6),
         Axis(0.0, 1.0),
         [
-            boxes(query - 0.5, query + 0.5, 0.1, 0.9, ORANGE, opacity=0.35),
-            boxes(_one(key, here - 0.5), _one(key, here + 0.5), 0.1, 0.9, BLUE, opacity=0.35),
-            *(label(float(at), 0.5, letter, size=13, anchor="middle", bold=True) for at, letter in enumerate(letters)),
-            handle(key, _one(key, here), 0.12, BLUE, t("grab_key"), r=9),
+            marks.rect(query - 0.5, query + 0.5, 0.1, 0.9, ORANGE, opacity=0.35),
+            marks.rect(_one(key, here - 0.5), _one(key, here + 0.5), 0.1, 0.9, BLUE, opacity=0.35),
+            *(
+                marks.text(float(at), 0.5, letter, font_size=13, anchor="middle", bold=True)
+                for at, letter in enumerate(letters)
+            ),
+            marks.drag_handle(key, _one(key, here), 0.12, BLUE, t("grab_key"), radius_px=9),
         ],
         t("key_title"),
-        width=900,
+        min_width=900,
         height=70,
     )
     bars = Panel(
         Axis(-0.7, waves.size - 0.3, ticks, t("wave_axis")),
         Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("share_axis")),
         [
-            path([-0.7, waves.size - 0.3], [0.0, 0.0], GREY, 1),
-            boxes(numbers - 0.4, numbers, 0.0, Track((key,), still), GREY),
-            boxes(numbers, numbers + 0.4, 0.0, Track((key,), turned), BLUE),
-            label(waves.size - 0.4, high, t("without"), GREY, anchor="end", bold=True, size=15),
-            label(waves.size - 0.4, high, t("with"), BLUE, anchor="end", bold=True, size=15, dy=20),
+            marks.line([-0.7, waves.size - 0.3], [0.0, 0.0], GREY, 1),
+            marks.rect(numbers - 0.4, numbers, 0.0, NumberTrack((key,), still), GREY),
+            marks.rect(numbers, numbers + 0.4, 0.0, NumberTrack((key,), turned), BLUE),
+            marks.text(waves.size - 0.4, high, t("without"), GREY, anchor="end", bold=True, font_size=15),
+            marks.text(waves.size - 0.4, high, t("with"), BLUE, anchor="end", bold=True, font_size=15, dy=20),
         ],
-        [t("pairs_title"), " ", Texts((key,), tuple(signed(v) for v in turned.sum(axis=1)))],
-        width=330,
+        [t("pairs_title"), " ", TextTrack((key,), tuple(signed(v) for v in turned.sum(axis=1)))],
+        min_width=330,
         height=250,
     )
-    finding = sentence(
+    finding = sentence_parts(
         lambda **slots: t("pairs_finding", query=letters[query], **slots),
-        seen=Texts((key,), tuple(letters[at] for at in here)),
-        back=Texts((key,), tuple(str(query - at) for at in here)),
-        pair=Texts((key,), tuple(str(i) for i in most)),
-        wave=Texts((key,), tuple(short(float(f"{waves[i]:.2g}")) for i in most)),
-        part=Texts((key,), tuple(signed(moved[at, i]) for at, i in enumerate(most))),
-        all=Texts((key,), tuple(signed(v) for v in moved.sum(axis=1))),
+        seen=TextTrack((key,), tuple(letters[at] for at in here)),
+        back=TextTrack((key,), tuple(str(query - at) for at in here)),
+        pair=TextTrack((key,), tuple(str(i) for i in most)),
+        wave=TextTrack((key,), tuple(short(float(f"{waves[i]:.2g}")) for i in most)),
+        part=TextTrack((key,), tuple(signed(moved[at, i]) for at, i in enumerate(most))),
+        all=TextTrack((key,), tuple(signed(v) for v in moved.sum(axis=1))),
     )
     return Film(
         "pairs",
@@ -234,6 +240,6 @@ def along(t: Words, name: str, letters: list[str], **more: Any) -> Control:
     return Control(name, t(f"field.{name}"), stops, texts, **more)
 
 
-def _one(control: Control, values: np.ndarray) -> Track:
+def _one(control: Control, values: np.ndarray) -> NumberTrack:
     """Return one moving number as a track."""
-    return Track((control,), np.asarray(values, dtype=float)[:, None])
+    return NumberTrack((control,), np.asarray(values, dtype=float)[:, None])

@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.challenges import SHAPES
 from rope_core.theory.layout_demo import layout_error
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
 from ui.text.words import Words
@@ -16,7 +16,7 @@ FARTHEST = 127
 MARKS = (0, 1, 3, 7, 15, 31, 63, 127)
 
 
-@kept
+@cached_figure
 def wrong(base: float, t: Words) -> Film:
     """Return a place to draw the error of all scores over the distance, weights not reordered, and the true curve.
 

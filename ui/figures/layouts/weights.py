@@ -11,7 +11,7 @@ from rope_core.layout import as_layout
 from rope_core.rope import Array
 from rope_core.theory import challenges, layout_demo
 from rope_core.theory.layout_demo import Shapes
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import (
     Props,
     axis,
@@ -23,7 +23,7 @@ from ui.figures.plot import (
     plot,
     split,
 )
-from ui.film.colours import BLUE, COLOURS, GREEN, ORANGE, RED, wash
+from ui.film.colours import BLUE, GREEN, ORANGE, RED, SERIES_COLOURS, tint
 from ui.text.words import Words
 
 DISTANCES = 128
@@ -46,12 +46,12 @@ def entries(width: int, layout: str, first: int) -> tuple[Array, list[list[str]]
     return owner, names
 
 
-@kept
+@cached_figure
 def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
     """Draw one rotation as the paper prints it, numbered from 0, and as LLaMA's code has it; a colour is a pair."""
     three = layout_demo.three_matrices(width, position, base)
     pairs, columns = width // 2, split([1, 1, 1], 0.06)
-    scale = [(edge, wash(COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
+    scale = [(edge, tint(SERIES_COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
     shown = ((three.paper, "interleaved", 1), (three.from_zero, "interleaved", 0), (three.half, "half", 0))
     data = []
     for panel, (values, layout, first) in enumerate(shown, start=1):
@@ -144,7 +144,7 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
         """
 
 
-@kept
+@cached_figure
 def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     """Draw the error of all heads' scores over the distance after each conversion."""
     shapes = Shapes(rope.dim, kv_heads, group)

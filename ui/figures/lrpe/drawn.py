@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.lrpe.demo import negative_share
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
 from ui.text.words import Words
@@ -13,7 +13,7 @@ from ui.text.words import Words
 DOUBLINGS, TOP = 10, 60.0
 
 
-@kept
+@cached_figure
 def negative(width: int, base: float, t: Words) -> Film:
     """Return a place to draw the share of negative numbers after ReLU and the turn, over the position."""
     positions = np.arange(2**DOUBLINGS)

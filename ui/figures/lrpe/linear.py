@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.lrpe import linear
-from ui.figures.drawing import Drawing, grid, kept
+from ui.figures.drawing import Drawing, cached_figure, grid
 from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
 from ui.figures.plot import axis, in_panel, panels, plot, split
 from ui.text.words import Words
@@ -14,7 +14,7 @@ from ui.text.words import Words
 TOKENS = 32
 
 
-@kept
+@cached_figure
 def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     """Scores of drawn non-negative features, plain and turned, on one scale."""
     results = linear.drawn_attention(rope.theta, phi, TOKENS)

@@ -26,7 +26,7 @@ from ui.figures.plot import (
     plot,
     split,
 )
-from ui.film.colours import BLUE, COLOURS, SIGNED
+from ui.film.colours import BLUE, DIVERGING_SCALE, SERIES_COLOURS
 from ui.text.words import Words, powers
 
 GAP_X, GAP_Y = 0.1, 0.2
@@ -55,7 +55,7 @@ def small(values: Array) -> Array:
 def signed_map(z: Array, x: Any, y: Any, top: float, bar: Props | None = None) -> Props:
     """Return a heatmap of signed values between -top and top, with a colour bar where one is given."""
     looks = {"zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None} | ({"colorbar": bar} if bar else {})
-    return heatmap(small(z), SIGNED, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks)
+    return heatmap(small(z), DIVERGING_SCALE, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks)
 
 
 def title(text: str, x: float, y: float) -> Props:
@@ -114,7 +114,7 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
     shown = [head] if each else [h for h in range(HEADS) if h != head] + [head]
     data = []
     for h in shown:
-        width, colour, dash = (6, BLUE, "solid") if h == head else (3, COLOURS[1 + h % 3], "dot")
+        width, colour, dash = (6, BLUE, "solid") if h == head else (3, SERIES_COLOURS[1 + h % 3], "dot")
         name = t("all_heads") if each else t("one_head", head=h)
         data.append(line(pairs, values[h], colour, width, name, dash, mode="lines+markers", marker={"size": 9}))
     figure = plot(

@@ -8,12 +8,23 @@ import numpy as np
 
 from rope_core.lrpe.demo import TOKENS, Case
 from rope_core.rope import Array
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.lrpe.op import cells, limit, recipe
 from ui.figures.plot import as_bytes
-from ui.film.colours import BLUE, GREY, PURPLE, SIGNED
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
-from ui.film.shapes import arc, boxes, circle, handle, hands, image, label, named, path, turned
+from ui.film import marks
+from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, PURPLE
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 EVERY, FAR = 64, (128, 256, 512, 1024, 2048, 4096)
@@ -29,7 +40,7 @@ def offsets(value: int) -> tuple[int, ...]:
     return tuple(sorted({value, *range(EVERY + 1), *FAR}))
 
 
-@kept
+@cached_figure
 def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
     """Return what linear attention stores over the length, then one pair's way through the op, then all numbers'.
 
@@ -40,9 +51,9 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         starts: offsets to drag to.
         t: the page's words.
     """
-    length = control(t, "length", range(1, LENGTHS + 1), until=1)
-    offset = control(t, "offset", starts, seconds=8.0, since=2)
-    token = control(t, "token", range(TOKENS), since=3)
+    length = field_control(t, "length", range(1, LENGTHS + 1), last_beat=1)
+    offset = field_control(t, "offset", starts, play_seconds=8.0, first_beat=2)
+    token = field_control(t, "token", range(TOKENS), first_beat=3)
     at = [replace(case, offset=start) for start in starts]
     x, bar = (part[0, :, head] for part in (case.stages.x, case.stages.activated))
     out = np.stack([each.stages.out[0, :, head] for each in at])
@@ -50,34 +61,34 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
     both = offset, token
     positions = np.add.outer(np.array(starts), np.arange(TOKENS))
     phase = positions * float(case.theta_grid[head, pair])
-    where = Texts(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
+    where = TextTrack(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
     long = np.hypot(*bar[:, dims].T)
     # Another row than the offset's own, with an arrow that is seen.
     framed = 1 + int(long[1:].argmax())
-    turn = sentence(
+    turn = sentence_parts(
         lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
         m=where,
-        x=Texts((token,), tuple(couple(row[dims]) for row in x)),
-        f=Texts((token,), tuple(couple(row[dims]) for row in bar)),
-        rest=Texts(
+        x=TextTrack((token,), tuple(couple(row[dims]) for row in x)),
+        f=TextTrack((token,), tuple(couple(row[dims]) for row in bar)),
+        rest=TextTrack(
             both,
             tuple(_rest(angle, float(length), t) for row in phase for angle, length in zip(row, long, strict=True)),
         ),
     )
-    call = sentence(
+    call = sentence_parts(
         lambda **slots: t("call_finding", width=case.width, **slots),
         m=where,
-        offset=Texts((offset,), offset.texts),
-        token=Texts((token,), token.texts),
+        offset=TextTrack((offset,), offset.stop_labels),
+        token=TextTrack((token,), token.stop_labels),
     )
-    counted = sentence(
+    counted = sentence_parts(
         lambda **slots: t("cost_finding", width=case.width, sum=f"{case.width**2:,}", **slots),
-        n=Texts((length,), length.texts),
+        n=TextTrack((length,), length.stop_labels),
         scores=_scores(length),
     )
     maps = [
         _cells(values, t(f"map_{name}"), top, dims, token, name, t)
-        for name, values, top in (("x", x, limit(x)), ("o", Track((offset,), out), limit(out)))
+        for name, values, top in (("x", x, limit(x)), ("o", NumberTrack((offset,), out), limit(out)))
     ]
     circle_of = _circle(
         x[:, dims],
@@ -85,7 +96,7 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         phase,
         offset,
         token,
-        sentence(lambda **slots: t("pair_title", i=pair, **slots), m=where),
+        sentence_parts(lambda **slots: t("pair_title", i=pair, **slots), m=where),
         t,
     )
     findings = counted, turn, call
@@ -95,7 +106,13 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
             (_cost(case.width, length, t), maps[0], circle_of, maps[1]),
             (length, offset, token),
             call,
-            beats=beats(t, "stages", *findings, hints=("length", "offset", "token"), at=({}, {}, {"token": framed})),
+            beats=beats_from_labels(
+                t,
+                "stages",
+                *findings,
+                hint_controls=("length", "offset", "token"),
+                control_values=({}, {}, {"token": framed}),
+            ),
         ),
         lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]),
         recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
@@ -112,9 +129,9 @@ def couple(values: Array) -> str:
     return f"({values[0]:.3g}, {values[1]:.3g})".replace("-", "−")
 
 
-def _scores(length: Control) -> Texts:
+def _scores(length: Control) -> TextTrack:
     """Return how many scores a text of each length has: every word with itself and all before it."""
-    return Texts((length,), tuple(f"{np.tri(int(n)).sum():,.0f}" for n in length.stops))
+    return TextTrack((length,), tuple(f"{np.tri(int(n)).sum():,.0f}" for n in length.stops))
 
 
 def _cost(width: int, length: Control, t: Words) -> Panel:
@@ -123,30 +140,43 @@ def _cost(width: int, length: Control, t: Words) -> Panel:
     right, low = max(LENGTHS + ROOM, left + width), float(max(LENGTHS, width))
     # Down the staircase, and back to its left edge.
     steps = np.minimum(np.repeat(np.arange(LENGTHS + 1.0), 2), count)
-    table = Track((length,), np.hstack([steps[:, 1:], 0 * count])), Track((length,), -np.hstack([steps[:, :-1], count]))
-    left_of, right_of = (Track((length,), np.minimum(np.arange(LENGTHS) + side, count)) for side in (GAP, 1 - GAP))
-    top, bottom = (Track((length,), -count + side) for side in (1.0, 0.0))
-    middle = Track((length,), HALF - count)
+    table = (
+        NumberTrack((length,), np.hstack([steps[:, 1:], 0 * count])),
+        NumberTrack((length,), -np.hstack([steps[:, :-1], count])),
+    )
+    left_of, right_of = (
+        NumberTrack((length,), np.minimum(np.arange(LENGTHS) + side, count)) for side in (GAP, 1 - GAP)
+    )
+    top, bottom = (NumberTrack((length,), -count + side) for side in (1.0, 0.0))
+    middle = NumberTrack((length,), HALF - count)
     across, down = np.arange(float(right)), -np.arange(low + 1)
     numbers = t("sum_numbers", width=width, count=f"{width**2:,}")
     return Panel(
         Axis(-1.0, right),
         Axis(-low - 1.0, 7.0),
         [
-            path(*table, "none", 0, fill=GREY),
-            boxes(left, left + width, -float(width), 0.0, PURPLE),
-            path(*_broken(across, np.full_like(across, -low), 0.0), "paper", 0.8),
-            path(*_broken(down, np.full_like(down, right), 0.0)[::-1], "paper", 0.8),
-            handle(length, 1.0, middle, BLUE, t("grab_length"), [boxes(left_of, right_of, bottom, top, BLUE)], r=0),
-            label(
+            marks.line(*table, "none", 0, fill=GREY),
+            marks.rect(left, left + width, -float(width), 0.0, PURPLE),
+            marks.line(*_broken(across, np.full_like(across, -low), 0.0), "paper", 0.8),
+            marks.line(*_broken(down, np.full_like(down, right), 0.0)[::-1], "paper", 0.8),
+            marks.drag_handle(
+                length,
+                1.0,
+                middle,
+                BLUE,
+                t("grab_length"),
+                [marks.rect(left_of, right_of, bottom, top, BLUE)],
+                radius_px=0,
+            ),
+            marks.text(
                 0.0,
                 2.0,
-                sentence(lambda **slots: t("table_size", **slots), scores=_scores(length)),
+                sentence_parts(lambda **slots: t("table_size", **slots), scores=_scores(length)),
                 anchor="start",
                 bold=True,
             ),
-            label(left, -width - 5.0, t("sum_size"), PURPLE, anchor="start", bold=True),
-            label(
+            marks.text(left, -width - 5.0, t("sum_size"), PURPLE, anchor="start", bold=True),
+            marks.text(
                 left,
                 -width - 10.0,
                 numbers,
@@ -154,10 +184,10 @@ def _cost(width: int, length: Control, t: Words) -> Panel:
                 anchor="start",
                 bold=True,
             ),
-            label(
-                Track((length,), count),
+            marks.text(
+                NumberTrack((length,), count),
                 middle,
-                sentence(lambda **slots: t("word", **slots), n=Texts((length,), length.texts)),
+                sentence_parts(lambda **slots: t("word", **slots), n=TextTrack((length,), length.stop_labels)),
                 BLUE,
                 anchor="start",
                 dx=6,
@@ -165,8 +195,8 @@ def _cost(width: int, length: Control, t: Words) -> Panel:
             ),
         ],
         height=290,
-        equal=True,
-        until=1,
+        equal_aspect=True,
+        last_beat=1,
     )
 
 
@@ -177,74 +207,78 @@ def _broken(at: Array, first: Array, second: float) -> tuple[Array, Array]:
 
 
 def _cells(
-    values: Array | Track, title: str, top: float, dims: list[int], token: Control, symbol: str, t: Words
+    values: Array | NumberTrack, title: str, top: float, dims: list[int], token: Control, symbol: str, t: Words
 ) -> Panel:
     """Return a panel of signed values, a row for each token, the framed token's pair marked in its row."""
-    frames = values.frames if isinstance(values, Track) else values
+    frames = values.keyframes if isinstance(values, NumberTrack) else values
     width = frames.shape[-1]
     shown = as_bytes(frames[..., ::-1, :], top)
     row = TOKENS - np.arange(TOKENS, dtype=float)[:, None]
 
-    def frame(first: float, last: float, stroke: float) -> Shape:
+    def frame(first: float, last: float, stroke: float) -> Mark:
         sides = np.array([first, last, last, first, first])
-        return path(sides, Track((token,), np.hstack([row, row, row - 1, row - 1, row])), "ink", stroke)
+        return marks.line(sides, NumberTrack((token,), np.hstack([row, row, row - 1, row - 1, row])), "ink", stroke)
 
-    whole = Track(values.by, shown) if isinstance(values, Track) else shown
+    whole = NumberTrack(values.drivers, shown) if isinstance(values, NumberTrack) else shown
     return Panel(
         Axis(-HALF, width - HALF),
         Axis(0.0, float(TOKENS)),
         [
-            image(whole, SIGNED, (-HALF, width - HALF), (0.0, float(TOKENS))),
-            *(named(symbol, frame(k - HALF, k + HALF, 3)) for k in dims),
-            handle(
+            marks.heatmap(whole, DIVERGING_SCALE, (-HALF, width - HALF), (0.0, float(TOKENS))),
+            *(marks.link_symbol(symbol, frame(k - HALF, k + HALF, 3)) for k in dims),
+            marks.drag_handle(
                 token,
                 width / 2 - HALF,
-                Track((token,), row - HALF),
+                NumberTrack((token,), row - HALF),
                 "ink",
                 t("grab_token"),
                 [frame(-HALF, width - HALF, 1.5)],
-                r=0,
+                radius_px=0,
             ),
         ],
         title,
-        width=80,
+        min_width=80,
         height=200,
-        since=3,
+        first_beat=3,
     )
 
 
 def _circle(
-    given: Array, pairs: Array, phase: Array, offset: Control, token: Control, title: list[str | Texts], t: Words
+    given: Array, pairs: Array, phase: Array, offset: Control, token: Control, title: list[str | TextTrack], t: Words
 ) -> Panel:
     """Return one pair as it is, after the activation, and after the turn; a token's longest arrow has length 1."""
     both = offset, token
     size = np.maximum(np.hypot(*given.T), np.hypot(*pairs.T))
 
-    def arrow(values: Array) -> tuple[Track, Array]:
-        return Track((token,), (np.hypot(*values.T) / size)[:, None]), np.arctan2(values[:, 1], values[:, 0])
+    def arrow(values: Array) -> tuple[NumberTrack, Array]:
+        return NumberTrack((token,), (np.hypot(*values.T) / size)[:, None]), np.arctan2(values[:, 1], values[:, 0])
 
     (raw, from_), (reach, before) = arrow(given), arrow(pairs)
-    start, after = Track((token,), before[:, None]), Track(both, (before + phase)[..., None])
+    start, after = NumberTrack((token,), before[:, None]), NumberTrack(both, (before + phase)[..., None])
     cross = np.array([-1.1, 1.1, np.nan, 0.0, 0.0])
-    blue = hands(0.0, 0.0, reach, after, BLUE, 6, head=True)
+    blue = marks.vector(0.0, 0.0, reach, after, BLUE, 6, has_head=True)
     return Panel(
         Axis(-1.4, 1.2),
         Axis(-1.2, 1.45),
         [
-            path(cross, cross[::-1], GREY, 1),
-            circle(0.0, 0.0, reach, GREY, 1, dash="3 4"),
-            named("x", hands(0.0, 0.0, raw, Track((token,), from_[:, None]), GREY, 4, head=True)),
-            named("R", arc(0.0, 0.0, 0.3, start, after, BLUE, 3)),
-            named("f", hands(0.0, 0.0, reach, start, PURPLE, 5, head=True)),
-            named("o", turned(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), [blue], r=0)),
+            marks.line(cross, cross[::-1], GREY, 1),
+            marks.circle(0.0, 0.0, reach, GREY, 1, stroke_dash="3 4"),
+            marks.link_symbol(
+                "x", marks.vector(0.0, 0.0, raw, NumberTrack((token,), from_[:, None]), GREY, 4, has_head=True)
+            ),
+            marks.link_symbol("R", marks.arc(0.0, 0.0, 0.3, start, after, BLUE, 3)),
+            marks.link_symbol("f", marks.vector(0.0, 0.0, reach, start, PURPLE, 5, has_head=True)),
+            marks.link_symbol(
+                "o", marks.turn_handle(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), [blue], radius_px=0)
+            ),
             *(
-                label(-1.35, 1.3 - 0.24 * k, t(f"arrow_{name}"), colour, anchor="start", bold=True)
+                marks.text(-1.35, 1.3 - 0.24 * k, t(f"arrow_{name}"), colour, anchor="start", bold=True)
                 for k, (name, colour) in enumerate((("x", GREY), ("f", PURPLE), ("o", BLUE)))
             ),
         ],
         title,
-        width=145,
+        min_width=145,
         height=260,
-        equal=True,
-        since=2,
+        equal_aspect=True,
+        first_beat=2,
     )

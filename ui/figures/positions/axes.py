@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory.encodings.rotary import AXES, mrope_axes
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, plot
 from ui.figures.positions.patches import AXIS_COLOURS
 from ui.text.words import Words
@@ -19,7 +19,7 @@ def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
         return None
 
 
-@kept
+@cached_figure
 def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
     """Which axis turns each pair: in three blocks, and interleaved where the sections allow it."""
     blocks, mixed = mrope_axes(counts), interleaved(counts)

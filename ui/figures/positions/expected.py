@@ -7,17 +7,17 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.attention import score_curve
 from rope_core.theory.position_demo import cached_reads
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
+from ui.film import marks
 from ui.film.colours import RED
 from ui.film.scene import Axis, Panel
-from ui.film.shapes import label, path
 from ui.text.words import Words
 
 CACHED, REACH, EACH = 64, 40, 4
 
 
-@kept
+@cached_figure
 def slipped(rope: rc.Rope, t: Words) -> Film:
     """Return a place to draw the score of a new word with the word before it over the words that were dropped.
 
@@ -32,8 +32,8 @@ def slipped(rope: rc.Rope, t: Words) -> Film:
         Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::5].tolist()), t("slipped_dropped")),
         Axis(-0.2, 1.1, ((0.0, "0"), (1.0, "1")), t("slipped_axis")),
         [
-            path(dropped, right, RED, 4),
-            label(float(REACH), float(right[-1]), t("slipped_known"), RED, anchor="end", bold=True, dx=-4, dy=18),
+            marks.line(dropped, right, RED, 4),
+            marks.text(float(REACH), float(right[-1]), t("slipped_known"), RED, anchor="end", bold=True, dx=-4, dy=18),
         ],
         height=180,
     )

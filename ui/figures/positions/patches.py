@@ -9,9 +9,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.encodings.rotary import AXES, mrope_axes
 from rope_core.theory.packing import Ids
+from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
-from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
-from ui.film.shapes import boxes, handle, label
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import Words
 
 HIGH, WIDE, BEFORE, BEHIND = 3, 6, 2, 2
@@ -57,35 +57,37 @@ def image(patch: Control, t: Words) -> list[Panel]:
     corner = ids[:, BEFORE]
     words = t("words_image").split()
     right = LEFT + WIDE + GAP
-    shapes: list[Shape] = []
+    shapes: list[Mark] = []
     for k, word in enumerate(words):
         token = k if k < BEFORE else k + HIGH * WIDE
         x = float(k if k < BEFORE else right + k - BEFORE)
-        shapes.append(boxes(x + TILE, x + 1 - TILE, 1.1, 1.9, GREY, opacity=0.25))
-        shapes.append(label(x + 0.5, 1.5, word, size=14, bold=True, dy=5))
-        shapes.append(label(x + 0.5, 0.85, _triple(ids[:, token].tolist()), size=13, dy=5))
+        shapes.append(marks.rect(x + TILE, x + 1 - TILE, 1.1, 1.9, GREY, opacity=0.25))
+        shapes.append(marks.text(x + 0.5, 1.5, word, font_size=14, bold=True, dy=5))
+        shapes.append(marks.text(x + 0.5, 0.85, _triple(ids[:, token].tolist()), font_size=13, dy=5))
     left, low = LEFT + where[:, 1], HIGH - 1 - where[:, 0]
-    shapes.append(boxes(left + TILE, left + 1 - TILE, low + TILE, low + 1 - TILE, GREY, opacity=0.25))
-    shapes.append(label(LEFT + WIDE / 2, 0.0, t("one_image", count=HIGH * WIDE), size=13, dy=14))
+    shapes.append(marks.rect(left + TILE, left + 1 - TILE, low + TILE, low + 1 - TILE, GREY, opacity=0.25))
+    shapes.append(marks.text(LEFT + WIDE / 2, 0.0, t("one_image", count=HIGH * WIDE), font_size=13, dy=14))
     shapes += [
         *(
-            label(LEFT, HIGH - 0.5 - k, str(corner[1] + k), SKY, anchor="end", bold=True, dx=-4, dy=5)
+            marks.text(LEFT, HIGH - 0.5 - k, str(corner[1] + k), SKY, anchor="end", bold=True, dx=-4, dy=5)
             for k in range(HIGH)
         ),
-        *(label(LEFT + k + 0.5, float(HIGH), str(corner[2] + k), YELLOW, bold=True, dy=-5) for k in range(WIDE)),
+        *(marks.text(LEFT + k + 0.5, float(HIGH), str(corner[2] + k), YELLOW, bold=True, dy=-5) for k in range(WIDE)),
     ]
     across, down = LEFT + where[:, [1]], HIGH - 1 - where[:, [0]]
 
-    def at(edge: Any, side: float) -> Track:
-        return Track((patch,), edge + side)
+    def at(edge: Any, side: float) -> NumberTrack:
+        return NumberTrack((patch,), edge + side)
 
-    given = Texts((patch,), tuple(map(_triple, ids[:, tokens()].T.tolist())))
+    given = TextTrack((patch,), tuple(map(_triple, ids[:, tokens()].T.tolist())))
     tile = [
-        boxes(at(across, TILE), at(across, 1 - TILE), at(down, TILE), at(down, 1 - TILE), "ink"),
-        label(at(across, 0.5), at(down, 0.5), given, "paper", size=15, bold=True, dy=5, plain=True),
+        marks.rect(at(across, TILE), at(across, 1 - TILE), at(down, TILE), at(down, 1 - TILE), "ink"),
+        marks.text(at(across, 0.5), at(down, 0.5), given, "paper", font_size=15, bold=True, dy=5, halo=False),
     ]
-    shapes.append(handle(patch, at(across, 0.5), at(down, 0.5), "ink", t("grab_patch"), tile, r=0))
-    picture = Panel(Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, width=1000, height=180, since=3)
+    shapes.append(marks.drag_handle(patch, at(across, 0.5), at(down, 0.5), "ink", t("grab_patch"), tile, radius_px=0))
+    picture = Panel(
+        Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, min_width=1000, height=180, first_beat=3
+    )
     return [picture, _pairs(patch, ids, t)]
 
 
@@ -98,20 +100,20 @@ def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
     axes, shapes = mrope_axes(SECTIONS), []
     for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):
         own = np.flatnonzero(axes == k)
-        number = Texts((patch,), tuple(map(str, ids[k, tokens()].tolist())))
-        shapes.append(boxes(own + 0.1, own + 0.9, 0.0, 1.0, colour))
+        number = TextTrack((patch,), tuple(map(str, ids[k, tokens()].tolist())))
+        shapes.append(marks.rect(own + 0.1, own + 0.9, 0.0, 1.0, colour))
         look: dict[str, Any] = {"anchor": "start", "bold": True}
-        shapes.append(label(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
-        shapes.append(label(float(own[0]), 0.0, t("pairs", count=own.size), colour, dy=17, **look))
+        shapes.append(marks.text(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
+        shapes.append(marks.text(float(own[0]), 0.0, t("pairs", count=own.size), colour, dy=17, **look))
     x = Axis(-0.3, len(axes) + 0.3)
-    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), width=1000, height=75, since=3)
+    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75, first_beat=3)
 
 
-def finding(patch: Control, t: Words) -> Text:
+def finding(patch: Control, t: Words) -> TextOrTrack:
     """Return a patch's three numbers, and the next word's."""
     ids = positions()
-    return sentence(
+    return sentence_parts(
         lambda **given: t("patch_finding", after=int(ids[0, AFTER]), plain=AFTER, **given),
-        where=Texts((patch,), patch.texts),
-        **{f"n{k}": Texts((patch,), tuple(map(str, row.tolist()))) for k, row in enumerate(ids[:, tokens()])},
+        where=TextTrack((patch,), patch.stop_labels),
+        **{f"n{k}": TextTrack((patch,), tuple(map(str, row.tolist()))) for k, row in enumerate(ids[:, tokens()])},
     )

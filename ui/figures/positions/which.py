@@ -5,21 +5,23 @@ from __future__ import annotations
 import rope_core as rc
 from rope_core.theory.encodings.rotary import mrope_axes
 from rope_core.theory.position_demo import WAYS, cached_reads
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.positions import patches, rows
-from ui.film.scene import Control, Scene, beats, control
+from ui.film.scene import Control, Scene, beats_from_labels, field_control
 from ui.text.words import Words
 
 
-@kept
+@cached_figure
 def which(rope: rc.Rope, t: Words) -> Film:
     """Return the three beats: a boundary between texts, a cache's left edge, and a patch of an image."""
-    cut = control(t, "cut", range(1, rows.LATEST + 1), seconds=4.0, until=1)
-    dropped = control(t, "dropped", range(rows.MOST + 1), seconds=4.0, since=2, until=2)
+    cut = field_control(t, "cut", range(1, rows.LATEST + 1), play_seconds=4.0, last_beat=1)
+    dropped = field_control(t, "dropped", range(rows.MOST + 1), play_seconds=4.0, first_beat=2, last_beat=2)
     # Rows and columns have the numbers that are written beside them: their positions.
     _, *at = patches.positions()[:, patches.tokens()].tolist()
     places = tuple(t("patch_at", row=row, column=column) for row, column in zip(*at, strict=True))
-    patch = Control("patch", t("field.patch"), tuple(map(float, range(len(places)))), places, seconds=6.0, since=3)
+    patch = Control(
+        "patch", t("field.patch"), tuple(map(float, range(len(places)))), places, play_seconds=6.0, first_beat=3
+    )
     panels = [rows.packing(rope, cut, t), rows.cache(rope, dropped, t), *patches.image(patch, t)]
     findings = [
         rows.packing_finding(rope, cut, t),
@@ -30,7 +32,7 @@ def which(rope: rc.Rope, t: Words) -> Film:
         panels,
         (cut, dropped, patch),
         findings[-1],
-        beats=beats(t, "which", *findings, hints=("cut", "dropped", "patch")),
+        beats=beats_from_labels(t, "which", *findings, hint_controls=("cut", "dropped", "patch")),
     )
     ids = patches.positions()
     return Film(

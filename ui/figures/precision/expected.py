@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import precision
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.precision.formats import spectrum_code
 from ui.figures.precision.phase import raised, stops
 from ui.figures.predicted import compared
+from ui.film import marks
 from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
-from ui.film.shapes import label, later, path, sketch
 from ui.film.sketch import over
 from ui.text.words import Words
 
@@ -23,7 +23,7 @@ OTHER = {"bfloat16": "float32", "float16": "float32", "float32": "bfloat16"}
 """The format that is asked for, by the one that is shown."""
 
 
-@kept
+@cached_figure
 def expected(request: rc.Request, dtype: str, t: Words) -> Film:
     """Return the error of a rounded frequency over the position, and a place to draw that of ``OTHER``'s format.
 
@@ -49,11 +49,13 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
         Axis(-0.05, float(x[-1]) + 0.05, ticks, t("position_log")),
         Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("phase_axis")),
         [
-            path(x, known, GREY, 3),
-            label(float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42),
-            sketch(drawn, x, wanted, PURPLE),
-            later(
-                label(
+            marks.line(x, known, GREY, 3),
+            marks.text(
+                float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42
+            ),
+            marks.sketch_input(drawn, x, wanted, PURPLE),
+            marks.after_reveal(
+                marks.text(
                     float(x[-1]), LOW, t("expected_known", dtype=other), PURPLE, anchor="end", bold=True, dx=-6, dy=-20
                 )
             ),

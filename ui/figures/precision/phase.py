@@ -8,11 +8,21 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import precision
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
+from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
-from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
-from ui.film.shapes import arc, circle, dots, handle, hands, label, named, path, turned
+from ui.film.scene import (
+    Axis,
+    Control,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 UP = math.pi / 2
@@ -39,37 +49,45 @@ def looked_at() -> np.ndarray:
     return np.unique(np.rint(np.concatenate(octaves)).astype(np.int64))
 
 
-@kept
+@cached_figure
 def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Words) -> Film:
     """Return the pair whose frequency ``dtype`` holds worst: its error by stage, and the largest over the position.
 
     In the dials the true arrow is kept upright.
     """
     s = rc.spectrum(request)
-    at = control(t, "at", positions, seconds=12.0)
+    at = field_control(t, "at", positions, play_seconds=12.0)
     pair = int(np.abs(precision.round_to(s.inv_freq, dtype) - s.inv_freq).argmax())
     single_one, passed = rc.Spectrum.of(s.inv_freq[[pair]]), looked_at()
     errors = {stage: precision.phase_error(single_one, positions, stage, dtype)[:, 0] for stage in SINGLE}
     last = np.searchsorted(passed, positions, side="right") - 1
     largest = {stage: _largest(precision.phase_error(single_one, passed, stage, dtype)[:, 0])[last] for stage in SINGLE}
-    written = {stage: Texts((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in errors.items()}
-    most = {stage: Texts((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in largest.items()}
-    position = Texts((at,), at.texts)
+    written = {
+        stage: TextTrack((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in errors.items()
+    }
+    most = {stage: TextTrack((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in largest.items()}
+    position = TextTrack((at,), at.stop_labels)
     texts_of = (
-        sentence(lambda **slots: t("phase_finding", **slots), at=position, off=written["inv_freq"]),
-        sentence(lambda **slots: t("stages_finding", **slots), at=position, **written),
-        sentence(lambda **slots: t("largest_finding", **slots), at=position, **most),
+        sentence_parts(lambda **slots: t("phase_finding", **slots), at=position, off=written["inv_freq"]),
+        sentence_parts(lambda **slots: t("stages_finding", **slots), at=position, **written),
+        sentence_parts(lambda **slots: t("largest_finding", **slots), at=position, **most),
     )
     bits = str(precision.DTYPES[dtype][0])
-    dials = [_dial(stage, Track((at,), errors[stage][:, None]), written[stage], at, t) for stage in SINGLE]
+    dials = [_dial(stage, NumberTrack((at,), errors[stage][:, None]), written[stage], at, t) for stage in SINGLE]
     return Film(
         "phase",
         Scene(
             (*dials, _curves(positions, largest, at, t)),
             (at,),
             texts_of[-1],
-            beats=beats(
-                t, "phase", *texts_of, hints=("at",), at=({}, {"at": 1378}, {"at": 1378}), dtype=dtype, bits=bits
+            beats=beats_from_labels(
+                t,
+                "phase",
+                *texts_of,
+                hint_controls=("at",),
+                control_values=({}, {"at": 1378}, {"at": 1378}),
+                dtype=dtype,
+                bits=bits,
             ),
         ),
         lambda: (
@@ -109,8 +127,8 @@ def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Cont
     half, every = math.log10(180), np.concatenate(list(logs.values()))
     low = math.floor(min(np.nanmin(every), half))
     high = low + (max(np.nanmax(every), half) - low) / (1 - ABOVE * LINE / HIGH)
-    here, end = Track((at,), where[:, None]), math.log10(REACH)
-    line = Track((at,), np.stack([where, where], axis=1))
+    here, end = NumberTrack((at,), where[:, None]), math.log10(REACH)
+    line = NumberTrack((at,), np.stack([where, where], axis=1))
     ticks = [
         (k, f"{10.0**k:,g}°" if k > -3 else f"10{raised(k)}°")
         for k in range(low, min(math.floor(high), 4) + 1, 2 if high - low > 4 else 1)
@@ -120,20 +138,25 @@ def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Cont
         Axis(0.0, end + ROOM, tuple((k, f"{10**k:,}") for k in range(0, 7, 2)), t("position_log")),
         Axis(low, high, tuple(ticks), t("largest_axis")),
         [
-            path([0.0, end], [half, half], "ink", 2, "3 5"),
-            label(0.0, half, t("half_turn"), anchor="start", dx=6, dy=-7),
-            *(path(where, each, BY_STAGE[stage], 3) for stage, each in logs.items()),
+            marks.line([0.0, end], [half, half], "ink", 2, "3 5"),
+            marks.text(0.0, half, t("half_turn"), anchor="start", dx=6, dy=-7),
+            *(marks.line(where, each, BY_STAGE[stage], 3) for stage, each in logs.items()),
             *(
-                label(end, place, t(f"stage.{stage}"), BY_STAGE[stage], anchor="start", bold=True, dx=8, dy=5)
+                marks.text(end, place, t(f"stage.{stage}"), BY_STAGE[stage], anchor="start", bold=True, dx=8, dy=5)
                 for stage, place in _apart(ends, LINE * (high - low) / HIGH).items()
             ),
-            *(dots(here, Track((at,), each[:, None]), BY_STAGE[stage], 6) for stage, each in logs.items()),
-            named("m", handle(at, here, half, "ink", t("grab"), [path(line, [low, high], "ink", 2, "4 4")], r=0)),
+            *(marks.dot(here, NumberTrack((at,), each[:, None]), BY_STAGE[stage], 6) for stage, each in logs.items()),
+            marks.link_symbol(
+                "m",
+                marks.drag_handle(
+                    at, here, half, "ink", t("grab"), [marks.line(line, [low, high], "ink", 2, "4 4")], radius_px=0
+                ),
+            ),
         ],
-        width=250,
-        share=3.4,
+        min_width=250,
+        width_share=3.4,
         height=HIGH,
-        since=3,
+        first_beat=3,
     )
 
 
@@ -145,27 +168,33 @@ def _apart(ends: dict[str, float], least: float) -> dict[str, float]:
     return places
 
 
-def _dial(stage: str, error: Track, written: Texts, at: Control, t: Words) -> Panel:
+def _dial(stage: str, error: NumberTrack, written: TextTrack, at: Control, t: Words) -> Panel:
     """Return the true arrow, upright, and the one that this stage was rounded for."""
-    angle, colour, first = Track(error.by, UP + _finite(error.frames)), BY_STAGE[stage], stage == "inv_freq"
-    rounded = hands(0.0, 0.0, 0.95, angle, colour, 6, head=True)
+    angle, colour, first = (
+        NumberTrack(error.drivers, UP + _finite(error.keyframes)),
+        BY_STAGE[stage],
+        stage == "inv_freq",
+    )
+    rounded = marks.vector(0.0, 0.0, 0.95, angle, colour, 6, has_head=True)
     shapes = [
-        circle(0.0, 0.0, 1.0, GREY, 2),
-        named("ε", arc(0.0, 0.0, 0.5, UP, angle, colour, 6)),
-        named("θ", hands(0.0, 0.0, 0.95, UP, "ink", 5, head=True)),
-        turned(at, 0.0, 0.0, 0.95, angle, colour, t("grab_hand"), [rounded], r=0) if first else rounded,
-        label(0.0, -1.3, written, colour, bold=True, size=16, dy=10),
+        marks.circle(0.0, 0.0, 1.0, GREY, 2),
+        marks.link_symbol("ε", marks.arc(0.0, 0.0, 0.5, UP, angle, colour, 6)),
+        marks.link_symbol("θ", marks.vector(0.0, 0.0, 0.95, UP, "ink", 5, has_head=True)),
+        marks.turn_handle(at, 0.0, 0.0, 0.95, angle, colour, t("grab_hand"), [rounded], radius_px=0)
+        if first
+        else rounded,
+        marks.text(0.0, -1.3, written, colour, bold=True, font_size=16, dy=10),
     ]
     return Panel(
         Axis(-1.1, 1.1),
         Axis(-1.5, 1.1),
         shapes,
         t("only", stage=t(f"stage.{stage}")),
-        width=70,
+        min_width=70,
         height=235,
-        equal=True,
-        since=1 if first else 2,
-        until=0 if first else 2,
+        equal_aspect=True,
+        first_beat=1 if first else 2,
+        last_beat=0 if first else 2,
     )
 
 

@@ -11,11 +11,24 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo
 from rope_core.theory.attention import pair_contributions, score_curve
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
+from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
-from ui.film.scene import WINDOW, Axis, Control, Difference, Panel, Scene, Shape, Texts, Track, beats, control, sentence
-from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, path, since, turned, until
+from ui.film.scene import (
+    WINDOW,
+    Axis,
+    Control,
+    ControlDifference,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 
 RADIUS = 1.1
@@ -31,32 +44,32 @@ The lengths of a pair differ by chance, and a short arrow is hard to grab: only 
 """
 
 
-@kept
+@cached_figure
 def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], shift: tuple[int, ...], t: Words) -> Film:
     """Return one pair's arrow that its position turns, then the key's beside it, then the score of all pairs."""
     pair = min(pair, rope.pairs - 1)
     q, k = demo.drawn_vectors(rope.dim)
-    at_m, at_n = control(t, "m", m), control(t, "n", n, since=2)
-    along = control(t, "shift", shift, seconds=8.0, since=2)
-    apart = Difference(at_m, at_n)
+    at_m, at_n = field_control(t, "m", m), field_control(t, "n", n, first_beat=2)
+    along = field_control(t, "shift", shift, play_seconds=8.0, first_beat=2)
+    apart = ControlDifference(at_m, at_n)
     distances = np.array(apart.stops)
     shares = pair_contributions(rc.Spectrum.of(rope.theta), distances, q, k)
     scores = shares.sum(axis=1)
     starts = [float(np.arctan2(v[2 * pair + 1], v[2 * pair])) for v in (q, k)]
     between = np.angle(np.exp(1j * (starts[0] - starts[1] + distances * rope.theta[pair])))
     before = abs(np.degrees(np.angle(np.exp(1j * (starts[0] - starts[1])))))
-    place: dict[str, str | Texts] = {"m": _written(at_m, along), "n": _written(at_n, along)}
-    distance = Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances))
-    angle = Texts((apart,), tuple(_degrees(abs(a)) for a in np.degrees(between)))
+    place: dict[str, str | TextTrack] = {"m": _written(at_m, along), "n": _written(at_n, along)}
+    distance = TextTrack((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances))
+    angle = TextTrack((apart,), tuple(_degrees(abs(a)) for a in np.degrees(between)))
     total, share = (
-        Texts((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in column))
+        TextTrack((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in column))
         for column in (scores, shares[:, pair])
     )
-    by = Texts((at_m,), tuple(_turned(d) for d in np.degrees(_places(at_m) * rope.theta[pair])))
+    by = TextTrack((at_m,), tuple(_turned(d) for d in np.degrees(_places(at_m) * rope.theta[pair])))
     findings = (
-        sentence(partial(t, "turn_finding"), angle=by, m=_written(at_m)),
-        sentence(partial(t, "between_finding", start=_degrees(before)), angle=angle, d=distance, **place),
-        sentence(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, share=share, **place),
+        sentence_parts(partial(t, "turn_finding"), angle=by, m=_written(at_m)),
+        sentence_parts(partial(t, "between_finding", start=_degrees(before)), angle=angle, d=distance, **place),
+        sentence_parts(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, share=share, **place),
     )
     at_first = {"m": at_m.stops[12], "n": at_n.stops[5], "shift": along.stops[0]}
     return Film(
@@ -69,7 +82,14 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
             ),
             (at_m, at_n, along),
             findings[-1],
-            beats=beats(t, "circle", *findings, hints=("m", "shift"), at=({}, *[at_first] * 2), pairs=str(rope.pairs)),
+            beats=beats_from_labels(
+                t,
+                "circle",
+                *findings,
+                hint_controls=("m", "shift"),
+                control_values=({}, *[at_first] * 2),
+                pairs=str(rope.pairs),
+            ),
         ),
         lambda: {"distance": distances, "score": scores} | {f"pair_{i}": shares[:, i] for i in range(rope.pairs)},
         f"""
@@ -95,88 +115,104 @@ def _circle(
     turns = _places(at_m) * theta / (2 * np.pi)
     ring = max(0.0, np.floor(turns[-1]) - RINGS + 1) + np.arange(RINGS)
     start = starts[0] + 2 * np.pi * ring
-    end = Track((at_m,), starts[0] + 2 * np.pi * np.clip(turns[:, None], ring, ring + 1))
+    end = NumberTrack((at_m,), starts[0] + 2 * np.pi * np.clip(turns[:, None], ring, ring + 1))
     return Panel(
         Axis(LEFT * RADIUS, RADIUS),
         Axis(-RADIUS, RADIUS),
         [
-            *until(1, named("θ", arc(0.0, 0.0, 0.25 + 0.065 * np.arange(RINGS), start, end, "ink", 3)), *alone),
-            *since(2, named("θ", arc(0.0, 0.0, 0.4, of_key, of_query, "ink", 6, shorter=True)), *query, *key),
-            *until(2, label(LEFT * RADIUS, -RADIUS, t("starts"), anchor="start", size=14)),
+            *marks.up_to_beat(
+                1,
+                marks.link_symbol("θ", marks.arc(0.0, 0.0, 0.25 + 0.065 * np.arange(RINGS), start, end, "ink", 3)),
+                *alone,
+            ),
+            *marks.from_beat(
+                2,
+                marks.link_symbol("θ", marks.arc(0.0, 0.0, 0.4, of_key, of_query, "ink", 6, shorter_way=True)),
+                *query,
+                *key,
+            ),
+            *marks.up_to_beat(2, marks.text(LEFT * RADIUS, -RADIUS, t("starts"), anchor="start", font_size=14)),
         ],
         t("pair_title", i=pair, last=rope.pairs - 1, angle=_degrees(np.degrees(theta))),
-        width=140,
+        min_width=140,
         height=180,
-        equal=True,
+        equal_aspect=True,
     )
 
 
 def _arrow(
     look: tuple[str, str, float, int], by: tuple[Control, ...], start: float, theta: float, t: Words
-) -> tuple[Track, list[Shape]]:
+) -> tuple[NumberTrack, list[Mark]]:
     """Return the angle of a query's or key's arrow, and the arrow, which turns from its start as its word moves."""
     name, colour, length, dy = look
-    angle = Track(by, (start + _places(*by) * theta)[..., None])
-    grip = turned(by[0], 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), [], r=0)
-    arrow = named(name, hands(0.0, 0.0, length, angle, colour, 7, head=True))
+    angle = NumberTrack(by, (start + _places(*by) * theta)[..., None])
+    grip = marks.turn_handle(by[0], 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), [], radius_px=0)
+    arrow = marks.link_symbol(name, marks.vector(0.0, 0.0, length, angle, colour, 7, has_head=True))
     return angle, [
-        circle(0.0, 0.0, length, colour, 1, dash="3 4"),
-        path([0.0, length * np.cos(start)], [0.0, length * np.sin(start)], colour, 2, dash="2 5"),
-        named(by[0].name, grip | {"of": [arrow]}),
-        label(LEFT * RADIUS, RADIUS, [t(f"{name}_at"), " ", _summed(*by)], colour, anchor="start", bold=True, dy=dy),
+        marks.circle(0.0, 0.0, length, colour, 1, stroke_dash="3 4"),
+        marks.line([0.0, length * np.cos(start)], [0.0, length * np.sin(start)], colour, 2, stroke_dash="2 5"),
+        marks.link_symbol(by[0].name, grip | {"grab_marks": [arrow]}),
+        marks.text(
+            LEFT * RADIUS, RADIUS, [t(f"{name}_at"), " ", _summed(*by)], colour, anchor="start", bold=True, dy=dy
+        ),
     ]
 
 
-def _curve(at_m: Control, apart: Difference, scores: Array, t: Words) -> Panel:
+def _curve(at_m: Control, apart: ControlDifference, scores: Array, t: Words) -> Panel:
     """Return the score over the distance, and where it is."""
     distances = np.array(apart.stops)
     low, high = float(scores.min()), float(scores.max())
     room, step = 0.08 * (high - low), 10.0 ** np.floor(np.log10(high - low))
     ends = (distances[0], 0.0, distances[-1])
-    here, value = Track((apart,), distances[:, None]), Track((apart,), scores[:, None])
+    here, value = NumberTrack((apart,), distances[:, None]), NumberTrack((apart,), scores[:, None])
     ticks = tuple((v, f"{v:g}".replace("-", "−")) for v in np.arange(np.ceil(low / step), high / step) * step + 0.0)
     return Panel(
         Axis(distances[0], distances[-1], tuple((d, f"{d:.0f}".replace("-", "−")) for d in ends), t("distance_axis")),
         Axis(low - room, high + room, ticks, t("score_axis")),
-        [path(distances, scores, GREY, 3), handle(at_m, here, value, "ink", t("grab_score"), r=9)],
+        [
+            marks.line(distances, scores, GREY, 3),
+            marks.drag_handle(at_m, here, value, "ink", t("grab_score"), radius_px=9),
+        ],
         t("score_title"),
-        width=190,
+        min_width=190,
         height=110,
-        since=3,
+        first_beat=3,
     )
 
 
-def _line(at_m: Control, at_n: Control, along: Control, distance: Texts, t: Words) -> Panel:
+def _line(at_m: Control, at_n: Control, along: Control, distance: TextTrack, t: Words) -> Panel:
     """Return the text as a line with both words on it, and the bracket between them, which moves both."""
     low = min(at_m.stops[0], at_n.stops[0]) + along.stops[0]
     high = max(at_m.stops[-1], at_n.stops[-1]) + along.stops[-1]
     half = (high - low) / 90
-    query, key = (Track((at, along), _places(at, along)[..., None]) for at in (at_m, at_n))
+    query, key = (NumberTrack((at, along), _places(at, along)[..., None]) for at in (at_m, at_n))
 
-    def about(place: Track, reach: float) -> tuple[Track, Track]:
-        return Track(place.by, place.frames - reach), Track(place.by, place.frames + reach)
+    def about(place: NumberTrack, reach: float) -> tuple[NumberTrack, NumberTrack]:
+        return NumberTrack(place.drivers, place.keyframes - reach), NumberTrack(place.drivers, place.keyframes + reach)
 
-    def word(at: Control, place: Track, colour: str, name: str) -> Shape:
-        return handle(at, place, 0.5, colour, t(f"grab_{name}"), [boxes(*about(place, half), 0.0, 1.0, colour)], r=0)
+    def word(at: Control, place: NumberTrack, colour: str, name: str) -> Mark:
+        return marks.drag_handle(
+            at, place, 0.5, colour, t(f"grab_{name}"), [marks.rect(*about(place, half), 0.0, 1.0, colour)], radius_px=0
+        )
 
-    bracket = [boxes(key, query, 1.5, 1.95, "ink")]
-    bracket += [boxes(*about(place, half / 8), 1.0, 1.95, "ink") for place in (key, query)]
+    bracket = [marks.rect(key, query, 1.5, 1.95, "ink")]
+    bracket += [marks.rect(*about(place, half / 8), 1.0, 1.95, "ink") for place in (key, query)]
     ends = zip((low, high), ("start", "end"), strict=True)
     return Panel(
         Axis(low - 2 * half, high + 2 * half),
         Axis(-1.1, 3.0),
         [
-            path([low - half, high + half], [0.0, 0.0], GREY, 2),
-            *(label(end, 0.0, f"{end:,.0f}", anchor=anchor, size=13, dy=17) for end, anchor in ends),
-            label((low + high) / 2, 0.0, t("text_axis"), size=14, dy=17),
-            label(low, 2.3, [t("distance_is"), " ", distance], anchor="start", bold=True),
-            handle(along, key, 1.7, "ink", t("grab_both"), bracket, r=0),
+            marks.line([low - half, high + half], [0.0, 0.0], GREY, 2),
+            *(marks.text(end, 0.0, f"{end:,.0f}", anchor=anchor, font_size=13, dy=17) for end, anchor in ends),
+            marks.text((low + high) / 2, 0.0, t("text_axis"), font_size=14, dy=17),
+            marks.text(low, 2.3, [t("distance_is"), " ", distance], anchor="start", bold=True),
+            marks.drag_handle(along, key, 1.7, "ink", t("grab_both"), bracket, radius_px=0),
             word(at_n, key, RED, "k"),
             word(at_m, query, BLUE, "q"),
         ],
-        width=2000,
+        min_width=2000,
         height=68,
-        since=2,
+        first_beat=2,
     )
 
 
@@ -185,17 +221,17 @@ def _places(*by: Control) -> Array:
     return reduce(np.add.outer, (np.array(control.stops) for control in by))
 
 
-def _written(*by: Control) -> Texts:
+def _written(*by: Control) -> TextTrack:
     """Return where a token is, as text."""
-    return Texts(by, tuple(f"{position:,.0f}" for position in _places(*by).ravel()))
+    return TextTrack(by, tuple(f"{position:,.0f}" for position in _places(*by).ravel()))
 
 
-def _summed(at: Control, *along: Control) -> Texts:
+def _summed(at: Control, *along: Control) -> TextTrack:
     """Return where a token is, as the sum that the sliders make of it."""
     if not along:
         return _written(at)
     sums = (f"{m:,.0f} + {by:,.0f} = {m + by:,.0f}" if by else f"{m:,.0f}" for m in at.stops for by in along[0].stops)
-    return Texts((at, *along), tuple(sums))
+    return TextTrack((at, *along), tuple(sums))
 
 
 def _degrees(angle: float) -> str:
@@ -209,7 +245,7 @@ def _turned(angle: float) -> str:
     return f"{_degrees(angle)}°" + (f" ({turns:,} × 360° + {rest}°)" if turns else "")
 
 
-@kept
+@cached_figure
 def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
     """Return a place to draw the score of a query at m and a key at n while both move along, and the true line.
 
@@ -225,9 +261,9 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         Axis(0.0, float(WINDOW), tuple((float(s), str(s)) for s in columns[::2].tolist()), t("shift_axis")),
         Axis(-reach, reach, ((0.0, "0"),), t("score_axis")),
         [
-            path(along, alone, GREY, 2),
-            label(float(WINDOW), -reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=-16),
-            dots([0.0], [scores[0]], "ink", 7),
+            marks.line(along, alone, GREY, 2),
+            marks.text(float(WINDOW), -reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=-16),
+            marks.dot([0.0], [scores[0]], "ink", 7),
         ],
         height=200,
     )

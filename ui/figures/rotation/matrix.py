@@ -10,9 +10,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import Props, axis, heatmap, plot, scatter
-from ui.film.colours import GREY, SIGNED
+from ui.film.colours import DIVERGING_SCALE, GREY
 from ui.text.words import Words
 
 
@@ -29,7 +29,7 @@ def entry_size(width: int) -> int:
     return size if size >= 9 else 0
 
 
-@kept
+@cached_figure
 def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     """Draw the rotation matrix with its 2 x 2 blocks along the diagonal."""
     rope = rc.Rope(width, base)
@@ -38,7 +38,7 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
         [
             heatmap(
                 values,
-                SIGNED,
+                DIVERGING_SCALE,
                 text=[[entry(v) for v in row] for row in values.tolist()],
                 texttemplate="%{text}" if entry_size(width) else "",
                 textfont={"size": entry_size(width) or 15, "color": "black"},
@@ -73,7 +73,7 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     )
 
 
-@kept
+@cached_figure
 def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
     """One vector turned in three ways: the bars coincide."""
     rope = rc.Rope(width, base)
@@ -107,7 +107,7 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
     )
 
 
-@kept
+@cached_figure
 def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     """Draw a gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
     theta = rc.Rope(width, base).theta

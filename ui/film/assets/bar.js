@@ -8,8 +8,8 @@ const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, JUMPS
 export function bar(film, place) {
   const inputs = {};
   for (const control of Object.values(film.controls)) {
-    if (control.slider) inputs[control.name] = slider(film, control, place);
-    if (control.seconds) playButton(film, control, inputs[control.name]?.label ?? place);
+    if (control.has_slider) inputs[control.name] = slider(film, control, place);
+    if (control.play_seconds) playButton(film, control, inputs[control.name]?.label ?? place);
   }
   return inputs;
 }

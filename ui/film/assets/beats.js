@@ -46,8 +46,8 @@ export class Telling {
     if (!film.head.beats[k] || film.locked(control)) return false;
     film.move(control, k);
     // A step begins where its sentence can be seen, wherever the hand has left the one before.
-    const { at } = film.head.beats[k];
-    for (const name in at) if (!film.locked(film.controls[name])) film.move(film.controls[name], film.nearest(film.controls[name], at[name]));
+    const { control_values: values } = film.head.beats[k];
+    for (const name in values) if (!film.locked(film.controls[name])) film.move(film.controls[name], film.nearest(film.controls[name], values[name]));
     film.send();
     film.speak();
     return true;
@@ -71,8 +71,8 @@ export class Telling {
     for (const panel of this.panels) panel.paint(moved);
     const beat = this.film.head.beats[this.beat];
     if (!beat) return;
-    say(this.said, this.film.tracks.text(beat.say));
-    say(this.done, this.film.tracks.text(beat.do));
+    say(this.said, this.film.tracks.text(beat.sentence));
+    say(this.done, this.film.tracks.text(beat.instruction));
   }
 }
 
@@ -85,7 +85,7 @@ const DRAGGED = "rope-lab-dragged", SHARE = 0.1, WAIT = 900, LASTS = 1800;
 export const dragged = () => { kept(() => localStorage.setItem(DRAGGED, "1")); };
 
 export function hint(film) {
-  const name = film.head.beats[film.tellings[0].beat]?.hint, control = film.controls[name];
+  const name = film.head.beats[film.tellings[0].beat]?.hint_control, control = film.controls[name];
   if (!control || calm.matches || film.bare || film.locked(control) || film.hinted || kept(() => localStorage.getItem(DRAGGED))) return;
   film.hinted = true;
   const from = control.index, last = control.stops.length - 1, way = Math.max(1, SHARE * last) * (from > 0.8 * last ? -1 : 1);

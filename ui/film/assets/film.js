@@ -91,7 +91,7 @@ export class Film {
   locked(control) { return Boolean(this.fixed?.includes(control.name)); }
 
   /** Whether a control has no part yet in the step in force. */
-  early(control) { return this.tellings.length === 1 && this.tellings[0].beat + 1 < control.since; }
+  early(control) { return this.tellings.length === 1 && this.tellings[0].beat + 1 < control.first_beat; }
 
   hold(control) {
     if (this.held === control) return;
@@ -163,7 +163,7 @@ export class Film {
   play(control, to, seconds = 0) {
     this.halt();
     let at = !seconds && control.index >= to ? 0 : control.index, before = null;
-    const speed = seconds ? (to - at) / seconds : to / control.seconds;
+    const speed = seconds ? (to - at) / seconds : to / control.play_seconds;
     if (!speed) return;
     this.playing = control;
     this.playFrom = this.value(control);
@@ -219,7 +219,7 @@ export class Film {
     for (const name of this.moved) {
       const control = this.controls[name], parts = this.inputs[name];
       if (!parts) continue;
-      const text = control.texts[Math.round(control.index)];
+      const text = control.stop_labels[Math.round(control.index)];
       if (Number(parts.input.value) !== control.index) parts.input.value = control.index;
       put(parts.input, "aria-valuetext", text);
       say(parts.output, text);

@@ -2,7 +2,7 @@
 
 import { clamp, css, make, put, px } from "./dom.js";
 import { keys } from "./bar.js";
-import { SHAPES, Shape } from "./shapes.js";
+import { MARKS, Mark } from "./marks.js";
 
 const GRIP = 14, NEAR = 40;
 /** Of a thin line the finger finds a wide one over it, which is not seen. */
@@ -26,24 +26,24 @@ export const follow = (node, event, drag, end) => {
   for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, done, { once: true });
 };
 
-export class Handle extends Shape {
-  constructor(panel, shape, parent, k) {
-    super(panel, shape, parent);
-    const { film } = this, control = (this.control = film.controls[shape.control]);
+export class Handle extends Mark {
+  constructor(panel, mark, parent, k) {
+    super(panel, mark, parent);
+    const { film } = this, control = (this.control = film.controls[mark.control]);
     panel.handles.push(this);
     this.node.dataset.key = `${panel.telling.at ?? ""}.${panel.number}.${k}`;
-    this.whole = shape.of.map((part) => new SHAPES[part.kind](panel, part, this.node));
+    this.whole = mark.grab_marks.map((part) => new MARKS[part.kind](panel, part, this.node));
     this.wide = [];
     this.node.removeAttribute("aria-hidden");
-    for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", class: shape.r === 0 ? "film-handle film-plain" : "film-handle", "aria-label": shape.name || control.label, "aria-valuemin": 0, "aria-valuemax": control.stops.length - 1 })) put(this.node, key, value);
+    for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", class: mark.radius_px === 0 ? "film-handle film-plain" : "film-handle", "aria-label": mark.label || control.label, "aria-valuemin": 0, "aria-valuemax": control.stops.length - 1 })) put(this.node, key, value);
     this.grip = make("circle", { r: GRIP, class: "film-grip" }, this.node);
-    this.dot = make("circle", { r: shape.r ?? 9, fill: css(shape.colour), class: "film-dot" }, this.node);
+    this.dot = make("circle", { r: mark.radius_px ?? 9, fill: css(mark.colour), class: "film-dot" }, this.node);
     keys(film, this.node, control);
     this.node.addEventListener("pointerdown", (event) => this.grab(event));
   }
   tip(over) {
-    const { tracks, shape, panel: { scale } } = this, of = (name) => tracks.read(shape[name], over)[0];
-    if (!shape.angle) return [scale.x(of("x")), scale.y(of("y"))];
+    const { tracks, mark, panel: { scale } } = this, of = (name) => tracks.read(mark[name], over)[0];
+    if (!mark.angle) return [scale.x(of("x")), scale.y(of("y"))];
     const a = of("angle"), reach = of("length") * this.unit;
     return [scale.x(of("x")) + reach * Math.cos(a), scale.y(of("y")) - reach * Math.sin(a)];
   }
@@ -59,11 +59,11 @@ export class Handle extends Shape {
     this.widen();
     for (const circle of [this.grip, this.dot]) { put(circle, "cx", px(x)); put(circle, "cy", px(y)); }
     put(this.node, "aria-valuenow", index);
-    put(this.node, "aria-valuetext", this.control.texts[index]);
+    put(this.node, "aria-valuetext", this.control.stop_labels[index]);
   }
   /** Lay wide lines that nobody sees over the whole thing's thin ones. */
   widen() {
-    const lines = this.whole.flatMap(({ parts, shape }) => parts.filter((part) => LINES.includes(part?.nodeName)).map((part) => [part, shape.symbol]));
+    const lines = this.whole.flatMap(({ parts, mark }) => parts.filter((part) => LINES.includes(part?.nodeName)).map((part) => [part, mark.symbol]));
     lines.forEach(([line, symbol], k) => {
       const over = (this.wide[k] ??= make(line.nodeName, { class: "film-wide", "data-symbol": symbol }, null));
       if (!over.parentNode) this.grip.before(over);
@@ -74,7 +74,7 @@ export class Handle extends Shape {
     const { film, control } = this;
     if (event.button || film.locked(control) || film.early(control)) return;
     film.hold(control);
-    const seek = this.shape.angle ? this.turner(event) : this.follower(event);
+    const seek = this.mark.angle ? this.turner(event) : this.follower(event);
     follow(this.node, event, (moved) => film.move(control, seek(moved)), () => film.release(control));
   }
   /** Where the pointer is along the way that the point takes over the control's stops; other controls rest. */
@@ -95,20 +95,20 @@ export class Handle extends Shape {
   /** Where a press beside the thing takes it, and how far from its way the press was. */
   sought(event) {
     const [x, y] = local(this.panel, event);
-    if (!this.shape.angle) return nearest(this.way(), x, y);
-    const { tracks, shape, panel: { scale } } = this, foot = [scale.x(tracks.read(shape.x)[0]), scale.y(tracks.read(shape.y)[0])];
-    const reach = tracks.read(shape.length)[0] * this.unit, far = Math.hypot(x - foot[0], y - foot[1]);
+    if (!this.mark.angle) return nearest(this.way(), x, y);
+    const { tracks, mark, panel: { scale } } = this, foot = [scale.x(tracks.read(mark.x)[0]), scale.y(tracks.read(mark.y)[0])];
+    const reach = tracks.read(mark.length)[0] * this.unit, far = Math.hypot(x - foot[0], y - foot[1]);
     return [this.turner(null)(event), Math.max(0, far - reach)];
   }
   /** How far the pointer has turned about the hand's foot, found again along the hand's own unwrapped angle. */
   turner(event) {
-    const { tracks, shape, control, panel: { scale } } = this;
-    const angles = control.stops.map((_, k) => tracks.read(shape.angle, { [control.name]: k })[0]);
+    const { tracks, mark, control, panel: { scale } } = this;
+    const angles = control.stops.map((_, k) => tracks.read(mark.angle, { [control.name]: k })[0]);
     const low = Math.min(...angles), high = Math.max(...angles);
-    const foot = [scale.x(tracks.read(shape.x)[0]), scale.y(tracks.read(shape.y)[0])];
+    const foot = [scale.x(tracks.read(mark.x)[0]), scale.y(tracks.read(mark.y)[0])];
     const angle = (moved) => { const [x, y] = local(this.panel, moved); return Math.atan2(foot[1] - y, x - foot[0]); };
     // Without a press the turn begins at the hand itself.
-    const from = tracks.read(shape.angle)[0];
+    const from = tracks.read(mark.angle)[0];
     let before = event ? angle(event) : from, goal = from;
     return (moved) => {
       const now = angle(moved), turn = (((now - before + Math.PI) % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI) - Math.PI;

@@ -1,22 +1,22 @@
-// One picture: its room, its axes, and its shapes from the back to the front.
+// One picture: its room, its axes, and its marks from the back to the front.
 
 import { html, make, px, put, say } from "./dom.js";
 import { Handle, press } from "./handle.js";
-import { SHAPES } from "./shapes.js";
+import { MARKS } from "./marks.js";
 import { Sketch } from "./sketch.js";
 
 const MARGIN = { left: 52, right: 14, top: 12, bottom: 44 }, BARE = { left: 8, right: 8, top: 8, bottom: 8 };
-const KINDS = { ...SHAPES, handle: Handle, sketch: Sketch };
+const KINDS = { ...MARKS, drag_handle: Handle, sketch_input: Sketch };
 
 /** Whether a step, counted from 1, shows what is there from one step to another. */
-export const within = ({ since = 1, until = 0 }, beat) => since <= beat && (!until || beat <= until);
+export const within = ({ first_beat: first = 1, last_beat: last = 0 }, beat) => first <= beat && (!last || beat <= last);
 
 export class Panel {
   /** `telling`: which step it belongs to; `number`: which panel of the film it is. */
   constructor(film, head, parent, telling, number) {
     Object.assign(this, { film, head, telling, number });
     this.root = html("figure", "film-panel", parent);
-    this.root.style.flex = `${head.share} 1 ${head.width}px`;
+    this.root.style.flex = `${head.width_share} 1 ${head.min_width}px`;
     this.caption = html("figcaption", "film-title", this.root);
     this.place = html("div", "film-place", this.root);
     this.svg = make("svg", { role: "group" }, this.place);
@@ -26,13 +26,13 @@ export class Panel {
     if (head.y.title) this.margin.top = 30;
     if (head.x.ticks.length && head.x.title) this.margin.bottom = 54;
     this.axes = make("g", { "aria-hidden": "true" }, this.svg);
-    this.later = [];
+    this.revealed = [];
     this.handles = [];
-    this.shapes = head.shapes.map((shape, k) => {
-      const beats = shape.since > 1 || shape.until, layer = shape.later || beats ? make("g", { display: shape.later && "none" }, this.svg) : this.svg;
-      if (shape.later) this.later.push(layer);
-      const drawn = new KINDS[shape.kind](this, shape, layer, k);
-      return { drawn, layer: beats ? layer : null, shape, used: [...new Set(film.tracks.uses(shape))] };
+    this.marks = head.marks.map((mark, k) => {
+      const beats = mark.first_beat > 1 || mark.last_beat, layer = mark.after_reveal || beats ? make("g", { display: mark.after_reveal && "none" }, this.svg) : this.svg;
+      if (mark.after_reveal) this.revealed.push(layer);
+      const drawn = new KINDS[mark.kind](this, mark, layer, k);
+      return { drawn, layer: beats ? layer : null, mark, used: [...new Set(film.tracks.uses(mark))] };
     });
     // A finger that presses may be about to scroll: it is heard once it has left.
     this.svg.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") press(this, event); });
@@ -46,8 +46,8 @@ export class Panel {
     if (shown && !this.shown) this.again();
     this.shown = shown;
     this.root.hidden = !shown;
-    for (const { layer, shape, drawn } of this.shapes) if (layer) {
-      const away = !within(shape, beat);
+    for (const { layer, mark, drawn } of this.marks) if (layer) {
+      const away = !within(mark, beat);
       if (!away && drawn.away) drawn.first = true;
       drawn.away = away;
       put(layer, "display", away ? "none" : null);
@@ -57,22 +57,32 @@ export class Panel {
 
   /** Take the width that there is; the height follows from it where both axes have one unit. */
   fit() {
-    const { head, margin: m } = this, width = this.place.clientWidth || head.width;
+    const { head, margin: m } = this, width = this.place.clientWidth || head.min_width;
     if (!this.shown || width === this.width) return;
     const inner = width - m.left - m.right, w = head.x.high - head.x.low, h = head.y.high - head.y.low;
-    const tall = head.equal ? Math.min(head.height, Math.abs(inner * h / w)) : head.height;
+    const tall = head.equal_aspect ? Math.min(head.height, Math.abs(inner * h / w)) : head.height;
     Object.assign(this, { width, height: tall + m.top + m.bottom });
     put(this.svg, "width", width);
     put(this.svg, "height", this.height);
     put(this.svg, "viewBox", `0 0 ${width} ${this.height}`);
     let [sx, sy] = [inner / w, -tall / h];
-    if (head.equal) { const s = Math.min(Math.abs(sx), Math.abs(sy)); sx = s * Math.sign(sx); sy = s * Math.sign(sy); }
+    if (head.equal_aspect) { const s = Math.min(Math.abs(sx), Math.abs(sy)); sx = s * Math.sign(sx); sy = s * Math.sign(sy); }
     const left = m.left + (inner - Math.abs(sx * w)) / 2, bottom = m.top + tall - (tall - Math.abs(sy * h)) / 2;
     this.scale = { sx, sy, x: (v) => left + (v - head.x.low) * sx, y: (v) => bottom + (v - head.y.low) * sy,
       back: (a, b) => [(a - left) / sx + head.x.low, (b - bottom) / sy + head.y.low], left, right: left + w * sx, top: bottom + h * sy, bottom };
     Object.assign(this.place.dataset, { left, bottom, sx, sy });
     this.drawAxes();
-    for (const { drawn } of this.shapes) drawn.first = true;
+    for (const { drawn } of this.marks) drawn.first = true;
+  }
+
+  /** A fill of diagonal strokes in a colour. */
+  hatch(colour) {
+    const id = `hatch-${this.film.id.replace(/\W/g, "-")}-${this.telling.at ?? ""}-${this.number}-${colour.replace(/\W/g, "")}`;
+    if (!this.svg.querySelector(`#${id}`)) {
+      const pattern = make("pattern", { id, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, make("defs", {}, this.svg));
+      make("line", { x1: 2, x2: 2, y1: 0, y2: 7, stroke: colour, "stroke-width": 2 }, pattern);
+    }
+    return `url(#${id})`;
   }
 
   drawAxes() {
@@ -102,7 +112,7 @@ export class Panel {
   /** Draw what depends on the controls that moved, and what was never drawn in this room. */
   paint(moved) {
     if (!this.shown) return;
-    for (const { drawn, used } of this.shapes) {
+    for (const { drawn, used } of this.marks) {
       if (drawn.away || (!drawn.first && !used.some((name) => moved.has(name)))) continue;
       drawn.draw();
       drawn.first = false;
@@ -111,5 +121,5 @@ export class Panel {
   }
 
   /** Draw everything again: what may be moved has changed, or a curve was shown. */
-  again() { for (const { drawn } of this.shapes) drawn.first = true; }
+  again() { for (const { drawn } of this.marks) drawn.first = true; }
 }

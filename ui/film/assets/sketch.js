@@ -3,22 +3,22 @@
 
 import { button, clamp, css, make, put, px, say } from "./dom.js";
 import { follow, local } from "./handle.js";
-import { Shape, through } from "./shapes.js";
+import { Mark, through } from "./marks.js";
 
 const RISE = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
-export class Sketch extends Shape {
-  constructor(panel, shape, parent) {
-    super(panel, shape, parent);
-    const { film, node } = this, { label, columns, levels } = shape.drawn;
+export class Sketch extends Mark {
+  constructor(panel, mark, parent) {
+    super(panel, mark, parent);
+    const { film, node } = this, { label, columns, levels } = mark.sketch;
     film.sketch = this;
-    Object.assign(this, { name: shape.drawn.name, columns, levels, heights: columns.map(() => null), shown: false, heard: "", column: 0 });
+    Object.assign(this, { name: mark.sketch.name, columns, levels, heights: columns.map(() => null), shown: false, heard: "", column: 0 });
     node.removeAttribute("aria-hidden");
     for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", class: "film-sketch", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": levels.length - 1 })) put(node, key, value);
     this.pad = make("rect", { class: "film-pad" }, node);
     this.open = make("path", { class: "film-open" }, node);
-    this.gap = make("path", { class: "film-gap", fill: css(shape.colour) }, node);
-    this.truth = make("path", { stroke: css(shape.colour), "stroke-width": 5, fill: "none", pathLength: 1, "stroke-linejoin": "round", "stroke-linecap": "round" }, node);
+    this.gap = make("path", { class: "film-gap", fill: css(mark.colour) }, node);
+    this.truth = make("path", { stroke: css(mark.colour), "stroke-width": 5, fill: "none", pathLength: 1, "stroke-linejoin": "round", "stroke-linecap": "round" }, node);
     this.line = make("path", { class: "film-drawn" }, node);
     this.ring = make("circle", { class: "film-ring", r: 9 }, node);
     this.hint = make("text", { class: "film-hint", "text-anchor": "middle" }, node);
@@ -42,7 +42,7 @@ export class Sketch extends Shape {
   y(level) { return this.panel.scale.y(this.levels[level]); }
 
   draw() {
-    const { scale } = this.panel, { shape, shown, heights, columns } = this, last = this.levels.length - 1;
+    const { scale } = this.panel, { mark, shown, heights, columns } = this, last = this.levels.length - 1;
     const [low, high] = [this.y(0), this.y(last)], [left, right] = [scale.x(columns[0]), scale.x(columns.at(-1))];
     for (const [key, value] of Object.entries({ x: px(left - 12), width: px(right - left + 24), y: px(high), height: px(low - high) })) put(this.pad, key, value);
     put(this.line, "d", through(columns, heights.map((level) => (level === null ? NaN : this.levels[level])), scale));
@@ -58,10 +58,10 @@ export class Sketch extends Shape {
     put(this.ring, "cx", px(scale.x(columns[this.column])));
     put(this.ring, "cy", px(this.y(level ?? Math.round(last / 2))));
     put(this.node, "aria-valuenow", level ?? Math.round(last / 2));
-    put(this.node, "aria-valuetext", `${shape.drawn.column_texts[this.column]}: ${level === null ? "–" : shape.drawn.level_texts[level]}`);
+    put(this.node, "aria-valuetext", `${mark.sketch.column_texts[this.column]}: ${level === null ? "–" : mark.sketch.level_texts[level]}`);
     put(this.node, "aria-readonly", this.fixed ? "true" : null);
     put(this.node, "class", this.fixed ? "film-sketch film-fixed" : "film-sketch");
-    for (const layer of this.panel.later) put(layer, "display", shown ? "" : "none");
+    for (const layer of this.panel.revealed) put(layer, "display", shown ? "" : "none");
     this.show.hidden = shown;
     this.show.disabled = !this.whole || this.fixed;
     this.redo.hidden = !shown && !heights.some((level) => level !== null);

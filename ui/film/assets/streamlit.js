@@ -2,7 +2,7 @@
 // Every file of the player is named here, so that the browser asks for all of them at once and not for one after another.
 import "./dom.js";
 import "./tracks.js";
-import "./shapes.js";
+import "./marks.js";
 import "./bar.js";
 import "./save.js";
 import "./handle.js";

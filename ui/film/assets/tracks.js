@@ -19,7 +19,7 @@ export class Tracks {
   /** The controls that a reference depends on. */
   names(reference) { return (reference?.by ?? []).flatMap((driver) => (typeof driver === "string" ? driver : driver.slice(0, 2))); }
 
-  /** The controls that any part of a shape depends on, of what lies in it too. */
+  /** The controls that any part of a mark depends on, of what lies in it too. */
   uses(part) {
     if (!part || typeof part !== "object") return [];
     return part.by ? this.names(part) : Object.values(part).flatMap((item) => this.uses(item));

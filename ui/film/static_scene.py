@@ -1,6 +1,6 @@
 """A film as it rests, painted without a browser: for paper, for readers without scripts, for a notebook on a page.
 
-It paints what the player (assets/panel.js, assets/shapes.js) paints of the same packed scene, with the same classes.
+It paints what the player (assets/panel.js, assets/marks.js) paints of the same packed scene, with the same classes.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import zlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from html import escape
-from itertools import cycle
+from itertools import cycle, starmap
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -29,11 +30,11 @@ STYLE = """svg{color:#1c2733;--film-paper:#fff;font-family:sans-serif}.film-tick
 """What film.css says of a picture of its own."""
 
 
-class Still:
+class StaticScene:
     """A packed scene at rest.
 
     Args:
-        data: as `Scene.packed` writes it.
+        data: as `Scene.to_bytes` writes it.
         values: where each control is, by name.
     """
 
@@ -42,6 +43,7 @@ class Still:
         (length,) = struct.unpack_from("<I", body)
         self.head: Part = json.loads(body[4 : 4 + length])
         self.held = body[4 + length :]
+        self.mark = crc32(body)
         self.index = {
             each["name"]: int(np.abs(np.subtract(each["stops"], values.get(each["name"], each["stops"][0]))).argmin())
             for each in self.head["controls"]
@@ -49,18 +51,18 @@ class Still:
 
     def beats(self) -> Iterator[tuple[str, str, str]]:
         """Yield what each beat says, its panels as HTML, and the sentence below; of a film without beats one."""
-        for k, beat in enumerate(self.head["beats"] or [{"say": "", "finding": ""}]):
+        for k, beat in enumerate(self.head["beats"] or [{"sentence": "", "finding": ""}]):
             self.index[BEAT] = k
             figures = "".join(
-                f'<figure class="film-panel" style="flex: {panel["share"]} 1 {panel["width"]}px">'
+                f'<figure class="film-panel" style="flex: {panel["width_share"]} 1 {panel["min_width"]}px">'
                 f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
                 f'<div class="film-place">{svg}</div></figure>'
                 for panel, svg, _ in self._painted()
             )
             finding = self.text(beat["finding"] or self.head["finding"])
-            yield self.text(beat["say"]), f'<div class="film-panels">{figures}</div>', finding
+            yield self.text(beat["sentence"]), f'<div class="film-panels">{figures}</div>', finding
 
-    def file(self) -> str:
+    def to_standalone_svg(self) -> str:
         """Return the last beat as one SVG of its own."""
         self.index[BEAT] = max(0, len(self.head["beats"]) - 1)
         pieces, y, high = [], 0.0, 0.0
@@ -86,7 +88,7 @@ class Still:
         return str(part["texts"][flat])
 
     def numbers(self, part: Any) -> np.ndarray:
-        """Return the numbers of a shape's attribute where the controls are."""
+        """Return the numbers of a mark's attribute where the controls are."""
         if not isinstance(part, dict):
             return np.atleast_1d(np.asarray(part, dtype=float))
         size = [*part["dims"], *part["shape"]]
@@ -104,19 +106,20 @@ class Still:
         return counts[driver] if isinstance(driver, str) else counts[driver[0]] + counts[driver[1]] - 1
 
     def _shown(self, part: Part) -> bool:
-        """Whether the beat in force shows a panel or a shape."""
+        """Whether the beat in force shows a panel or a mark."""
         beat = self.index.get(BEAT, 0) + 1
-        return bool(part.get("since", 1) <= beat and not 0 < part.get("until", 0) < beat and not part.get("later"))
+        within = part.get("first_beat", 1) <= beat and not 0 < part.get("last_beat", 0) < beat
+        return bool(within and not part.get("after_reveal"))
 
     def _painted(self) -> Iterator[tuple[Part, str, tuple[float, float, float]]]:
         """Yield the panels in view as SVG, in rows as a page has them, each with its left edge, width and height."""
         panels, row = [panel for panel in self.head["panels"] if self._shown(panel)], list[Part]()
         for panel in [*panels, None]:
-            if row and (panel is None or sum(each["width"] + GAP for each in [*row, panel]) - GAP > WIDTH):
-                room = WIDTH - GAP * (len(row) - 1) - sum(min(each["width"], WIDTH) for each in row)
-                shares, left = sum(each["share"] for each in row), 0.0
+            if row and (panel is None or sum(each["min_width"] + GAP for each in [*row, panel]) - GAP > WIDTH):
+                room = WIDTH - GAP * (len(row) - 1) - sum(min(each["min_width"], WIDTH) for each in row)
+                shares, left = sum(each["width_share"] for each in row), 0.0
                 for each in row:
-                    width = min(each["width"], WIDTH) + max(0.0, room) * each["share"] / shares
+                    width = min(each["min_width"], WIDTH) + max(0.0, room) * each["width_share"] / shares
                     svg, height = _Panel(self, each, width).svg()
                     yield each, svg, (left, width, height)
                     left += width + GAP
@@ -125,10 +128,12 @@ class Still:
 
 
 class _Panel:
-    """A panel's room in px, and its shapes in it."""
+    """A panel's room in px, and its marks in it."""
 
-    def __init__(self, still: Still, head: Part, width: float) -> None:
+    def __init__(self, still: StaticScene, head: Part, width: float) -> None:
         self.still, self.head, self.width = still, head, width
+        place = f"{still.mark} {still.index.get(BEAT)} {still.head['panels'].index(head)}"
+        self.name, self.hatches = f"hatch-{crc32(place.encode()):x}", dict[str, str]()
         x, y = head["x"], head["y"]
         named = [bool(axis["ticks"] or axis["title"]) for axis in (x, y)]
         left = SIDE if named[1] else 10.0 if named[0] else 8.0
@@ -136,10 +141,10 @@ class _Panel:
         top = 30.0 if y["title"] else 12.0 if any(named) else 8.0
         bottom = (54.0 if x["ticks"] and x["title"] else 44.0) if named[0] else 10.0
         inner, wide, high = width - left - right, x["high"] - x["low"], y["high"] - y["low"]
-        tall = min(head["height"], abs(inner * high / wide)) if head["equal"] else head["height"]
+        tall = min(head["height"], abs(inner * high / wide)) if head["equal_aspect"] else head["height"]
         self.height = tall + top + bottom
         self.sx, self.sy = inner / wide, -tall / high
-        if head["equal"]:
+        if head["equal_aspect"]:
             unit = min(abs(self.sx), abs(self.sy))
             self.sx, self.sy = unit * np.sign(self.sx), unit * np.sign(self.sy)
         self.left = left + (inner - abs(self.sx * wide)) / 2
@@ -153,9 +158,10 @@ class _Panel:
 
     def svg(self) -> tuple[str, float]:
         """Return the panel, and its height in px."""
-        shapes = "".join(self.shape(shape) for shape in self.head["shapes"] if self.still._shown(shape))
+        drawn = "".join(self.mark(mark) for mark in self.head["marks"] if self.still._shown(mark))
+        hatches = "".join(starmap(_hatch, self.hatches.items()))
         box = f'viewBox="0 0 {_px(self.width)} {_px(self.height)}"'
-        return f'<svg {box} overflow="visible" aria-hidden="true">{self.axes()}{shapes}</svg>', self.height
+        return f'<svg {box} overflow="visible" aria-hidden="true">{hatches}{self.axes()}{drawn}</svg>', self.height
 
     def axes(self) -> str:
         """Return grid, labels and titles; a label that would touch the one before it, or the last, is left out."""
@@ -184,115 +190,138 @@ class _Panel:
             pieces += [_text(title, x, y, anchor, "film-axis")] * bool(title)
         return "".join(pieces)
 
-    def shape(self, shape: Part) -> str:
-        """Return a shape as the player draws it, with what is grabbed as one thing."""
-        paint = getattr(self, shape["kind"])
-        inside = "".join(paint(shape))
-        return _tag("g", inside, opacity=shape["opacity"]) if shape.get("opacity") not in (None, 1) else inside
+    def mark(self, mark: Part) -> str:
+        """Return a mark as the player draws it, with what is grabbed as one thing."""
+        paint = getattr(self, mark["kind"])
+        inside = "".join(paint(mark))
+        return _tag("g", inside, opacity=mark["opacity"]) if mark.get("opacity") not in (None, 1) else inside
 
-    def path(self, shape: Part) -> Iterator[str]:
-        line = {"stroke": _css(shape["stroke"]), "stroke_width": shape["width"], "fill": _css(shape["fill"])}
-        d = _through(*np.broadcast_arrays(self.x(shape["x"]), self.y(shape["y"])))
-        yield _tag("path", d=d, stroke_dasharray=shape["dash"], stroke_linejoin="round", **line)
+    def line(self, mark: Part) -> Iterator[str]:
+        line = {"stroke": _css(mark["colour"]), "stroke_width": mark["stroke_width"], "fill": _css(mark["fill"])}
+        d = _through(*np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"])))
+        yield _tag("path", d=d, stroke_dasharray=mark["stroke_dash"], stroke_linejoin="round", **line)
 
-    def dots(self, shape: Part) -> Iterator[str]:
+    def dot(self, mark: Part) -> Iterator[str]:
         for x, y, colour in zip(
-            *np.broadcast_arrays(self.x(shape["x"]), self.y(shape["y"])), self.colours(shape), strict=False
+            *np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"])), self.colours(mark), strict=False
         ):
             if np.isfinite(x + y):
-                yield _tag("circle", cx=x, cy=y, r=shape["r"], fill=colour)
+                yield _tag("circle", cx=x, cy=y, r=mark["radius_px"], fill=colour)
 
-    def boxes(self, shape: Part) -> Iterator[str]:
-        sides = np.broadcast_arrays(
-            *(self.x(shape[k]) for k in ("x0", "x1")), *(self.y(shape[k]) for k in ("y0", "y1"))
-        )
-        for (a, b, c, d), colour in zip(np.transpose(sides), self.colours(shape), strict=False):
+    def rect(self, mark: Part) -> Iterator[str]:
+        sides = np.broadcast_arrays(*(self.x(mark[k]) for k in ("x0", "x1")), *(self.y(mark[k]) for k in ("y0", "y1")))
+        edge = {"rx": mark.get("corner_px", "")}
+        if outline := mark.get("outline"):
+            edge |= {"stroke": _css(outline), "stroke_width": mark.get("stroke_width", 1.5)}
+            edge |= {"stroke_dasharray": mark.get("stroke_dash", "")}
+        for (a, b, c, d), colour in zip(np.transpose(sides), self.colours(mark), strict=False):
             if np.isfinite(a + b + c + d):
-                yield _tag("rect", x=min(a, b), width=abs(b - a), y=min(c, d), height=abs(d - c), fill=colour)
+                room = {"x": min(a, b), "width": abs(b - a), "y": min(c, d), "height": abs(d - c)}
+                yield _tag("rect", **room, fill=self.fill(mark, colour), **edge)
 
-    def hands(self, shape: Part) -> Iterator[str]:
+    def vector(self, mark: Part) -> Iterator[str]:
         ends = (
-            self.x(shape["x"]),
-            self.y(shape["y"]),
-            self.still.numbers(shape["length"]),
-            self.still.numbers(shape["angle"]),
+            self.x(mark["x"]),
+            self.y(mark["y"]),
+            self.still.numbers(mark["length"]),
+            self.still.numbers(mark["angle"]),
         )
         for (x, y, length, angle), colour in zip(
-            np.transpose(np.broadcast_arrays(*ends)), self.colours(shape), strict=False
+            np.transpose(np.broadcast_arrays(*ends)), self.colours(mark), strict=False
         ):
-            reach, c, s = length * self.unit(shape), np.cos(angle), -np.sin(angle)
-            size = min(3.2 * shape["width"], reach / 2) if shape["head"] else 0.0
+            reach, c, s = length * self.unit(mark), np.cos(angle), -np.sin(angle)
+            size = min(3.2 * mark["stroke_width"], reach / 2) if mark["has_head"] else 0.0
             tx, ty, w = x + reach * c, y + reach * s, size / 1.8
             bx, by = tx - size * c, ty - size * s
-            line = {"stroke": colour, "stroke_width": shape["width"], "stroke_linecap": "round"}
+            line = {"stroke": colour, "stroke_width": mark["stroke_width"]}
+            line |= {"stroke_dasharray": dash} if (dash := mark.get("stroke_dash")) else {"stroke_linecap": "round"}
             yield _tag("line", x1=x, y1=y, x2=bx, y2=by, **line)
-            if shape["head"]:
+            if mark["has_head"]:
                 tip = ((tx, ty), (bx - w * s, by + w * c), (bx + w * s, by - w * c))
                 yield _tag("path", d=_through(*np.transpose(tip)) + "Z", fill=colour)
 
-    def arc(self, shape: Part) -> Iterator[str]:
-        parts = [self.x(shape["x"]), self.y(shape["y"]), *(self.still.numbers(shape[k]) for k in ("r", "start", "end"))]
-        for x, y, r, start, end in np.transpose(np.broadcast_arrays(*parts)):
-            by, radius = end - start, r * self.unit(shape)
-            sweep = np.arctan2(np.sin(by), np.cos(by)) if shape.get("shorter") else np.clip(by, -2 * np.pi, 2 * np.pi)
-            if not (radius > 0 and np.isfinite(x + y + sweep)):
-                continue
-            turns = start + sweep * np.linspace(0.0, 1.0, max(2, int(np.ceil(abs(sweep) / 0.1)) + 1))
+    def arc(self, mark: Part) -> Iterator[str]:
+        for x, y, radius, turns in self.turned(mark):
+            look = {"stroke": _css(mark["colour"]), "stroke_width": mark["stroke_width"]}
             d = _through(x + radius * np.cos(turns), y - radius * np.sin(turns))
-            if shape.get("sector"):
-                yield _tag("path", d=f"{d}L{_px(x)} {_px(y)}Z", fill=_css(shape["colour"]))
-            else:
-                look = {"stroke": _css(shape["colour"]), "stroke_width": shape["width"]}
-                yield _tag("path", d=d, fill="none", stroke_dasharray=shape.get("dash", ""), **look)
+            yield _tag("path", d=d, fill="none", stroke_dasharray=mark.get("stroke_dash", ""), **look)
 
-    def label(self, shape: Part) -> Iterator[str]:
-        x, y = self.x(shape["x"])[0] + shape.get("dx", 0), self.y(shape["y"])[0] + shape.get("dy", 0)
+    def wedge(self, mark: Part) -> Iterator[str]:
+        for x, y, radius, turns in self.turned(mark):
+            inner = mark.get("inner_radius", 0.0) * self.unit(mark)
+            back = turns[::-1] if inner else turns[:0]
+            d = _through(
+                np.concatenate([x + radius * np.cos(turns), x + inner * np.cos(back), [] if inner else [x]]),
+                np.concatenate([y - radius * np.sin(turns), y - inner * np.sin(back), [] if inner else [y]]),
+            )
+            yield _tag("path", d=f"{d}Z", fill=self.fill(mark, _css(mark["colour"])))
+
+    def turned(self, mark: Part) -> Iterator[tuple[float, float, float, np.ndarray]]:
+        """Yield the centre and radius of each arc in px, and angles along it (rad)."""
+        ends = (self.still.numbers(mark[name]) for name in ("radius", "start_angle", "end_angle"))
+        for x, y, r, start, end in np.transpose(np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"]), *ends)):
+            by, radius = end - start, r * self.unit(mark)
+            shorter = mark.get("shorter_way")
+            sweep = np.arctan2(np.sin(by), np.cos(by)) if shorter else np.clip(by, -2 * np.pi, 2 * np.pi)
+            if radius > 0 and np.isfinite(x + y + sweep):
+                yield x, y, radius, start + sweep * np.linspace(0.0, 1.0, max(2, int(np.ceil(abs(sweep) / 0.1)) + 1))
+
+    def fill(self, mark: Part, colour: str) -> str:
+        """Return the fill of a mark: its colour, or a hatching in it."""
+        if mark.get("fill_pattern") != "hatch":
+            return colour
+        pattern = f"{self.name}-{crc32(colour.encode()):x}"
+        self.hatches[pattern] = colour
+        return f"url(#{pattern})"
+
+    def text(self, mark: Part) -> Iterator[str]:
+        x, y = self.x(mark["x"])[0] + mark.get("dx", 0), self.y(mark["y"])[0] + mark.get("dy", 0)
         if np.isfinite(x + y):
-            look = {"font_size": shape.get("size", 15), "font_weight": 600 if shape.get("bold") else ""}
-            look |= {"fill": _css(shape["colour"]), "class_": "" if shape.get("plain") else "film-label-text"}
-            text = escape(self.still.text(shape["text"]))
-            yield _tag("text", text, x=x, y=y, text_anchor=shape.get("anchor", "middle"), **look)
+            look = {"font_size": mark.get("font_size", 15), "font_weight": 600 if mark.get("bold") else ""}
+            look |= {"fill": _css(mark["colour"]), "class_": "film-label-text" if mark.get("halo", True) else ""}
+            text = escape(self.still.text(mark["content"]))
+            yield _tag("text", text, x=x, y=y, text_anchor=mark.get("anchor", "middle"), **look)
 
-    def image(self, shape: Part) -> Iterator[str]:
-        cells, shades = self.still.numbers(shape["cells"]).astype(int), self.still.numbers(shape["colours"])
+    def heatmap(self, mark: Part) -> Iterator[str]:
+        cells, shades = self.still.numbers(mark["cells"]).astype(int), self.still.numbers(mark["colours"])
         pixels = shades.reshape(-1, 3)[cells + 127].astype(np.uint8)
-        (a, b), (c, d) = self.x(shape["x"]), self.y(shape["y"])
+        (a, b), (c, d) = self.x(mark["x"]), self.y(mark["y"])
         pixels = pixels[:: 1 if d > c else -1, :: 1 if b > a else -1]
         room = {"x": min(a, b), "y": min(c, d), "width": abs(b - a), "height": abs(d - c)}
         look = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
         yield _tag("image", href=f"data:image/png;base64,{b64encode(png(pixels)).decode()}", **room, **look)
 
-    def handle(self, shape: Part) -> Iterator[str]:
-        yield from map(self.shape, shape["of"])
-        if shape.get("r") == 0:
+    def drag_handle(self, mark: Part) -> Iterator[str]:
+        yield from map(self.mark, mark["grab_marks"])
+        if mark.get("radius_px") == 0:
             return
-        x, y = self.x(shape["x"])[0], self.y(shape["y"])[0]
-        if "angle" in shape:
+        x, y = self.x(mark["x"])[0], self.y(mark["y"])[0]
+        if "angle" in mark:
             reach, (angle,) = (
-                self.still.numbers(shape["length"])[0] * self.unit(shape),
-                self.still.numbers(shape["angle"]),
+                self.still.numbers(mark["length"])[0] * self.unit(mark),
+                self.still.numbers(mark["angle"]),
             )
             x, y = x + reach * np.cos(angle), y - reach * np.sin(angle)
         if np.isfinite(x + y):
-            yield _tag("circle", cx=x, cy=y, r=shape.get("r", 9), fill=_css(shape["colour"]))
+            yield _tag("circle", cx=x, cy=y, r=mark.get("radius_px", 9), fill=_css(mark["colour"]))
 
-    def sketch(self, shape: Part) -> Iterator[str]:
-        drawn = shape["drawn"]
+    def sketch_input(self, mark: Part) -> Iterator[str]:
+        drawn = mark["sketch"]
         (left, right), (low, high) = (
             self.x([drawn["columns"][0], drawn["columns"][-1]]),
             self.y([drawn["levels"][0], drawn["levels"][-1]]),
         )
         yield _tag("rect", x=left - 12, width=right - left + 24, y=high, height=low - high, class_="film-pad")
 
-    def unit(self, shape: Part) -> float:
-        """Return px of a length: in units of x, or of y where the shape says so."""
-        return float(abs(self.sy) if shape.get("unit") == "y" else self.sx)
+    def unit(self, mark: Part) -> float:
+        """Return px of a length: in units of x, or of y where the mark says so."""
+        return float(abs(self.sy) if mark.get("length_unit") == "y" else self.sx)
 
-    def colours(self, shape: Part) -> Iterator[str]:
-        """Yield the colour of each of a shape's parts."""
-        several = shape["colour"] if isinstance(shape["colour"], list) else [shape["colour"]]
-        if shape.get("paint") is not None and isinstance(shape["colour"], list):
-            return (_css(several[round(k)]) for k in self.still.numbers(shape["paint"]).tolist())
+    def colours(self, mark: Part) -> Iterator[str]:
+        """Yield the colour of each of a mark's parts."""
+        several = mark["colour"] if isinstance(mark["colour"], list) else [mark["colour"]]
+        if mark.get("colour_index") is not None and isinstance(mark["colour"], list):
+            return (_css(several[round(k)]) for k in self.still.numbers(mark["colour_index"]).tolist())
         return cycle(map(_css, several))
 
 
@@ -322,6 +351,13 @@ def _through(x: np.ndarray, y: np.ndarray) -> str:
         pieces.append(f"{pen}{_px(a)} {_px(b)}")
         pen = "L"
     return "".join(pieces)
+
+
+def _hatch(name: str, colour: str) -> str:
+    """Return a fill of diagonal strokes in a colour."""
+    stroke = _tag("line", x1=2, x2=2, y1=0, y2=7, stroke=colour, stroke_width=2)
+    turn = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
+    return _tag("pattern", stroke, id=name, width=7, height=7, **turn)
 
 
 def _css(colour: str) -> str:
