@@ -89,7 +89,8 @@ def painted(still: StaticScene) -> tuple[str, ...]:
     shapes = [shape for panel in panels for shape in panel["marks"] if still._shown(shape)]
     labels = [part for shape in shapes for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == "text"]
     there = [part for part in labels if all(np.isfinite(still.numbers(part[axis])).all() for axis in "xy")]
-    texts = [panel["title"] for panel in panels] + [part["content"] for part in there]
+    beside = [each["content"] for panel in panels for each in panel["paragraphs"]]
+    texts = [panel["title"] for panel in panels] + beside + [part["content"] for part in there]
     return tuple(filter(None, map(still.text, texts)))
 
 

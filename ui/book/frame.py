@@ -19,6 +19,7 @@ from ui.figures.drawing import Drawing, Film, write
 from ui.page import tasks
 from ui.page.controls import Hand
 from ui.page.menu import SECTIONS, declaration
+from ui.page.tasks import Question
 from ui.present.view import View
 from ui.text.words import Words
 from ui.work.session import Session
@@ -117,14 +118,16 @@ class Book(Stage):
         heading = f'<h2 id="{escape(section)}">{escape(title)}</h2>' if title else ""
         self.places.add("prose", heading + html(body), key=f"prose.{section}")
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
         if self.view.stage and not self.leads(drawing.id):
             return
         finding = self._film(drawing) if isinstance(drawing, Film) else self._figure(drawing)
         if self.view.stage:
             self.take_lead(self.places.here.children[-1])
-        else:
-            self.more(drawing, finding, code)
+            return
+        if ask:
+            self.predict(ask)
+        self.more(drawing, finding, code)
 
     def _figure(self, drawing: Drawing) -> str:
         """Draw a figure; return the sentence below it."""

@@ -17,6 +17,12 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
     "#7F7F7F",
 )
 SERIES_COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
+# One meaning on every page: who asks, who is found, what is handed on, what lies between; what training showed.
+VIOLET = "#5B4FC4"
+QUERY_COLOUR, KEY_COLOUR, VALUE_COLOUR, DISTANCE_COLOUR = BLUE, RED, PURPLE, VIOLET
+TRAINED_COLOUR, UNSEEN_COLOUR, MUTED_COLOUR = GREEN, ORANGE, GREY
+ACTION_COLOUR = "light-dark(#0b5c9e, #6cb8f0)"
+"""Of what is to be dragged, as the player's buttons have it."""
 ColourScale = tuple[tuple[float, str], ...]
 
 
@@ -49,11 +55,17 @@ TEXT_COLOURS = {
     PURPLE: ("#83508A", "#C893C9"),
     SKY: ("#0B6C82", "#45BCD8"),
     YELLOW: ("#59690F", "#A5B84A"),
+    VIOLET: ("#5347B8", "#A99FF2"),
     GREY: ("#5E5E5E", "#A8A8A8"),
     FADED: ("#5C6072", "#A9ADBA"),
 }
 # What becomes of a pair, by rope_core.hf.anatomy's words.
 REGION_COLOURS = {"kept": GREY, "blended": SKY, "divided": PURPLE, "own": YELLOW, "still": GREY}
+
+
+def series_text_colour(colour: str) -> str:
+    """Return a series' colour as letters have it on either theme."""
+    return f"light-dark({', '.join(TEXT_COLOURS[colour])})" if colour in TEXT_COLOURS else colour
 
 
 def linear_rgb(colour: str) -> npt.NDArray[np.float64]:
@@ -67,7 +79,7 @@ def linear_rgb(colour: str) -> npt.NDArray[np.float64]:
 
 
 def contrast_ratio(each: str, other: str) -> float:
-    """Return the contrast_ratio ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
+    """Return the contrast ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
 
     >>> contrast_ratio("#000000", "#FFFFFF")
     21.0

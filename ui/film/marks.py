@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ui.film.colours import DIVERGING_SCALE, DIVERGING_SCALE_DARK, TEXT_COLOURS, ColourScale
+from ui.film.colours import DIVERGING_SCALE, DIVERGING_SCALE_DARK, ColourScale, series_text_colour
 from ui.film.scene import Control, Mark, NumberTrack, TextOrTrack
 from ui.film.sketch import Sketch
 
@@ -33,11 +33,6 @@ def from_beat(beat: int, *marks: Mark) -> list[Mark]:
 def up_to_beat(beat: int, *marks: Mark) -> list[Mark]:
     """Return marks that are shown up to a beat."""
     return [mark | {"last_beat": beat} for mark in marks]
-
-
-def series_text_colour(colour: str) -> str:
-    """Return a series' colour as letters have it on either theme."""
-    return f"light-dark({', '.join(TEXT_COLOURS[colour])})" if colour in TEXT_COLOURS else colour
 
 
 def line(

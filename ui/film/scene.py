@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ui.film.colours import series_text_colour
 from ui.film.sketch import Sketch
 from ui.text.words import Words, short
 
@@ -175,11 +176,22 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """A line of text beside a picture, which the browser breaks where it has no room; ``font_size`` in px."""
+
+    content: TextOrTrack
+    colour: str = "ink"
+    font_size: int = 16
+    bold: bool = False
+
+
+@dataclass(frozen=True)
 class Panel:
     """One picture of a film. Panels are side by side and restack where the screen is narrow.
 
     Attributes:
         x, y: the axes; with ``equal_aspect`` a unit is as long on both, and the panel is as high as that asks for.
+        paragraphs: text above the marks; a panel of paragraphs alone has none, and its axes are not drawn.
         marks: from the back to the front.
         title: above the picture.
         min_width: the least width in px before panels restack.
@@ -198,6 +210,12 @@ class Panel:
     equal_aspect: bool = False
     first_beat: int = 1
     last_beat: int = 0
+    paragraphs: Sequence[Paragraph] = ()
+
+
+def text_panel(*paragraphs: Paragraph, **layout: Any) -> Panel:
+    """Return a panel of paragraphs alone; ``layout``: ``min_width``, ``width_share``, ``first_beat``, ``last_beat``."""
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), (), paragraphs=paragraphs, **layout)
 
 
 @dataclass(frozen=True)
@@ -232,17 +250,21 @@ def beats_from_labels(
 ) -> tuple[Beat, ...]:
     """Return the beats of a film, one for each finding.
 
-    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; ``hint_controls``:
+    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; the first sentence
+    is the page's claim, and an instruction stands in the picture, where there is no such label; ``hint_controls``:
     those that move by themselves once, and ``control_values``: where the controls are put, beat by beat.
     """
 
     def words(label: str) -> TextOrTrack:
         return sentence_parts(lambda **marks: t(label, **marks), **slots)
 
+    def first(label: str, other: str) -> TextOrTrack:
+        return words(label) if t.has(label) else t(other) if other else ""
+
     hinted = [*hint_controls, *[""] * len(findings)]
     placed = [*control_values, *[{}] * len(findings)]
     return tuple(
-        Beat(words(f"{name}_say_{k}"), words(f"{name}_do_{k}"), finding, hinted[k - 1], placed[k - 1])
+        Beat(first(f"{name}_say_{k}", "claim"), first(f"{name}_do_{k}", ""), finding, hinted[k - 1], placed[k - 1])
         for k, finding in enumerate(findings, 1)
     )
 
@@ -315,6 +337,8 @@ def _plain(value: Any, numbers: list[bytes]) -> Any:
         return value.item()
     if isinstance(value, Axis):
         return vars(value)
+    if isinstance(value, Paragraph):
+        return _plain(vars(value) | {"colour": series_text_colour(value.colour)}, numbers)
     if isinstance(value, Mapping):
         return {name: _plain(item, numbers) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -53,12 +53,7 @@ class StaticScene:
         """Yield what each beat says, its panels as HTML, and the sentence below; of a film without beats one."""
         for k, beat in enumerate(self.head["beats"] or [{"sentence": "", "finding": ""}]):
             self.index[BEAT] = k
-            figures = "".join(
-                f'<figure class="film-panel" style="flex: {panel["width_share"]} 1 {panel["min_width"]}px">'
-                f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
-                f'<div class="film-place">{svg}</div></figure>'
-                for panel, svg, _ in self._painted()
-            )
+            figures = "".join(self.figure(panel, svg) for panel, svg, _ in self._painted())
             finding = self.text(beat["finding"] or self.head["finding"])
             yield self.text(beat["sentence"]), f'<div class="film-panels">{figures}</div>', finding
 
@@ -75,6 +70,23 @@ class StaticScene:
             high = max(high, height + 22)
         frame = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_px(WIDTH)} {_px(y + high)}" width="{_px(WIDTH)}"'
         return f"<svg {frame}><style>{STYLE}</style>{''.join(pieces)}</svg>"
+
+    def figure(self, panel: Part, svg: str) -> str:
+        """Return a panel with its title and paragraphs as HTML."""
+        look = "film-panel" if svg else "film-panel film-text"
+        title = f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
+        place = f'<div class="film-place">{svg}</div>' if svg else ""
+        size = f"flex: {panel['width_share']} 1 {panel['min_width']}px"
+        return f'<figure class="{look}" style="{size}">{title}{self.paragraphs(panel)}{place}</figure>'
+
+    def paragraphs(self, panel: Part) -> str:
+        """Return a panel's paragraphs as HTML."""
+        texts = []
+        for each in panel["paragraphs"]:
+            weight = "; font-weight: 600" if each["bold"] else ""
+            look = f"font-size: {each['font_size']}px; color: {_css(each['colour'])}{weight}"
+            texts.append(f'<p class="film-paragraph" style="{look}">{escape(self.text(each["content"]))}</p>')
+        return "".join(texts)
 
     def text(self, part: Any) -> str:
         """Return a text where the controls are."""
@@ -120,7 +132,7 @@ class StaticScene:
                 shares, left = sum(each["width_share"] for each in row), 0.0
                 for each in row:
                     width = min(each["min_width"], WIDTH) + max(0.0, room) * each["width_share"] / shares
-                    svg, height = _Panel(self, each, width).svg()
+                    svg, height = _Panel(self, each, width).svg() if each["marks"] else ("", 0.0)
                     yield each, svg, (left, width, height)
                     left += width + GAP
                 row = []

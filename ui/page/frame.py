@@ -108,10 +108,10 @@ class Frame(Protocol):
         ``pick`` is called with the row that is chosen; the table returns it, 0 until one is.
         """
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
         """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``.
 
-        A film has the controls that it moves with it.
+        A film has the controls that it moves with it; ``ask``: the question that stands right below it.
         """
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:

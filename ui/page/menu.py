@@ -49,6 +49,7 @@ class Declaration:
         tasks: what it asks of its reader (TASKS); () where the file names none.
         fits: raises ValueError where a store's values do not go together; None where the file names no rule.
         body: draws the page on a frame.
+        claim_in_film: whether the first film states the page's claim, so that the frame does not write it above.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Declaration:
     tasks: tuple[Task, ...]
     fits: Callable[[Store], object] | None
     body: Callable[[Frame], None]
+    claim_in_film: bool
 
     def store(self, session: Session) -> Store:
         """Return the page's values in a session."""
@@ -67,7 +69,8 @@ def declaration(page: str) -> Declaration:
     module = import_module(f"pages.{SECTIONS[page]}.{page}")
     tasks = getattr(module, "TASKS", ())
     fields = (*module.FIELDS, *(field for task in tasks for field in task.fields))
-    return Declaration(page, fields, tasks, getattr(module, "fits", None), module.body)
+    fits, claim_in_film = getattr(module, "fits", None), getattr(module, "CLAIM_IN_FILM", False)
+    return Declaration(page, fields, tasks, fits, module.body, claim_in_film)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from ui.page.charts import sendable
 from ui.page.controls import Place
 from ui.page.menu import PATH, Declaration, declaration, way
 from ui.page.symbols import legend
+from ui.page.tasks import Question
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
 from ui.present.view import OPEN, REACHED, View
@@ -65,6 +66,7 @@ class Served(Content):
     def __init__(self, page: Declaration, view: View, pages: Pages, *, pressed: bool) -> None:
         self.name, self.t, self.session = page.name, Words(view.lang, page.name), st.session_state
         self.store, self.view, self.pages, self.tasks = page.store(st.session_state), view, pages, page.tasks
+        self.claim_in_film = page.claim_in_film
         self.address = Address(self.store, view)
         self.address.arrive(pressed=pressed)
         self.controls = Controls(self.store, self.t, view.hidden)
@@ -85,12 +87,13 @@ class Served(Content):
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
             language_switch()
-        claim = self.t("claim")
+        claim = "" if self.claim_in_film else self.t("claim")
         if room := self.view.room:
             # In the claim's own element: with one more, React builds what follows anew; the keyboard loses its place.
             join = Words(self.view.lang, "predict")("join", room=plain(room))
             claim = f"**[{join}](./room/{quote(room)}?{urlencode({'lang': self.view.lang})})**\n\n{claim}"
-        st.markdown(claim)
+        if claim:
+            st.markdown(claim)
         if self.t.has("task"):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
         if self.view.number:
@@ -145,9 +148,12 @@ class Served(Content):
             st.header(title, anchor=section)
         st.markdown(body)
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
         if not self.stage:
-            self.more(drawing, self._shown(drawing), code)
+            finding = self._shown(drawing)
+            if ask:
+                self.predict(ask)
+            self.more(drawing, finding, code)
         elif place := self.stage.place(drawing.id):
             with place:
                 self._shown(drawing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +110,7 @@ def heat(
 
 
 def hand(
-    ropes: Sequence[rc.Rope], which: Ints, at_pair: Control, at_base: Control, t: Words, kind: str = "", **shown: int
+    ropes: Sequence[rc.Rope], which: Ints, at_pair: Control, at_base: Control, t: Words, kind: str = "", **shown: Any
 ) -> Panel:
     """Return the hand of one pair after a few tokens, and with ``kind`` what the table has of it."""
     both = at_pair, at_base

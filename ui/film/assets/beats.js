@@ -21,12 +21,15 @@ export class Telling {
   get beat() { return this.at ?? Math.round(this.film.controls[BEAT]?.index ?? 0); }
 
   header(place) {
-    const { film } = this, { words, beats } = film.head;
     this.said = html("p", "film-say", place);
-    const row = html("div", "film-way", place);
-    this.done = html("p", "film-do", row);
-    if (this.at !== null) return;
-    const steps = html("span", "film-steps", row);
+    this.done = html("p", "film-do", place);
+  }
+
+  /** The way to the other steps, beside the sentence of what is seen. */
+  steps(place) {
+    const { film } = this, { words, beats } = film.head;
+    if (this.at !== null || !beats.length) return;
+    const steps = html("span", "film-steps", place);
     this.buttons = beats.map((_, k) => {
       const node = button(String(k + 1), steps, () => this.go(k), `${words.step} ${k + 1}`, "film-step");
       node.dataset.key = `step.${k}`;
@@ -34,10 +37,11 @@ export class Telling {
     });
     this.then = button(words.then, steps, () => this.go(this.beat + 1), "", "film-then");
     this.then.dataset.key = "then";
-    place.addEventListener("keydown", (event) => {
+    steps.addEventListener("keydown", (event) => {
       const by = { PageDown: 1, PageUp: -1 }[event.key];
       if (by && this.go(this.beat + by)) event.preventDefault();
     });
+    this.turn();
   }
 
   /** Go to a step, if there is one and none is prescribed. */

@@ -65,7 +65,9 @@ export class Film {
     const place = html("div", "film-bar", box);
     this.sketch?.buttons(place, before?.sketch);
     this.inputs = bar(this, place);
-    this.line = html("p", "film-finding", box);
+    const below = html("div", "film-below", box);
+    this.line = html("p", "film-finding", below);
+    this.tellings[0].steps(below);
     this.spoken = html("span", "film-spoken", box, { role: "status" });
     for (const telling of this.tellings) telling.fit();
     if (focused) box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });

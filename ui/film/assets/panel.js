@@ -1,6 +1,6 @@
 // One picture: its room, its axes, and its marks from the back to the front.
 
-import { html, make, px, put, say } from "./dom.js";
+import { css, html, make, px, put, say } from "./dom.js";
 import { Handle, press } from "./handle.js";
 import { MARKS } from "./marks.js";
 import { Sketch } from "./sketch.js";
@@ -18,7 +18,13 @@ export class Panel {
     this.root = html("figure", "film-panel", parent);
     this.root.style.flex = `${head.width_share} 1 ${head.min_width}px`;
     this.caption = html("figcaption", "film-title", this.root);
+    this.paragraphs = head.paragraphs.map(({ content, colour, font_size: size, bold }) => {
+      const node = html("p", "film-paragraph", this.root, { style: `font-size: ${size}px; color: ${css(colour)}${bold ? "; font-weight: 600" : ""}` });
+      return { node, content };
+    });
+    this.root.classList.toggle("film-text", !head.marks.length);
     this.place = html("div", "film-place", this.root);
+    this.place.hidden = !head.marks.length;
     this.svg = make("svg", { role: "group" }, this.place);
     this.margin = head.x.ticks.length || head.y.ticks.length || head.x.title || head.y.title ? { ...MARGIN } : { ...BARE };
     if (!head.x.ticks.length && !head.x.title) this.margin.bottom = 10;
@@ -58,7 +64,7 @@ export class Panel {
   /** Take the width that there is; the height follows from it where both axes have one unit. */
   fit() {
     const { head, margin: m } = this, width = this.place.clientWidth || head.min_width;
-    if (!this.shown || width === this.width) return;
+    if (!this.shown || width === this.width || this.place.hidden) return;
     const inner = width - m.left - m.right, w = head.x.high - head.x.low, h = head.y.high - head.y.low;
     const tall = head.equal_aspect ? Math.min(head.height, Math.abs(inner * h / w)) : head.height;
     Object.assign(this, { width, height: tall + m.top + m.bottom });
@@ -118,6 +124,7 @@ export class Panel {
       drawn.first = false;
     }
     say(this.caption, this.film.tracks.text(this.head.title));
+    for (const { node, content } of this.paragraphs) say(node, this.film.tracks.text(content));
   }
 
   /** Draw everything again: what may be moved has changed, or a curve was shown. */

@@ -1,0 +1,195 @@
+"""Marks made of others, which several pages share: words over their positions, dials, brackets, links, verdicts.
+
+Angles on a page go the clock's way from the top; `clock_angle` turns them into those of marks. Every function returns
+a list of marks, from the back to the front. Numbers may be tracks where the argument says `NumbersOrTrack`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ui.film import marks
+from ui.film.colours import (
+    ACTION_COLOUR,
+    DISTANCE_COLOUR,
+    GREY,
+    MUTED_COLOUR,
+    TRAINED_COLOUR,
+    UNSEEN_COLOUR,
+    text_colour_on,
+)
+from ui.film.marks import NumbersOrTrack
+from ui.film.scene import Mark, NumberTrack, TextOrTrack
+
+TILE = 0.46
+"""Half the width of a word's tile, in positions."""
+LINK_POINTS = np.linspace(0.0, 1.0, 24)
+TOP = np.pi / 2
+
+
+def offset(value: NumbersOrTrack, by: float) -> NumbersOrTrack:
+    """Return numbers, plain or at every stop, with ``by`` added."""
+    if isinstance(value, NumberTrack):
+        return NumberTrack(value.drivers, value.keyframes + by)
+    return np.asarray(value) + by
+
+
+def clock_angle(angle: NumbersOrTrack) -> NumbersOrTrack:
+    """Return a mark's angle (rad, counter-clockwise from the right) from one that goes the clock's way from the top.
+
+    >>> float(clock_angle(np.pi / 2))
+    0.0
+    """
+    if isinstance(angle, NumberTrack):
+        return NumberTrack(angle.drivers, TOP - angle.keyframes)
+    return TOP - np.asarray(angle)
+
+
+def word_tile(
+    x: NumbersOrTrack, y: float, content: TextOrTrack, colour: str = "", half_height: float = 0.5, **style: Any
+) -> list[Mark]:
+    """Return a word in a tile about (x, y): grey, or white bold letters on ``colour``."""
+    left, right = offset(x, -TILE), offset(x, TILE)
+    tile = marks.rect(left, right, y - half_height, y + half_height, colour or GREY, corner_px=5)
+    letters = {"bold": True, "halo": False, "font_size": 16} if colour else {"font_size": 15, "halo": False}
+    tile |= {} if colour else {"opacity": 0.18}
+    ink = text_colour_on(colour) if colour else "ink"
+    return [tile, marks.text(x, y, content, ink, dy=5, **(letters | style))]
+
+
+def ghost_tile(x: NumbersOrTrack, y: float, content: TextOrTrack, half_height: float = 0.5) -> list[Mark]:
+    """Return the dashed outline of a tile: where a word is to be dragged."""
+    edge: dict[str, Any] = {"outline": ACTION_COLOUR, "stroke_dash": "5 4", "corner_px": 5}
+    tile = marks.rect(offset(x, -TILE), offset(x, TILE), y - half_height, y + half_height, "none", **edge)
+    return [tile, marks.text(x, y, content, ACTION_COLOUR, dy=5, font_size=15)]
+
+
+def word_row(
+    words: Sequence[TextOrTrack], positions: Sequence[NumbersOrTrack], y: float, colours: Mapping[int, str] = {}
+) -> list[Mark]:
+    """Return words in tiles over their positions; ``colours``: of chosen ones, by their index. nan hides a tile."""
+    each = enumerate(zip(words, positions, strict=True))
+    return [mark for k, (word, x) in each for mark in word_tile(x, y, word, colours.get(k, ""))]
+
+
+def position_ticks(positions: Sequence[int], y: float, highlighted: Mapping[int, str] = {}) -> list[Mark]:
+    """Return the numbers of positions below a row of words; chosen ones bold in a colour."""
+    return [
+        marks.text(float(k), y, str(k), highlighted.get(k, MUTED_COLOUR), bold=k in highlighted, font_size=14)
+        for k in positions
+    ]
+
+
+def span_bracket(
+    x0: NumbersOrTrack, x1: NumbersOrTrack, y: float, content: TextOrTrack = "", thickness: float = 0.2
+) -> list[Mark]:
+    """Return a bracket from x0 to x1 in the colour of distances, with a text below its middle."""
+    sides = [value.keyframes if isinstance(value, NumberTrack) else np.asarray(value) for value in (x0, x1)]
+    drivers = next((value.drivers for value in (x1, x0) if isinstance(value, NumberTrack)), ())
+    middle = NumberTrack(drivers, (sides[0] + sides[1]) / 2) if drivers else (sides[0] + sides[1]) / 2
+    band = marks.rect(x0, x1, y, y + thickness, DISTANCE_COLOUR, opacity=0.45)
+    ends = [
+        marks.rect(offset(x, -0.02), offset(x, 0.02), y - thickness, y + 2 * thickness, DISTANCE_COLOUR)
+        for x in (x0, x1)
+    ]
+    words = [marks.text(middle, y, content, DISTANCE_COLOUR, bold=True, font_size=17, dy=24)] if content else []
+    return [band, *ends, *words]
+
+
+def dial(
+    x: float,
+    y: float,
+    radius: float,
+    angle: NumbersOrTrack,
+    colour: str = "ink",
+    *,
+    trained: float | None = None,
+    stroke_width: float = 6,
+    ring: bool = True,
+    **style: Any,
+) -> list[Mark]:
+    """Return a circle with an arrow at ``angle`` (rad, the clock's way from the top).
+
+    ``trained``: the greatest angle of training; its arc is green, the rest of the ring is hatched.
+    """
+    back = [marks.circle(x, y, radius, GREY, 1.5, **style)] if ring else []
+    if trained is not None and trained < 2 * np.pi:
+        unseen = {"inner_radius": 0.84 * radius, "fill_pattern": "hatch"}
+        back.append(marks.wedge(x, y, radius, TOP - trained, TOP - 2 * np.pi, UNSEEN_COLOUR, **unseen, **style))
+    if trained is not None:
+        end = TOP - min(trained, 2 * np.pi)
+        back.append(marks.wedge(x, y, radius, TOP, end, TRAINED_COLOUR, inner_radius=0.84 * radius, **style))
+    arrow = marks.vector(x, y, 0.97 * radius, clock_angle(angle), colour, stroke_width, has_head=True, **style)
+    return [*back, arrow, marks.dot([x], [y], "ink", stroke_width / 1.2)]
+
+
+def angle_wedge(
+    x: NumbersOrTrack,
+    y: NumbersOrTrack,
+    radius: float,
+    start: NumbersOrTrack,
+    end: NumbersOrTrack,
+    colour: str = DISTANCE_COLOUR,
+) -> list[Mark]:
+    """Return the slice between two angles (rad, the clock's way from the top), in the colour of distances."""
+    return [marks.wedge(x, y, radius, clock_angle(start), clock_angle(end), colour, opacity=0.45)]
+
+
+def link(x0: NumbersOrTrack, y0: float, x1: NumbersOrTrack, y1: float, colour: str, **style: Any) -> Mark:
+    """Return a smooth curve down from (x0, y0) to (x1, y1), of 24 points (D3: link)."""
+    ease = LINK_POINTS * LINK_POINTS * (3 - 2 * LINK_POINTS)
+    given = [value.keyframes if isinstance(value, NumberTrack) else np.atleast_1d(value) for value in (x0, x1)]
+    drivers = next((value.drivers for value in (x0, x1) if isinstance(value, NumberTrack)), ())
+    x = given[0] * (1 - ease) + given[1] * ease
+    path: NumbersOrTrack = NumberTrack(drivers, x) if drivers else x
+    return marks.line(path, y0 + (y1 - y0) * LINK_POINTS, colour, **{"stroke_width": 2, **style})
+
+
+def signed_matrix(
+    values: Sequence[Sequence[TextOrTrack]],
+    x: float,
+    y: float,
+    colour: str,
+    *,
+    cell: float = 1.0,
+    shares: npt.NDArray[np.float64] | None = None,
+    font_size: int = 17,
+) -> list[Mark]:
+    """Return a matrix of written numbers between brackets, its top left corner at (x, y), rows downward.
+
+    ``shares``: (rows, columns) of 0 to 1, how strongly each cell is tinted; evenly where there are none.
+    """
+    rows, columns = len(values), len(values[0])
+    drawn: list[Mark] = []
+    for i, row in enumerate(values):
+        for j, content in enumerate(row):
+            left, top = x + j * cell, y - i * cell
+            strength = 0.16 if shares is None else 0.08 + 0.4 * float(shares[i, j])
+            drawn += [
+                marks.rect(left, left + cell, top - cell, top, colour, opacity=strength),
+                marks.text(left + cell / 2, top - cell / 2, content, font_size=font_size, dy=6, halo=False),
+            ]
+    high, lip = rows * cell, 0.12 * cell
+    for side, inward in ((x, lip), (x + columns * cell, -lip)):
+        ends_x = [side + inward, side - inward / 2, side - inward / 2, side + inward]
+        drawn.append(marks.line(ends_x, [y + lip / 2, y + lip / 2, y - high - lip / 2, y - high - lip / 2], "ink", 2))
+    return drawn
+
+
+def verdict(
+    x: NumbersOrTrack, y: NumbersOrTrack, right: TextOrTrack, wrong: TextOrTrack = "", **style: Any
+) -> list[Mark]:
+    """Return a text in green and one in amber at one point, of which one is empty at every stop: ✓ or ✗ and words."""
+    look = {"bold": True, "anchor": "start", "font_size": 17} | style
+    return [marks.text(x, y, right, TRAINED_COLOUR, **look), marks.text(x, y, wrong, UNSEEN_COLOUR, **look)]
+
+
+def drag_hint(x: NumbersOrTrack, y: float, content: TextOrTrack, **style: Any) -> Mark:
+    """Return what is to be dragged, with a hand, in the colour of hints."""
+    parts = [content] if isinstance(content, str | NumberTrack) or not isinstance(content, Sequence) else [*content]
+    look = {"anchor": "start", "font_size": 16, "bold": True} | style
+    return marks.text(x, y, ["☞ ", *parts], ACTION_COLOUR, **look)
