@@ -1,42 +1,43 @@
 """The front door: one picture, three entries, the learning path."""
 
-from rope_core.theory import attention, challenges, frequency_demo
+from rope_core.theory import challenges, frequency_demo
 from ui.figures import home as figures
 from ui.page.fields import GEOMETRY, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
-BEAT = beats(3)
-POSITION = Field("position", "int", 5, 0, figures.LAST, steps=figures.POSITIONS)
-WORDS = Field("words", "text", "")
+CLAIM_IN_FILM = True
+BEAT = beats(2)
+POSITION = Field("position", "int", figures.START, figures.FIRST, figures.LAST)
+DISTANCE = Field("distance", "int", 24, 1, figures.FARTHEST, steps=figures.DISTANCES)
 FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
 
-SLOW = Question("slow", "c", ((BEAT, 2), (POSITION, figures.LAST)))
+BOTH = Question("both", "b", ((BEAT, 1), (POSITION, figures.START)))
+SLOW = Question("slow", "c", ((BEAT, 2), (DISTANCE, 4096)))
 FINISHED = Drawn("finished")
 BELOW = Challenge("below", (FAR,), challenges.negative_score)
-TASKS = (SLOW, FINISHED, BELOW)
+TASKS = (BOTH, SLOW, FINISHED, BELOW)
 
-FIELDS = (BEAT, POSITION, WORDS, *GEOMETRY)
+FIELDS = (BEAT, POSITION, DISTANCE, *GEOMETRY)
 
 
 def picture(page: Frame) -> None:
-    """Draw a token that is dragged along a text, and the hands of its pairs."""
-    words = figures.words_of(page.get(WORDS), page.t)
-    film = figures.dials(page.store.rope(), stops(POSITION, page.get(POSITION)), words, page.t)
-    page.show(film, figures.dials, attention.score_curve)
+    """Draw two words whose arrows have their distance between them, then all arrows by the distance."""
+    at = stops(DISTANCE, page.get(DISTANCE))
+    film = figures.angle_of_distance(page.store.rope(), page.get(POSITION), at, page.t)
+    page.show(film, figures.angle_of_distance, ask=BOTH)
     page.bar()
-    page.predict(SLOW)
-    page.controls.text(WORDS)
 
 
 def tasks(page: Frame) -> None:
     """Have the reader draw how many hands have gone round, and find a position with a negative score."""
+    page.predict(SLOW)
     left, right = page.columns(1, 1)
     with left:
         page.show(figures.finished(page.store.rope(), page.t), figures.finished, frequency_demo.incomplete)
     with right:
-        page.challenge(BELOW, page.store.rope(), figures.PARTNER)
+        page.challenge(BELOW, page.store.rope(), figures.KEY_POSITION)
 
 
 def path(page: Frame) -> None:

@@ -1,267 +1,304 @@
-"""The one picture of the front page: a token goes along a text, and the hands of its pairs turn."""
+"""The front page: one pair of a key and a query, whose angle is their distance, and all pairs by the distance."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
-from rope_core.theory.attention import aligned, score_curve
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film import marks
-from ui.film.colours import BLUE, GREY, RED, text_colour_on
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
+from ui.film.composite_marks import (
+    TOP,
+    angle_wedge,
+    clock_angle,
+    drag_hint,
+    ghost_tile,
+    position_ticks,
+    span_bracket,
+    word_row,
+    word_tile,
+)
 from ui.film.scene import (
     Axis,
     Control,
     Mark,
     NumberTrack,
     Panel,
+    Paragraph,
     Scene,
     TextTrack,
     beats_from_labels,
     field_control,
     sentence_parts,
+    text_panel,
 )
 from ui.text.words import Words
 
-DIALS = 4
-LAST, WHOLE, GROWING = 4095, 64, 140
 DOUBLINGS = 12
 """Powers of two of the last position that a drawn curve goes to."""
-ROUND = (100, 200, 500, 1000, 2000, 3000, 4000)
-UP = np.pi / 2
-FEWEST, MOST, LETTERS = 3, 8, 10
-"""How many words a sentence has, and how many letters of a word are drawn."""
-REST = 0.6
-"""How wide the rest of the text is, over the sentence: a phone needs the room for the words."""
-ONE = 8
-"""The share of the pairs, from the fastest, at which the pair lies that is shown alone: it turns 18 degrees a word."""
-HARDLY = 0.01
-"""Turns below which an arrow is said to have hardly moved."""
-TILE = 0.46
-"""Half a word's width, in places."""
-HIGH, MIDDLE, LONG = 4.4, 2.8, 1.4
-"""The text's panels' height, an arrow's foot and its length, over the height of a word."""
-PARTNER = 1
-"""The place in the sentence of the token that the moved one is compared with."""
-POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LAST, GROWING)).astype(int).tolist()}))
-"""Every position at first, then in growing steps, so that a play shows the slow hands too."""
-
-
-def shown(rope: rc.Rope) -> list[int]:
-    """Return pairs spread from the fastest to the slowest, the one that is shown alone among them; at most DIALS."""
-    spread = np.linspace(single(rope), rope.pairs - 1, DIALS - 1).round().astype(int).tolist()
-    return sorted({0, *spread})
+KEY_POSITION, START, FIRST, LAST = 1, 5, 3, 10
+"""Where the red word stands, where the blue one does at first, and the positions that it can have."""
+GHOST = 9
+"""Where the dashed tile shows that the blue word can go."""
+SHARE = 8
+"""The pair that is drawn alone lies this share of the way from the fastest: it turns 18 degrees a word."""
+FARTHEST, STEPS = 54_400, 150
+DISTANCES = tuple(np.unique(np.rint(np.geomspace(1, FARTHEST, STEPS)).astype(int)).tolist())
+"""Distances in growing steps, up to a turn of the slowest arrow of Llama 2."""
+ACROSS = 8
+"""Arrows in a row of the picture of all of them."""
 
 
 def single(rope: rc.Rope) -> int:
-    """Return the pair that is shown alone."""
-    return rope.pairs // ONE
+    """Return the pair that is drawn alone."""
+    return rope.pairs // SHARE
 
 
-def places(positions: Array, count: int) -> Array:
-    """Return where positions are along the line: the sentence's ``count`` one apart, the rest logarithmic."""
-    beyond = REST * count * np.log(np.maximum(positions, count) / count) / np.log(LAST / count)
-    return np.asarray(np.minimum(positions, count) + beyond)
+def degrees(radians: float) -> str:
+    """Return an angle with three digits, whole degrees from 100 on.
+
+    >>> degrees(1.2649), degrees(2.846)
+    ('72.5°', '163°')
+    """
+    value = float(np.degrees(radians))
+    return f"{value:,.0f}°" if value >= 100 else f"{value:.3g}°"
 
 
-def tokens(wavelength: float) -> str:
-    """Return a wavelength as it is written on the page."""
+def _words(wavelength: float) -> str:
     return f"{wavelength:,.1f}" if wavelength < 100 else f"{wavelength:,.0f}"
 
 
-def turns(positions: Array, wavelength: float) -> tuple[str, ...]:
-    """Return how often a hand has turned at each position, as text."""
-    return tuple(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (positions / wavelength).tolist())
-
-
-def words_of(sentence: str, t: Words) -> tuple[str, ...]:
-    """Return the words of a visitor's sentence, MOST at most; the page's own sentence where it has too few.
-
-    A text without spaces is read letter by letter, as Chinese is.
-    """
-    words = sentence.split() if len(sentence.split()) > 1 else list(sentence.strip())
-    shown_words = tuple(word[:LETTERS] for word in words[:MOST])
-    return shown_words if len(shown_words) >= FEWEST else tuple(t("sentence").split())
+def _turns(far: Control, wavelength: float) -> TextTrack:
+    """Return how often an arrow has turned at each distance."""
+    turns = (np.array(far.stops) / wavelength).tolist()
+    return TextTrack((far,), tuple(f"{value:,.0f}" if value >= 100 else f"{value:.2g}" for value in turns))
 
 
 @cached_figure
-def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: Words) -> Film:
-    """Return a word that is dragged along a text: one of its pairs as an arrow, then several, then a similarity."""
-    at = field_control(t, "position", positions, play_seconds=24.0)
-    moved = np.array(at.stops)
-    scores = score_curve(rc.spectrum(rc.Request(rope)), moved - PARTNER)
-    alone = single(rope)
-    position = TextTrack((at,), at.stop_labels)
+def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], t: Words) -> Film:
+    """Return two words and the angle between their arrows, then all pairs at a distance; ``position`` of the query."""
+    mat = field_control(t, "position", tuple(range(FIRST, LAST + 1)), play_seconds=6.0, last_beat=1)
+    far = field_control(t, "distance", distances, play_seconds=16.0, first_beat=2, last_beat=2)
+    pair = single(rope)
+    theta = float(rope.theta[pair])
+    apart = [int(stop) - KEY_POSITION for stop in mat.stops]
+    turned = np.array(far.stops)[:, None] * rope.theta
+    whole = (turned >= 2 * np.pi).sum(axis=1)
+    count = TextTrack((mat,), tuple(map(str, apart)))
+    angle = TextTrack((mat,), tuple(degrees(words * theta) for words in apart))
     findings = (
+        sentence_parts(partial(t, "angle_finding"), words=count, angle=angle),
         sentence_parts(
-            lambda **slots: t("arrow_finding", **slots),
-            position=position,
-            turns=TextTrack((at,), turns(moved, rope.wavelength[alone])),
-        ),
-        sentence_parts(
-            lambda **slots: t("dials_finding", **slots),
-            position=position,
-            often=TextTrack((at,), turns(moved, rope.wavelength[0])),
-            seldom=TextTrack((at,), tuple(slowly(turned, t) for turned in (moved / rope.wavelength[-1]).tolist())),
-        ),
-        sentence_parts(
-            lambda **slots: t("alike_finding", pairs=rope.pairs, **slots),
-            distance=TextTrack((at,), tuple(f"{abs(place - PARTNER):,.0f}" for place in moved.tolist())),
-            near=TextTrack((at,), tuple(map(str, aligned(rope, moved - PARTNER).tolist()))),
-            score=TextTrack((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
+            partial(t, "all_finding", pairs=rope.pairs),
+            words=TextTrack((far,), far.stop_labels),
+            round=TextTrack((far,), tuple(map(str, whole.tolist()))),
+            slowest=TextTrack((far,), tuple(map(degrees, turned[:, -1].tolist()))),
         ),
     )
-    slots = {"pairs": str(rope.pairs), "word": words[-1], "other": words[PARTNER]}
     return Film(
         "dials",
         Scene(
             (
-                arrow(rope, alone, at, words, t),
-                row(at, words, t),
-                alike(at, scores, words, t),
-                *(dial(rope, pair, at, t) for pair in shown(rope)),
+                _text(mat, count, t),
+                _circle(mat, theta, t),
+                text_panel(
+                    Paragraph([count, t("words_to"), angle], DISTANCE_COLOUR, 26, bold=True),
+                    Paragraph(t("angle_is_distance"), font_size=19, bold=True),
+                    Paragraph(t("attention_reads"), MUTED_COLOUR),
+                    Paragraph(t("same_vector", step=f"{np.degrees(theta):.4g}"), MUTED_COLOUR),
+                    Paragraph(t("one_pair", pairs=rope.pairs, round=f"{2 * np.pi / theta:,.0f}"), MUTED_COLOUR),
+                    min_width=250,
+                    width_share=1.1,
+                    last_beat=1,
+                ),
+                _comes_round(theta, t),
+                _all_pairs(rope, far, turned, t),
+                text_panel(
+                    Paragraph(
+                        sentence_parts(
+                            partial(t, "first_turn", pairs=rope.pairs),
+                            count=TextTrack((far,), tuple(map(str, (rope.pairs - whole).tolist()))),
+                        ),
+                        DISTANCE_COLOUR,
+                        bold=True,
+                    ),
+                    *(
+                        Paragraph(sentence_parts(partial(t, name, wave=words), **{slot: turns}), font_size=15)
+                        for name, words, slot, turns in (
+                            ("fastest", _words(rope.wavelength[0]), "often", _turns(far, rope.wavelength[0])),
+                            ("slowest", _words(rope.wavelength[-1]), "seldom", _turns(far, rope.wavelength[-1])),
+                        )
+                    ),
+                    min_width=160,
+                    width_share=0.6,
+                    first_beat=2,
+                ),
             ),
-            (at,),
-            findings[-1],
+            (mat, far),
+            findings[0],
             beats=beats_from_labels(
-                t, "dials", *findings, hint_controls=("position",), control_values=({}, {}, {"position": 3}), **slots
+                t, "dials", *findings, hint_controls=("position", "distance"), pairs=str(rope.pairs)
             ),
         ),
-        lambda: (
-            {"position": moved, "score": scores} | {f"angle of pair {p}": moved * rope.theta[p] for p in shown(rope)}
-        ),
+        lambda: {"distance": np.array(apart), "angle_rad": np.array(apart) * theta},
         f"""
+        import numpy as np
         import rope_core as rc
-        from rope_core.theory.attention import score_curve
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        s = rc.spectrum(rc.Request(rope))
-        for position in (0, 20, 4000):
-            print(position, position * rope.theta[{[alone, *shown(rope)]}], score_curve(s, [position - {PARTNER}]))
+        words = {position} - {KEY_POSITION}
+        print(words, np.degrees(words * rope.theta[{pair}]))
         """,
     )
 
 
-def slowly(often: float, t: Words) -> str:
-    """Return how far the slowest arrow has turned, in words where the number would say little."""
-    return t("hardly") if often < HARDLY else t("turned", count=f"{often:.2g}")
-
-
-def tiles(at: Control, words: tuple[str, ...], t: Words) -> tuple[Axis, list[Mark], Mark]:
-    """Return the text's axis, its resting words, and the word that is dragged along it, whole."""
-    count = len(words)
-    along = places(np.array(at.stops), count)
-    ticks = [(float(k), str(k)) for k in range(count)]
-    ticks += [(float(places(np.array(p), count)), f"{p:,}") for p in (10, 100, 1000, LAST)]
-    rest = np.arange(count - 1)
-    here = NumberTrack((at,), along[:, None])
-    left, right = (NumberTrack((at,), along[:, None] + side) for side in (-TILE, TILE))
-    still = [
-        marks.rect(rest - TILE, rest + TILE, 0.0, 1.0, GREY, opacity=0.2),
-        *(marks.text(float(k), 0.5, word, font_size=14, dy=5) for k, word in enumerate(words[:-1])),
-        marks.text(count + 0.3, 0.5, "…", font_size=18, dy=3),
-    ]
-    word = [
-        marks.rect(left, right, 0.0, 1.0, BLUE),
-        marks.text(here, 0.5, words[-1], text_colour_on(BLUE), bold=True, font_size=15, dy=5, halo=False),
-    ]
-    grip = marks.drag_handle(at, here, 0.5, BLUE, t("grab_token", word=words[-1]), word, radius_px=0)
-    return Axis(-0.6, (1 + REST) * count + 0.2, tuple(ticks), t("position_axis"), grid=False), still, grip
-
-
-def arrow(rope: rc.Rope, pair: int, at: Control, words: tuple[str, ...], t: Words) -> Panel:
-    """Return the text, and above the dragged word one pair of its numbers as an arrow that turns."""
-    x, still, grip = tiles(at, words, t)
-    moved = np.array(at.stops)
-    here = NumberTrack((at,), places(moved, len(words))[:, None])
-    angle = NumberTrack((at,), (UP + moved * rope.theta[pair])[:, None])
+def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
+    """Return the words, cat red and mat blue, which moves while the words between fill in, and their distance."""
+    rows = [row.split() for row in t("rows").split("|")]
+    filled = [TextTrack((mat,), tuple(row[k] if k < len(row) - 1 else "" for row in rows)) for k in range(LAST)]
+    shown = [NumberTrack((mat,), np.array([[k if k < len(row) - 1 else np.nan] for row in rows])) for k in range(LAST)]
+    here = NumberTrack((mat,), np.array(mat.stops)[:, None])
+    target, fixed = word_tile(here, 1.0, rows[-1][-1], QUERY_COLOUR), {KEY_POSITION: KEY_COLOUR}
     return Panel(
-        x,
-        Axis(0.0, HIGH, ()),
+        Axis(-0.55, LAST + 0.55),
+        Axis(-1.25, 1.6),
         [
-            *still,
-            grip,
-            marks.circle(here, MIDDLE, LONG, GREY, 1.5, length_unit="y"),
-            marks.turn_handle(
-                at,
-                here,
-                MIDDLE,
-                LONG,
-                angle,
-                BLUE,
-                t("grab_hand", i=pair),
-                [marks.vector(here, MIDDLE, LONG, angle, BLUE, 6, has_head=True, length_unit="y")],
-                radius_px=0,
-                length_unit="y",
-            ),
+            *word_row(filled, shown, 1.0, fixed),
+            *ghost_tile(_hidden_once_moved(mat, GHOST), 1.0, rows[-1][-1]),
+            drag_hint(_hidden_once_moved(mat, 5.7), 1.0, t("drag_mat"), dy=6),
+            *span_bracket(float(KEY_POSITION), here, -0.35, [count, t("words_apart")]),
+            *position_ticks(range(LAST + 1), 0.08, {KEY_POSITION: KEY_COLOUR}),
+            marks.drag_handle(mat, here, 1.0, QUERY_COLOUR, t("grab_mat"), target, radius_px=0),
         ],
-        t("one_turn", wave=tokens(rope.wavelength[pair])),
         min_width=2000,
-        height=190,
+        height=104,
         last_beat=1,
     )
 
 
-def row(at: Control, words: tuple[str, ...], t: Words) -> Panel:
-    """Return the text alone, with its dragged word."""
-    x, still, grip = tiles(at, words, t)
-    return Panel(x, Axis(0.0, 1.0), [*still, grip], min_width=2000, height=44, first_beat=2, last_beat=2)
+def _hidden_once_moved(mat: Control, x: float) -> NumberTrack:
+    """Return a place that is there until mat has left its own."""
+    return NumberTrack((mat,), np.where(np.array(mat.stops) <= START, x, np.nan)[:, None])
 
 
-def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
-    """Return the text, and above it how alike the dragged word and another are, by the dragged word's place."""
-    x, still, grip = tiles(at, words, t)
-    along = places(np.array(at.stops), len(words))
-    low, high = 1.5, HIGH - 0.4
-    foot = min(0.0, float(scores.min()))
-    y = low + (scores - foot) / (1.0 - foot) * (high - low)
-    zero = low - foot / (1.0 - foot) * (high - low)
-    here, level = NumberTrack((at,), along[:, None]), NumberTrack((at,), y[:, None])
-    stem = NumberTrack((at,), np.stack([np.full_like(y, 1.0), y], axis=1))
+def _circle(mat: Control, theta: float, t: Words) -> Panel:
+    """Return cat's key and mat's query as arrows, and the angle between them in a slice for each word."""
+    stops = np.array(mat.stops)
+    key = KEY_POSITION * theta
+    query = NumberTrack((mat,), (stops * theta)[:, None])
+    starts = (KEY_POSITION + np.arange(LAST - KEY_POSITION)) * theta
+    slices = []
+    for odd in (0, 1):
+        ends = np.clip(stops[:, None] * theta, starts[odd::2], starts[odd::2] + theta)
+        (mark,) = angle_wedge(0.0, 0.0, 1.0, starts[odd::2], NumberTrack((mat,), ends))
+        slices.append(mark | {"opacity": (0.3, 0.6)[odd]})
+    tip = marks.vector(0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, 7, has_head=True)
+    name_x, name_y = (NumberTrack((mat,), 1.16 * turn(stops * theta)[:, None]) for turn in (np.sin, np.cos))
     return Panel(
-        x,
-        Axis(0.0, HIGH, ((zero, "0"), (high, "1")), t("score_axis", word=words[PARTNER])),
+        Axis(-2.05, 2.05),
+        Axis(-1.3, 1.3),
         [
-            marks.rect(np.array([PARTNER - TILE]), np.array([PARTNER + TILE]), 0.0, 1.0, RED, opacity=0.35),
-            *still,
-            marks.dot(along, y, GREY, 2),
-            marks.line(NumberTrack((at,), np.stack([along, along], axis=1)), stem, BLUE, 2, stroke_dash="3 4"),
-            marks.dot(here, level, BLUE, 7),
-            grip,
+            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+            *slices,
+            marks.line([0.0, 0.0], [0.0, 1.0], GREY, 1, stroke_dash="3 4"),
+            marks.vector(0.0, 0.0, 0.98, TOP - key, KEY_COLOUR, 7, has_head=True),
+            marks.turn_handle(
+                mat, 0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, t("grab_query"), [tip], radius_px=0
+            ),
+            marks.dot([0.0], [0.0], "ink", 6),
+            marks.text(
+                1.14 * np.sin(key),
+                1.1 * np.cos(key),
+                t("cats_key"),
+                KEY_COLOUR,
+                anchor="start",
+                bold=True,
+                font_size=17,
+            ),
+            *_following(name_x, name_y, stops * theta, t("mats_query"), mat),
         ],
-        min_width=2000,
-        height=155,
-        first_beat=3,
+        min_width=250,
+        width_share=1.2,
+        height=262,
+        equal_aspect=True,
+        last_beat=1,
     )
 
 
-def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
-    """Return one pair's arrows: the moved word's, and the other word's, which rests."""
-    moved = np.array(at.stops)
-    angle = NumberTrack((at,), (UP + moved * rope.theta[pair])[:, None])
-    return Panel(
-        Axis(-1.15, 1.15),
-        Axis(-1.12, 1.12),
-        [
-            marks.circle(0.0, 0.0, 1.0, GREY, 2),
-            *marks.from_beat(3, marks.vector(0.0, 0.0, 0.86, UP + PARTNER * rope.theta[pair], RED, 5, has_head=True)),
-            marks.turn_handle(
-                at,
-                0.0,
-                0.0,
-                1.0,
-                angle,
-                BLUE,
-                t("grab_hand", i=pair),
-                [marks.vector(0.0, 0.0, 1.0, angle, BLUE, 5, has_head=True)],
-                radius_px=0,
+def _following(x: NumberTrack, y: NumberTrack, angles: Array, name: str, mat: Control) -> list[Mark]:
+    """Return a name at an arrow's tip, right of it in the right half of the circle and left of it in the left."""
+    right = np.sin(angles)[:, None] >= 0
+    return [
+        marks.text(
+            NumberTrack((mat,), np.where(side, x.keyframes, np.nan)),
+            y,
+            name,
+            QUERY_COLOUR,
+            anchor=anchor,
+            bold=True,
+            font_size=17,
+            dy=6,
+        )
+        for side, anchor in ((right, "start"), (~right, "end"))
+    ]
+
+
+def _comes_round(theta: float, t: Words) -> Panel:
+    """Return the single pair at four words and at a whole turn more, where it points nearly the same way."""
+    once = round(2 * np.pi / theta)
+    near, later = 4, 4 + once
+    drawn = []
+    for x, words in ((-1.3, near), (1.3, later)):
+        drawn += [
+            marks.circle(x, 0.0, 1.0, GREY, 1.5),
+            *angle_wedge(x, 0.0, 0.9, 0.0, (words * theta) % (2 * np.pi)),
+            marks.vector(x, 0.0, 0.95, TOP, KEY_COLOUR, 4, has_head=True),
+            marks.vector(x, 0.0, 0.95, TOP - words * theta, QUERY_COLOUR, 5, has_head=True),
+            marks.text(
+                x, -1.0, t("words_turned", words=words, angle=degrees(words * theta)), DISTANCE_COLOUR, bold=True, dy=24
             ),
+        ]
+    cannot = marks.text(0.0, -1.0, t("cannot_tell"), UNSEEN_COLOUR, bold=True, dy=52, font_size=16)
+    return Panel(
+        Axis(-2.5, 2.5),
+        Axis(-1.75, 1.1),
+        [*drawn, marks.text(0.0, 0.0, "≈", font_size=30, dy=10), cannot],
+        t("one_alone"),
+        min_width=250,
+        height=220,
+        equal_aspect=True,
+        first_beat=2,
+    )
+
+
+def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: Words) -> Panel:
+    """Return every pair as a small dial at a distance: filled while it is in its first turn, pale once gone round."""
+    at = np.arange(rope.pairs)
+    across = ACROSS if rope.pairs <= 64 else 2 * ACROSS
+    x, y = (at % across).astype(float), -(at // across).astype(float)
+    first = turned < 2 * np.pi
+    fill = NumberTrack((far,), np.where(first, turned, 0.0))
+    pale = NumberTrack((far,), (~first).astype(np.int8))
+    edge = np.isin(at, (0, rope.pairs - 1))
+    return Panel(
+        Axis(-0.6, across - 0.4),
+        Axis(float(y[-1]) - 0.6, 0.6),
+        [
+            marks.circle(x[~edge], y[~edge], 0.42, GREY, 1),
+            marks.circle(x[edge], y[edge], 0.42, "ink", 2.5),
+            *angle_wedge(x, y, 0.42, 0.0, fill),
+            marks.vector(x, y, 0.38, TOP, KEY_COLOUR, 1.5),
+            marks.vector(x, y, 0.4, clock_angle(NumberTrack((far,), turned)), (QUERY_COLOUR, GREY), 2, True, pale),
         ],
-        t("one_turn", wave=tokens(rope.wavelength[pair])),
-        min_width=70,
-        height=100,
+        sentence_parts(partial(t, "all_title", pairs=rope.pairs), words=TextTrack((far,), far.stop_labels)),
+        min_width=300,
+        width_share=1.2,
+        height=300,
         equal_aspect=True,
         first_beat=2,
     )

@@ -34,9 +34,16 @@ def only(choices: Mapping[str, bool]) -> str:
     return right
 
 
+def both(at: At) -> str:
+    """Return b: two words that move on by as much have the same distance, and so the same angle."""
+    theta = LLAMA.base ** (-2 * 8 / LLAMA.dim)
+    before, after = ((at("position") + shift) * theta - (1 + shift) * theta for shift in (0, 1000))
+    return only({"a": bool(after > before + 1e-6), "b": bool(np.isclose(after, before)), "c": False})
+
+
 def slow(at: At) -> str:
-    turns = at("position") * LLAMA.base ** (2 / LLAMA.dim - 1) / (2 * np.pi)
-    assert at("beat") == 2, "the dials are there from the second beat on"
+    turns = at("distance") * LLAMA.base ** (2 / LLAMA.dim - 1) / (2 * np.pi)
+    assert at("beat") == 2, "all arrows are there from the second beat on"
     return only({"a": turns > 1.5, "b": 0.7 < turns < 1.5, "c": turns < 0.1})
 
 
@@ -191,6 +198,7 @@ def together(at: At) -> str:
 
 
 FOUND: dict[tuple[str, str], Callable[[At], str]] = {
+    ("home", "both"): both,
     ("home", "slow"): slow,
     ("encodings", "without"): without,
     ("encodings", "shifted"): moved,
