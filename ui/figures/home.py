@@ -169,7 +169,7 @@ def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
         Axis(-1.25, 1.6),
         [
             *word_row(filled, shown, 1.0, fixed),
-            *ghost_tile(_hidden_once_moved(mat, GHOST), 1.0, rows[-1][-1]),
+            *marks.in_wide_panel(600, *ghost_tile(_hidden_once_moved(mat, GHOST), 1.0, rows[-1][-1])),
             drag_hint(_hidden_once_moved(mat, 5.7), 1.0, t("drag_mat"), dy=6),
             *span_bracket(float(KEY_POSITION), here, -0.35, [count, t("words_apart")]),
             *position_ticks(range(LAST + 1), 0.08, {KEY_POSITION: KEY_COLOUR}),

@@ -35,6 +35,11 @@ def up_to_beat(beat: int, *marks: Mark) -> list[Mark]:
     return [mark | {"last_beat": beat} for mark in marks]
 
 
+def in_wide_panel(min_panel_px: int, *marks: Mark) -> list[Mark]:
+    """Return marks that are left out where their panel is narrower than ``min_panel_px``, as on a phone."""
+    return [mark | {"min_panel_px": min_panel_px} for mark in marks]
+
+
 def line(
     x: NumbersOrTrack,
     y: NumbersOrTrack,

@@ -170,7 +170,8 @@ class _Panel:
 
     def svg(self) -> tuple[str, float]:
         """Return the panel, and its height in px."""
-        drawn = "".join(self.mark(mark) for mark in self.head["marks"] if self.still._shown(mark))
+        shown = (mark for mark in self.head["marks"] if self.still._shown(mark))
+        drawn = "".join(self.mark(mark) for mark in shown if mark.get("min_panel_px", 0) <= self.width)
         hatches = "".join(starmap(_hatch, self.hatches.items()))
         box = f'viewBox="0 0 {_px(self.width)} {_px(self.height)}"'
         return f'<svg {box} overflow="visible" aria-hidden="true">{hatches}{self.axes()}{drawn}</svg>', self.height

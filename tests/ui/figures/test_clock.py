@@ -23,8 +23,7 @@ from ui.figures.clock import dials as film
 from ui.figures.clock import measured as figure
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
-from ui.film import marks
-from ui.film.colours import GREY, ORANGE, PURPLE, SKY
+from ui.film.colours import GREY, ORANGE, PURPLE, SKY, series_text_colour
 from ui.film.scene import Mark, Panel, text_at
 from ui.text.words import Words
 from ui.work import extrapolated
@@ -127,7 +126,7 @@ def test_the_fast_hand_s_step_is_amber_where_training_showed_another(factor: flo
         closer = panel.title == T("scheme.linear") and factor > 1
         read = {text_at(shape["content"], index): shape["colour"] for shape in shapes(panel, "text")}
         step = f"{math.degrees(1 / 8 if closer else 1.0):.3g}°"
-        assert read[T("fast_short", apart=step)] == (marks.series_text_colour(ORANGE) if closer else "ink")
+        assert read[T("fast_short", apart=step)] == (series_text_colour(ORANGE) if closer else "ink")
     texts_of = scene.finding_at({"factor": factor, "distance": 0.0, "beat": 2})
     assert ("7.16°" in texts_of) == (factor > 1) and "57.3°" in texts_of
 

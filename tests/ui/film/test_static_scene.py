@@ -85,3 +85,21 @@ def test_each_step_shows_its_own_and_the_file_shows_the_last(beat: int, texts: l
     says, shown, findings = zip(*still.beats(), strict=True)
     assert says == ("one", "two <") and findings == ("first", "second")
     assert ["second" in each for each in shown] == [False, True] and all("a &amp; b" in each for each in shown)
+
+
+def test_hatches_rings_outlines_and_what_a_narrow_panel_leaves_out() -> None:
+    wide, narrow = drawn(*marks.in_wide_panel(600, marks.dot([1.0], [1.0], "#111111"))), 700
+    assert len(wide.findall(f"{SVG}circle")) == 1
+    assert not drawn(*marks.in_wide_panel(narrow + 9999, marks.dot([1.0], [1.0], "#111111"))).findall(f"{SVG}circle")
+    ring = drawn(marks.wedge(5.0, 2.5, 2.0, 0.0, np.pi, "#123456", inner_radius=1.0, fill_pattern="hatch"))
+    (pattern,), (path,) = ring.findall(f"{SVG}pattern"), ring.findall(f"{SVG}path")
+    assert path.attrib["fill"] == f"url(#{pattern.attrib['id']})" and path.attrib["d"].count("M") == 1
+    (box,) = drawn(marks.rect(1, 2, 1, 2, "none", outline="#222222", stroke_dash="5 4")).findall(f"{SVG}rect")
+    assert (box.attrib["stroke"], box.attrib["stroke-dasharray"]) == ("#222222", "5 4")
+
+
+def test_paragraphs_stand_beside_a_picture_and_follow_the_hand() -> None:
+    beside = text_panel(Paragraph(TextTrack((A,), ("low", "mid", "<high>")), "#123456", 20, bold=True))
+    data = Scene([beside], (A,), "it").to_bytes("page.film", T)
+    ((_, panels, _),) = StaticScene(data, {"a": 2.0}).beats()
+    assert "&lt;high&gt;" in panels and "font-size: 20px; color: #123456; font-weight: 600" in panels and "<svg" not in panels

@@ -35,7 +35,7 @@ export class Panel {
     this.revealed = [];
     this.handles = [];
     this.marks = head.marks.map((mark, k) => {
-      const beats = mark.first_beat > 1 || mark.last_beat, layer = mark.after_reveal || beats ? make("g", { display: mark.after_reveal && "none" }, this.svg) : this.svg;
+      const beats = mark.first_beat > 1 || mark.last_beat || mark.min_panel_px, layer = mark.after_reveal || beats ? make("g", { display: mark.after_reveal && "none" }, this.svg) : this.svg;
       if (mark.after_reveal) this.revealed.push(layer);
       const drawn = new KINDS[mark.kind](this, mark, layer, k);
       return { drawn, layer: beats ? layer : null, mark, used: [...new Set(film.tracks.uses(mark))] };
@@ -52,8 +52,13 @@ export class Panel {
     if (shown && !this.shown) this.again();
     this.shown = shown;
     this.root.hidden = !shown;
+    this.sort(beat);
+  }
+
+  /** Show the marks of a step, but for those that this width has no room for. */
+  sort(beat) {
     for (const { layer, mark, drawn } of this.marks) if (layer) {
-      const away = !within(mark, beat);
+      const away = !within(mark, beat) || this.width < mark.min_panel_px;
       if (!away && drawn.away) drawn.first = true;
       drawn.away = away;
       put(layer, "display", away ? "none" : null);
@@ -78,6 +83,7 @@ export class Panel {
       back: (a, b) => [(a - left) / sx + head.x.low, (b - bottom) / sy + head.y.low], left, right: left + w * sx, top: bottom + h * sy, bottom };
     Object.assign(this.place.dataset, { left, bottom, sx, sy });
     this.drawAxes();
+    this.sort(this.telling.beat + 1);
     for (const { drawn } of this.marks) drawn.first = true;
   }
 
