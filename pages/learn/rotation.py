@@ -3,12 +3,14 @@
 from rope_core.theory import attention, challenges, demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
+from ui.figures.rotation import score
 from ui.film.scene import integer_window
 from ui.page.fields import BASE, GEOMETRY, beats, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
+BEFORE = Field("before", "int", 0, 0, score.MOST_BEFORE)
 M = Field("m", "int", 12, 0, 4095)
 N = Field("n", "int", 5, 0, 4095)
 SHIFT = Field("shift", "int", 0, 0, 100_000)
@@ -21,13 +23,15 @@ SECOND = Field("second", "int", None, 0, 4095, optional=True)
 NEAR = 0.02
 """How near two angles must be to pass for the same, rad."""
 
+CLAIM_IN_FILM = True
 BEATS = beats(3)
+LEFT = Question("left", "c", ((BEATS, 1), (BEFORE, 6)))
 OPPOSITE = Question("opposite", "b", ((BEATS, 3), (M, 5), (N, 22), (SHIFT, 0), (PAIR, 0)))
 SHIFTED = Drawn("shifted")
 TWINS = Challenge("twins", (FIRST, SECOND), challenges.twins)
-TASKS = (OPPOSITE, SHIFTED, TWINS)
+TASKS = (LEFT, OPPOSITE, SHIFTED, TWINS)
 
-FIELDS = (BEATS, M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
+FIELDS = (BEATS, BEFORE, M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
 def circle(page: Frame) -> None:
@@ -35,15 +39,15 @@ def circle(page: Frame) -> None:
     rope = page.store.rope()
     windows = (integer_window(page.get(M)), integer_window(page.get(N)), integer_window(page.get(SHIFT)))
     drawing = figures.turning(rope, page.get(PAIR), *windows, page.t)
-    page.show(drawing, figures.turning, attention.pair_contributions, demo.score)
+    page.show(drawing, figures.turning, attention.pair_contributions, demo.score, ask=LEFT)
     page.bar()
     page.controls.slider(last_pair(PAIR, rope))
     page.symbols()
-    page.predict(OPPOSITE)
 
 
 def tasks(page: Frame) -> None:
     """Have the reader draw the score while both move, and find two positions that the first pair cannot tell apart."""
+    page.predict(OPPOSITE)
     left, right = page.columns(1, 1)
     with left:
         film = figures.shifted(page.store.rope(), page.get(M), page.get(N), page.t)

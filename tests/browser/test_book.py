@@ -446,7 +446,7 @@ SYSTEM = """<!doctype html><script src="runtime.js"></script><script>
 </script><iframe src="package/rotation/?lang=en" width="1200" height="700"></iframe>"""
 REPORT = """() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, data: API.cmi.suspend_data,
   code: API.lastErrorCode })"""
-(QUESTION,) = (task for task in declaration("rotation").tasks if isinstance(task, Question))
+QUESTION = next(task for task in declaration("rotation").tasks if isinstance(task, Question))
 
 
 @pytest.fixture(scope="module")
@@ -480,7 +480,7 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     inside.locator(".choices button").nth(QUESTION.choices.index(QUESTION.right)).click()
     tasks = sum(len(declaration(name).tasks) for name in PATH)
     first = until(page, lambda: reported(page), lambda now: now["data"] != "")
-    begun = {"status": "incomplete", "score": str(100 // tasks), "data": "rotation.opposite", "code": "0"}
+    begun = {"status": "incomplete", "score": str(100 // tasks), "data": "rotation.left", "code": "0"}
     assert first == begun
     # Another page of the book goes on with the session.
     inside.locator("nav a[href*=clock]").click()
@@ -497,7 +497,7 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     inside = page.frame_locator("iframe")
     inside.locator(READY).wait_for()
     expect(inside.locator(".onward")).to_contain_text("1 of ")
-    assert reported(page)["data"] == "rotation.opposite"
+    assert reported(page)["data"] == "rotation.left"
     context.close()
 
 

@@ -119,15 +119,17 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
 ) -> None:
     film = leading(rotation)
     before = at(film)
-    handle, circle = film.locator(".film-handle").first, film.locator("svg").first
+    rotation.get_by_role("button", name="Step 2").click()
+    handle = film.locator(".film-panel:not([hidden]) .film-handle").first
+    circle = film.locator(".film-panel:not([hidden]) svg").first
     grip, frame = resting(handle.locator(".film-grip")), resting(circle)
     middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
     tip = np.array([grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2])
     rotation.mouse.move(*tip)
     rotation.mouse.down()
-    # A whole turn of the hand against the clock: 2 pi / theta tokens.
+    # A whole turn of the hand, the clock's way: 2 pi / theta tokens.
     for angle in np.linspace(0, 2 * np.pi, 25):
-        c, s = np.cos(angle), -np.sin(angle)
+        c, s = np.cos(angle), np.sin(angle)
         rotation.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
     rotation.mouse.up()
     moved = round(before["m"] + 2 * np.pi / 10_000 ** (-8 / 128))

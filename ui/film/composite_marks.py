@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ui.film import marks
 from ui.film.colours import (
@@ -149,35 +148,46 @@ def link(x0: NumbersOrTrack, y0: float, x1: NumbersOrTrack, y1: float, colour: s
     return marks.line(path, y0 + (y1 - y0) * LINK_POINTS, colour, **{"stroke_width": 2, **style})
 
 
+TINTS = (8, 16, 26, 36, 46, 56)
+"""Shares of a colour in a cell, percent: black and white letters are legible on all of them."""
+
+
 def signed_matrix(
-    values: Sequence[Sequence[TextOrTrack]],
+    entries: Sequence[Sequence[TextOrTrack]],
+    sizes: NumbersOrTrack,
     x: float,
     y: float,
     colour: str,
     *,
     cell: float = 1.0,
-    shares: npt.NDArray[np.float64] | None = None,
     font_size: int = 17,
 ) -> list[Mark]:
     """Return a matrix of written numbers between brackets, its top left corner at (x, y), rows downward.
 
-    ``shares``: (rows, columns) of 0 to 1, how strongly each cell is tinted; evenly where there are none.
+    ``sizes``: (rows * columns) of 0 to 1, how strongly each cell is tinted, at every stop where they are a track.
     """
-    rows, columns = len(values), len(values[0])
-    drawn: list[Mark] = []
-    for i, row in enumerate(values):
-        for j, content in enumerate(row):
-            left, top = x + j * cell, y - i * cell
-            strength = 0.16 if shares is None else 0.08 + 0.4 * float(shares[i, j])
-            drawn += [
-                marks.rect(left, left + cell, top - cell, top, colour, opacity=strength),
-                marks.text(left + cell / 2, top - cell / 2, content, font_size=font_size, dy=6, halo=False),
-            ]
+    rows, columns = len(entries), len(entries[0])
+    across, down = np.tile(np.arange(columns), rows), np.repeat(np.arange(rows), columns)
+    left, top = x + across * cell, y - down * cell
+    given = sizes.keyframes if isinstance(sizes, NumberTrack) else np.asarray(sizes)
+    levels = np.rint(np.clip(given, 0.0, 1.0) * (len(TINTS) - 1)).astype(np.int8)
+    index: NumbersOrTrack = NumberTrack(sizes.drivers, levels) if isinstance(sizes, NumberTrack) else levels
+    shades = [f"color-mix(in srgb, {colour} {share}%, transparent)" for share in TINTS]
+    gap = 0.03 * cell
+    tiles = marks.rect(left + gap, left + cell - gap, top - cell + gap, top - gap, shades, index, corner_px=4)
+    letters = [
+        marks.text(
+            x + (j + 0.5) * cell, y - (i + 0.5) * cell, content, font_size=font_size, dy=6, halo=False, bold=True
+        )
+        for i, row in enumerate(entries)
+        for j, content in enumerate(row)
+    ]
     high, lip = rows * cell, 0.12 * cell
+    brackets = []
     for side, inward in ((x, lip), (x + columns * cell, -lip)):
-        ends_x = [side + inward, side - inward / 2, side - inward / 2, side + inward]
-        drawn.append(marks.line(ends_x, [y + lip / 2, y + lip / 2, y - high - lip / 2, y - high - lip / 2], "ink", 2))
-    return drawn
+        ends = [side + inward / 2, side - inward / 2, side - inward / 2, side + inward / 2]
+        brackets.append(marks.line(ends, [y + lip / 2, y + lip / 2, y - high - lip / 2, y - high - lip / 2], "ink", 2))
+    return [tiles, *letters, *brackets]
 
 
 def verdict(

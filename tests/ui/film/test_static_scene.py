@@ -10,7 +10,7 @@ import pytest
 
 from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE
-from ui.film.scene import Axis, Beat, Control, NumberTrack, Panel, Scene, TextTrack
+from ui.film.scene import Axis, Beat, Control, NumberTrack, Panel, Paragraph, Scene, TextTrack, text_panel
 from ui.film.static_scene import StaticScene
 from ui.text.words import Words
 
@@ -102,4 +102,8 @@ def test_paragraphs_stand_beside_a_picture_and_follow_the_hand() -> None:
     beside = text_panel(Paragraph(TextTrack((A,), ("low", "mid", "<high>")), "#123456", 20, bold=True))
     data = Scene([beside], (A,), "it").to_bytes("page.film", T)
     ((_, panels, _),) = StaticScene(data, {"a": 2.0}).beats()
-    assert "&lt;high&gt;" in panels and "font-size: 20px; color: #123456; font-weight: 600" in panels and "<svg" not in panels
+    assert (
+        "&lt;high&gt;" in panels
+        and "font-size: 20px; color: #123456; font-weight: 600" in panels
+        and "<svg" not in panels
+    )

@@ -76,6 +76,14 @@ def moved(at: At) -> str:
     return only({"a": not alibi, "b": alibi and not rope, "c": alibi and rope})
 
 
+def left(at: At) -> str:
+    """Return c: the product of the two matrices is that of the distance, and neither of the others."""
+    product = rc.rotation_matrix(97, LLAMA.theta, "half").T @ rc.rotation_matrix(100, LLAMA.theta, "half")
+    assert at("before") == 6, "both words have moved"
+    same = {d: bool(np.allclose(product, rc.rotation_matrix(d, LLAMA.theta, "half"))) for d in (100, 197, 3)}
+    return only(dict(zip("abc", same.values(), strict=True)))
+
+
 def opposite(at: At) -> str:
     """Return b: the two arrows are half a turn apart, and the score is above most others."""
     q, k = (vector.reshape(-1, 2) @ [1, 1j] for vector in demo.drawn_vectors(LLAMA.dim))
@@ -202,6 +210,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("home", "slow"): slow,
     ("encodings", "without"): without,
     ("encodings", "shifted"): moved,
+    ("rotation", "left"): left,
     ("rotation", "opposite"): opposite,
     ("layouts", "slower"): slower,
     ("frequencies", "middle"): middle,

@@ -274,7 +274,7 @@ def test_a_link_that_asks_too_much_is_answered_in_one_sentence(own: None, query:
 def test_hidden_controls_keep_the_link_s_values(own: None) -> None:
     at = opened("rotation", lang="en", hide="m,pair,factor,model,dim,base,train_len,layer", m="33", open="matrix")
     assert not at.exception and not at.warning
-    assert slider_names(at) == {"n", "shift", "width", "position"}
+    assert slider_names(at) == {"before", "n", "shift", "width", "position"}
     assert not at.selectbox and values(at) == {"rotation.m": 33}
     assert at.query_params["hide"] == "m,pair,factor,model,dim,base,train_len,layer"
 

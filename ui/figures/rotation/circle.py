@@ -13,8 +13,10 @@ from rope_core.theory import demo
 from rope_core.theory.attention import pair_contributions, score_curve
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
+from ui.figures.rotation import score
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
+from ui.film.composite_marks import TOP
 from ui.film.scene import (
     WINDOW,
     Axis,
@@ -35,8 +37,6 @@ RADIUS = 1.1
 """Of the picture of a circle of radius 1."""
 LEFT = -1.6
 """Where its labels begin, in radii."""
-RINGS = 11
-"""How many whole turns are drawn as rings."""
 QUERY, KEY = ("q", BLUE, 1.0, 6), ("k", RED, 0.8, 28)
 """The name, colour, length and place of the label of an arrow.
 
@@ -46,10 +46,11 @@ The lengths of a pair differ by chance, and a short arrow is hard to grab: only 
 
 @cached_figure
 def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], shift: tuple[int, ...], t: Words) -> Film:
-    """Return one pair's arrow that its position turns, then the key's beside it, then the score of all pairs."""
+    """Return the score's matrices while a sentence moves, then a pair's two arrows, then the score of all pairs."""
     pair = min(pair, rope.pairs - 1)
     q, k = demo.drawn_vectors(rope.dim)
-    at_m, at_n = field_control(t, "m", m), field_control(t, "n", n, first_beat=2)
+    before = field_control(t, "before", range(score.MOST_BEFORE + 1), play_seconds=6.0, last_beat=1)
+    at_m, at_n = field_control(t, "m", m, first_beat=2), field_control(t, "n", n, first_beat=2)
     along = field_control(t, "shift", shift, play_seconds=8.0, first_beat=2)
     apart = ControlDifference(at_m, at_n)
     distances = np.array(apart.stops)
@@ -57,7 +58,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     scores = shares.sum(axis=1)
     starts = [float(np.arctan2(v[2 * pair + 1], v[2 * pair])) for v in (q, k)]
     between = np.angle(np.exp(1j * (starts[0] - starts[1] + distances * rope.theta[pair])))
-    before = abs(np.degrees(np.angle(np.exp(1j * (starts[0] - starts[1])))))
+    at_start = abs(np.degrees(np.angle(np.exp(1j * (starts[0] - starts[1])))))
     place: dict[str, str | TextTrack] = {"m": _written(at_m, along), "n": _written(at_n, along)}
     distance = TextTrack((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances))
     angle = TextTrack((apart,), tuple(_degrees(abs(a)) for a in np.degrees(between)))
@@ -65,10 +66,9 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         TextTrack((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in column))
         for column in (scores, shares[:, pair])
     )
-    by = TextTrack((at_m,), tuple(_turned(d) for d in np.degrees(_places(at_m) * rope.theta[pair])))
     findings = (
-        sentence_parts(partial(t, "turn_finding"), angle=by, m=_written(at_m)),
-        sentence_parts(partial(t, "between_finding", start=_degrees(before)), angle=angle, d=distance, **place),
+        score.finding(before, t),
+        sentence_parts(partial(t, "between_finding", start=_degrees(at_start)), angle=angle, d=distance, **place),
         sentence_parts(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, share=share, **place),
     )
     at_first = {"m": at_m.stops[12], "n": at_n.stops[5], "shift": along.stops[0]}
@@ -76,17 +76,18 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         "circle",
         Scene(
             (
+                *score.panels(rope, before, t),
                 _circle(rope, pair, starts, (at_m, at_n, along), t),
                 _curve(at_m, apart, scores, t),
                 _line(at_m, at_n, along, distance, t),
             ),
-            (at_m, at_n, along),
+            (before, at_m, at_n, along),
             findings[-1],
             beats=beats_from_labels(
                 t,
                 "circle",
                 *findings,
-                hint_controls=("m", "shift"),
+                hint_controls=("before", "shift"),
                 control_values=({}, *[at_first] * 2),
                 pairs=str(rope.pairs),
             ),
@@ -106,37 +107,25 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
 def _circle(
     rope: rc.Rope, pair: int, starts: Sequence[float], controls: tuple[Control, Control, Control], t: Words
 ) -> Panel:
-    """Return one pair of a query and a key as arrows, how far the query's has turned, and the angle between them."""
+    """Return one pair of a query and a key as arrows, and the angle between them."""
     at_m, at_n, along = controls
     theta = float(rope.theta[pair])
-    _, alone = _arrow(QUERY, (at_m,), starts[0], theta, t)
     of_query, query = _arrow(QUERY, (at_m, along), starts[0], theta, t)
     of_key, key = _arrow(KEY, (at_n, along), starts[1], theta, t)
-    turns = _places(at_m) * theta / (2 * np.pi)
-    ring = max(0.0, np.floor(turns[-1]) - RINGS + 1) + np.arange(RINGS)
-    start = starts[0] + 2 * np.pi * ring
-    end = NumberTrack((at_m,), starts[0] + 2 * np.pi * np.clip(turns[:, None], ring, ring + 1))
     return Panel(
         Axis(LEFT * RADIUS, RADIUS),
         Axis(-RADIUS, RADIUS),
         [
-            *marks.up_to_beat(
-                1,
-                marks.link_symbol("θ", marks.arc(0.0, 0.0, 0.25 + 0.065 * np.arange(RINGS), start, end, "ink", 3)),
-                *alone,
-            ),
-            *marks.from_beat(
-                2,
-                marks.link_symbol("θ", marks.arc(0.0, 0.0, 0.4, of_key, of_query, "ink", 6, shorter_way=True)),
-                *query,
-                *key,
-            ),
+            marks.link_symbol("θ", marks.arc(0.0, 0.0, 0.4, of_key, of_query, "ink", 6, shorter_way=True)),
+            *query,
+            *key,
             *marks.up_to_beat(2, marks.text(LEFT * RADIUS, -RADIUS, t("starts"), anchor="start", font_size=14)),
         ],
         t("pair_title", i=pair, last=rope.pairs - 1, angle=_degrees(np.degrees(theta))),
         min_width=140,
         height=180,
         equal_aspect=True,
+        first_beat=2,
     )
 
 
@@ -145,12 +134,12 @@ def _arrow(
 ) -> tuple[NumberTrack, list[Mark]]:
     """Return the angle of a query's or key's arrow, and the arrow, which turns from its start as its word moves."""
     name, colour, length, dy = look
-    angle = NumberTrack(by, (start + _places(*by) * theta)[..., None])
+    angle = NumberTrack(by, TOP - (start + _places(*by) * theta)[..., None])
     grip = marks.turn_handle(by[0], 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), [], radius_px=0)
     arrow = marks.link_symbol(name, marks.vector(0.0, 0.0, length, angle, colour, 7, has_head=True))
     return angle, [
         marks.circle(0.0, 0.0, length, colour, 1, stroke_dash="3 4"),
-        marks.line([0.0, length * np.cos(start)], [0.0, length * np.sin(start)], colour, 2, stroke_dash="2 5"),
+        marks.line([0.0, length * np.sin(start)], [0.0, length * np.cos(start)], colour, 2, stroke_dash="2 5"),
         marks.link_symbol(by[0].name, grip | {"grab_marks": [arrow]}),
         marks.text(
             LEFT * RADIUS, RADIUS, [t(f"{name}_at"), " ", _summed(*by)], colour, anchor="start", bold=True, dy=dy
@@ -237,12 +226,6 @@ def _summed(at: Control, *along: Control) -> TextTrack:
 def _degrees(angle: float) -> str:
     """Write an angle with three digits, whole from 100 degrees on."""
     return f"{angle:,.0f}" if angle >= 100 else f"{angle:.3g}"
-
-
-def _turned(angle: float) -> str:
-    """Write how far an arrow has turned; beyond one turn how many turns these are."""
-    turns, rest = divmod(round(angle), 360)
-    return f"{_degrees(angle)}°" + (f" ({turns:,} × 360° + {rest}°)" if turns else "")
 
 
 @cached_figure

@@ -1,0 +1,220 @@
+"""The first picture of the page: both words move, their matrices change, and the matrix in their score does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.rope import Array
+from ui.figures.home import degrees, single
+from ui.film import marks
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, QUERY_COLOUR
+from ui.film.composite_marks import (
+    angle_wedge,
+    clock_angle,
+    drag_hint,
+    position_ticks,
+    signed_matrix,
+    span_bracket,
+    word_row,
+    word_tile,
+)
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    TextOrTrack,
+    TextTrack,
+    sentence_parts,
+)
+from ui.text.words import Words
+
+KEY_POSITION, QUERY_POSITION, MOST_BEFORE = 1, 5, 6
+"""Where the two words stand in the sentence, and how many words can be put before it."""
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+CELL = 1.0
+
+
+def entry(value: float) -> str:
+    """Return a matrix entry to two places, as it is written by hand.
+
+    >>> entry(0.309), entry(-0.004), entry(-0.9999)
+    ('.31', '0', '−1')
+    """
+    text = f"{abs(value):.2f}"
+    short = {"1.00": "1", "0.00": "0"}.get(text, text[1:])
+    return f"−{short}" if value < 0 and short != "0" else short
+
+
+def matrix_name(position: int) -> str:
+    """Return the name of the rotation to a position.
+
+    >>> matrix_name(11)
+    'R₁₁'
+    """
+    return f"R{position}".translate(SUBSCRIPTS)
+
+
+def panels(rope: rc.Rope, before: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the sentence with words before it, both arrows, and the score's matrices, shown in the first beat."""
+    theta = float(rope.theta[single(rope)])
+    return (
+        _sentence(before, t),
+        _product(before, theta, t),
+        _left_over(before, theta, t),
+        _circle(before, theta, t),
+    )
+
+
+def finding(before: Control, t: Words) -> list[str | TextTrack]:
+    """Return what is seen: how far the score turns both, and what is left."""
+    key, query = (_along(before, place, str) for place in (KEY_POSITION, QUERY_POSITION))
+    left = str(QUERY_POSITION - KEY_POSITION)
+    return sentence_parts(partial(t, "matrices_finding", left=left), back=key, on=query)
+
+
+def _along(before: Control, place: int, write: Callable[[int], str]) -> TextTrack:
+    """Return what is written of a word's position at every stop."""
+    return TextTrack((before,), tuple(write(place + int(stop)) for stop in before.stops))
+
+
+def _sentence(before: Control, t: Words) -> Panel:
+    """Return the sentence, which is dragged to the right while words come before it."""
+    words, earlier = t("sentence").split(), t("words_before").split()
+    shift = np.array(before.stops)
+    whole: list[Mark] = []
+    for k, word in enumerate(words):
+        colour = {KEY_POSITION: KEY_COLOUR, QUERY_POSITION: QUERY_COLOUR}.get(k, "")
+        whole += word_tile(NumberTrack((before,), (k + shift)[:, None]), 1.0, word, colour)
+    come = [TextTrack((before,), _last(earlier, k, before)) for k in range(MOST_BEFORE)]
+    places = [NumberTrack((before,), np.where(k < shift, float(k), np.nan)[:, None]) for k in range(MOST_BEFORE)]
+    key, query = (NumberTrack((before,), (place + shift)[:, None]) for place in (KEY_POSITION, QUERY_POSITION))
+    hint = NumberTrack((before,), np.where(shift == 0, len(words) - 0.3, np.nan)[:, None])
+    last = len(words) + MOST_BEFORE
+    return Panel(
+        Axis(-0.55, last - 0.45),
+        Axis(-1.25, 1.6),
+        [
+            *word_row(come, places, 1.0),
+            *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_sentence"), dy=6)),
+            *span_bracket(key, query, -0.35, t("words_apart", words=QUERY_POSITION - KEY_POSITION)),
+            *position_ticks(range(last), 0.08),
+            marks.drag_handle(before, query, 1.0, QUERY_COLOUR, t("grab_sentence"), whole, radius_px=0),
+        ],
+        min_width=2000,
+        height=104,
+        last_beat=1,
+    )
+
+
+def _last(earlier: list[str], k: int, before: Control) -> tuple[str, ...]:
+    """Return the word at place ``k`` when so many of the earlier words, the last ones, stand before the sentence."""
+    counts = [int(stop) for stop in before.stops]
+    return tuple(earlier[len(earlier) - count + k] if k < count else "" for count in counts)
+
+
+def _circle(before: Control, theta: float, t: Words) -> Panel:
+    """Return the key's and the query's arrow, where they were at first, and the angle between them."""
+    shift = np.array(before.stops)
+    angles = {place: (place + shift)[:, None] * theta for place in (KEY_POSITION, QUERY_POSITION)}
+    key, query = (NumberTrack((before,), angles[place]) for place in angles)
+    drawn = [marks.circle(0.0, 0.0, 1.0, GREY, 1.5), *angle_wedge(0.0, 0.0, 1.0, key, query)]
+    for place, colour, name in ((KEY_POSITION, KEY_COLOUR, "key_word"), (QUERY_POSITION, QUERY_COLOUR, "query_word")):
+        angle = NumberTrack((before,), angles[place])
+        first = marks.vector(0.0, 0.0, 0.97, clock_angle(place * theta), colour, 2, True, stroke_dash="4 4")
+        x, y = (NumberTrack((before,), 1.22 * turn(angles[place])) for turn in (np.sin, np.cos))
+        drawn += [
+            first | {"opacity": 0.6},
+            marks.vector(0.0, 0.0, 0.97, clock_angle(angle), colour, 6, has_head=True),
+            marks.text(x, y, t(name), colour, bold=True, font_size=16, dy=6),
+        ]
+    left = QUERY_POSITION - KEY_POSITION
+    given = {"left": left, "step": f"{np.degrees(theta):.4g}°", "angle": degrees(left * theta)}
+    words = TextTrack((before,), tuple(t("still_apart" if stop else "apart", **given) for stop in before.stops))
+    return Panel(
+        Axis(-1.4, 1.4),
+        Axis(-1.7, 1.35),
+        [*drawn, marks.dot([0.0], [0.0], "ink", 5), marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True)],
+        min_width=200,
+        width_share=0.8,
+        height=250,
+        equal_aspect=True,
+        last_beat=1,
+    )
+
+
+def _turning(before: Control, angles: Array, transposed: bool) -> tuple[list[list[TextOrTrack]], NumberTrack]:
+    """Return the entries of a pair's rotation at every stop, written, and how large each is."""
+    matrices = np.array([rc.rotation_matrix(1, [angle], "interleaved") for angle in angles.tolist()])
+    matrices = matrices.transpose(0, 2, 1) if transposed else matrices
+    written: list[list[TextOrTrack]] = [
+        [TextTrack((before,), tuple(entry(value) for value in matrices[:, i, j].tolist())) for j in (0, 1)]
+        for i in (0, 1)
+    ]
+    return written, NumberTrack((before,), np.abs(matrices).reshape(len(angles), 4))
+
+
+def _product(before: Control, theta: float, t: Words) -> Panel:
+    """Return the score as key, its matrix transposed, the query's matrix and query, which all follow the sentence."""
+    shift = np.array(before.stops)
+    changed = TextTrack((before,), tuple("" if stop == 0 else t("changed") for stop in before.stops))
+    drawn = [
+        marks.text(0.0, -1.0, "=", font_size=24, dy=8, bold=True),
+        marks.text(0.55, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
+        marks.text(6.35, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
+    ]
+    columns = ((KEY_POSITION, KEY_COLOUR, 1.1, "turn_back", "ᵀ"), (QUERY_POSITION, QUERY_COLOUR, 3.7, "turn_on", ""))
+    for place, colour, x, label, raised in columns:
+        entries, sizes = _turning(before, (place + shift) * theta, bool(raised))
+        names = _along(before, place, lambda at, raised=raised: matrix_name(at) + raised)  # type: ignore[misc]
+        drawn += [
+            *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL),
+            marks.text(x + 1, 0.0, [t(label), _along(before, place, str)], colour, bold=True, dy=-16),
+            marks.text(x + 1, -2.0, names, colour, bold=True, font_size=20, dy=30),
+            marks.text(x + 1, -2.0, changed, colour, bold=True, dy=54),
+        ]
+    key, query = (_along(before, place, matrix_name) for place in (KEY_POSITION, QUERY_POSITION))
+    title = sentence_parts(partial(t, "score_is"), k=key, q=query)
+    return Panel(
+        Axis(-0.3, 6.7),
+        Axis(-3.2, 0.7),
+        drawn,
+        title,
+        min_width=340,
+        width_share=1.5,
+        height=232,
+        equal_aspect=True,
+        last_beat=1,
+    )
+
+
+def _left_over(before: Control, theta: float, t: Words) -> Panel:
+    """Return the one matrix that is left in the score, which stays as it is."""
+    left = QUERY_POSITION - KEY_POSITION
+    entries, sizes = _turning(before, np.full(len(before.stops), left * theta), False)
+    frame = marks.rect(0.75, 3.25, -2.25, 0.25, "none", outline=DISTANCE_COLOUR, stroke_width=3, corner_px=8)
+    same = TextTrack((before,), tuple(t("the_same" if stop else "is_distance", left=left) for stop in before.stops))
+    return Panel(
+        Axis(-0.6, 4.1),
+        Axis(-3.2, 0.7),
+        [
+            marks.text(-0.35, -1.0, "=", font_size=24, dy=8, bold=True),
+            marks.text(0.3, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
+            *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL),
+            frame,
+            marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
+            marks.text(2.0, 0.0, [t("turn_on"), str(left)], DISTANCE_COLOUR, bold=True, dy=-22),
+            marks.text(2.0, -2.0, matrix_name(left), DISTANCE_COLOUR, bold=True, font_size=20, dy=36),
+            marks.text(2.0, -2.0, same, DISTANCE_COLOUR, bold=True, dy=58),
+        ],
+        min_width=220,
+        width_share=1.0,
+        height=232,
+        equal_aspect=True,
+        last_beat=1,
+    )
