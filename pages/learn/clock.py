@@ -16,10 +16,11 @@ from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 from ui.work import extrapolated
 
-STEPS = fields.beats(3)
+CLAIM_IN_FILM = True
+STEPS = fields.beats(2)
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
-DISTANCE = Field("distance", "float", 1.0, 0.0, 32.0, steps=figures.SPANS)
+DISTANCE = Field("distance", "float", 2.0, 0.0, 32.0, steps=figures.SPANS)
 FARTHEST = 8.0
 """The greatest factor to drag to."""
 SLOWER = Field("slower", "float", 4.0, 1.0, 16.0, step=0.5)
@@ -29,10 +30,11 @@ BY = Field("by", "float", None, 1.0, 64.0, optional=True)
 TIMES, SLACK = 8, 1.1
 """How many times the trained length the challenge asks for, and how many times too large a factor may be."""
 
-WORST = Question("worst", "a", ((FACTOR, FARTHEST), (STEPS, 3)))
+FASTEST = Question("fastest", "a", ((STEPS, 1), (DISTANCE, 4.0)))
+WORST = Question("worst", "a", ((FACTOR, FARTHEST), (STEPS, 2)))
 MEASURED = Drawn("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
-TASKS = (WORST, MEASURED, EXTEND)
+TASKS = (FASTEST, WORST, MEASURED, EXTEND)
 
 
 def length_of(store: Store) -> int:
@@ -64,7 +66,7 @@ def hands(page: Frame) -> None:
     factors = stops(FACTOR, page.get(FACTOR), high=FARTHEST)
     spans = stops(DISTANCE, page.get(DISTANCE))
     film = figures.dials(rope, requests, factors, spans, page.t)
-    page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
+    page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle, ask=FASTEST)
     page.bar()
     page.refusals(refused)
     page.symbols()

@@ -109,11 +109,13 @@ def dial(
     trained: float | None = None,
     stroke_width: float = 6,
     ring: bool = True,
+    arrow: bool = True,
     **style: Any,
 ) -> list[Mark]:
     """Return a circle with an arrow at ``angle`` (rad, the clock's way from the top).
 
-    ``trained``: the greatest angle of training; its arc is green, the rest of the ring is hatched.
+    ``trained``: the greatest angle of training; its arc is green, the rest of the ring is hatched. ``arrow``: whether
+    the arrow is drawn; it is not where it is a handle of its own.
     """
     back = [marks.circle(x, y, radius, GREY, 1.5, **style)] if ring else []
     if trained is not None and trained < 2 * np.pi:
@@ -122,8 +124,8 @@ def dial(
     if trained is not None:
         end = TOP - min(trained, 2 * np.pi)
         back.append(marks.wedge(x, y, radius, TOP, end, TRAINED_COLOUR, inner_radius=0.84 * radius, **style))
-    arrow = marks.vector(x, y, 0.97 * radius, clock_angle(angle), colour, stroke_width, has_head=True, **style)
-    return [*back, arrow, marks.dot([x], [y], "ink", stroke_width / 1.2)]
+    hand = marks.vector(x, y, 0.97 * radius, clock_angle(angle), colour, stroke_width, has_head=True, **style)
+    return [*back, *([hand] if arrow else []), marks.dot([x], [y], "ink", stroke_width / 1.2)]
 
 
 def angle_wedge(

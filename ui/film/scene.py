@@ -191,6 +191,7 @@ class Panel:
 
     Attributes:
         x, y: the axes; with ``equal_aspect`` a unit is as long on both, and the panel is as high as that asks for.
+        screen: "wide" or "narrow" for a panel that is shown on such a screen alone, as a phone is narrow.
         paragraphs: text above the marks; a panel of paragraphs alone has none, and its axes are not drawn.
         marks: from the back to the front.
         title: above the picture.
@@ -211,6 +212,7 @@ class Panel:
     first_beat: int = 1
     last_beat: int = 0
     paragraphs: Sequence[Paragraph] = ()
+    screen: str = ""
 
 
 def text_panel(*paragraphs: Paragraph, **layout: Any) -> Panel:

@@ -61,7 +61,7 @@ class StaticScene:
         """Return the last beat as one SVG of its own."""
         self.index[BEAT] = max(0, len(self.head["beats"]) - 1)
         pieces, y, high = [], 0.0, 0.0
-        for panel, svg, (x, width, height) in self._painted():
+        for panel, svg, (x, width, height) in self._painted(wide=True):
             y, high = (y + high, 0.0) if x == 0 else (y, high)
             title = escape(self.text(panel["title"]))
             pieces.append(_tag("text", title, x=x + width / 2, y=y + 16, text_anchor="middle", class_="film-axis"))
@@ -77,7 +77,8 @@ class StaticScene:
         title = f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
         place = f'<div class="film-place">{svg}</div>' if svg else ""
         size = f"flex: {panel['width_share']} 1 {panel['min_width']}px"
-        return f'<figure class="{look}" style="{size}">{title}{self.paragraphs(panel)}{place}</figure>'
+        screen = f' data-screen="{only}"' if (only := panel["screen"]) else ""
+        return f'<figure class="{look}"{screen} style="{size}">{title}{self.paragraphs(panel)}{place}</figure>'
 
     def paragraphs(self, panel: Part) -> str:
         """Return a panel's paragraphs as HTML."""
@@ -123,9 +124,15 @@ class StaticScene:
         within = part.get("first_beat", 1) <= beat and not 0 < part.get("last_beat", 0) < beat
         return bool(within and not part.get("after_reveal"))
 
-    def _painted(self) -> Iterator[tuple[Part, str, tuple[float, float, float]]]:
-        """Yield the panels in view as SVG, in rows as a page has them, each with its left edge, width and height."""
-        panels, row = [panel for panel in self.head["panels"] if self._shown(panel)], list[Part]()
+    def _painted(self, *, wide: bool = False) -> Iterator[tuple[Part, str, tuple[float, float, float]]]:
+        """Yield the panels in view as SVG, in rows as a page has them, each with its left edge, width and height.
+
+        ``wide``: without those of narrow screens.
+        """
+        panels = [
+            each for each in self.head["panels"] if self._shown(each) and not (wide and each["screen"] == "narrow")
+        ]
+        row = list[Part]()
         for panel in [*panels, None]:
             if row and (panel is None or sum(each["min_width"] + GAP for each in [*row, panel]) - GAP > WIDTH):
                 room = WIDTH - GAP * (len(row) - 1) - sum(min(each["min_width"], WIDTH) for each in row)

@@ -93,12 +93,12 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     from rope_core.notebook import figure, film, names
 
     own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(Words("en", "clock"))
-    assert own.values == {"factor": 4.0, "distance": 1.0, "beat": 1}
+    assert own.values == {"factor": 4.0, "distance": 2.0, "beat": 1}
     assert unpacked(own._scene) == unpacked(packed.data)
     seen: list[Any] = []
     own.observe(lambda change: seen.append(change["new"]), "values")
     own.values = {"factor": 7.9}
-    assert seen == [{"factor": 8.0, "distance": 1.0, "beat": 1}] and own.values == seen[0]
+    assert seen == [{"factor": 8.0, "distance": 2.0, "beat": 1}] and own.values == seen[0]
     scene: Scene = packed.scene
     assert own.finding == scene.finding_at(own.values) and len(own.table()["pair"]) == 32
     shown, _ = own._repr_mimebundle_()

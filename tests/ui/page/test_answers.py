@@ -41,6 +41,14 @@ def both(at: At) -> str:
     return only({"a": bool(after > before + 1e-6), "b": bool(np.isclose(after, before)), "c": False})
 
 
+def fastest(at: At) -> str:
+    """Return a: the fastest pair has gone round in training, so that no angle of it is new."""
+    assert at("distance") == 4 and at("beat") == 1, "the hands are in a longer text"
+    turns = LLAMA.train_len * LLAMA.theta[0] / (2 * np.pi)
+    assert f"{turns:.0f} times" in Words("en", "clock")("ask.fastest.why")
+    return only({"a": turns > 1, "b": False, "c": False})
+
+
 def slow(at: At) -> str:
     turns = at("distance") * LLAMA.base ** (2 / LLAMA.dim - 1) / (2 * np.pi)
     assert at("beat") == 2, "all arrows are there from the second beat on"
@@ -113,7 +121,7 @@ def middle(at: At) -> str:
 def worst(at: At) -> str:
     """Return the line that reads worst in the record; at the dials' factor it alone brings neighbours together."""
     names = {"a": "linear", "b": "ntk", "c": "yarn"}
-    assert at("factor") == 8 and at("beat") == 3
+    assert at("factor") == 8 and at("beat") == 2
     close = [
         name
         for name in names.values()
@@ -214,6 +222,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("rotation", "opposite"): opposite,
     ("layouts", "slower"): slower,
     ("frequencies", "middle"): middle,
+    ("clock", "fastest"): fastest,
     ("clock", "worst"): worst,
     ("attention", "fade"): fade,
     ("attention", "weight"): weight,

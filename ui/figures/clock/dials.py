@@ -1,4 +1,4 @@
-"""A clock beside a model's slow hand, and what the ways to extend a context do to its slow hand and its fast one."""
+"""What the ways to extend a context do to a slow hand and to the fastest one, and how much they slow each pair."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.hf.anatomy import REGIONS, regions_of
 from rope_core.rope import Array
-from rope_core.schemes import KINDS
-from rope_core.theory.clock import WALL
 from rope_core.theory.extension import TURN, at_factor, at_unseen_angle, past_training, reach, slow_hand, trained_angles
+from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, ORANGE, REGION_COLOURS
@@ -34,13 +33,10 @@ from ui.film.scene import (
 from ui.text.words import Words
 
 UP = np.pi / 2
-HOURS = 12
-FACE = (1.0, 0.8, 0.5)
-"""Lengths of a clock's second, minute and hour hand."""
 SMALL = 0.42
 """The radius of a dial among several, in units of a panel 2.3 wide."""
 BARS, FOOT, ROOF = 1.12, -0.98, 0.42
-SPANS = tuple(np.arange(0.0, 4.01, 0.125).tolist())
+SPANS = tuple(np.arange(0.0, 4.01, 0.25).tolist())
 """Lengths of a text, in multiples of the trained length."""
 
 
@@ -92,45 +88,32 @@ def degrees(angle: float) -> str:
     return f"{np.degrees(angle):.3g}°"
 
 
-def time(seconds: int) -> str:
-    """Return a time of the day."""
-    return f"{seconds // 3600 % HOURS}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
 @cached_figure
 def dials(
     rope: rc.Rope, requests: Sequence[rc.Request], factors: Sequence[float], spans: Sequence[float], t: Words
 ) -> Film:
-    """Return a clock and a slow hand in a longer text, linear's slow and fast hand, and both under each request."""
+    """Return a slow and the fastest hand in a longer text under three ways, then both hands under each request."""
     lengths = [round(span * rope.train_len) for span in spans]
-    written = tuple(f"{length:,} = {span:g}×" for length, span in zip(lengths, spans, strict=True))
+    written = tuple(
+        t("length", tokens=f"{length:,}", span=f"{span:g}") for length, span in zip(lengths, spans, strict=True)
+    )
     far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, play_seconds=6.0, last_beat=1)
     by = field_control(t, "factor", factors, play_seconds=6.0, first_beat=2)
     each = [Dial(request, tuple(factors)) for request in requests]
-    linear, pair = Dial(rc.Request(rope, KINDS[0]), tuple(factors)), slow_hand(rope)
-    findings = (
-        longer(rope, pair, far, lengths, t),
-        TextTrack((by,), tuple(closer(linear, k, t) for k in range(len(factors)))),
-        compared(each, by, t),
-    )
+    findings = (ways.finding(rope, far, t), compared(each, by, t))
+    pair = slow_hand(rope)
     return Film(
         "hands",
         Scene(
-            (
-                wall(far, lengths, t),
-                unscaled(rope, pair, far, lengths, t),
-                fast(linear, by, t),
-                slow(linear, pair, by, t),
-                *(panel(dial, pair, by, t) for dial in each),
-            ),
+            (*ways.panels(rope, far, t), *(panel(dial, pair, by, t) for dial in each)),
             (far, by),
             findings[-1],
             beats=beats_from_labels(
                 t,
                 "hands",
                 *findings,
-                hint_controls=("distance", "factor", "factor"),
-                control_values=({}, {"factor": 4}, {"factor": 4}),
+                hint_controls=("distance", "factor"),
+                control_values=({}, {"factor": 4}),
                 pairs=str(rope.pairs),
             ),
         ),
@@ -150,26 +133,6 @@ def dials(
             s = rc.spectrum(rc.Request(rope, name, params))
             print(name, s.inv_freq[0], past_training(rope, s, {lengths}).sum(axis=1))
         """,
-    )
-
-
-def longer(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: Words) -> TextOrTrack:
-    """Return the sentence about the unscaled hand at every length."""
-    plain = rc.spectrum(rc.Request(rope))
-    new = past_training(rope, plain, lengths).sum(axis=1).tolist()
-    return sentence_parts(
-        lambda **slots: t("longer_finding", trained=degrees(trained_angles(rope)[pair]), **slots),
-        position=TextTrack((far,), tuple(f"{length:,}" for length in lengths)),
-        angle=TextTrack((far,), tuple(degrees(length * rope.theta[pair]) for length in lengths)),
-        new=TextTrack((far,), tuple(t("some_new", count=n, pairs=rope.pairs) if n else t("none_new") for n in new)),
-    )
-
-
-def closer(linear: Dial, k: int, t: Words) -> str:
-    """Return the sentence about linear's hands at one factor."""
-    slots = {"factor": f"{linear.factors[k]:g}", "apart": linear.apart[k]}
-    return t(
-        "closer_finding" if linear.moved[k] else "same_finding", trained=degrees(linear.request.rope.theta[0]), **slots
     )
 
 
@@ -202,30 +165,6 @@ def compared(each: Sequence[Dial], by: Control, t: Words) -> TextOrTrack:
     )
 
 
-def wall(far: Control, lengths: Sequence[int], t: Words) -> Panel:
-    """Return a clock on the wall after as many seconds as the text has tokens."""
-    angles = UP - TURN * np.array(lengths)[:, None] / np.array(WALL.periods)
-    round_ = np.linspace(0.0, TURN, HOURS, endpoint=False)
-    return Panel(
-        Axis(-1.2, 1.2),
-        Axis(-1.2, 1.2),
-        [
-            marks.circle(0.0, 0.0, 1.05, GREY, 2),
-            marks.dot(0.93 * np.cos(round_), 0.93 * np.sin(round_), GREY, 2),
-            *(
-                marks.vector(0.0, 0.0, 0.88 * length, NumberTrack((far,), angles[:, [k]]), "ink", width)
-                for k, (length, width) in enumerate(zip(FACE, (1.5, 3.5, 5.5), strict=True))
-            ),
-        ],
-        TextTrack((far,), tuple(t("wall", seconds=f"{length:,}", time=time(length)) for length in lengths)),
-        min_width=70,
-        width_share=0.5,
-        height=240,
-        equal_aspect=True,
-        last_beat=1,
-    )
-
-
 def seen(
     x: float, y: float, r: float, by: Control, angles: Array, trained: float, new: npt.NDArray[np.bool_], width: float
 ) -> tuple[list[Mark], Mark]:
@@ -243,47 +182,6 @@ def seen(
     )
 
 
-def large(trained: float, t: Words) -> list[Mark]:
-    """Return what the two parts of a large dial's rim are called."""
-    places = [(UP - trained / 2, "trained", GREEN), (UP - (trained + TURN) / 2, "never_seen", ORANGE)]
-    return [
-        marks.text(
-            1.14 * np.cos(angle),
-            1.14 * np.sin(angle),
-            t(text),
-            colour,
-            anchor="start" if np.cos(angle) > 0 else "end",
-            bold=True,
-            dy=5,
-        )
-        for angle, text, colour in places
-    ]
-
-
-def unscaled(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: Words) -> Panel:
-    """Return the slow hand without any scheme, which a longer text turns on."""
-    angles, trained = np.array(lengths) * rope.theta[pair], float(trained_angles(rope)[pair])
-    new = at_unseen_angle(rope, rc.spectrum(rc.Request(rope)), lengths)[:, pair]
-    rim, hand = seen(0.0, 0.0, 1.0, far, angles, trained, new, 12)
-    return Panel(
-        Axis(-2.1, 2.1),
-        Axis(-1.2, 1.2),
-        [
-            *rim,
-            *large(trained, t),
-            marks.turn_handle(
-                far, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab"), [hand | {"has_head": True}], radius_px=0
-            ),
-        ],
-        TextTrack((far,), tuple(t("slow_at", i=pair, position=f"{length:,}") for length in lengths)),
-        min_width=220,
-        width_share=1.6,
-        height=240,
-        equal_aspect=True,
-        last_beat=1,
-    )
-
-
 def neighbours(dial: Dial, x: float, y: float, r: float, by: Control) -> tuple[list[Mark], Mark]:
     """Return the fastest hand at a word, at the next one in training; and at the next one under a scheme."""
     step = NumberTrack((by,), UP - dial.steps[:, None])
@@ -294,54 +192,6 @@ def neighbours(dial: Dial, x: float, y: float, r: float, by: Control) -> tuple[l
         marks.vector(x, y, r, UP - dial.request.rope.theta[0], GREEN, 2.5),
     ]
     return rests, marks.vector(x, y, r, step, ["ink", ORANGE], 5, colour_index=NumberTrack((by,), dial.moved[:, None]))
-
-
-def fast(linear: Dial, by: Control, t: Words) -> Panel:
-    """Return linear's fastest hand at two neighbouring words."""
-    rests, hand = neighbours(linear, 0.0, 0.0, 1.0, by)
-    words = [t("next_word", apart=apart) for apart in linear.apart]
-    return Panel(
-        Axis(-1.5, 1.5),
-        Axis(-1.65, 1.1),
-        [
-            *rests,
-            marks.turn_handle(
-                by, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab_fast"), [hand | {"has_head": True}], radius_px=0
-            ),
-            *either(0.0, -1.32, by, words, linear.moved, "ink"),
-            marks.text(0.0, -1.6, t("next_trained", apart=degrees(linear.request.rope.theta[0])), GREEN),
-        ],
-        t("fast_hand"),
-        min_width=130,
-        height=240,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
-    )
-
-
-def slow(linear: Dial, pair: int, by: Control, t: Words) -> Panel:
-    """Return linear's slow hand at the end of the longer text, and where it would be without a scheme."""
-    trained = float(trained_angles(linear.request.rope)[pair])
-    rim, hand = seen(0.0, 0.0, 1.0, by, linear.angles(pair), trained, linear.of_each("new")[:, pair], 12)
-    plain = UP - np.array(linear.lengths) * linear.request.rope.theta[pair]
-    return Panel(
-        Axis(-1.5, 1.5),
-        Axis(-1.65, 1.1),
-        [
-            *rim,
-            marks.vector(0.0, 0.0, 0.8, NumberTrack((by,), plain[:, None]), GREY, 3),
-            hand | {"has_head": True},
-            marks.text(0.0, -1.32, t("stays"), GREEN, bold=True),
-            marks.text(0.0, -1.6, t("ghost"), GREY),
-        ],
-        t("slow_hand", i=pair),
-        min_width=130,
-        height=240,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
-    )
 
 
 def either(
@@ -380,7 +230,7 @@ def panel(dial: Dial, pair: int, by: Control, t: Words) -> Panel:
         min_width=120,
         height=215,
         equal_aspect=True,
-        first_beat=3,
+        first_beat=2,
     )
 
 

@@ -22,6 +22,7 @@ export class Panel {
       const node = html("p", "film-paragraph", this.root, { style: `font-size: ${size}px; color: ${css(colour)}${bold ? "; font-weight: 600" : ""}` });
       return { node, content };
     });
+    if (head.screen) this.root.dataset.screen = head.screen;
     this.root.classList.toggle("film-text", !head.marks.length);
     this.place = html("div", "film-place", this.root);
     this.place.hidden = !head.marks.length;

@@ -1,0 +1,171 @@
+"""The first picture of the page: a slow and the fastest hand, as trained, all slowed, and only the slow ones slowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+import rope_core as rc
+from rope_core.rope import Array
+from rope_core.theory.extension import TURN, at_unseen_angle, slow_hand, trained_angles
+from ui.film import marks
+from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
+from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hint, verdict
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack, sentence_parts
+from ui.text.words import Words
+
+WAYS = {"none": "left_alone", "linear": "all_slowed", "yarn": "slow_slowed"}
+"""What is done to the hands, by the scheme that does it, with the heading's label."""
+NEAR = 1e-6
+"""How near two angles are for the same, over their size."""
+GREYS_AT = 0.35
+"""Where the fastest hand is at a word (rad); the next word's is a step further."""
+GOAL = 4.0
+"""The length of a text, in trained lengths, at which a dashed hand shows where to drag."""
+
+
+class Way:
+    """One way to treat the hands in texts of several lengths.
+
+    Attributes:
+        slow: how far the slow hand has turned at the text's end, rad (lengths).
+        unseen: whether it is at an angle that training never showed (lengths).
+        step: how far the fastest hand turns from a word to the next, rad (lengths).
+        closer: whether that is less than in training (lengths).
+    """
+
+    def __init__(self, rope: rc.Rope, scheme: str, spans: Sequence[float]) -> None:
+        pair = slow_hand(rope)
+        lengths = [round(span * rope.train_len) for span in spans]
+        spectra = [_spectrum(rope, scheme, span) for span in spans]
+        self.slow = np.array([s.inv_freq[pair] * length for s, length in zip(spectra, lengths, strict=True)])
+        rows = zip(spectra, lengths, strict=True)
+        self.unseen = np.array([at_unseen_angle(rope, s, [length])[0, pair] for s, length in rows])
+        self.step = np.array([s.inv_freq[0] for s in spectra])
+        self.closer = self.step < rope.theta[0] * (1 - NEAR)
+
+
+def _spectrum(rope: rc.Rope, scheme: str, span: float) -> rc.Spectrum:
+    """Return a scheme's frequencies where its factor is the text's length over the trained one."""
+    given = {} if scheme == "none" else {"factor": max(1.0, span)}
+    return rc.spectrum(rc.Request(rope, scheme, given))
+
+
+def degrees(angle: float) -> str:
+    """Return an angle (rad) in whole degrees, a small one with two digits.
+
+    >>> degrees(1.0), degrees(0.01)
+    ('57°', '0.57°')
+    """
+    value = float(np.degrees(angle))
+    return f"{value:.0f}°" if value >= 10 else f"{value:.2g}°"
+
+
+def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
+    """Return what becomes of both hands under the three ways, at every length of the text."""
+    alone, linear = (Way(rope, scheme, far.stops) for scheme in ("none", "linear"))
+    trained = degrees(rope.theta[0])
+    rows = zip(alone.slow, linear.step, linear.closer, strict=True)
+    texts = tuple(
+        t("ways_finding", angle=degrees(angle), step=degrees(step), trained=trained) if closer else t("within_finding")
+        for angle, step, closer in rows
+    )
+    return TextTrack((far,), texts)
+
+
+def panels(rope: rc.Rope, far: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the two hands' names and a column for each way; on a narrow screen a row for each way."""
+    ways = {scheme: Way(rope, scheme, far.stops) for scheme in WAYS}
+    trained = float(trained_angles(rope)[slow_hand(rope)])
+    columns = [_way(rope, far, scheme, way, trained, t, wide=True) for scheme, way in ways.items()]
+    rows = [_way(rope, far, scheme, way, trained, t, wide=False) for scheme, way in ways.items()]
+    return (_names(t), *columns, *rows)
+
+
+def _names(t: Words) -> Panel:
+    """Return what the upper and the lower dial of each column are."""
+    lines: list[Mark] = []
+    slow, fast = (MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR), (MUTED_COLOUR, MUTED_COLOUR)
+    for y, name, colours in ((0.35, "slow", slow), (-2.25, "fast", fast)):
+        lines.append(marks.text(0.0, y, t(f"{name}_name"), anchor="start", bold=True, font_size=16))
+        for k, (line, colour) in enumerate(zip(t(f"{name}_notes").split("|"), colours, strict=True)):
+            lines.append(marks.text(0.0, y, line, colour, anchor="start", font_size=15, dy=22 * (k + 1)))
+    return Panel(
+        Axis(0.0, 1.0), Axis(-3.75, 1.15), lines, min_width=150, width_share=0.3, height=370, screen="wide", last_beat=1
+    )
+
+
+def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: Words, *, wide: bool) -> Panel:
+    """Return one way's dials: the slow hand at the text's end, and the fastest at a word and at the next."""
+    x, y = (0.0, -2.6) if wide else (3.5, 0.0)
+    dials = [*_slow(far, way, trained, t, grabbed=scheme == "none", wide=wide), *_fast(rope, far, way, x, y, t)]
+    if scheme == "yarn":
+        right, low = (2.75, -3.72) if wide else (5.9, -1.12)
+        frame = marks.rect(-1.14, right, low, 1.12, "none", outline="ink", stroke_width=2, corner_px=8)
+        dials.insert(0, frame)
+    head = WAYS[scheme]
+    times = TextTrack((far,), tuple(f"{max(1.0, span):g}" for span in far.stops))
+    return Panel(
+        Axis(-1.16, 2.78 if wide else 5.95),
+        Axis(-3.75 if wide else -1.15, 1.15),
+        dials,
+        sentence_parts(partial(t, head), times=times) if head == "all_slowed" else t(head),
+        min_width=200 if wide else 330,
+        height=370 if wide else 104,
+        equal_aspect=True,
+        last_beat=1,
+        paragraphs=(Paragraph(t(f"{head}_name"), MUTED_COLOUR, 15),) if wide else (),
+        screen="wide" if wide else "narrow",
+    )
+
+
+def _slow(far: Control, way: Way, trained: float, t: Words, *, grabbed: bool, wide: bool) -> list[Mark]:
+    """Return the slow hand at the text's end: green what training showed, hatched what it never did."""
+    angle = NumberTrack((far,), way.slow[:, None])
+    beyond = NumberTrack((far,), np.clip(way.slow, trained, TURN)[:, None])
+    drawn = [
+        marks.wedge(0.0, 0.0, 0.8, TOP - trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
+        *dial(0.0, 0.0, 1.0, angle, trained=trained, arrow=not grabbed),
+    ]
+    if grabbed:
+        hand = marks.vector(0.0, 0.0, 0.97, clock_angle(angle), "ink", 6, has_head=True)
+        goal = way.slow[far.nearest(GOAL)] * GOAL / far.stops[far.nearest(GOAL)]
+        ghost = NumberTrack((far,), np.where(np.array(far.stops) < GOAL - 1, goal, np.nan)[:, None])
+        drawn += [
+            marks.vector(0.0, 0.0, 0.78, clock_angle(ghost), GREY, 3, True, stroke_dash="5 4"),
+            marks.turn_handle(far, 0.0, 0.0, 0.97, clock_angle(angle), "ink", t("grab"), [hand], radius_px=0),
+        ]
+        drawn += [drag_hint(-1.1, -1.3, t("drag_hand"), font_size=15)] if wide else []
+    return drawn + _said(far, way.slow, way.unseen, 1.15, 0.0, ("in_arc", "never_seen"), t)
+
+
+def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: Words) -> list[Mark]:
+    """Return the fastest hand at a word, grey, and at the next one, with the angle between them."""
+    following = NumberTrack((far,), (GREYS_AT + way.step)[:, None])
+    return [
+        *angle_wedge(x, y, 0.95, GREYS_AT, following),
+        *dial(x, y, 1.0, GREYS_AT, GREY),
+        *dial(x, y, 1.0, following, ring=False),
+        *_said(far, way.step, way.closer, x + 1.15, y, ("as_trained", "too_close"), t),
+    ]
+
+
+def _said(
+    far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str], t: Words
+) -> list[Mark]:
+    """Return an angle with its mark, and what it means in a few words, right of a dial."""
+    good, bad = labels
+    rows = list(zip(map(degrees, angles.tolist()), wrong.tolist(), strict=True))
+    signs = (("✓", False), ("✗", True))
+    heads = [tuple(f"{sign} {angle}" if bad_one is wanted else "" for angle, bad_one in rows) for sign, wanted in signs]
+    drawn = verdict(x, y, TextTrack((far,), heads[0]), TextTrack((far,), heads[1]), font_size=19, dy=-6)
+    for k in range(2):
+        lines = [t(label).split("|")[k] for label in (good, bad)]
+        texts = [tuple(lines[wanted] if is_wrong is bool(wanted) else "" for _, is_wrong in rows) for wanted in (0, 1)]
+        drawn += verdict(
+            x, y, TextTrack((far,), texts[0]), TextTrack((far,), texts[1]), font_size=14, bold=False, dy=16 + 19 * k
+        )
+    return drawn
