@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.rope import Array
+from rope_core.schemes import KINDS, UNSCALED
 from rope_core.theory.extension import TURN, at_unseen_angle, slow_hand, trained_angles
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
@@ -17,7 +18,7 @@ from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hi
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack, sentence_parts
 from ui.text.words import Words
 
-WAYS = {"none": "left_alone", "linear": "all_slowed", "yarn": "slow_slowed"}
+WAYS = {UNSCALED: "left_alone", KINDS[0]: "all_slowed", KINDS[-1]: "slow_slowed"}
 """What is done to the hands, by the scheme that does it, with the heading's label."""
 NEAR = 1e-6
 """How near two angles are for the same, over their size."""
@@ -50,7 +51,7 @@ class Way:
 
 def _spectrum(rope: rc.Rope, scheme: str, span: float) -> rc.Spectrum:
     """Return a scheme's frequencies where its factor is the text's length over the trained one."""
-    given = {} if scheme == "none" else {"factor": max(1.0, span)}
+    given = {} if scheme == UNSCALED else {"factor": max(1.0, span)}
     return rc.spectrum(rc.Request(rope, scheme, given))
 
 
@@ -66,7 +67,7 @@ def degrees(angle: float) -> str:
 
 def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
     """Return what becomes of both hands under the three ways, at every length of the text."""
-    alone, linear = (Way(rope, scheme, far.stops) for scheme in ("none", "linear"))
+    alone, linear = (Way(rope, scheme, far.stops) for scheme in (UNSCALED, KINDS[0]))
     trained = degrees(rope.theta[0])
     rows = zip(alone.slow, linear.step, linear.closer, strict=True)
     texts = tuple(
@@ -101,8 +102,8 @@ def _names(t: Words) -> Panel:
 def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: Words, *, wide: bool) -> Panel:
     """Return one way's dials: the slow hand at the text's end, and the fastest at a word and at the next."""
     x, y = (0.0, -2.6) if wide else (3.5, 0.0)
-    dials = [*_slow(far, way, trained, t, grabbed=scheme == "none", wide=wide), *_fast(rope, far, way, x, y, t)]
-    if scheme == "yarn":
+    dials = [*_slow(far, way, trained, t, grabbed=scheme == UNSCALED, wide=wide), *_fast(rope, far, way, x, y, t)]
+    if scheme == KINDS[-1]:
         right, low = (2.75, -3.72) if wide else (5.9, -1.12)
         frame = marks.rect(-1.14, right, low, 1.12, "none", outline="ink", stroke_width=2, corner_px=8)
         dials.insert(0, frame)
