@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rope_core.cli import COMMANDS
 from rope_core.cli.command import execute
+from rope_core.cli.terminal import show
 from rope_core.version import __version__
 
 
@@ -23,16 +24,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit code; 2 for an unknown one."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["-V"], ["--version"]):
-        print(f"rope {__version__}")
+        show(f"rope {__version__}")
         return 0
     if arguments[:1] == ["help"] and len(arguments) > 1:
         arguments = [arguments[1], "--help"]
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(usage())
+        show(*usage().splitlines())
         return 0 if arguments else 2
     name, rest = arguments[0], arguments[1:]
     if name not in COMMANDS:
-        print(f"command must be one of {', '.join(COMMANDS)}, got {name!r}", file=sys.stderr)
+        show(f"command must be one of {', '.join(COMMANDS)}, got {name!r}", error=True)
         return 2
     try:
         code = execute(name, importlib.import_module(COMMANDS[name][0]), rest)
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("rope_core"):
             raise
-        print(f"`rope {name}` needs the package {missing.name}: pip install {missing.name}", file=sys.stderr)
+        show(f"`rope {name}` needs the package {missing.name}: pip install {missing.name}", error=True)
         return 2
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -57,16 +58,16 @@ class Command:
     note: str
 
 
-def commands(way: Way, model: str = "MODEL", lang: str = "en") -> list[Command]:
-    """Return what each engine is started with to run a way; ``model`` is its name or folder in the lines.
+def commands(way: Way, model: str = "MODEL", lang: str = "en", names: Sequence[str] = ENGINES) -> list[Command]:
+    """Return what each engine of ``names`` is started with to run a way; ``model`` is its name or folder in the lines.
 
     >>> from rope_core.checks.extend import extend
     >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> commands(extend(config, 16384)[2])[2].line
+    >>> commands(extend(config, 16384)[0])[2].line
     'llama-server -m MODEL.gguf -c 16384 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 4096'
     """
     lines = []
-    for engine in ENGINES:
+    for engine in names:
         reason = _refusal(engine, way, lang)
         line = None if reason else _line(engine, way, model)
         lines.append(Command(engine, line, reason or _note(engine, way, lang)))

@@ -26,7 +26,8 @@ from rope_core.hf.versions import text_part
 from rope_core.rope import MAX_LEN
 from rope_core.schemes import temperature
 
-WAYS = (LINEAR, STATIC_NTK, YARN, LLAMA3)
+# YaRN first: it meets no unseen angle, keeps the fast pairs, and has the attention factor for use without training.
+WAYS = (YARN, LINEAR, STATIC_NTK, LLAMA3)
 # A card's recipe: the scheme's name and this.
 CARD = "-card"
 # Layer types behind a sliding window: they never look further than the window, whatever the context.
@@ -136,7 +137,7 @@ def extend(config: object, length: int) -> list[Way]:
 
     A model that is scaled already gets its own scheme with a larger factor, then a larger base under that scheme;
     everything else in its rope dict stays. A model that is not gets its card's recipe where one is known and
-    reaches the length, then linear, NTK, YaRN and Llama 3 scaling. Each layer type starts from its own trained
+    reaches the length, then YaRN, linear, NTK and Llama 3 scaling. Each layer type starts from its own trained
     length; layers behind a sliding window, layers that do not turn and layers that reach the length already stay
     as they are. A way that the model's class refuses, or that would change its rotary width, is left out.
     LongRoPE needs factors that were searched per model; fixes()["searched"] says so in both languages.
@@ -147,7 +148,7 @@ def extend(config: object, length: int) -> list[Way]:
 
     >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 4096}
     >>> [(way.name, way.kept) for way in extend(config, 16384)]
-    [('linear', 0), ('ntk', 1), ('yarn', 21), ('llama3', 36)]
+    [('yarn', 21), ('linear', 0), ('ntk', 1), ('llama3', 36)]
     >>> scaling = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096, "truncate": False}
     >>> way = extend({**config, "max_position_embeddings": 16384, "rope_scaling": scaling}, 32768)[0]
     >>> way.block["rope_parameters"]["factor"], way.block["rope_parameters"]["truncate"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rope_core.checks.arrays import FLOATS, Entry, entries_of
 from rope_core.checks.extend import WAYS
-from rope_core.checks.stored import MAX_HEADER, WIDTHS
-from rope_core.errors import ArgumentError, reject
+from rope_core.errors import reject
 from rope_core.hf.normal import resolve
-from rope_core.hf.read import open_regular
 from rope_core.hf.ropes import HfRope, ropes_of
 from rope_core.layout import as_layout
 from rope_core.rope import Array
@@ -51,25 +48,6 @@ class Layer:
     k: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Tensor:
-    """A tensor of a safetensors file: where its numbers are."""
-
-    path: Path
-    dtype: str
-    shape: tuple[int, ...]
-    start: int
-
-    def rows(self, first: int, last: int) -> Array:
-        """Return rows of a matrix, or numbers of a vector, as float64; only their bytes are read."""
-        width = math.prod(self.shape[1:])
-        kind = np.dtype(WIDTHS[self.dtype][0])
-        held = np.memmap(self.path, kind, "r", self.start + first * width * kind.itemsize, ((last - first) * width,))
-        # bfloat16 is the upper half of float32's bits.
-        values = (held.astype(np.uint32) << 16).view(np.float32) if self.dtype == "BF16" else held
-        return np.asarray(values, dtype=np.float64).reshape(last - first, *self.shape[1:])
-
-
 def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
     """Return the pairs of every layer that turns, from the safetensors files of a folder, or one such file.
 
@@ -85,7 +63,7 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
     labels, ropes = model.layer_types(), ropes_of(data)
     heads = int(model.get("num_attention_heads")[0] or 0)
     shared = int(model.get("num_key_value_heads")[0] or heads)
-    weights: dict[int, dict[str, Tensor]] = {}
+    weights: dict[int, dict[str, Entry]] = {}
     for name, tensor in tensors(folder):
         if match := _PROJECTION.search(name):
             weights.setdefault(int(match[1]), {})[match[2]] = tensor
@@ -105,7 +83,7 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
 
 
 def _norms(
-    layer: Mapping[str, Tensor], part: str, rope: HfRope, heads: int, shared: int, model_type: str
+    layer: Mapping[str, Entry], part: str, rope: HfRope, heads: int, shared: int, model_type: str
 ) -> Array | None:
     """Return the norm of each pair in W_q or W_k, (heads, pairs); None where the layer has no such rows."""
     count = heads if part == "q" else shared
@@ -129,7 +107,7 @@ def _norms(
         return None
     norm = layer.get(f"{part}_norm")
     if norm is not None and not latent:
-        weight = norm.rows(0, norm.shape[0]) + (1.0 if model_type.startswith(_ONE_MORE) else 0.0)
+        weight = norm.floats(0, norm.shape[0]) + (1.0 if model_type.startswith(_ONE_MORE) else 0.0)
         if weight.size in (width, squares.size):
             squares = squares * np.broadcast_to(weight.reshape(-1, width), squares.shape) ** 2
     # A head of latent attention turns its last dimensions, which the config counts as the whole head.
@@ -139,7 +117,7 @@ def _norms(
     return np.asarray(np.sqrt(turned[:, layout.first(pairs)] + turned[:, layout.second(pairs)]))
 
 
-def _fused(layer: Mapping[str, Tensor], part: str, heads: int, shared: int) -> Array | None:
+def _fused(layer: Mapping[str, Entry], part: str, heads: int, shared: int) -> Array | None:
     """Return the squared rows of q or k in one matrix of q, k and v, (heads, head_dim)."""
     if "query_key_value" in layer:
         # GPT-NeoX: q, k and v of a head, then the next head.
@@ -156,38 +134,22 @@ def _fused(layer: Mapping[str, Tensor], part: str, heads: int, shared: int) -> A
     return _squares(tensor, first, first + count * width).reshape(count, width)
 
 
-def _squares(tensor: Tensor, first: int, last: int) -> Array:
+def _squares(tensor: Entry, first: int, last: int) -> Array:
     """Return the sum of squares of each row of a matrix, a slice at a time."""
-    parts = [np.square(tensor.rows(at, min(at + _ROWS, last))).sum(1) for at in range(first, last, _ROWS)]
+    parts = [np.square(tensor.floats(at, min(at + _ROWS, last))).sum(1) for at in range(first, last, _ROWS)]
     return np.concatenate(parts)
 
 
-def tensors(folder: Path) -> Iterator[tuple[str, Tensor]]:
+def tensors(folder: Path) -> Iterator[tuple[str, Entry]]:
     """Yield the projections of safetensors files, their spans checked against the file; raises ValueError."""
     files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else [folder]
     if not files:
         raise reject("model", "eval_stored", str(folder))
     for path in files:
-        with open_regular(path, "model") as file:
-            length = int.from_bytes(file.read(8), "little")
-            room = path.stat().st_size - 8 - length
-            text = file.read(length) if 2 <= length <= MAX_HEADER and room >= 0 else b""
-        try:
-            entries = json.loads(text)
-            for name, entry in entries.items():
-                if name == "__metadata__" or not _PROJECTION.search(name):
-                    continue
-                shape, (low, high) = tuple(map(int, entry["shape"])), map(int, entry["data_offsets"])
-                if entry["dtype"] not in WIDTHS or not shape:
-                    raise reject("model", "eval_quantised", entry["dtype"])
-                size = math.prod(shape) * np.dtype(WIDTHS[entry["dtype"]][0]).itemsize
-                if min(shape) < 1 or not 0 <= low <= high <= room or high - low != size:
-                    raise ValueError(name)
-                yield name, Tensor(path, entry["dtype"], shape, 8 + length + low)
-        except ArgumentError:
-            raise
-        except (KeyError, TypeError, AttributeError, RecursionError, ValueError):
-            raise reject("model", "eval_readable", path.name) from None
+        for entry in entries_of(path, "model", lambda name: bool(_PROJECTION.search(name))):
+            if entry.dtype not in FLOATS or not entry.size:
+                raise reject("model", "eval_quantised", entry.dtype)
+            yield entry.name, entry
 
 
 @dataclass(frozen=True, eq=False)

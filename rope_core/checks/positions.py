@@ -17,6 +17,8 @@ from rope_core.theory.packing import SLICINGS, ZIGZAG, Ids, boundaries, held, mi
 
 FIELD = "position_ids"
 MOST_AXES = 8
+# Of the whole row, over all ranks.
+MOST_TOKENS = 2**24
 
 
 def as_ids(name: str, values: Any, axes: bool = False) -> Ids:
@@ -92,6 +94,8 @@ def check_positions(
     """
     ids = as_ids(FIELD, position_ids, axes=True)
     whole("past", past, 0, MAX_LEN)
+    whole("ranks", ranks, 1, max(1, MOST_TOKENS // ids.shape[-1]))
+    whole("rank", rank, 0, ranks - 1)
     mask = np.ones_like(ids[0]) if attention_mask is None else as_ids("attention_mask", attention_mask)
     if mask.shape != ids[0].shape:
         raise reject("attention_mask", f"of shape {ids[0].shape}", mask.shape)

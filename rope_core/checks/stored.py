@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rope_core.checks.arrays import FLOATS, entries_of
 from rope_core.errors import reject
-from rope_core.hf.read import open_regular
 from rope_core.rope import MAX_DIM, Array
 
 SUFFIX = "inv_freq"
-# JSON takes forty times its bytes once it is parsed; a header of 16 MiB names 100,000 tensors.
-MAX_HEADER, MAX_BUFFERS = 16 * 2**20, 4096
-WIDTHS = {"F64": ("<f8", "float64"), "F32": ("<f4", "float32"), "F16": ("<f2", "float16"), "BF16": ("<u2", "bfloat16")}
+MAX_BUFFERS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,62 +71,10 @@ def in_file(path: Path) -> list[Buffer]:
         if not files:
             raise reject("model_or_file", "a folder with safetensors files", str(path))
         return [buffer for file in files for buffer in in_file(file)]
-    try:
-        with open_regular(path, "model_or_file") as file:
-            size = os.fstat(file.fileno()).st_size
-            length = int.from_bytes(file.read(8), "little")
-            if not 2 <= length <= min(MAX_HEADER, size - 8):
-                raise reject("model_or_file", "a safetensors file", str(path))
-            entries = read_header(file.read(length))
-            if entries is None:
-                raise reject("model_or_file", "a readable safetensors file", str(path))
-            spans = sorted(span(name, entry, size - 8 - length) for name, entry in entries.items())
-            for (_, end, name), (begin, _, other) in pairwise(spans):
-                if begin < end:
-                    raise reject(other, f"a safetensors entry with bytes of its own, apart from those of {name}", begin)
-            return [read_entry(file, name, entry, 8 + length) for name, entry in entries.items()]
-    except OSError:
-        raise reject("model_or_file", "a readable safetensors file", str(path)) from None
-
-
-def read_header(text: bytes) -> dict[str, Any] | None:
-    """Return the buffers' entries in a safetensors header; None where it is none, or names more than any model has."""
-    try:
-        header = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(header, dict):
-        return None
-    entries = {name: entry for name, entry in header.items() if is_buffer(name)}
-    return entries if len(entries) <= MAX_BUFFERS else None
-
-
-def span(name: str, entry: Any, room: int) -> tuple[int, int, str]:
-    """Where an entry's bytes begin and end among the ``room`` bytes of data, and its name."""
-    try:
-        width = np.dtype(WIDTHS[entry["dtype"]][0]).itemsize
-        (low, high), shape = entry["data_offsets"], entry["shape"]
-        whole = all(type(value) is int and 0 <= value < 2**63 for value in (low, high, *shape))
-        fits = (
-            whole
-            and len(shape) <= 8
-            and low <= high <= room
-            and high - low == math.prod(shape) * width <= MAX_DIM * width
-        )
-    except (KeyError, TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise reject(name, "a safetensors entry with dtype, shape and data_offsets within the file", entry)
-    return low, high, name
-
-
-def read_entry(file: Any, name: str, entry: Any, start: int) -> Buffer:
-    """One tensor by its header entry, whose ``span`` is within the file."""
-    kind, dtype = WIDTHS[entry["dtype"]]
-    low, high = entry["data_offsets"]
-    file.seek(start + low)
-    raw = np.frombuffer(file.read(high - low), dtype=kind)
-    if dtype == "bfloat16":
-        # bfloat16 is the upper half of float32's bits.
-        raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    return Buffer(name, dtype, raw.astype(np.float64))
+    entries = entries_of(path, "model_or_file", is_buffer)
+    if len(entries) > MAX_BUFFERS:
+        raise reject("model_or_file", f"a safetensors file of at most {MAX_BUFFERS} frequency buffers", len(entries))
+    for entry in entries:
+        if entry.dtype not in FLOATS or entry.size > MAX_DIM:
+            raise reject(entry.name, f"a safetensors entry of at most {MAX_DIM} floats", (entry.dtype, entry.shape))
+    return [Buffer(entry.name, FLOATS[entry.dtype], entry.floats().ravel()) for entry in entries]

@@ -3,7 +3,7 @@
 # name: (module, one line of help)
 COMMANDS = {
     "check": ("rope_core.cli.check", "what is wrong with a model's config, or worth knowing"),
-    "extend": ("rope_core.cli.extend", "config blocks and engine lines that reach a longer context"),
+    "extend": ("rope_core.cli.extend", "the config block and the start command for a longer context"),
     "engines": ("rope_core.cli.engines", "what several programs compute from one config"),
     "convert": ("rope_core.cli.convert", "a config in the schema of transformers 4 or 5"),
     "diff": ("rope_core.cli.diff", "two configs' rotary embeddings, field by field"),

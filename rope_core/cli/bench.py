@@ -14,6 +14,7 @@ from rope_core.bench.records import Result, Store
 from rope_core.bench.statistics import compare
 from rope_core.bench.view import point
 from rope_core.cli.command import execute
+from rope_core.cli.terminal import show
 from rope_core.errors import reject
 
 
@@ -132,9 +133,9 @@ def _measure(options: argparse.Namespace) -> int:
         if options.progress:
             jobs.report(result={"run": name, "case": case.key})
         else:
-            print(table(results), flush=True)
+            show(*table(results).splitlines(), flush=True)
     store.finish(name)
-    print(f"run {name} in {store.path}", file=sys.stderr)
+    show(f"run {name} in {store.path}", error=True)
     return int(wrong)
 
 
@@ -163,7 +164,7 @@ def _list(store: Store) -> int:
     for r in store.runs():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(r.started))
         where = r.environment.get("gpu") or r.environment.get("cpu", "?")
-        print(f"{r.id}  {when}  {r.state:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
+        show(f"{r.id}  {when}  {r.state:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
     return 0
 
 
@@ -179,7 +180,7 @@ def _show(store: Store, start: str) -> int:
     for result in store.results(_find(store, start)):
         by_case.setdefault(result.case.key, []).append(result)
     for results in by_case.values():
-        print(table(results))
+        show(*table(results).splitlines())
     return 0
 
 
@@ -197,7 +198,7 @@ def _compare(store: Store, first: str, second: str) -> int:
         verdict = {"a is faster": "the first is faster", "b is faster": "the second is faster"}.get(
             c.verdict, c.verdict
         )
-        print(f"{left[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}")
+        show(f"{left[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}")
     return 0
 
 
@@ -209,7 +210,7 @@ def _export(store: Store, path: Path) -> int:
 def _import(store: Store, path: Path) -> int:
     if not path.is_file():
         raise reject("import", "existing_file", str(path))
-    print(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")
+    show(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")
     return 0
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from rope_core.checks.arrays import read_arrays
 from rope_core.checks.cache import check_cache
 from rope_core.checks.case import VERSIONS
 from rope_core.cli.check import add_output, known_keys, report
-from rope_core.cli.source import HELP, load, named, tokens
+from rope_core.cli.source import HELP, load, tokens
 
 KEYS = ("before", "after", "old", "new")
 
@@ -32,6 +33,6 @@ def run(options: argparse.Namespace) -> int:
     known_keys(options.ignore)
     given: dict[str, Any] = {name: tokens(f"--{name}", getattr(options, name)) for name in ("cached", "length")}
     if options.moved is not None:
-        given = named(options.moved, KEYS, KEYS[0])
+        given = read_arrays(options.moved, KEYS, KEYS[0])
     findings = check_cache(load(options.config), layer_type=options.layer_type, **given)
     return report({options.config: findings}, {}, options, VERSIONS[-1])

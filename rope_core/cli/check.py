@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,9 @@ from typing import Any
 from rope_core.checks.against import agreement, overridden
 from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
 from rope_core.checks.findings import ON_REQUEST, by_severity, check, check_text, known
-from rope_core.cli.output import sarif, show_json, show_table
+from rope_core.cli.output import document, sarif, show_table
 from rope_core.cli.source import HELP, load, read_source, tokens
+from rope_core.cli.terminal import show, show_json
 from rope_core.errors import reject, sentence
 from rope_core.hf.read import parse, read_config
 
@@ -44,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--transformers", choices=VERSIONS, default=VERSIONS[-1], help="the version that reads the config"
     )
-    parser.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must turn alike")
+    parser.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must rotate as this one")
     parser.add_argument("--override", metavar="JSON", help="what an engine's override does to the config, as JSON")
     parser.add_argument(
         "--all", action="store_true", help=f"with the notes that most models get: {', '.join(ON_REQUEST)}"
@@ -99,17 +98,26 @@ def known_keys(keys: Sequence[str]) -> None:
 def below(source: str) -> Iterator[str]:
     """Yield the configs that an argument names: itself, or every config.json below a folder."""
     path = Path(source)
-    if source == "-" or not path.is_dir():
+    if source in ("", "-") or not path.is_dir():
         yield source
         return
-    files = []
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
-        files += [str(Path(folder) / "config.json")] if "config.json" in names else []
+    files, waiting = list[str](), [str(path)]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            inside = sorted(os.scandir(folder), key=lambda each: each.name, reverse=True)
+        except OSError:
+            continue
+        files += [str(Path(folder) / each.name) for each in inside if each.name == "config.json"]
+        waiting += [each.path for each in inside if each.is_dir(follow_symlinks=False) and _searched(each.name)]
         if len(files) > MOST_FILES:
             raise reject("config", "files_limit", source, limit=MOST_FILES)
     alone = [str(path / "config.json")]
     yield from [source] if files in ([], alone) else files
+
+
+def _searched(folder: str) -> bool:
+    return folder not in SKIPPED and not folder.startswith(".")
 
 
 def report(
@@ -127,13 +135,12 @@ def report(
         if unreadable
         else int(any(finding.severity in failing for findings in results.values() for finding in findings))
     )
-    many = len(results) + len(unreadable) > 1
     for name, text in unreadable.items():
-        print(f"{name}: {text}" if many else text, file=sys.stderr)
+        show(f"{name}: {text}", error=True)
     if options.json:
-        show_json(results, unreadable, version, code, options.lang)
+        show_json(document(results, unreadable, version, code, options.lang))
     elif options.sarif:
-        print(json.dumps(sarif(results, unreadable, options.lang), ensure_ascii=False, indent=1))
+        show_json(sarif(results, unreadable, options.lang))
     else:
         for name, findings in results.items():
             show_table(name, findings, options.lang)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+from rope_core.cli.terminal import show
 from rope_core.errors import LANGUAGES, sentence
 
 
@@ -24,5 +24,5 @@ def execute(name: str, module: ModuleType, argv: Sequence[str]) -> int:
     try:
         return int(module.run(options))
     except ValueError as error:
-        print(sentence(error, options.lang), file=sys.stderr)
+        show(sentence(error, options.lang), error=True)
         return 2

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import asdict
 
 from rope_core.checks.case import texts
 from rope_core.checks.schemas import compare
-from rope_core.cli.source import HELP, load, print_json, tokens
-
-SAME = {"en": "the rotary embeddings are the same", "zh": "两者的旋转位置编码相同"}
+from rope_core.cli.source import HELP, load, tokens
+from rope_core.cli.terminal import show, show_json
+from rope_core.cli.words import words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,12 +29,16 @@ def run(options: argparse.Namespace) -> int:
     differs = [row for row in rows if not row.same]
     listed = rows if options.all else differs
     if options.json:
-        print_json([asdict(row) for row in listed])
+        show_json([asdict(row) for row in listed])
         return int(bool(differs))
+    t = words("diff", options.lang)
     for row in listed:
         name = f"{row.layer_type}.{row.field}" if row.layer_type else row.field
         left, right = texts((row.left, row.right), options.lang)
-        print(f"{'=' if row.same else '!'} {name:<24}{left:<28}{right}")
+        if row.field == "inv_freq":
+            apart = float(str(row.right))
+            left, right = t["other" if math.isinf(apart) else "apart"].format(percent=100 * apart), ""
+        show(f"{'=' if row.same else '!'} {name:<24}{left:<28}{right}".rstrip())
     if not differs:
-        print(SAME[options.lang])
+        show(t["same"])
     return int(bool(differs))

@@ -7,7 +7,8 @@ import math
 from typing import Any
 
 from rope_core.checks.engines import Engine, basis, engines, sentences, without_column
-from rope_core.cli.source import HELP, load, print_json, tokens
+from rope_core.cli.source import HELP, load, tokens
+from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.hf.ropes import layer_types
 
@@ -29,13 +30,13 @@ def run(options: argparse.Namespace) -> int:
     kinds: list[str | None] = [options.layer_type] if options.layer_type else [*layer_types(config)] or [None]
     rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, options.seq_len, options.context)]
     if options.json:
-        print_json([_record(kind, engine, options.lang) for kind, engine in rows])
+        show_json([_record(kind, engine, options.lang) for kind, engine in rows])
         return 0
     for kind, engine in rows:
         where = f"{kind}  " if kind else ""
-        print(f"{where}{engine.name:<22}{_gap(engine, options.lang):<16}{'; '.join(sentences(engine, options.lang))}")
+        show(f"{where}{engine.name:<22}{_gap(engine, options.lang):<16}{'; '.join(sentences(engine, options.lang))}")
     for name, why in without_column(options.lang):
-        print(f"{name:<38}{why}")
+        show(f"{name:<38}{why}")
     return 0
 
 

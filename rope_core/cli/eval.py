@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from rope_core.cli.source import set_threads
+from rope_core.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
     from rope_core.evaluate.run import Evaluation
@@ -50,22 +51,22 @@ def run(options: argparse.Namespace) -> int:
     from rope_core.evaluate.run import save
 
     evaluation, needs = _prepared(options)
-    print(needs, file=sys.stderr, flush=True)
+    show(needs, error=True, flush=True)
     if options.plan:
         return 0
     evaluation.verify()
     results: list[dict[str, Any]] = []
     try:
-        with _shown(options.json) as show:
+        with _progress(options.json) as step:
             for share, cell in evaluation.run():
                 results.append(cell)
                 save(evaluation, results, options.lang)
-                show(share, cell)
+                step(share, cell)
     except KeyboardInterrupt:
-        print(words.word("stopped", options.lang, folder=evaluation.folder), file=sys.stderr)
+        show(words.word("stopped", options.lang, folder=evaluation.folder), error=True)
         return 130
     for name in ("eval.json", "eval.html"):
-        print(evaluation.folder / name, file=sys.stderr if options.json else sys.stdout)
+        show(evaluation.folder / name, error=options.json)
     return 0
 
 
@@ -78,8 +79,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     from rope_core.evaluate.ask import TASKS, Ask, turnings
     from rope_core.evaluate.run import Evaluation
 
-    if options.threads is not None:
-        torch.set_num_threads(options.threads)
+    set_threads(options.threads)
     given: dict[str, Any] = {name: tuple(getattr(options, name)) for name in ("lengths", "schemes", "tasks")}
     plain = {
         name: getattr(options, name) for name in ("factor", "trained", "documents", "trials", "seed", "batch", "chunk")
@@ -132,12 +132,12 @@ def _device(name: str) -> str:
     return name
 
 
-class _Show(Protocol):
+class _Step(Protocol):
     def __call__(self, share: float, cell: dict[str, Any]) -> None: ...
 
 
 @contextmanager
-def _shown(as_json: bool) -> Iterator[_Show]:
+def _progress(as_json: bool) -> Iterator[_Step]:
     """Show a bar on standard error, and cells as JSON lines on standard output with --json."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -151,9 +151,9 @@ def _shown(as_json: bool) -> Iterator[_Show]:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         shown = bar.add_task("eval", total=1.0, cell="")
 
-        def show(share: float, cell: dict[str, Any]) -> None:
+        def step(share: float, cell: dict[str, Any]) -> None:
             if as_json:
-                print(json.dumps(cell), flush=True)
+                show_json(cell, indent=None)
             bar.update(shown, completed=share, cell=f"{cell['task']} {cell['line']} {cell['length']:,}")
 
-        yield show
+        yield step

@@ -1,17 +1,18 @@
-"""`rope extend`: the blocks that reach a length, what each changes, and the line for each engine."""
+"""`rope extend`: the config blocks that reach a length, what each changes, and the command for each program."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.commands import commands
+from rope_core.checks.commands import ENGINES, commands
 from rope_core.checks.extend import Way, extend, fixes, present, reached
-from rope_core.cli.source import HELP, load, print_json, tokens
+from rope_core.cli.source import HELP, load, tokens
+from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.errors import reject
 
@@ -20,34 +21,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("config", help=HELP)
     parser.add_argument("--length", required=True, help="the length to reach, tokens")
-    parser.add_argument("--way", metavar="NAME", help="only this way, by its name")
-    parser.add_argument("--model", help="the model's name or folder in the engines' lines")
-    parser.add_argument("--json", action="store_true", help="a list of ways instead of text")
+    parser.add_argument("--way", metavar="METHOD", help="this method in place of the recommended one, such as linear")
+    parser.add_argument(
+        "--engine", choices=ENGINES, default=ENGINES[0], help=f"the program to start; {ENGINES[0]} by default"
+    )
+    parser.add_argument("--all", action="store_true", help="every method, in both schemas, for every program")
+    parser.add_argument("--model", help="the model's name or folder in the programs' commands")
+    parser.add_argument("--json", action="store_true", help="a list of all methods instead of text")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the config blocks that reach a length, what they change and cost, and the line for each engine."""
+    """Print the recommended config block that reaches a length, what it changes, and the command that runs it."""
     options.length = tokens("--length", options.length)
     config = load(options.config)
     ways = extend(config, options.length)
+    names = [way.name for way in ways]
     if options.way is not None:
-        names = [way.name for way in ways]
         if options.way not in names:
-            raise reject("way", "one_of", options.way, names=names)
+            raise reject("--way", "one_of", options.way, names=names)
         ways = [way for way in ways if way.name == options.way]
     model = options.model or _model(options.config)
     if options.json:
-        print_json([as_record(way, model, options.lang) for way in ways])
+        show_json([as_record(way, model, options.lang) for way in ways])
         return 0
     t = words("extend", options.lang)
     already = present(config, options.lang)
-    print(already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
+    show(already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
     if not ways:
-        print(t["none"])
-    for number, way in enumerate(ways, 1):
-        print(f"\n{number}. {way.name}{t['colon']}{way.title(options.lang)}")
-        print(_text(way, model, options.lang, t))
-    print(f"\n{fixes()['searched'][options.lang]}")
+        show(t["none"])
+        return 0
+    for way in ways if options.all else ways[:1]:
+        show("", f"{way.name}{t['colon']}{way.title(options.lang)}")
+        show(*_lines(way, model, ENGINES if options.all else (options.engine,), options.all, options.lang, t))
+    if options.all:
+        show("", fixes()["searched"][options.lang])
+    else:
+        others = ", ".join(name for name in names if name != ways[0].name) or "-"
+        show("", t["more"].format(others=others, engines=", ".join(e for e in ENGINES if e != options.engine)))
     return 0
 
 
@@ -61,22 +71,26 @@ def _model(source: str) -> str:
     return source.partition("@")[0]
 
 
-def _text(way: Way, model: str, lang: str, t: Mapping[str, str]) -> str:
-    """Return a way as text."""
-    lines = [way.cost(lang)]
-    lines += [f"{t['source']}{t['colon']}{way.source}"] if way.source else []
+def _lines(way: Way, model: str, engines: Sequence[str], old: bool, lang: str, t: Mapping[str, str]) -> Iterator[str]:
+    """Yield a method's lines: cost, changes, block (the old schema's too where ``old``), commands of ``engines``."""
+    yield f"  {way.cost(lang)}"
+    if way.source:
+        yield f"  {t['source']}{t['colon']}{way.source}"
     if way.changed:
-        lines += [(t["changed"] + t["colon"]).rstrip(), *(f"  {change.sentence(lang)}" for change in way.changed)]
-    lines += [(t["block"] + t["colon"]).rstrip(), _indented(way.block)]
-    lines += [(t["old"] + t["colon"]).rstrip(), _indented(way.old_block) if way.old_block else f"  {t['no_old']}"]
-    for command in commands(way, model, lang):
-        lines.append(f"{command.engine}{t['colon']}{command.note or ''}".rstrip())
-        lines += [f"  {command.line}"] if command.line else [f"  ({t['no_line']})"]
-    return "\n".join(f"   {line}" for text in lines for line in text.splitlines())
+        yield f"  {t['changed']}{t['colon']}".rstrip()
+        yield from (f"    {change.sentence(lang)}" for change in way.changed)
+    yield f"  {t['block']}{t['colon']}".rstrip()
+    yield from _indented(way.block)
+    if old:
+        yield f"  {t['old']}{t['colon']}".rstrip()
+        yield from _indented(way.old_block) if way.old_block else [f"    {t['no_old']}"]
+    for command in commands(way, model, lang, engines):
+        yield f"  {command.engine}{t['colon']}{command.note}".rstrip()
+        yield f"    {command.line or t['no_line']}"
 
 
-def _indented(block: Mapping[str, Any]) -> str:
-    return "\n".join(f"  {line}" for line in json.dumps(block, indent=2).splitlines())
+def _indented(block: Mapping[str, Any]) -> list[str]:
+    return [f"    {line}" for line in json.dumps(block, indent=2).splitlines()]
 
 
 def as_record(way: Way, model: str, lang: str = "en") -> dict[str, Any]:

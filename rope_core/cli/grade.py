@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import sys
 from pathlib import Path
 
 from rope_core.checks.case import printable
-from rope_core.cli.source import print_json
+from rope_core.cli.terminal import show, show_json, show_row
 from rope_core.errors import reject, sentence, whole
 from rope_core.grade import Assignment, Result, full_assignment, grade, read_assignment
 from rope_core.grade.result import alike, headline, texts
@@ -52,8 +50,7 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
     if not files:
         raise reject("file", "python_folder", str(folder))
     stages = [(name, stage) for name, points in assignment.points.items() for stage in points]
-    out = csv.writer(sys.stdout)
-    out.writerow(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong"))
+    show_row(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong"))
     for file in files:
         results, wrong = [], ""
         try:
@@ -64,9 +61,7 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
         given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
         most = sum(sum(points.values()) for points in assignment.points.values())
         row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong)
-        # What a spreadsheet would take for a formula is a text.
-        out.writerow(f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t" and cell else cell for cell in row)
-        sys.stdout.flush()
+        show_row(row)
         code |= int(bool(wrong))
     return code
 
@@ -78,12 +73,12 @@ def _totals(results: list[Result]) -> dict[str, float]:
 def _print_text(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:
     """Write each stage and what is wrong; stages of a function that fail by one mistake are one."""
     if assignment.title:
-        print(printable(assignment.title))
+        show(printable(assignment.title))
     for group in alike(results):
-        print(headline(group, options.lang))
+        show(headline(group, options.lang))
         if not group[0].passed:
-            print(f"    {group[0].sentence(options.lang)}")
-    print(texts()["word"]["total"][options.lang].format(**_totals(results)))
+            show(f"    {group[0].sentence(options.lang)}")
+    show(texts()["word"]["total"][options.lang].format(**_totals(results)))
 
 
 def _print_json(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:
@@ -100,4 +95,4 @@ def _print_json(options: argparse.Namespace, assignment: Assignment, results: li
         for result in results
     ]
     head = {"file": options.file, "title": assignment.title, "seed": options.seed, "exit": code}
-    print_json(head | _totals(results) | {"results": rows})
+    show_json(head | _totals(results) | {"results": rows})

@@ -11,6 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from rope_core.cli.source import set_threads
+from rope_core.cli.terminal import show, show_json
 from rope_core.errors import reject
 from rope_core.hf.read import open_regular
 from rope_core.lab import cards
@@ -67,10 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train and evaluate a small language model past its trained length."""
-    if getattr(options, "threads", None) is not None:
-        import torch
-
-        torch.set_num_threads(options.threads)
+    set_threads(getattr(options, "threads", None))
     try:
         return _COMMANDS[options.command](options)
     except (FloatingPointError, OSError) as error:
@@ -96,7 +95,7 @@ def _train(options: argparse.Namespace) -> int:
         run = train(recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop)
     rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
     (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
-    print(
+    show(
         f"{run.step} steps in {run.seconds:.0f} s, last loss {run.losses[-1]:.4f} nats per byte; {options.out}/loss.csv"
     )
     return 0
@@ -149,15 +148,15 @@ def _eval(options: argparse.Namespace) -> int:
         *(sweep.run_model(request, source, model) for source, model in runs.items()),
     )
     if not options.json:
-        print(f"perplexity per byte [95 %], text {sweep.text_hash(request.read())[:12]}, {options.documents} documents")
-        print(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
+        show(f"perplexity per byte [95 %], text {sweep.text_hash(request.read())[:12]}, {options.documents} documents")
+        show(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
     for cell in cells:
         if options.json:
-            print(json.dumps(cell), flush=True)
+            show_json(cell, indent=None)
             continue
         head = f"{cell['weights']:<16} {cell['line']:<11} {cell['length']:>6}  "
         two = [_cell(cell[name]) for name in ("whole", "last")] if "whole" in cell else [cell["undefined"], ""]
-        print(head + "  ".join(f"{each:>22}" for each in two), flush=True)
+        show(head + "  ".join(f"{each:>22}" for each in two), flush=True)
     return 0
 
 
@@ -176,7 +175,7 @@ def _export(options: argparse.Namespace) -> int:
             raise reject("line", "one_of", options.line, names=written)
         request = line(options.line).request(model.shape, options.length, options.factor)
     export(model, request, options.folder)
-    print(options.folder)
+    show(options.folder)
     return 0
 
 
@@ -189,8 +188,8 @@ def _corpus(_: argparse.Namespace) -> int:
     from rope_core.lab import corpus
 
     changed = corpus.differences()
-    print(f"{len(corpus.manifest()['files'])} files of Python {corpus.manifest()['python']}, {corpus.LICENCE}")
-    print("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))
+    show(f"{len(corpus.manifest()['files'])} files of Python {corpus.manifest()['python']}, {corpus.LICENCE}")
+    show("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))
     return 0
 
 
@@ -199,7 +198,7 @@ def _ship(options: argparse.Namespace) -> int:
 
     card = ship.ship(options.name, options.folder, _today(), options.stopped)
     ship.write_cards()
-    print(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
+    show(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
     return 0
 
 
@@ -207,14 +206,14 @@ def _record(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
     path = ship.record(options.name, options.kind, json.loads(options.arguments), _today())
-    print(f"{path.name}: {path.stat().st_size:,} bytes")
+    show(f"{path.name}: {path.stat().st_size:,} bytes")
     return 0
 
 
 def _cards(_: argparse.Namespace) -> int:
     for name, card in cards.stored().items():
         value, low, high = card.held_out
-        print(f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}")
+        show(f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}")
     return 0
 
 

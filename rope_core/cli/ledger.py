@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.ledger import STATUSES, Result, to_json
 from rope_core.ledger import run as run_ledger
@@ -16,13 +16,13 @@ from rope_core.ledger import run as run_ledger
 def _print(results: Sequence[Result], language: str) -> None:
     """Write each claim with its status, its residual, and why it fails where it does."""
     word = words("ledger", language)
-    print(word["title"])
+    show(word["title"])
     for result in results:
         text, residual = result.text, "-" if result.residual is None else f"{result.residual:.2g}"
-        print(f"{result.id:28s} {word[result.status]}  {residual}\n    {text.claim[language]}")
+        show(f"{result.id:28s} {word[result.status]}  {residual}", f"    {text.claim[language]}")
         for key, more in (("why", text.why[language]), ("corrected", text.corrected)):
             if more:
-                print(f"    {word[key]}: {more}")
+                show(f"    {word[key]}: {more}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,13 +36,13 @@ def run(options: argparse.Namespace) -> int:
     """Check every claim of the five source documents, and those of papers: a list and a count per status, or JSON."""
 
     def progress(done: int, total: int) -> None:
-        print(f"\r{done}/{total}", end="" if done < total else "\r", file=sys.stderr, flush=True)
+        show(f"{done}/{total}", end="\r", error=True, flush=True)
 
     results = run_ledger(progress if sys.stderr.isatty() else None)
     if options.json:
-        print(json.dumps(to_json(results), ensure_ascii=False, indent=2, allow_nan=False))
+        show_json(to_json(results))
         return 0
     _print(results, options.lang)
     counts, word = Counter(result.status for result in results), words("ledger", options.lang)
-    print("; ".join(f"{word[status]}: {counts[status]}" for status in STATUSES))
+    show("; ".join(f"{word[status]}: {counts[status]}" for status in STATUSES))
     return 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rope_core.checks.case import Finding, printable
 from rope_core.checks.findings import known
 from rope_core.checks.records import as_record
+from rope_core.cli.terminal import harmless, show
 from rope_core.cli.words import words
 from rope_core.version import __version__
 
@@ -17,23 +17,22 @@ SCHEMA = 1
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def show_json(
+def document(
     results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], version: str, code: int, lang: str
-) -> None:
-    """Print one JSON object: its schema, the tool, the exit code and the findings by config."""
+) -> dict[str, Any]:
+    """Return one JSON object: its schema, the tool, the exit code and the findings by config."""
     files: list[dict[str, Any]] = [
         {"config": name, "findings": [as_record(finding, lang) for finding in findings]}
         for name, findings in results.items()
     ]
     files += [{"config": name, "unreadable": sentence} for name, sentence in unreadable.items()]
-    document = {
+    return {
         "schema": SCHEMA,
         "tool": {"name": "rope", "version": __version__},
         "transformers": version,
         "exit": code,
         "files": files,
     }
-    print(json.dumps(document, ensure_ascii=False, indent=1))
 
 
 def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], lang: str) -> dict[str, Any]:
@@ -99,7 +98,7 @@ def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     """Print one config's findings as a table; plain lines where rich is not installed."""
     t = words("check", lang)
     if not findings:
-        print(f"{name}: {t['clean']}")
+        show(f"{name}: {t['clean']}")
         return
     try:
         from rich import box
@@ -109,19 +108,17 @@ def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     except ImportError:
         for finding in findings:
             line = f"{name}: {t[finding.severity]} [{finding.key}]"
-            print(f"{line} {printable(finding.field)}: {finding.title(lang)}")
-            print(f"    {finding.why(lang)}\n    {finding.change(lang)}\n    {finding.source}")
+            more = (finding.why(lang), finding.change(lang), finding.source)
+            show(f"{line} {printable(finding.field)}: {finding.title(lang)}", *(f"    {text}" for text in more))
         return
     colours = {"error": "bold red", "warning": "yellow", "note": "cyan"}
-    table = Table(title=Text(name), box=box.SIMPLE, show_header=False, title_justify="left")
+    table = Table(title=Text(harmless(name)), box=box.SIMPLE, show_header=False, title_justify="left")
     table.add_column()
     table.add_column(overflow="fold")
     for finding in findings:
         head = Text(f"{t[finding.severity]}\n", style=colours[finding.severity])
         where = printable(f"{finding.field} ({finding.layer_type})" if finding.layer_type else finding.field)
-        body = Text.assemble(
-            (f"{finding.title(lang)}\n", "bold"),
-            f"{where}  [{finding.key}]\n{finding.why(lang)}\n{finding.change(lang)}\n",
-        )
-        table.add_row(head, body.append(finding.source, style="dim"))
+        lines = (finding.title(lang), f"{where}  [{finding.key}]", finding.why(lang), finding.change(lang))
+        title, *rest = (f"{harmless(line)}\n" for line in lines)
+        table.add_row(head, Text.assemble((title, "bold"), *rest, (harmless(finding.source), "dim")))
     Console(soft_wrap=False).print(table)

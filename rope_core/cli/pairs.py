@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.pairs import MASSIVE, Summary, changes, layers, summaries
-from rope_core.cli.source import load, print_json
+from rope_core.cli.source import load
+from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.errors import reject
 from rope_core.lab.pairs import shipped
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             {"layer": each.index, "type": each.rope.layer_type, "q": each.q.tolist(), "k": each.k.tolist()}
             for each in by_layer
         ]
-        print_json({"layers": rows, "types": [_record(each, options.length) for each in by_type.values()]})
+        show_json({"layers": rows, "types": [_record(each, options.length) for each in by_type.values()]})
         return 0
     for kind, each in by_type.items():
         _show(kind, each, options.length, options.lang)
@@ -82,19 +83,19 @@ def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> Non
     t = words("pairs", lang)
     changed = changes(each, length)
     reached = length or 4 * each.rope.train_len
-    print(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
+    show(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
     columns = ("pair", "wavelength", "turns", "|W_q|", "|W_k|", "massive", *changed)
-    print("  ".join(f"{name:>10}" for name in columns))
+    show("  ".join(f"{name:>10}" for name in columns))
     for pair in range(each.q.size):
         values = (each.wavelength[pair], each.seen[pair], each.q[pair], each.k[pair])
         row = [f"{pair:>10}", *(f"{value:>10.4g}" for value in values), f"{each.massive[pair]:>10}"]
-        print("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in changed.values())]))
+        show("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in changed.values())]))
     still = each.seen < 1.0
-    print(t["still"].format(count=int(still.sum()), pairs=still.size, share=100 * each.share(still)))
-    print(
+    show(t["still"].format(count=int(still.sum()), pairs=still.size, share=100 * each.share(still)))
+    show(
         t["massive"].format(
             times=MASSIVE, count=int((each.massive > 0).sum()), slow=int((each.massive[still] > 0).sum())
         )
     )
     for name, change in changed.items():
-        print(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))
+        show(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))

@@ -6,10 +6,11 @@ import argparse
 import inspect
 from typing import Any
 
+from rope_core.checks.arrays import read_arrays
 from rope_core.checks.case import VERSIONS
 from rope_core.checks.positions import FIELD, check_positions
 from rope_core.cli.check import add_output, known_keys, report
-from rope_core.cli.source import HELP, load, named, tokens
+from rope_core.cli.source import HELP, load, tokens
 from rope_core.theory.packing import SLICINGS, ZIGZAG
 
 GIVEN = tuple(inspect.signature(check_positions).parameters)
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument(
         "file",
-        help=f"{FIELD}: .npy; or JSON or safetensors with {FIELD} and, as far as they are known, cu_seqlens,"
+        help=f"{FIELD}: .npy or a JSON list; or JSON or safetensors with {FIELD} and, where known, cu_seqlens,"
         " segment_ids, attention_mask, token_types, image_grid_thw, video_grid_thw, seconds_per_grid",
     )
     parser.add_argument("--config", help=f"with images: {HELP}")
@@ -38,5 +39,5 @@ def run(options: argparse.Namespace) -> int:
     given |= {name: tokens(f"--{name}", getattr(options, name)) for name in ("rank", "ranks", "past", "rows")}
     if options.config is not None:
         given["config"] = load(options.config)
-    given |= named(options.file, GIVEN, FIELD)
+    given |= read_arrays(options.file, GIVEN, FIELD)
     return report({options.file: check_positions(**given)}, {}, options, VERSIONS[-1])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import sys
 
 from rope_core.checks.case import printable
 from rope_core.cli.source import HELP, load, tokens
+from rope_core.cli.terminal import show, show_row
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 
 COLUMNS = ("layer_type", "pair", "unscaled", "inv_freq", "slowdown", "wavelength", "turns")
@@ -40,18 +39,17 @@ def run(options: argparse.Namespace) -> int:
     ropes = [from_hf(config, kind, options.seq_len) for kind in kinds]
     rows = [row for rope in ropes for row in _rows(rope)]
     if options.csv:
-        writer = csv.writer(sys.stdout)
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
+        for row in (COLUMNS, *rows):
+            show_row(row)
         return 0
     for rope in ropes:
         kind = f"{printable(rope.layer_type)}: " if rope.layer_type else ""
-        print(
+        show(
             f"{kind}{rope.scheme}, base {rope.base:g}, rotary {rope.rotary_dim} of {rope.head_dim}, {rope.layout}, "
             f"trained {rope.train_len}, attention factor {rope.attention_factor:.9g}, "
             f"logit scale {rope.logit_scale:.9g}"
         )
-    print("  ".join(f"{name:>14}" for name in COLUMNS))
+    show("  ".join(f"{name:>14}" for name in COLUMNS))
     for row in rows:
-        print("  ".join(f"{cell:>14.6g}" if isinstance(cell, float) else f"{cell!s:>14}" for cell in row))
+        show("  ".join(f"{cell:>14.6g}" if isinstance(cell, float) else f"{cell!s:>14}" for cell in row))
     return 0

@@ -17,6 +17,6 @@ def words(table: str, lang: str) -> dict[str, str]:
     """Return one table's texts in "en" or "zh".
 
     >>> words("engines", "en")["width"]
-    'other pairs turn'
+    'rotates other pairs'
     """
     return {key: row[lang] for key, row in _texts()[table].items()}

@@ -53,7 +53,8 @@ class Size:
 
 def size_of(config: Mapping[str, Any], numbers: int) -> Size:
     """Return a model's size from its config; what a config does not say counts as in Llama."""
-    text = config.get("text_config") or config
+    text = config.get("text_config")
+    text = text if isinstance(text, Mapping) else config
 
     def size(*names: str, default: int) -> int:
         sizes = (text.get(name) for name in names)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from rope_core.checks.arrays import FLOATS, Entry, entries_of
 from rope_core.errors import reject
 from rope_core.evaluate.texts import Coder
 from rope_core.evaluate.turning import at_load, extended
@@ -23,9 +26,14 @@ from rope_core.lab.export import llama_config, llama_tensors
 from rope_core.lab.train import CHECKPOINT
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+# What reads a quantisation, by quant_method: transformers 5.23, quantizers/quantizer_*.py, validate_environment.
+_QUANTISERS = {
+    "aqlm": "aqlm", "auto-round": "auto-round", "awq": "gptqmodel", "bitsandbytes": "bitsandbytes",
+    "compressed-tensors": "compressed-tensors", "eetq": "kernels", "fbgemm_fp8": "fbgemm-gpu", "fp_quant": "fp_quant",
+    "gptq": "gptqmodel", "higgs": "flute-kernel", "hqq": "hqq", "mxfp4": "kernels", "quanto": "optimum-quanto",
+    "quark": "amd-quark", "sinq": "sinq", "spqr": "spqr_quant", "torchao": "torchao", "vptq": "vptq",
+}  # fmt: skip
 DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
-_NAMES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-MAX_HEADER = 100 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +87,8 @@ def find(model: str) -> Source:
     _refuse(config, path)
     at = at_load(config)
     extended(at.ropes)
-    return Source(model, config, path, *_measured(files), fingerprint(files))
+    entries = [entry for file in files for entry in entries_of(file, "model")]
+    return Source(model, config, path, *_measured(entries), fingerprint(files))
 
 
 def safetensors_of(path: Path) -> list[Path]:
@@ -117,46 +126,26 @@ def _of_lab(name: str) -> Source:
     return Source(name, config, None, sum(map(torch.numel, state.values())), "float32", digest, state)
 
 
-def header(file: Path) -> dict[str, Any]:
-    """Return the header of a safetensors file; raises ValueError on a file that is none."""
-    try:
-        with file.open("rb") as opened:
-            (length,) = struct.unpack("<Q", opened.read(8))
-            if not 2 <= length <= MAX_HEADER:
-                raise ValueError(length)
-            entries = json.loads(opened.read(length))
-        if not isinstance(entries, dict):
-            raise ValueError(type(entries))
-    except (OSError, ValueError, RecursionError, struct.error):
-        raise reject("model", "eval_readable", file.name) from None
-    entries.pop("__metadata__", None)
-    return entries
-
-
-def _measured(files: list[Path]) -> tuple[int, str]:
-    """Return how many numbers safetensors files hold, and of which type most are."""
-    by_type: dict[str, int] = {}
-    for file in files:
-        for entry in header(file).values():
-            numel = 1
-            for size in entry["shape"]:
-                numel *= size
-            by_type[entry["dtype"]] = by_type.get(entry["dtype"], 0) + numel
+def _measured(entries: list[Entry]) -> tuple[int, str]:
+    """Return how many numbers tensors hold, and of which type most are."""
+    by_type = Counter[str]()
+    for entry in entries:
+        by_type[entry.dtype] += entry.size
     most = max(by_type, key=lambda kind: by_type[kind], default="F32")
-    if most not in _NAMES:
+    if most not in FLOATS:
         raise reject("model", "eval_quantised", most)
-    return sum(by_type.values()), _NAMES[most]
+    return by_type.total(), FLOATS[most]
 
 
 def fingerprint(files: list[Path]) -> str:
-    """Return a SHA-256 of each file's header, size, and 64 blocks of 64 KiB spread over it.
+    """Return a SHA-256 of each file's size, and of 65 blocks of 64 KiB spread over it, its beginning among them.
 
     A whole hash of a large model takes minutes; another training changes every block.
     """
     digest = hashlib.sha256()
     for file in files:
         size = file.stat().st_size
-        digest.update(f"{file.name} {size} {json.dumps(header(file), sort_keys=True)}".encode())
+        digest.update(f"{file.name} {size}".encode())
         with file.open("rb") as opened:
             for block in _blocks(size):
                 opened.seek(block)
@@ -201,12 +190,37 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
             local_files_only=True,
             output_loading_info=True,
         )
-    except (ValueError, OSError, RuntimeError) as error:
-        raise reject("model", "eval_causal", f"{source.name}: {str(error).splitlines()[0]}") from error
+    except ImportError as error:
+        raise reject("model", "eval_package", source.name, packages=_packages(error, source.config)) from error
+    except Exception as error:  # transformers computes with a config's values as they are, and tells nothing of them
+        raise reject("model", "eval_causal", f"{source.name}: {_first_line(error)}") from error
     missing = sorted(loading["missing_keys"]) + sorted(str(key) for key in loading["mismatched_keys"])
     if missing:
         raise reject("model", "eval_missing", missing[0], count=len(missing))
     return Loaded(source, model.to(device).requires_grad_(False).eval(), coder_of(source.folder, source.name))
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _packages(error: ImportError, config: Mapping[str, Any]) -> list[str]:
+    """Return the packages that a model's quantisation and an ImportError ask for and this machine has not."""
+    quantised = config.get("quantization_config")
+    method = quantised.get("quant_method") if isinstance(quantised, Mapping) else None
+    own = _QUANTISERS.get(str(method), "")
+    named = re.search(r"pip3? install (?:-\S+ )*['\"`]?([\w.-]+)", str(error))
+    asked = [error.name or (named[1] if named else _first_line(error))]
+    return [*dict.fromkeys([own, *asked] if own and not _is_installed(own) else asked)]
+
+
+def _is_installed(distribution: str) -> bool:
+    """Return whether a distribution is installed."""
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def coder_of(folder: Path, name: str) -> Coder:
@@ -216,7 +230,7 @@ def coder_of(folder: Path, name: str) -> Coder:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:
-        raise reject("model", "eval_tokenizer", f"{name}: {str(error).splitlines()[0]}") from error
+        raise reject("model", "eval_tokenizer", f"{name}: {_first_line(error)}") from error
 
     def encode(text: bytes) -> list[int]:
         ids: list[int] = tokenizer(text.decode("utf-8", "replace"), add_special_tokens=False, verbose=False)[

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ MAX_LAYERS = 4096
 PLAIN = frozenset({str, int, float, bool, type(None)})
 NESTED = (dict, list, tuple, Mapping)
 MAX_DEPTH = 32
+# A quantised model of 61 layers and 256 experts has an object for each of 47,000 projections; each copy takes time.
+MAX_NESTED = 60_000
+Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 def refuse(path: str, rule: str, value: object, /, **slots: object) -> ConfigError:
@@ -48,9 +52,13 @@ def read_config(config: object) -> dict[str, Any]:
 
 
 def shallow(value: object) -> None:
-    """Raise ConfigError on nesting deeper than any config has, before anything recurses into it."""
+    """Raise ConfigError on more or deeper nesting than any config has, before anything copies or recurses."""
     level: list[Any] = [value]
+    held = 0
     for _ in range(MAX_DEPTH):
+        held += len(level)
+        if held > MAX_NESTED:
+            raise ConfigError.of("nested_count", limit=MAX_NESTED)
         inner = [item if isinstance(item, list | tuple) else item.values() for item in level]
         # Most leaves are plain values, which the test on an abstract class is slow to tell.
         level = [leaf for item in inner for leaf in item if type(leaf) not in PLAIN and isinstance(leaf, NESTED)]
@@ -84,26 +92,34 @@ def open_regular(path: Path, name: str = "config") -> Iterator[BinaryIO]:
         yield file
 
 
-def parse(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the object that a JSON text holds; of a repeated name the last value counts, as in transformers.
+def loads(text: str | bytes, pairs: Pairs | None = None, argument: str = "config") -> Any:
+    """Return the value that a JSON text holds; of a repeated name the last value counts, as in transformers.
 
     ``pairs`` makes a dict of each object's names and values, as json.loads's object_pairs_hook.
 
-    Raises ConfigError on text that is no JSON, no UTF-8, nested too deeply, too long, or no object.
+    Raises ConfigError that names ``argument`` on text that is no JSON, no UTF-8, nested too deeply, or too long.
     """
     if len(text) > MAX_BYTES:
-        raise refuse("config", "json_bytes", len(text), limit=MAX_BYTES)
+        raise refuse(argument, "json_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
     try:
         value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text, object_pairs_hook=pairs)
         whole_letters(text, value)
     except RecursionError:
-        raise ConfigError.of("json_depth") from None
+        raise ConfigError.of("json_depth", argument=argument) from None
     except UnicodeDecodeError:
-        raise ConfigError.of("utf8") from None
+        raise ConfigError.of("utf8", argument=argument) from None
     except UnicodeEncodeError:
-        raise ConfigError.of("surrogate") from None
-    except ValueError as error:
-        raise ConfigError.of("not_json", detail=str(error)) from None
+        raise ConfigError.of("surrogate", argument=argument) from None
+    except json.JSONDecodeError as error:
+        raise ConfigError.of("not_json", argument=argument, detail=str(error)) from None
+    except ValueError:  # Python reads no integer of more digits
+        raise ConfigError.of("json_digits", argument=argument, limit=sys.get_int_max_str_digits()) from None
+    return value
+
+
+def parse(text: str | bytes, pairs: Pairs | None = None) -> dict[str, Any]:
+    """Return the object that a JSON text holds. Raises ConfigError as ``loads`` does, and on any other value."""
+    value = loads(text, pairs)
     if not isinstance(value, dict):
         raise refuse("config", "json_object", value)
     return value

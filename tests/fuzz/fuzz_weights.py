@@ -11,7 +11,7 @@ from typing import Any
 
 import atheris
 
-with atheris.instrument_imports(include=["rope_core.checks.stored"]):
+with atheris.instrument_imports(include=["rope_core.checks.arrays", "rope_core.checks.stored"]):
     from rope_core.checks.stored import in_file
 
 FILE = Path(tempfile.mkdtemp()) / "fuzzed.safetensors"

@@ -118,7 +118,8 @@ def scaled_twice(case: Case) -> Iterator[Finding]:
     factor = case.rope.params.get("factor")
     if not isinstance(original, int) or isinstance(original, bool) or not isinstance(factor, int | float):
         return
-    if original >= 1 and factor > 1 and math.isclose(case.rope.max_len, factor * original, rel_tol=0.01):
+    longest = case.rope.max_len
+    if factor > 1 and 1 <= original <= longest and math.isclose(longest, factor * original, rel_tol=0.01):
         yield finding(
             "length_scaled_twice",
             case.top("max_position_embeddings"),

@@ -93,7 +93,7 @@ def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> N
 
 
 def test_llama_cpp_s_options_are_the_block_s_numbers() -> None:
-    linear, ntk, yarn, llama3 = (
+    yarn, linear, ntk, llama3 = (
         next(each for each in commands(way, "a/b") if each.engine == "llama.cpp") for way in ways("llama-2-7b")
     )
     # The server stops at the file's own length, which a custom YaRN alone raises.

@@ -126,11 +126,11 @@ def test_files_that_hold_no_pairs_are_sentences(tmp_path: Path, capsys: pytest.C
 
     cases: list[tuple[Any, str, str]] = [
         (None, "a folder with weights as safetensors", "safetensors 权重"),
-        (head, "stored as whole safetensors files", "完整的 safetensors"),
-        ([1], "stored as whole safetensors files", "完整的 safetensors"),
-        ({name: {**head[name], "shape": [2**62, 4]}}, "stored as whole safetensors files", "完整的 safetensors"),
-        ({name: {**head[name], "dtype": "I8"}}, "floating-point type", "浮点类型"),
-        ({"a": head[name]}, "hold q and k projections", "q、k 投影"),
+        (head, "data_offsets within the file", "均在文件之内"),
+        ([1], "a whole safetensors file", "完整的 safetensors"),
+        ({name: {**head[name], "shape": [2**62, 4]}}, "data_offsets within the file", "均在文件之内"),
+        ({name: {"dtype": "I8", "shape": [0], "data_offsets": [0, 0]}}, "floating-point type", "浮点类型"),
+        ({"a": 1}, "hold q and k projections", "q、k 投影"),
     ]
     for header, english, chinese in cases:
         if header is not None:

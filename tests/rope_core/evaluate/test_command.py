@@ -147,7 +147,7 @@ def test_bad_input_is_a_sentence_in_both_languages(
     refused(["alibi-0", *text], capsys, "model must be of a model with rotary positions", "旋转位置模型的权重")
     file = own / "model.safetensors"
     file.write_bytes(file.read_bytes()[:5])
-    refused(written(), capsys, "stored as whole safetensors files", "完整的 safetensors")
+    refused(written(), capsys, "model must be a whole safetensors file", "完整的 safetensors")
     monkeypatch.setattr("rope_core.evaluate.cost.available", lambda device: 1000)
     refused([good, *text], capsys, "--lengths must be lengths that fit the 0.0 GiB free on cpu", "可用内存")
 
