@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import time
 import unicodedata
 from collections.abc import Iterator
@@ -234,11 +235,15 @@ def test_configs_that_are_slow_or_deep(
     assert "positions_gap" in orderly(capsys, "positions", path, "--json")[1]
     monkeypatch.chdir(tmp_path)
     assert orderly(capsys, "check", "")[0] == 2
-    for _ in range(1200):
-        os.mkdir("d")
-        os.chdir("d")
-    os.chdir(tmp_path)
-    assert orderly(capsys, "check", ".")[0] == 2
+    try:
+        for _ in range(1200):
+            os.mkdir("d")
+            os.chdir("d")
+        os.chdir(tmp_path)
+        assert orderly(capsys, "check", ".")[0] == 2
+    finally:  # shutil.rmtree recurses
+        os.chdir(tmp_path)
+        subprocess.run(["rm", "-r", "d"], check=True)
     assert main(["eval", "rope-0", "--text", str(path), "--threads", "0"]) == 2
     assert "--threads must be an integer in [1, 4096]" in capsys.readouterr().err
 
