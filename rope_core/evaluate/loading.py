@@ -210,8 +210,8 @@ def _packages(error: ImportError, config: Mapping[str, Any]) -> list[str]:
     method = quantised.get("quant_method") if isinstance(quantised, Mapping) else None
     own = _QUANTISERS.get(str(method), "")
     named = re.search(r"pip3? install (?:-\S+ )*['\"`]?([\w.-]+)", str(error))
-    asked = [error.name or (named[1] if named else _first_line(error))]
-    return [*dict.fromkeys([own, *asked] if own and not _is_installed(own) else asked)]
+    missing = [error.name or (named[1] if named else _first_line(error))]
+    return [*dict.fromkeys([own, *missing] if own and not _is_installed(own) else missing)]
 
 
 def _is_installed(distribution: str) -> bool:

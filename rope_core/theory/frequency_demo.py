@@ -61,6 +61,16 @@ def similarity(rope: Rope, count: int) -> Array:
     return cosine_sums(rope.theta, 0, count) / rope.pairs
 
 
+def closest_return(alike: Array) -> int:
+    """Return the distance of the highest similarity after the first rise; the last one where it never rises.
+
+    >>> closest_return(np.array([1.0, 0.4, 0.2, 0.5, 0.3]))
+    3
+    """
+    rises = np.flatnonzero(np.diff(alike) > 0)
+    return len(alike) - 1 if not rises.size else int(rises[0] + np.argmax(alike[rises[0] :]))
+
+
 def reach(dim: int) -> int:
     """Return over how many tokens codes are compared: 2**20 cosines, at most 131,072 tokens."""
     return min(REACH, 2 * WORK // dim)

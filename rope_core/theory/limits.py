@@ -10,7 +10,8 @@ locality: a key is the query's own direction plus noise, ``signal`` standard dev
 at a near distance scores below the one at a far distance with probability
 normal_cdf(-signal (K(near) - K(far)) / sqrt(2 (1 - K(far - near)))).
 
-Both go to 1/2 as K goes to 0. A larger base keeps K up: order fails less, locality more.
+Both are 1/2 where K is 0, as its mean over long distances is; K itself swings by 1/sqrt(dim) about it. A larger base
+keeps K up: order fails less, locality more.
 """
 
 from __future__ import annotations
@@ -92,6 +93,16 @@ def failures(s: Spectrum, length: int, signal: float, count: int = 4096) -> tupl
     return float(order_failure(s, places).mean()), float(locality_failure(s, near, far, signal).mean())
 
 
+def settled_failures(s: Spectrum, length: int, signal: float, digit: float = 0.01) -> tuple[float, float]:
+    """Return ``failures`` from so many distances that twice as many change both by less than a tenth of ``digit``."""
+    count, last = 1024, (math.inf, math.inf)
+    while True:
+        both = failures(s, length, signal, count)
+        if count >= 2**18 or all(abs(a - b) < digit / 10 for a, b in zip(both, last, strict=True)):
+            return both
+        count, last = 2 * count, both
+
+
 def drawn(s: Spectrum, length: int, signal: float, trials: int, seed: int) -> tuple[float, float]:
     """Return the shares of drawn keys and distances for which order and locality fail, by turning the vectors.
 
@@ -117,4 +128,4 @@ def drawn(s: Spectrum, length: int, signal: float, trials: int, seed: int) -> tu
     return float(flipped.mean()), float(np.nanmean(wrong))
 
 
-__all__ = ["drawn", "failures", "locality_failure", "mean_cosine", "order_failure", "spread"]
+__all__ = ["drawn", "failures", "locality_failure", "mean_cosine", "order_failure", "settled_failures", "spread"]

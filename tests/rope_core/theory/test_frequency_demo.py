@@ -78,3 +78,17 @@ def test_similarity_is_the_product_of_two_codes(rope: Rope, distance: int) -> No
 def test_wide_heads_are_searched_less_far() -> None:
     assert frequency_demo.reach(128) == 16_384
     assert frequency_demo.reach(2) == frequency_demo.REACH
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30))
+def test_the_closest_return_comes_after_a_rise(values: list[float]) -> None:
+    at = frequency_demo.closest_return(np.array(values))
+    rises = [k for k in range(len(values) - 1) if values[k + 1] > values[k]]
+    assert values[at] == (max(values[rises[0] :]) if rises else values[-1])
+    assert not rises or at > rises[0]
+
+
+def test_no_distance_before_the_first_rise_counts() -> None:
+    alike = frequency_demo.similarity(Rope(128, 1e4), 8192)
+    at = frequency_demo.closest_return(alike)
+    assert (at, round(float(alike[at]), 3)) == (12, 0.662)

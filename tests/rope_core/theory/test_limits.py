@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import Request, Rope, Spectrum, rotate, spectrum
-from rope_core.theory.limits import drawn, failures, locality_failure, mean_cosine, order_failure, spread
+from rope_core.theory.limits import (
+    drawn,
+    failures,
+    locality_failure,
+    mean_cosine,
+    order_failure,
+    settled_failures,
+    spread,
+)
 
 
 def plain(dim: int, base: float) -> Spectrum:
@@ -85,3 +93,18 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="signal must be"):
         locality_failure(s, [3], [4], -1.0)
     assert mean_cosine(s, [0]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("base", [1e3, 1e4, 1e6])
+def test_the_mean_cosine_swings_about_zero(base: float) -> None:
+    k = mean_cosine(plain(128, base), np.random.default_rng(1).integers(10**8, 2**31, 20_000))
+    assert abs(k.mean()) < 0.003 and np.sqrt(np.mean(k**2)) == pytest.approx(128**-0.5, rel=0.03)
+
+
+@pytest.mark.parametrize(("base", "length", "signal"), [(1e4, 512, 8.0), (1e6, 512, 8.0), (500.0, 300, 3.0)])
+def test_a_settled_share_holds_over_every_pair_of_distances(base: float, length: int, signal: float) -> None:
+    """Printed in whole percent: within a fifth of one of the mean over all pairs."""
+    s = plain(64, base)
+    near, far = np.triu_indices(length, 1)
+    wanted = order_failure(s, np.arange(length)).mean(), locality_failure(s, near, far, signal).mean()
+    np.testing.assert_allclose(settled_failures(s, length, signal), wanted, atol=0.002)

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
@@ -119,6 +120,15 @@ def test_seeds_that_disagree_are_counted() -> None:
     first = dict(zip(chart(drawing).data[2].y, chart(drawing).data[2].x, strict=True))
     want = next(each["last"][0] for each in third if each["line"] == order[0])
     assert first[words.name(order[0], T)] == pytest.approx(want)
+
+
+def test_lines_with_one_number_for_every_model_are_equal() -> None:
+    cells = made.sweep(0, ("rope-0", "rope-1"), lengths=(64,))
+    first, two = sorted(made.levels(0), key=made.levels(0).__getitem__)[:2]
+    copied = [each | {"line": two} for each in cells if each["line"] == first]
+    finding = figures.seeds(made.seen([*(each for each in cells if each["line"] != two), *copied]), 64, T).finding
+    both = [words.name(each, T) for each in (first, two)]
+    assert re.search(rf"({both[0]} = {both[1]}|{both[1]} = {both[0]})( <|\.)", finding), finding
 
 
 def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:

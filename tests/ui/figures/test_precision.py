@@ -147,7 +147,7 @@ def test_ways_are_checked_against_mpmath() -> None:
         off = np.abs(way(s, np.arange(start, start + figures.ROWS))[0][at] - truth).max()
         assert off <= errors[name] * 1.01 + 1e-9
     assert errors["float32"] > 1e-3 > 1e-6 > errors["split_table"] and (table["time_over_copy"] > 0).all()
-    assert "float32 angles err by " + powers(f"{errors['float32']:.1e}") in drawing.finding
+    assert "err by " + powers(f"{errors['float32']:.1e}") + " from float32 angles" in drawing.finding
 
 
 def test_real_models_past_half_a_turn_are_counted() -> None:

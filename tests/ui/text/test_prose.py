@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -121,8 +122,12 @@ def one_radian() -> list[str]:
 
 
 def rounded_angles() -> list[str]:
-    """Half a step of a float64 below 2**31, and 2**31 times half a step of a 64-bit phase, rad."""
-    float64 = float(np.spacing(2.0**31 - 1)) / 2
+    """Return what a float64 frequency and product err by below 2**31, and half a step of a 64-bit phase there, rad."""
+    rope, last = Rope(128, 10_000.0), range(2**31 - 400, 2**31)
+    with mpmath.workdps(40):
+        exact = [mpmath.mpf(10_000) ** (mpmath.mpf(-2 * pair) / 128) for pair in range(64)]
+        pairs = list(zip(rope.theta.tolist(), exact, strict=True))
+        float64 = max(float(abs(mpmath.mpf(mine * at) - true * at)) for mine, true in pairs for at in last)
     fixed = 2.0**31 * 2.0**-65 * 2 * np.pi
     return [powers(f"{value:.1e}") for value in (float64, fixed)]
 

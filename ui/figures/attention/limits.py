@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.limits import drawn, failures
+from rope_core.theory.limits import drawn, failures, settled_failures
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, headings, in_panel, line, panels, plot, split, vline
 from ui.film.colours import BLUE, GREY, ORANGE
@@ -66,7 +66,10 @@ def limits(rope: rc.Rope, t: Words) -> Drawing:
             columns,
         ),
     )
-    here, larger = (measured(rope, base, length, counted=False) for base in (rope.base, 100 * rope.base))
+    here, larger = (
+        settled_failures(rc.spectrum(rc.Request(rc.Rope(rope.dim, base, rope.train_len))), length, SIGNAL)
+        for base in (rope.base, 100 * rope.base)
+    )
     both = np.concatenate([by_base, by_length])
     off = np.nanmax(np.abs(both[:, :2] - both[:, 2:]))
     return Drawing(
@@ -76,10 +79,10 @@ def limits(rope: rc.Rope, t: Words) -> Drawing:
             "limits_finding",
             length=f"{length:,}",
             base=f"{rope.base:,.0f}",
-            order=f"{here[0]:.0f}",
-            locality=f"{here[1]:.0f}",
-            more_order=f"{larger[0]:.0f}",
-            more_locality=f"{larger[1]:.0f}",
+            order=f"{100 * here[0]:.0f}",
+            locality=f"{100 * here[1]:.0f}",
+            more_order=f"{100 * larger[0]:.0f}",
+            more_locality=f"{100 * larger[1]:.0f}",
             off=f"{off:.1f}",
             signal=f"{SIGNAL:g}",
         ),
@@ -93,7 +96,7 @@ def limits(rope: rc.Rope, t: Words) -> Drawing:
         },
         f"""
         import rope_core as rc
-        from rope_core.theory.limits import drawn, failures
+        from rope_core.theory.limits import drawn, failures, settled_failures
         for base in {BASES[::6]!r}:
             s = rc.spectrum(rc.Request(rc.Rope({rope.dim}, base, {rope.train_len})))
             print(base, failures(s, {length}, {SIGNAL}), drawn(s, {length}, {SIGNAL}, {TRIALS}, {SEED}))

@@ -15,7 +15,7 @@ from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Table
-from ui.figures.extrapolation.words import factor, name, ranked, times, with_interval
+from ui.figures.extrapolation.words import factor, in_order, name, ranked, times, with_interval
 from ui.figures.plot import (
     LOG,
     Figure,
@@ -337,7 +337,7 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
             same=sum(each == common for each in orders.values()),
             best=name(best.line, t),
             value=with_interval(best.spread),
-            order=t("before").join(name(each.line, t) for each in reversed(across)),
+            order=in_order(across[::-1], t),
             length=f"{length:,}",
             times=times(length, trained),
         ),

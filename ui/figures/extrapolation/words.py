@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell, Place
+from rope_core.lab.view import Cell, Place, Seeds
 from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.extrapolated import GOING, Request, Seen
@@ -76,6 +77,12 @@ def ranked(places: Sequence[Place], t: Words, label: Callable[[Cell], str] | Non
         names = t("tied").join(label(place.cell) if label else name(place.cell.line, t) for place in group)
         parts.append(names if lead is None else f"{names} ({factor(lead)})")
     return t("before").join(parts)
+
+
+def in_order(across: Sequence[Seeds], t: Words) -> str:
+    """Return lines in a given order as one phrase; those with the same numbers for every model are joined as equal."""
+    same = itertools.groupby(across, lambda each: {key: each.by_weights[key].value for key in sorted(each.by_weights)})
+    return t("before").join(" = ".join(name(each.line, t) for each in group) for _, group in same)
 
 
 def ladder(results: Sequence[Cell], share: str, t: Words) -> dict[str, list[str]]:

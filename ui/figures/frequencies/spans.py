@@ -24,8 +24,7 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.reach(rope.dim))
     alike = frequency_demo.similarity(rope, span)
-    after = min(int(np.ceil(rope.wavelength[0])), span - 1)
-    closest = after + int(alike[after:].argmax())
+    closest = frequency_demo.closest_return(alike)
     shown = np.unique(np.geomspace(1, span, 600).astype(int)) - 1
     near = shown[shown < NEAR]
     fast = np.cos(near * rope.theta[0])
