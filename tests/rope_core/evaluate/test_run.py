@@ -15,6 +15,7 @@ from rope_core.evaluate.ask import Ask
 from rope_core.evaluate.run import Cell, Evaluation
 from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW
 from rope_core.lab.corpus import held_out
+from rope_core.rope import MAX_LEN
 from tests.support import lines_by_hand
 from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, checkpoint, overwritten, plain_losses, saved
 
@@ -166,3 +167,19 @@ def test_what_is_kept_is_not_measured_again(
     other = evaluation(folders("qwen3"), tmp_path / "cut", **{**wanted, "chunk": 7})
     list(other.run())
     assert count == [11]
+
+
+BOUNDS: dict[str, tuple[int, int]] = {
+    "trained": (16, MAX_LEN), "documents": (1, 4096), "trials": (1, 10_000), "batch": (1, 4096), "chunk": (1, MAX_LEN),
+    "seed": (0, 2**31 - 1), "factor": (1, 4096),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_each_number_of_an_ask_has_its_bounds(name: str) -> None:
+    low, high = BOUNDS[name]
+    for value in (low, high):
+        assert getattr(Ask(**{name: value}), name) == value  # type: ignore[arg-type]
+    for value in (low - 1, high + 1, low + 0.5 if name != "factor" else float("nan"), "4"):
+        with pytest.raises(ValueError, match=f"^--{name} must be"):
+            Ask(**{name: value})  # type: ignore[arg-type]

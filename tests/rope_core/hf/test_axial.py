@@ -222,3 +222,14 @@ def test_angles_ask_for_a_column_for_each_axis() -> None:
     (rope,) = axial({"model_type": "pixtral"}).values()
     with pytest.raises(ValueError, match="positions must be"):
         rope.angles([[1.0, 2.0, 3.0]])
+
+
+def test_only_an_unknown_class_with_a_rotation_is_named() -> None:
+    assert unread({"_class_name": "NewTransformer", "axes_dims_rope": [8, 8]}) == {"": "NewTransformer"}
+    silent: list[dict[str, Any]] = [
+        {"_class_name": "NewTransformer", "axes": [8, 8]},
+        {"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56]},
+        {"_class_name": 3, "axes_dims_rope": [8, 8]},
+        {"axes_dims_rope": [8, 8]},
+    ]
+    assert [unread(each) for each in silent] == [{}] * len(silent)

@@ -302,3 +302,39 @@ def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backen
     turn = make_turn(q, False, cos, sin, None, 1.0, "half", torch.tensor([1, 10, 2]), None, None)
     got = BACKENDS[backend].run((q,), turn, None)[0]
     assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
+
+
+SHAPES: dict[str, tuple[int, ...]] = {"q": (1, 6, 4, 128), "k": (1, 6, 2, 128)}
+
+
+@pytest.mark.parametrize("shifted", [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_results_land_at_any_address(
+    shifted: tuple[int, int], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stores past the cache want whole lines of memory: each result's own address decides."""
+    monkeypatch.setattr("rope_core.kernels.cpu.STREAM_BYTES", 0)
+    cos, sin = tables(64)
+    given = [torch.randn(shape).to(dtype) for shape in SHAPES.values()]
+    held = [torch.empty(shift + x.numel() + 64, dtype=dtype) for x, shift in zip(given, shifted, strict=True)]
+    out = []
+    for x, memory, shift in zip(given, held, shifted, strict=True):
+        aligned = -memory.data_ptr() % 64 // memory.element_size()
+        out.append(memory[aligned + shift :][: x.numel()].view(x.shape))
+    apply(given[0], given[1], cos, sin, layout="half", out=(out[0], out[1]), backend="numba")
+    for x, result in zip(given, out, strict=True):
+        assert_turned(result, turned(x, cos[:6], sin[:6], "half"))
+
+
+@pytest.mark.parametrize("at", ["q", "k"])
+@pytest.mark.parametrize("backend", CPU)
+def test_results_of_another_type_size_or_order_are_refused(at: str, backend: str) -> None:
+    cos, sin = tables(64)
+    given = {name: torch.randn(shape) for name, shape in SHAPES.items()}
+    right = {name: torch.empty_like(x) for name, x in given.items()}
+    x = right[at]
+    others = [x.double(), x[..., :64], x[:, :5], x.transpose(1, 2), x[0], right["k" if at == "q" else "q"]]
+    for other in others:
+        out = right | {at: other}
+        with pytest.raises(ValueError, match=r"^out\b.* must be"):
+            apply(*given.values(), cos, sin, layout="half", out=(out["q"], out["k"]), backend=backend)

@@ -98,6 +98,9 @@ def test_recorded_curves_are_the_records(line: str, length: int, draw: str) -> N
         film = unwrap(extrapolation.longer)(seen, line, Words("en", "extrapolation"))
         assert (film.scene.panels[0].x.low, film.scene.panels[0].x.high) == (8.0, 11.0)
         last = {each["length"]: each["last"][0] for each in cells}
+        window = {each["length"]: each["last"][0] for each in seen.results if each["line"] == "window"}
+        for mark in film.scene.panels[0].marks[:2]:  # at rest: the window's, at log2 of the length
+            np.testing.assert_allclose((mark["x"], mark["y"]), ([8, 9, 10, 11], [window[2**k] for k in (8, 9, 10, 11)]))
         true = np.array([last[length] for length in (256, 512, 1024, 2048)])
     np.testing.assert_allclose(curve(film), true, atol=1e-9)
 
