@@ -180,6 +180,7 @@ def test_each_number_of_an_ask_has_its_bounds(name: str) -> None:
     low, high = BOUNDS[name]
     for value in (low, high):
         assert getattr(Ask(**{name: value}), name) == value  # type: ignore[arg-type]
-    for value in (low - 1, high + 1, low + 0.5 if name != "factor" else float("nan"), "4"):
+    outside: list[Any] = [low - 1, high + 1, low + 0.5 if name != "factor" else float("nan"), "4"]
+    for value in outside:
         with pytest.raises(ValueError, match=f"^--{name} must be"):
-            Ask(**{name: value})  # type: ignore[arg-type]
+            Ask(**{name: value})

@@ -337,4 +337,4 @@ def test_results_of_another_type_size_or_order_are_refused(at: str, backend: str
     for other in others:
         out = right | {at: other}
         with pytest.raises(ValueError, match=r"^out\b.* must be"):
-            apply(*given.values(), cos, sin, layout="half", out=(out["q"], out["k"]), backend=backend)
+            apply(given["q"], given["k"], cos, sin, layout="half", out=(out["q"], out["k"]), backend=backend)

@@ -78,9 +78,3 @@ FILMS = [
     FilmRow("home", figures.angle_of_distance, (ROPE, 5, (1, 24)), {"position": 5, "beat": 1, "distance": 1}, angle),
     FilmRow("home", figures.finished, (ROPE,), {}, to_draw),
 ]
-
-
-def test_every_word_stands_at_its_place() -> None:
-    arrow = film(rc.Rope(8, 100.0), (0, 3, 10)).scene.panels[0]
-    texts = [(mark["x"], mark["content"]) for mark in arrow.marks if mark["kind"] == "text" and "content" in mark]
-    assert set(enumerate(figures.words_of("", T)[:-1])) <= {(x, word) for x, word in texts if isinstance(x, float)}
