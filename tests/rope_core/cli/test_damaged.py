@@ -231,6 +231,11 @@ def test_configs_that_are_slow_or_deep(
         assert code == 2 and "numbers of at most 4300 digits" in err and "set_int" not in err
     code, _, err = printed(capsys, "check", tmp_path / "none.json")
     assert code == 2 and err.startswith(f"{tmp_path / 'none.json'}: config must be a file")
+    huge = {"rope_type": "dynamic", "factor": 2.0, "original_max_position_embeddings": 10**400}
+    path.write_text(json.dumps(CONFIGS[0] | {"rope_scaling": huge}))
+    assert orderly(capsys, "check", path)[0] in (1, 2)
+    (tmp_path / "a.npy").write_bytes(b"")
+    assert orderly(capsys, "positions", tmp_path / "a.npy")[0] == 2
     path.write_text("[0, 1, 2, 4]")
     assert "positions_gap" in orderly(capsys, "positions", path, "--json")[1]
     monkeypatch.chdir(tmp_path)
