@@ -15,10 +15,11 @@ from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 
+CLAIM_IN_FILM = True
 STEPS = beats(3)
 KEYS = Field("keys", "int", None, 2, 2_147_483_647, optional=True)
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
-AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))
+AT = Field("at", "int", 4, 1, 131_072, steps=tuple(figures.STOPS))
 REACH = Field("reach", "int", 16_384, 64, 1_048_576, steps=tuple(stop for stop in LEN_STEPS if stop <= 1_048_576))
 DRAW = Field("draw", "int", 0, 0, 99)
 OWN_Q = Field("q", "text", "1, 0")
@@ -61,14 +62,13 @@ def one_score(page: Frame) -> None:
         bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
         words = spread.lengths(rope.train_len, page.get(KEYS))
         drawing = film.decaying(rope, kind, vectors, reach, bases, at, words, page.store.default(BASE), page.t)
-        page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention)
+        page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention, ask=FADE)
     page.bar()
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)
     if page.get(VECTORS) == "own":
         page.controls.beside(OWN_Q, OWN_K, draw=page.controls.text)
-    page.predict(FADE)
     page.symbols()
 
 

@@ -50,7 +50,8 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
     film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, TEXTS, base, T)
-    shapes = film.scene.panels[0].marks
+    arrows, curve, *_ = film.scene.panels
+    shapes = curve.marks
     band, edge = [shape for shape in shapes if shape["kind"] == "line" and isinstance(shape["y"], NumberTrack)][:2]
     grip, *zeros = [shape for shape in shapes if shape["kind"] == "drag_handle"]
     for i, each in enumerate(bases):
@@ -66,11 +67,17 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
         texts_of = {"base": each, "at": 71, "keys": 512, "beat": 1}
-        assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.finding_at(texts_of)
+        number = decay._short_score(by_matrix(rope, q, k, 71))
+        assert f"71 words apart mat’s arrows point up by {number} on" in film.scene.finding_at(texts_of)
         for zero in zeros:
             first = next((m for m in range(1, 401) if by_matrix(rope, q, k, m) < 0), 400)
             assert 10 ** zero["x"].at({"base": i})[0] == pytest.approx(first)
     assert len(zeros) == (kind == "equal")
+    (fan, _) = (mark for mark in arrows.marks if mark["kind"] == "vector")
+    turned, weights = np.pi / 2 - fan["angle"].at({"at": at.index(71)}), fan["length"] / fan["length"].max()
+    norms = np.linalg.norm(q.reshape(-1, 2), axis=1) * np.linalg.norm(k.reshape(-1, 2), axis=1)
+    own = by_matrix(rc.Rope(dim, base, 512), q, k, 71)
+    assert (weights * np.cos(turned)).sum() * norms.max() == pytest.approx(own, abs=1e-9)
     assert edge["y"] is band["y"]
     assert max(at) <= 400
 
@@ -98,7 +105,7 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
     film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, TEXTS, 60.0, T)
-    assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
+    assert film.scene.panels[1].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
 def test_what_is_no_vector_is_refused() -> None:
