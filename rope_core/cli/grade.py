@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Grade a student's functions; exit 0 when all stages pass, 1 when not, 2 on a file that cannot be read.
 
-    FILE is run on this machine, with your rights, limits of time and memory, but no sandbox: grade only code that you
-    would run yourself. No server and no page runs it. For a folder, each of its Python files is a line of CSV.
+    FILE is run on this machine, as you, within limits of time and memory; docs/grading.md says what keeps it from
+    your files, and where nothing does. No server runs it. For a folder, each of its Python files is a line of CSV.
     """
     assignment = read_assignment(options.assignment) if options.assignment else full_assignment()
     if options.only is not None:
@@ -56,8 +56,8 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
         try:
             results = grade(file, assignment, seed)
             wrong = " ".join(group[0].sentence(lang) for group in alike(results) if not group[0].passed)
-        except ValueError as error:
-            wrong = sentence(error, lang)
+        except Exception as error:  # whatever one file brings about, the next is graded
+            wrong = sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
         given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
         most = sum(sum(points.values()) for points in assignment.points.values())
         row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong)

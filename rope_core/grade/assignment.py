@@ -66,7 +66,7 @@ def full_assignment() -> Assignment:
 
 
 def read_text(argument: str, path: Path) -> str:
-    """Return a regular file's text of at most 1 MiB, or raise ValueError."""
+    """Return a regular file's text of at most 1 MiB, without a byte-order mark, or raise ValueError."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise reject(argument, "regular_file", str(path))
@@ -74,7 +74,7 @@ def read_text(argument: str, path: Path) -> str:
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             raise reject(argument, "file_bytes", str(path), limit=MAX_BYTES)
-        return text.decode("utf-8")
+        return text.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise reject(argument, "readable_file", str(path)) from None
 

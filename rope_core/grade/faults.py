@@ -11,6 +11,7 @@ from rope_core.grade.remote import failed
 from rope_core.rope import Array
 
 Answers = Mapping[str, Callable[..., Any]]
+MOST_LINES = 2**20
 
 
 class Fault(Exception):
@@ -24,8 +25,8 @@ class Fault(Exception):
 class Student:
     """The functions of a student's file, called with copies; whatever goes wrong is a Fault."""
 
-    def __init__(self, path: str, functions: Mapping[str, Any]) -> None:
-        self.path, self.functions = path, functions
+    def __init__(self, functions: Mapping[str, Any]) -> None:
+        self.functions = functions
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Return the student's answer. Raises Fault where the function is missing or raises."""
@@ -35,22 +36,25 @@ class Student:
         try:
             return function(*(a.copy() if isinstance(a, np.ndarray) else a for a in arguments))
         except BaseException as error:
-            raise raised(error, self.path) from None
+            raise raised(error) from None
 
     def array(self, name: str, shape: tuple[int, ...], *arguments: Any) -> Any:
         """Return the student's answer as an array of ``shape``, or raise Fault."""
         return as_array(name, self.call(name, *arguments), shape)
 
 
-def raised(error: BaseException, path: str) -> Fault:
+def raised(error: BaseException) -> Fault:
     """Return the Fault for an exception in a student's file, with the last line of that file."""
-    return exception(**failed(error, path))
+    return exception(**failed(error))
 
 
-def exception(error: str, detail: str, lines: list[int]) -> Fault:
+def exception(error: str, detail: str, lines: list[Any]) -> Fault:
     """Return the Fault for an exception by its name, its text, and the lines of the student's file on its way."""
-    slots = {"error": error, "detail": detail}
-    return Fault("raised", line=lines[-1], **slots) if lines else Fault("not_called", **slots)
+    words = error.strip() or Exception.__name__, detail.strip()
+    text, line = ": ".join(filter(None, words)), lines[-1] if lines else None
+    if isinstance(line, int) and 0 < line <= MOST_LINES:
+        return Fault("raised", line=line, error=text)
+    return Fault("not_called", error=text)
 
 
 def as_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:

@@ -10,27 +10,34 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import uuid
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rope_core.grade import remote
 from rope_core.grade.assignment import Assignment, read_text
 from rope_core.grade.child import judged
 from rope_core.grade.faults import Fault, Student, exception
 from rope_core.grade.result import Result, check_source, results
-from rope_core.jobs.ending import kill
 
-MARK = "ROPE_GRADE"
+LINUX = sys.platform == "linux"
+PATIENCE = 10.0
+"""Seconds in which what a child has started is to be ended."""
+KEEPER = 'd=$(mktemp -d) && echo "$d"; read -r _; rm -rf "$d" || { chmod -R u+rwx "$d"; rm -rf "$d"; }'
+"""Makes a folder, and removes it when its standard input closes: at the latest when this process has ended."""
+APART = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child")
+"""Starts a command whose processes end with it, without a network."""
 
 
-class _Over(Exception):
+class _Over(BaseException):
     """The child has ended, or is to be: a key of texts.toml and its slots."""
 
     def __init__(self, key: str, **slots: object) -> None:
@@ -41,34 +48,49 @@ class _Over(Exception):
 class _Remote(Student):
     """A student's functions in another process, which may answer anything, late or never."""
 
-    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        super().__init__("", {})
+    def __init__(self, process: subprocess.Popen[bytes], source: str, seconds: float) -> None:
+        super().__init__({})
+        assert process.stdin and process.stdout
         self._process, self._seconds, self._read = process, seconds, b""
+        self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
         self._until = time.monotonic() + seconds
+        os.set_blocking(self._in, False)
+        self._source: str | None = source
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Return what the student's function answers. Raises Fault, and _Over where no answer comes."""
         request = {"name": name, "arguments": [remote.packed(each) for each in arguments]}
         try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-            reply = json.loads(self._line())
-            return self._taken(name, reply)
+            if self._source is not None:
+                self._send(self._source)
+                self._source = None
+            self._send(request)
+            return self._taken(name, json.loads(self._line()))
+        except Fault:
+            raise
         except OSError:
             raise self._gone() from None
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except Exception:  # whatever a reply holds
             raise Fault("kind", name=name, got="?") from None
+
+    def _wait(self, readable: list[int], writable: list[int]) -> None:
+        left = self._until - time.monotonic()
+        if left <= 0 or not any(select.select(readable, writable, [], left)):
+            raise _Over("endless", seconds=f"{self._seconds:g}")
+
+    def _send(self, given: object) -> None:
+        """Write a line in time; a child may have filled the pipe itself."""
+        data = memoryview(json.dumps(given).encode() + b"\n")
+        while data:
+            self._wait([], [self._in])
+            with contextlib.suppress(BlockingIOError):
+                data = data[os.write(self._in, data[: select.PIPE_BUF]) :]
 
     def _line(self) -> bytes:
         """Return the child's next line, of at most ``remote.MOST_BYTES``, in time."""
-        assert self._process.stdout is not None
-        file = self._process.stdout.fileno()
         while b"\n" not in self._read:
-            left = self._until - time.monotonic()
-            if left <= 0 or not select.select([file], [], [], left)[0]:
-                raise _Over("endless", seconds=f"{self._seconds:g}")
-            chunk = os.read(file, 2**16)
+            self._wait([self._out], [])
+            chunk = os.read(self._out, 2**16)
             if not chunk or len(self._read) > remote.MOST_BYTES:
                 raise self._gone()
             self._read += chunk
@@ -77,18 +99,15 @@ class _Remote(Student):
 
     def _gone(self) -> _Over:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1.0)
-        return _Over("ended", code=self._process.poll())
+            return _Over("ended", code=self._process.wait(1.0))
+        return _Over("silent")
 
     @staticmethod
     def _taken(name: str, reply: Any) -> Any:
-        if reply.get("borrowed"):
-            raise Fault("borrowed")
         if reply.get("missing"):
             raise Fault("missing", name=name)
         if "error" in reply:
-            lines = [int(line) for line in reply["lines"]]
-            raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], lines)
+            raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
         value = remote.unpacked(reply["value"])
         if value is None:
             raise Fault("kind", name=name, got=str(reply["value"].get("type"))[:100])
@@ -98,8 +117,8 @@ class _Remote(Student):
 def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Result]:
     """Run a student's file on this machine and return a Result for each stage of the assignment.
 
-    Each function has a child process of its own with the caller's rights (no sandbox), without input or output, ended
-    with what it started after ``assignment.seconds``. The inputs are drawn from ``seed``.
+    Each function has a child process of its own, without input or output, ended with what it started after
+    ``assignment.seconds``; what keeps it from the caller's files is in docs/grading.md. ``seed`` draws the inputs.
 
     Raises ValueError on a file that cannot be read or is no Python; whatever the code does is a Result.
     """
@@ -109,7 +128,7 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Resul
     broken = Fault("borrowed") if borrows(source) else None
     graded = []
     for name, points in assignment.points.items():
-        graded += _function(path.resolve(), name, points, assignment.seconds, seed, broken)
+        graded += _function(source, name, points, assignment.seconds, seed, broken)
     return graded
 
 
@@ -126,51 +145,98 @@ def borrows(source: str) -> bool:
 
 
 def _function(
-    path: Path, name: str, points: Mapping[str, float], seconds: float, seed: int, broken: Fault | None
+    source: str, name: str, points: Mapping[str, float], seconds: float, seed: int, broken: Fault | None
 ) -> list[Result]:
     """Return the stages of a function: those that were judged, and for the rest why the child ended."""
     lines: list[str] = []
-    ended: tuple[str, Mapping[str, object]] = ("ended", {"code": None})
-    with _started(path) as process:
+    ended: tuple[str, Mapping[str, object]] = ("silent", {})
+    with _started(seconds) as process:
         try:
-            lines.extend(judged(_Remote(process, seconds), name, seed, points, broken))
+            lines.extend(judged(_Remote(process, source, seconds), name, seed, points, broken))
         except _Over as over:
             ended = over.ended
     return results(name, points, lines, ended)
 
 
 @contextlib.contextmanager
-def _started(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _started(seconds: float) -> Iterator[subprocess.Popen[bytes]]:
     """Start the child in an empty folder; end it at the end, with what it started."""
-    mark = uuid.uuid4().hex
-    with tempfile.TemporaryDirectory() as folder:
-        # -I: neither this package nor a student's random.py in this folder is on the path before Python's own.
-        command = [sys.executable, "-I", str(Path(remote.__file__)), str(path)]
-        environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "LANG": "C.UTF-8", MARK: mark}
+    piped: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    piped |= {"stderr": subprocess.DEVNULL, "start_new_session": True}
+    with subprocess.Popen(["sh", "-c", KEEPER], **piped) as keeper:
+        assert keeper.stdout
+        folder = keeper.stdout.readline().decode().rstrip("\n")
+        # -I, -S: nothing of this package, of site-packages or of the folder is on the path.
+        command = [sys.executable, "-I", "-S", remote.__file__, str(Path(np.__file__).parents[1]), str(seconds)]
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "LANG": "C.UTF-8"}
         environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            kill(process)
-            _kill_marked(f"{MARK}={mark}".encode())
-            for pipe in (process.stdin, process.stdout):
-                assert pipe is not None
+        with (
+            _adopting(keeper.pid),
+            subprocess.Popen(
+                [*(APART if _apart() else ()), *command],
+                cwd=folder,
+                env=environment,
+                preexec_fn=_end_with_parent,
+                **piped,
+            ) as process,
+        ):
+            try:
+                yield process
+            finally:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+
+@cache
+def _apart() -> bool:
+    """Return whether this user may start a command with processes and a network of its own."""
+    if not LINUX or not shutil.which(APART[0]):
+        return False
+    quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    return subprocess.call([*APART, "true"], **quiet) == 0
+
+
+def _prctl(option: int, value: int) -> None:
+    if LINUX:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this process when the one that grades has ended, however that was."""
+    _prctl(1, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _adopting(keeper: int) -> Iterator[None]:
+    """Inherit what a child leaves behind, and end it: on Linux, processes whose parent has ended become this one's."""
+    own, asked = _children() | {keeper}, {}
+    _prctl(36, 1)
+    try:
+        with contextlib.suppress(ValueError):  # a thread takes no signals
+            asked = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+        yield
+    finally:
+        until = time.monotonic() + PATIENCE
+        while (left := _children() - own) and time.monotonic() < until:
+            for process in left:
                 with contextlib.suppress(OSError):
-                    pipe.close()
+                    os.kill(process, signal.SIGKILL)
+                    os.waitpid(process, 0)
+        _prctl(36, 0)
+        for number, before in asked.items():
+            signal.signal(number, before)
 
 
-def _kill_marked(mark: bytes) -> None:
-    """End what has left the child's group (on Linux): its environment holds the mark."""
-    for folder in Path("/proc").glob("[0-9]*"):
+def _leave(number: int, _: object) -> None:
+    sys.exit(128 + number)
+
+
+def _children() -> set[int]:
+    """Return the processes whose parent this one is; none where the system does not list them."""
+    found: set[int] = set()
+    for file in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
+            found.update(map(int, file.read_text().split()))
+    return found

@@ -84,7 +84,8 @@ def check_source(source: str, name: str) -> None:
     try:
         ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line, detail = getattr(error, "lineno", None) or 0, getattr(error, "msg", None) or str(error)
+        line = getattr(error, "lineno", None) or 0
+        detail = getattr(error, "msg", None) or str(error) or type(error).__name__
         raise reject("file", "python_file", name, line=line, detail=detail) from None
 
 
