@@ -52,6 +52,14 @@ CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or sh
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 
 
+@pytest.fixture(autouse=True)
+def no_part_of_a_page_is_broken(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test in which a page had to leave a part undrawn."""
+    yield
+    if "broken_part" not in request.keywords:
+        assert not [each.exc_text for each in caplog.get_records("call") if each.name == "ui.page.frame"]
+
+
 def shared(nodeid: str) -> str:
     """Return what a test shares with others, or its file."""
     file = nodeid.partition("::")[0]

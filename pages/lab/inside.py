@@ -12,7 +12,7 @@ from ui.page.store import Store
 
 WEIGHTS = inside.models()
 LINES = {line.key: line.scheme for line in lines() if not line.sliding and line.times == 1}
-TEXT = Field("text", "text", "for name in names: print(na")
+TEXT = Field("text", "text", "for name in names: print(na", 2)
 MODEL = Field("weights", "choice", WEIGHTS[0] if WEIGHTS else "", choices=WEIGHTS or ("",))
 LAYER = Field("layer_no", "int", 4, 1, 4)
 HEAD = Field("head_no", "int", 2, 1, 6)

@@ -21,8 +21,8 @@ SIGNS = {"check": "✓ ", "lightbulb": "✗ "}
 ROLES = {"error": "alert", "warning": "alert", "success": "status", "info": "note"}
 
 
-class Redraw(Exception):
-    """The page asks to be drawn again."""
+class Redraw(BaseException):
+    """The page asks to be drawn again; no error, so that no part takes it for one."""
 
 
 @dataclass

@@ -105,13 +105,9 @@ class Book(Stage):
         if self.view.stage and self.elsewhere(node.id):
             return
 
-        def run() -> None:
-            self.noted()
-            self.attempt(partial(part, self, *given))
-
-        self.parts[node.id] = run
+        self.parts[node.id] = partial(self.attempt, partial(part, self, *given))
         with self.places.inside(node):
-            run()
+            self.parts[node.id]()
 
     def prose(self, section: str) -> None:
         title, body = self.t.prose(section)

@@ -11,6 +11,7 @@ how far the visitor is on the path (``ui.page.menu.way``).
 from __future__ import annotations
 
 import inspect
+import logging
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -28,6 +29,7 @@ from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.session import Session
 
+LOG = logging.getLogger(__name__)
 Kind = Literal["info", "success", "warning", "error"]
 Look = Literal["", "primary", "quiet"]
 Act = Callable[..., object] | None
@@ -192,19 +194,26 @@ class Frame(Protocol):
         return sentence(key, given, self.t)
 
     def attempt(self, part: Callable[[], None]) -> None:
-        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
+        """Write what was refused, then run a part; what goes wrong is a sentence, and the other parts are drawn.
+
+        Values kept from another page that do not go together on this one are named; any other error is logged.
+        """
         try:
+            self.noted()
             part()
-        except ValueError as error:
-            if self.store.fit():
-                raise
-            self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
+        except Exception as error:
+            if isinstance(error, ValueError) and not self.store.fit():
+                self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
+            else:
+                LOG.exception("a part of the page %s cannot be drawn", self.name)
+                self.note(self.t("frame.broken"), "error")
 
     def noted(self) -> None:
-        """Write what was refused since the last drawing."""
-        for key, given in self.store.notes:
-            self.note(self.sentence(key, given), "warning")
+        """Write what was refused since the last drawing, once: a note that cannot be written is not met again."""
+        notes = list(self.store.notes)
         self.store.notes.clear()
+        for key, given in notes:
+            self.note(self.sentence(key, given), "warning")
 
     def refusals(self, refused: Mapping[str, Exception]) -> None:
         """Write why schemes have no answer here, a line each."""

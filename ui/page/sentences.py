@@ -27,8 +27,9 @@ def sentence(key: str, given: Mapping[str, Any], t: Words) -> str:
     words |= bounds
     if "rule" in given:
         words["rule"] = t(given["rule"], **bounds)
-    if "field" in given and t.has(f"field.{given['field']}"):
-        words["label"] = t(f"field.{given['field']}")
+    if "field" in given:
+        name = f"field.{given['field']}"
+        words["label"] = t(name) if t.has(name) else words["field"]
     if "error" in given:
         words["detail"] = plain(explained(given["error"], t), 400)
     return t(key, **words)

@@ -19,7 +19,8 @@ class Field:
     """One value that a control sets.
 
     ``kind``: "int", "float", "bool", "choice" or "text". ``shared`` fields keep their value on every page.
-    ``even`` asks for parity; ``steps`` are the stops of a slider over uneven values.
+    ``low`` of a text is its fewest letters. ``even`` asks for parity; ``steps`` are the stops of a slider over uneven
+    values.
     """
 
     name: str
@@ -63,6 +64,8 @@ def check(field: Field, value: Value) -> Value:
         if value not in field.choices:
             raise Refused(field, "rule.choice", value)
         return value
+    if field.kind == "text" and len(value) < field.low:
+        raise Refused(field, "rule.letters", value)
     if field.kind in ("bool", "text"):
         return value
     if value is None:

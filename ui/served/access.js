@@ -169,8 +169,11 @@
   // A link to a section opens the fold that it stands in; the address may be older than what is drawn. While a page
   // arrives, the browser may unfold it by itself, of which the server knows nothing: then the address asks for it.
   let sought = location.hash, arriving = true;
+  try {
+    sought = decodeURIComponent(sought);
+  } catch { /* no text: no section has this name */ }
   const unfold = () => {
-    const goal = sought.length > 1 && document.getElementById(decodeURIComponent(sought.slice(1)));
+    const goal = sought.length > 1 && document.getElementById(sought.slice(1));
     if (!goal) return;
     sought = '';
     const fold = goal.closest('details');

@@ -48,7 +48,7 @@ def draw(name: str, pages: Pages) -> None:
     served = Served(page, view, pages, pressed=target is not None)
     served.top()
     with st.container(key="stage-rest") if served.stage else nullcontext():
-        page.body(served)
+        served.attempt(partial(page.body, served))
     served.onward()
     # On the stage the figure that leads may stand outside of every part.
     served.address.publish()
@@ -126,7 +126,6 @@ class Served(Content):
             # A fragment's run that follows a press on the language or the stage at once takes the place of theirs.
             if self._around() != self.drawn_around or (self.parts > 1 and self.store.shared() != self.drawn_for):
                 st.rerun()
-            self.noted()
             with self.stage.part(name) if self.stage else nullcontext():
                 self.attempt(partial(part, self, *given))
             if self.counted is not None and self.counted != tasks.done(self.tasks, self.store, self.session):

@@ -286,9 +286,18 @@ addEventListener("resize", reachable);
 
 // ---- the page as it was built ----------------------------------------------------------------------------------------
 
+/** What a hash names, "" where it is no text. */
+function named(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+
 /** An address that names a place in a fold opens the fold. */
 function placed() {
-  const place = location.hash && element(decodeURIComponent(location.hash.slice(1)));
+  const place = location.hash && element(named(location.hash));
   const fold = place && place.closest("details");
   if (fold) fold.open = true;
   if (place) place.scrollIntoView();

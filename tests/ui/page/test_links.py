@@ -1,0 +1,107 @@
+"""Whatever a link says, its page opens and says what it left out; a broken part breaks no other."""
+
+import logging
+import math
+import random
+from typing import Any
+
+import pytest
+
+from tests.test_pages import opened
+from ui.book.frame import Book
+from ui.page import frame
+from ui.page.menu import ORDER, declaration
+from ui.page.state import Field, Refused, read
+from ui.present.view import FIELDS
+
+NAMES = [name for names in ORDER.values() for name in names]
+ODD = [
+    "",
+    " ",
+    "x",
+    "\x00",
+    "%",
+    "<b>",
+    "{0}",
+    "\ud800",
+    "\u202e1",
+    "１２",
+    "1e400",
+    "nan",
+    "-inf",
+    "9" * 400,
+    "[]",
+    "0x1",
+]
+
+
+def wrong(field: Field, draw: random.Random) -> list[str]:
+    """Return texts that are wrong by kind, range, length and encoding; of a text field, whatever it may hold."""
+    letters = "".join(chr(draw.choice([draw.randrange(128), draw.randrange(0xE000, 0x110000)])) for _ in range(9))
+    numbers = [] if field.high == math.inf else [f"{field.high * 10:.0f}", f"{field.low - draw.random():.17g}"]
+    return [*draw.sample(ODD, 3), letters, letters * 60, *draw.sample(numbers, len(numbers) // 2)]
+
+
+def notes(book: Book) -> list[str]:
+    return [node.html for node in book.places.root.all() if node.kind == "note warning"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_field_of_a_page_takes_any_text_or_says_why_not(name: str) -> None:
+    draw, fields = random.Random(name), (*declaration(name).fields, *FIELDS.values())
+    for field in fields:
+        # What the small model reads takes it a second.
+        for text in wrong(field, draw)[: 1 if name == "inside" else None]:
+            session: dict[Any, Any] = {}
+            book = Book(name, draw.choice(["en", "zh"]), session, "", {field.name: text})
+            assert session["notes"] == []
+            try:
+                read(field, text)
+            except Refused:
+                assert notes(book), (field.name, text)
+                number = field.kind in ("int", "float")
+                taken = book.store.get(field) if field.name in book.store.fields else book.view.get(field)
+                assert taken == field.default or (number and field.low <= taken <= field.high), (field.name, text)
+
+
+def test_a_text_of_one_letter_is_refused() -> None:
+    for text in ("x", "", " "):
+        book = Book("inside", "en", {}, "", {"text": text})
+        assert "at least 2 letters" in notes(book)[0] and book.store.query() == {}
+
+
+@pytest.mark.broken_part
+def test_a_note_is_written_once_also_where_it_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = opened("clock", worst="x", beat="99")
+    assert not at.exception and len(at.warning) == 2
+    assert not at.run().exception and not at.warning
+
+    def fail(*given: Any) -> str:
+        raise KeyError(given)
+
+    book = Book("clock", "en", {}, "", {})
+    book.store.notes.append(("frame.corrected", {}))
+    with monkeypatch.context() as patched:
+        patched.setattr(frame, "sentence", fail)
+        book.draw()
+    assert book.session["notes"] == []
+    book.draw()
+    assert not notes(book)
+
+
+@pytest.mark.broken_part
+def test_a_part_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    from pages.learn import rotation
+
+    def fail(*given: Any) -> None:
+        raise ZeroDivisionError
+
+    whole = opened("rotation")
+    parts = [part for part in vars(rotation).values() if getattr(part, "__module__", "") == rotation.__name__]
+    part = next(part.__name__ for part in parts if callable(part) and part.__name__ not in ("body", "fits"))
+    monkeypatch.setattr(rotation, part, fail)
+    at = opened("rotation")
+    assert not at.exception and len(at.error) == 1 and len(at.markdown) > 1 and len(whole.error) == 0
+    book = Book("rotation", "zh", {}, "", {})
+    assert sum(node.kind == "note error" for node in book.places.root.all()) == 1
+    assert {record.levelno for record in caplog.records if record.name == frame.__name__} == {logging.ERROR}
