@@ -211,11 +211,11 @@ def _end_with_parent() -> None:
 @contextlib.contextmanager
 def _adopting(keeper: int) -> Iterator[None]:
     """Inherit what a child leaves behind, and end it: on Linux, processes whose parent has ended become this one's."""
-    own, asked = _children() | {keeper}, {}
+    own, handlers = _children() | {keeper}, {}
     _prctl(36, 1)
     try:
         with contextlib.suppress(ValueError):  # a thread takes no signals
-            asked = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+            handlers = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
         yield
     finally:
         until = time.monotonic() + PATIENCE
@@ -225,7 +225,7 @@ def _adopting(keeper: int) -> Iterator[None]:
                     os.kill(process, signal.SIGKILL)
                     os.waitpid(process, 0)
         _prctl(36, 0)
-        for number, before in asked.items():
+        for number, before in handlers.items():
             signal.signal(number, before)
 
 
@@ -235,8 +235,8 @@ def _leave(number: int, _: object) -> None:
 
 def _children() -> set[int]:
     """Return the processes whose parent this one is; none where the system does not list them."""
-    found: set[int] = set()
+    children: set[int] = set()
     for file in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            found.update(map(int, file.read_text().split()))
-    return found
+            children.update(map(int, file.read_text().split()))
+    return children

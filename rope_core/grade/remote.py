@@ -58,7 +58,7 @@ def _none(value: Any) -> dict[str, Any]:
 def unpacked(given: Any, *, inside: bool = False) -> Any:
     """Return what ``packed`` was given; None where it was no array. Raises ValueError on what it cannot have sent.
 
-    An array that was too long to be sent is told by its shape, and takes no memory; ``inside`` others there is none.
+    An array that was too long to be sent has its shape alone, and takes no memory; ``inside`` others there is none.
     """
     if not isinstance(given, dict):
         raise ValueError("given must be a packed value")

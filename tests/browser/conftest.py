@@ -108,7 +108,7 @@ class Visit:
         )
         self.context.set_default_timeout(1000 * PATIENCE)
         # Who has dragged before sees nothing move by itself.
-        self.context.add_init_script("localStorage.setItem('rope-lab-dragged', '1')")
+        self.context.add_init_script("if (origin !== 'null') localStorage.setItem('rope-lab-dragged', '1')")
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []

@@ -242,6 +242,21 @@ def test_a_config_is_checked_on_the_readers_machine(reader: Visit, book: str) ->
     assert not [url for url in sent if not url.startswith(book)] and not reader.outside
 
 
+WAYS_OUT = """from pyodide.code import run_js
+passed = run_js('''(() => {
+  const passed = [], ways = {
+    request: () => { const r = new XMLHttpRequest(); r.open("GET", "ADDRESSsw.js", false); r.send(); },
+    script: () => importScripts("ADDRESSsw.js"), worker: () => importScripts("data:text/javascript,0"),
+    store: () => indexedDB.open("rope-lab"), page: () => parent.document, own: () => { if (origin !== "null") return; throw 0; },
+  };
+  for (const [name, way] of Object.entries(ways)) try { way(); passed.push(name); } catch {}
+  return passed.join(" ") || "nothing";
+})()''')
+def rotate(*given):
+    raise ValueError(passed)
+"""
+
+
 @pytest.mark.long
 def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: str) -> None:
     visit = Visit(browser)
@@ -267,6 +282,10 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     endless = Result("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
     stuck = right.replace("return rotate(grad", "while True: pass\n    return rotate(grad")
     assert graded(stuck, 3).count(endless) == 2
+    # Nothing goes out of the frame, and nothing of the page is in it.
+    assert "nothing" in graded(WAYS_OUT.replace("ADDRESS", book), 0)
+    assert not [complaint for complaint in visit.complaints if "Content Security Policy" not in complaint]
+    visit.complaints.clear()
     # What was written is there again on another day, and Tab indents until Escape was pressed.
     page.reload()
     page.wait_for_selector(READY)

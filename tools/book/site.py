@@ -45,6 +45,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "worker-src 'self'",
+        "frame-src 'self'",
         "connect-src 'self'",
         "style-src 'self' 'unsafe-inline'",
         f"style-src-elem 'self' {_inline(BARE)} {_inline('')}",

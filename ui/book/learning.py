@@ -60,9 +60,11 @@ class Learning(Content):
                 check_source(given["source"], "mine.py")
                 key_of, slots = given["ended"]
                 graded = results(function, dict.fromkeys(stages, 1.0), given["lines"], (key_of, slots))
+                for each in graded:
+                    each.sentence(self.t.lang)
                 self.session[key] = graded
-            except ValueError as error:
-                self.session[key] = errors.sentence(error, self.t.lang)
+            except Exception as error:  # the frame's lines are the student's, who may have written others
+                self.session[key] = errors.sentence(error, self.t.lang) or type(error).__name__
 
         self.places.act(node.id, take)
         self._graded(self.session.get(key))

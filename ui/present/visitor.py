@@ -31,6 +31,7 @@ def identify(session: Session) -> None:
 def browser(cookies: Mapping[str, str], address: str) -> str:
     """Return 32 letters that are the same in all tabs of a browser: by its cookie, without one by its address.
 
+    Cookies that this app cannot have set are no visitors: without an address all of them are one.
     Of Streamlit's own cookie, which is masked anew with every answer, the part below the mask counts.
     """
     if re.fullmatch(r"[\w.|-]{16,200}", place := cookies.get(PLACE, "")):
@@ -38,7 +39,7 @@ def browser(cookies: Mapping[str, str], address: str) -> str:
     if match := re.fullmatch(r'"?2\|([0-9a-f]{8})\|((?:[0-9a-f]{2}){8,64})\|\d+"?', cookies.get(XSRF, "")):
         mask, masked = (bytes.fromhex(part) for part in match.groups())
         return hidden("token", bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked)).hex())
-    return hidden("address", address) if address else secrets.token_hex(16)
+    return hidden("address", address) if address or PLACE in cookies else secrets.token_hex(16)
 
 
 def hidden(kind: str, text: str) -> str:

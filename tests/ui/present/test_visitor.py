@@ -1,5 +1,9 @@
 """One word for all tabs of a browser, which gives nobody away."""
 
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
 from streamlit.web.server.starlette import starlette_app_utils as xsrf
 
 from ui.present.visitor import PLACE, XSRF, browser
@@ -26,3 +30,8 @@ def test_a_browser_is_known_by_its_cookies_and_a_mask_makes_it_no_other() -> Non
 def test_without_a_cookie_or_with_a_made_up_one_an_address_is_one_visitor() -> None:
     odd = [{}, {PLACE: "x"}, {PLACE: "\x00" * 40}, {XSRF: "2|zz|00|1"}, {XSRF: "2|00000000|123|1"}]
     assert len({browser(cookies, "10.0.0.1") for cookies in odd}) == 1
+
+
+@given(st.lists(st.text(max_size=300).filter(lambda text: not re.fullmatch(r"[\w.|-]{16,200}", text)), min_size=2))
+def test_made_up_cookies_without_an_address_are_one_voter(texts: list[str]) -> None:
+    assert len({browser({PLACE: text}, "") for text in texts}) == 1

@@ -274,7 +274,7 @@ async function offline(python) {
   const { active } = await serviceWorker.ready;
   serviceWorker.addEventListener("message", () => { document.documentElement.dataset.kept = "1"; });
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
-  const own = ["worker.js", "code.js", "pyodide.mjs", `search-${lang}.json`].map((name) => new URL(name, assets).href);
+  const own = ["worker.js", "code.js", "python.js", "apart.js", "pyodide.mjs", `search-${lang}.json`].map((name) => new URL(name, assets).href);
   active.postMessage([...new Set([here, ...loaded, ...python, ...own])].filter((url) => url.startsWith(new URL(book, here).href)));
 }
 

@@ -1,26 +1,6 @@
-// The project's Python as files, and what Python compiled of it, which this browser keeps for the next visit.
+// Files that are fetched when Python reads them, and what it compiled, which this browser keeps for the next visit.
 const STORE = "rope-lab VERSION";
 const PLACE = new URL("python/compiled", import.meta.url).href;
-const decode = (bytes) => new TextDecoder().decode(bytes);
-
-/** Write a file. Its time is always the same: by that and its size Python knows what it was compiled to. */
-function put(FS, path, bytes) {
-  FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
-  FS.writeFile(path, bytes);
-  FS.utime(path, 0, 0);
-}
-
-/** Write the files of a zip, none of them compressed, below a folder. */
-export function unzip(FS, folder, buffer) {
-  const view = new DataView(buffer), ENTRY = 0x04034b50, HEAD = 30;
-  let at = 0;
-  while (view.getUint32(at, true) === ENTRY) {
-    const [size, letters, more] = [view.getUint32(at + 18, true), view.getUint16(at + 26, true), view.getUint16(at + 28, true)];
-    const start = at + HEAD + letters + more;
-    put(FS, `${folder}/${decode(new Uint8Array(buffer, at + HEAD, letters))}`, new Uint8Array(buffer, start, size));
-    at = start + size;
-  }
-}
 
 /** Have Python find files below a folder, by path and size, that are fetched when it reads one: a worker may wait for that. */
 export function later(FS, folder, sizes) {
@@ -58,15 +38,6 @@ export async function kept() {
   } catch {
     return null;
   }
-}
-
-/** Put it back; return how many files it has. */
-export function restore(FS, buffer) {
-  if (!buffer) return 0;
-  const [letters] = new Uint32Array(buffer, 0, 1), list = JSON.parse(decode(new Uint8Array(buffer, 4, letters)));
-  let at = 4 + letters;
-  for (const [path, size] of list) put(FS, path, new Uint8Array(buffer, (at += size) - size, size));
-  return list.length;
 }
 
 /** Keep what Python has compiled below a folder, where that is more files than were `known`; return how many they are. */

@@ -1,31 +1,57 @@
-// A student's own function: an editor, and a worker with a Python of its own that runs what was written, for a limited time.
+// A student's own function: an editor, and a frame with a Python of its own that runs what was written, for a limited time.
+import { kept as compiled } from "./code.js";
 import { kept } from "./dom.js";
 
 const own = (box) => box.closest("[data-grade]");
 const place = (editor) => `rope-lab ${own(editor).dataset.grade}`;
 
+const asset = (name) => fetch(new URL(name, import.meta.url));
+const script = async (name) => [name, await (await asset(name)).text()];
+const bytes = async (name) => new Response((await asset(`${name}.gz`)).body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+
+/** A frame of no origin, in whose worker a Python is loading; it has no network, so that all it needs is handed over. */
+async function apart() {
+  const frame = Object.assign(document.createElement("iframe"), { src: new URL("apart.htm", import.meta.url), hidden: true, title: "Python" });
+  frame.setAttribute("sandbox", "allow-scripts");
+  const loaded = new Promise((done) => { frame.onload = done; });
+  document.body.append(frame);
+  const [before, scripts, asm, lock, wasm, library, ...archives] = await Promise.all([
+    compiled(), Promise.all(["apart.js", "python.js", "pyodide.mjs"].map(script)),
+    bytes("pyodide.asm.js"), script("pyodide-lock.json"), bytes("pyodide.asm.wasm"),
+    ...["library", "numpy", "app"].map((name) => bytes(`python/${name}.zip`)), loaded,
+  ]);
+  archives.pop();
+  const files = { "pyodide-lock.json": lock[1], "pyodide.asm.wasm": wasm, "library.zip": library };
+  const all = { ...Object.fromEntries(scripts), "pyodide.asm.js": new TextDecoder().decode(asm) };
+  frame.contentWindow.postMessage({ start: { scripts: all, files, archives, before } }, "*", [wasm, library, ...archives]);
+  return frame;
+}
+
 let spare = null;
-/** A worker that is loading, or has loaded; each runs one student's code and is ended. */
-const ready = () => (spare ??= new Worker(new URL("worker.js", import.meta.url), { type: "module" }));
+/** A frame that is loading, or has loaded; each runs one student's code and is taken away. */
+const ready = () => (spare ??= apart());
 
 /** Run an editor's text; answer the lines that its stages gave, and why there are no more. */
-const graded = (box, source) => new Promise((done) => {
-  const worker = ready(), lines = [], { grade, stages, seconds } = box.dataset;
-  let clock = 0;
+async function graded(box, source) {
+  const lines = [], { grade, stages, seconds } = box.dataset, waiting = ready();
   spare = null;
-  const end = (...ended) => {
-    clearTimeout(clock);
-    worker.terminate();
-    done({ source, lines, ended });
-  };
-  worker.onerror = () => end("ended", { code: 1 });
-  worker.onmessage = ({ data }) => {
-    if (data.began) clock = setTimeout(() => end("endless", { seconds }), 1000 * Number(seconds));
-    else if (data.line) lines.push(data.line);
-    else end("ended", { code: data.failed ? 1 : 0 });
-  };
-  worker.postMessage({ grade: { name: grade, stages: stages.split(" "), source } });
-});
+  const frame = await waiting;
+  let clock = 0, hear = null;
+  const ended = await new Promise((done) => {
+    hear = ({ data, source: from }) => {
+      if (from !== frame.contentWindow) return;
+      if (data.began) clock = setTimeout(() => done(["endless", { seconds }]), 1000 * Number(seconds));
+      else if (data.line) lines.push(String(data.line));
+      else done(["ended", { code: data.failed ? 1 : 0 }]);
+    };
+    addEventListener("message", hear);
+    frame.contentWindow.postMessage({ grade: { name: grade, stages: stages.split(" "), source } }, "*");
+  });
+  clearTimeout(clock);
+  removeEventListener("message", hear);
+  frame.remove();
+  return { source, lines, ended };
+}
 
 /** Keep what was written, also for another day. */
 function remember(editor, text) {

@@ -17,7 +17,7 @@ from typing import Any
 
 from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -115,10 +115,13 @@ async def vote(request: Request) -> Response:
     if request.headers.get("content-type") != "application/json":
         return Response(status_code=415)
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > BODY:
-            return Response(status_code=413)
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > BODY:
+                return Response(status_code=413)
+    except ClientDisconnect:
+        return Response(status_code=400)
     try:
         room = room_name(request.path_params["room"])
         given = json.loads(body)
