@@ -247,7 +247,8 @@ passed = run_js('''(() => {
   const passed = [], ways = {
     request: () => { const r = new XMLHttpRequest(); r.open("GET", "ADDRESSsw.js", false); r.send(); },
     script: () => importScripts("ADDRESSsw.js"), worker: () => importScripts("data:text/javascript,0"),
-    store: () => indexedDB.open("rope-lab"), page: () => parent.document, own: () => { if (origin !== "null") return; throw 0; },
+    store: () => indexedDB.open("rope-lab"), page: () => parent.document,
+    own: () => { if (origin === "null") throw 0; },
   };
   for (const [name, way] of Object.entries(ways)) try { way(); passed.push(name); } catch {}
   return passed.join(" ") || "nothing";
@@ -278,14 +279,14 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     text = Path(saved.value.path()).read_text("utf-8")
     assert text.startswith(right.rstrip()) and "# 5 of 5 points" in text and text.count("# ✓") == 5
     compile(text, "mine.py", "exec")
-    page.evaluate("document.querySelector('[data-grade]').dataset.seconds = 4")
-    endless = Result("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
-    stuck = right.replace("return rotate(grad", "while True: pass\n    return rotate(grad")
-    assert graded(stuck, 3).count(endless) == 2
     # Nothing goes out of the frame, and nothing of the page is in it.
     assert "nothing" in graded(WAYS_OUT.replace("ADDRESS", book), 0)
     assert not [complaint for complaint in visit.complaints if "Content Security Policy" not in complaint]
     visit.complaints.clear()
+    page.evaluate("document.querySelector('[data-grade]').dataset.seconds = 4")
+    endless = Result("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
+    stuck = right.replace("return rotate(grad", "while True: pass\n    return rotate(grad")
+    assert graded(stuck, 3).count(endless) == 2
     # What was written is there again on another day, and Tab indents until Escape was pressed.
     page.reload()
     page.wait_for_selector(READY)

@@ -33,7 +33,7 @@ def stays():
             time.sleep(600)
         os._exit(0)
 """
-HEAD = f"import json, os, random, signal, subprocess, sys, time\nhere = os.getcwd()\n{STAYS}"
+HEAD = f"import numpy as N, json, os, random, signal, subprocess, sys, time\nhere = os.getcwd()\n{STAYS}"
 PIPES = """
 def pipes(mode):
     for number in range(3, 20):
@@ -57,6 +57,7 @@ def say(text):
             pass
 """
 LARGE = '{"dtype": "f8", "shape": [134217728], "data": ""}'
+RIGHT = "globals()['spectrum'] = lambda d, b: float(b) ** (-2 * N.arange(d // 2) / d)"
 DEEDS = [
     "fill(b'x' * 4096); time.sleep(600)",
     "fill(b'{}\\n')",
@@ -80,20 +81,20 @@ DEEDS = [
     "os.close(0); [os.close(n) for n in range(3, 20) if os.path.exists(f'/proc/self/fd/{n}')]",
     "os._exit(0)",
     "sys.stdout.close(); raise type('', (Exception,), {})('')",
-    "[os.close(n) for n in (3, 4, 5, 6)]; time.sleep(600)",
     "bytearray(2**33)",
     "open('f', 'wb').write(bytes(10**8))",
     "from honest00 import spectrum",
-    "exec('from rope_' + 'core.grade.frequencies import plain as spectrum')",
-    "import numpy; sys.path += [os.path.dirname(numpy.__path__[0]), ROOT]; exec('from rope_' + 'core import Rope')",
-    "subprocess.run([sys.executable, '-c', 'import rope_core'], cwd=ROOT, check=True)",
-    "open(ROOT + '/pyproject.toml').read()",
+    "exec('from rope_' + 'core.grade.frequencies import plain as spectrum', globals())",
+    "sys.path.append(ROOT); exec('from rope_' + 'core.grade.frequencies import plain as spectrum', globals())",
+    "globals()['spectrum'] = eval(subprocess.check_output([sys.executable, '-c', 'print(1)']))",
+    f"open(ROOT + '/rope_core/rope.py').read(); {RIGHT}",
+    f"open(OWN + '/left', 'w'); {RIGHT}",
 ]
 
 
-def hostile(deed: str, draw: random.Random) -> str:
-    """Return a file that does the deed when it is run or when its function is called."""
-    head = f"{HEAD}{PIPES}LARGE = {LARGE!r}\nROOT = {str(ROOT)!r}\n"
+def hostile(deed: str, draw: random.Random, own: Path) -> str:
+    """Return a file that does the deed when it is run or when its function is called; ``own``: the grader's folder."""
+    head = f"{HEAD}{PIPES}LARGE = {LARGE!r}\nROOT, OWN = {str(ROOT)!r}, {str(own)!r}\n"
     if draw.random() < 0.5:
         return f"{head}{deed}\n"
     return f"{head}def spectrum(dim, base):\n    {deed}\n    return globals()['spectrum'](dim, base)\n"
@@ -125,14 +126,14 @@ def tools(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 def test_in_a_class_of_thirty_five_are_hostile(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draw, own = random.Random(seed), tmp_path / "own"
+    draw, own = random.Random(f"{seed}"), tmp_path / "own"
     own.mkdir()
     monkeypatch.setenv("TMPDIR", str(own))
     (tmp_path / "sheet.toml").write_text(SHEET.format(4))
     (tmp_path / "class").mkdir()
     marks = ["" if k % 5 else "\ufeff" for k in range(25)]
     texts = {f"honest{k:02}.py": mark + (WRONG if k % 3 == 2 else SOLUTION) for k, mark in enumerate(marks)}
-    texts |= {f"k{k}-{draw.randrange(10)}.py": hostile(deed, draw) for k, deed in enumerate(draw.sample(DEEDS, 5))}
+    texts |= {f"k{k}-{draw.randrange(10)}.py": hostile(deed, draw, own) for k, deed in enumerate(DEEDS[seed::6])}
     for name, text in texts.items():
         (tmp_path / "class" / name).write_text(text, encoding="utf-8")
     _, out, err = printed(capsys, "grade", tmp_path / "class", "--assignment", tmp_path / "sheet.toml")
