@@ -192,6 +192,8 @@ Rule = Callable[[ast.AST], Iterator[str]]
 # whose hashes npm's lock and Pyodide's hold.
 PACKING = {"deploy/proxy.py", "benchmarks/sessions.py", "tools/engines/__main__.py"}
 PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py", "tools/book/scorm.py", "ui/film/static_scene.py"}
+GRADED = {"rope_core/grade/remote.py"}
+"""Where a student's text is run, in a child process of `rope grade` or in the frame of the book's homework."""
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")
 RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),
@@ -224,7 +226,7 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
 
 @pytest.mark.parametrize(("rule", "places"), [row[1:3] for row in RULES], ids=[row[0] for row in RULES])
 def test_sources_keep_to_the_rule(rule: Rule, places: tuple[str, ...]) -> None:
-    spared = PACKING if rule is unpacking else set()
+    spared = {unpacking: PACKING, executing: GRADED}.get(rule, set())
     result = [(path, line) for path in sources(*places) if path not in spared for line in rule(tree(path))]
     assert [f"{path}:{line}" for path, line in result] == []
 
@@ -623,6 +625,7 @@ def test_no_page_at_all_unpickles() -> None:
     assert not [each for each in result if not any(other in each for other in OTHERS)]
 
 
+@pytest.mark.broken_part
 def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.test_pages import opened
 
@@ -634,8 +637,8 @@ def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pyte
     for name in names:
         monkeypatch.setattr(module, name, fails)
     at = opened("rotation", lang="en")
-    assert at.exception
-    shown = " ".join(str(part) for each in at.exception for part in (each.value, each.message, each.stack_trace))
+    assert at.error and not at.exception
+    shown = " ".join(each.value for each in at.error)
     assert "secret" not in shown and "/home" not in shown and str(ROOT) not in shown and ".py" not in shown
 
 

@@ -102,7 +102,7 @@ def hostile(deed: str, draw: random.Random, own: Path) -> str:
 
 def left(folder: Path) -> set[str]:
     """Return what a grader with this folder for temporary files has left: in it, and as processes."""
-    found = set(os.listdir(folder))
+    names = set(os.listdir(folder))
     for each in Path("/proc").glob("[0-9]*"):
         try:
             state = (each / "stat").read_text().rpartition(")")[2].split()[0]
@@ -110,8 +110,8 @@ def left(folder: Path) -> set[str]:
         except OSError:
             continue
         if state != "Z" and (str(ROOT / "rope_core/grade/remote.py").encode() in words or b"sleep\0006017" in words):
-            found.add(each.name)
-    return found
+            names.add(each.name)
+    return names
 
 
 @pytest.fixture(params=[True, False], ids=["apart", "without namespaces"])
