@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from tests.conftest import apart
 from ui.present.tally import Tally
 from ui.server import room as module
 from ui.server.room import routes
@@ -91,3 +93,15 @@ def test_what_is_no_vote_is_refused(phone: TestClient, body: bytes, kind: str, s
     show()
     phone.get("/room/hall")
     assert phone.post("/room/hall/vote", content=body, headers={"content-type": kind}).status_code == status
+
+
+@pytest.mark.parametrize("sent", [b"", b"{"])
+def test_a_vote_that_is_broken_off_is_answered_and_logs_nothing(sent: bytes) -> None:
+    pieces = [{"type": "http.request", "body": sent, "more_body": True}, {"type": "http.disconnect"}]
+
+    async def receive() -> Any:
+        return pieces.pop(0)
+
+    headers = [(b"content-type", b"application/json")]
+    request = Request({"type": "http", "method": "POST", "headers": headers, "path_params": {"room": "a"}}, receive)
+    assert apart(lambda: module.vote(request)).status_code == 400
