@@ -4,11 +4,15 @@ from rope_core.theory import challenges, precision
 from ui.figures.precision import expected as drawing_hand
 from ui.figures.precision import formats as figures
 from ui.figures.precision import phase as film
+from ui.figures.precision import position
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
+CLAIM_IN_FILM = True
+STEPS = beats(3)
+NEAR = Field("near", "int", 1001, position.FIRST, position.LAST)
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
 AT = Field("at", "int", 1001, 1, 1_048_576, steps=tuple(figures.STOPS))
 STAGE = Field("stage", "choice", "all", choices=precision.STAGES)
@@ -19,17 +23,18 @@ CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
 DRAWN = Drawn("expected")
 ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
+WHOLE = Question("whole", "c", ((STEPS, 1), (DTYPE, "float32")))
 SAME = Question("same", "b", ((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
-TASKS = (DRAWN, SAME, HOLD)
+TASKS = (WHOLE, DRAWN, SAME, HOLD)
 
-FIELDS = (beats(3), DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (STEPS, NEAR, DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def phase(page: Frame) -> None:
     """How far the angle is off, by stage."""
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
-    page.show(drawing, film.drifting, precision.phase_error, precision.round_to)
+    page.show(drawing, film.drifting, precision.phase_error, precision.round_to, ask=WHOLE)
     page.bar()
     page.controls.segments(DTYPE, str)
     page.symbols()

@@ -14,8 +14,9 @@ from rope_core.theory import precision
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures.drawing import Film
-from ui.figures.precision import expected, phase
+from ui.figures.precision import expected, phase, position
 from ui.figures.precision import formats as figures
+from ui.film.scene import text_at
 from ui.text.words import Words, powers
 
 T = Words("en", "precision")
@@ -52,17 +53,18 @@ def test_every_dial_and_curve_is_torchs_rounding_of_the_pair_whose_frequency_is_
                 "table": np.remainder(spelt + math.pi, 2 * math.pi) - math.pi,
             }
 
-    d, passed = np.array(film.scene.controls[0].stops), phase.looked_at()
-    k = film.scene.controls[0].nearest(at)
+    control = film.scene.controls[1]
+    d, passed, k = np.array(control.stops), phase.looked_at(), control.nearest(at)
     table = {name: np.asarray(column, dtype=float) for name, column in film.table().items()}
     lines = [shape for shape in film.scene.panels[-1].marks if shape["kind"] == "line"][1:]
-    stages = film.scene.finding_at({"at": at, "beat": 2})
-    for panel, line, (stage, error) in zip(film.scene.panels, lines, errors(d).items(), strict=False):
+    stages = film.scene.finding_at({"near": 1001, "at": at, "beat": 2})
+    dials = [panel for panel in film.scene.panels if panel.first_beat == 2]
+    for panel, line, (stage, error) in zip(dials, lines, errors(d).items(), strict=False):
         whole = [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ()))]
         true, rounded = (shape["angle"] for shape in whole if shape["kind"] == "vector")
         seen = np.isfinite(error)
         assert true == math.pi / 2 and seen.any()
-        np.testing.assert_allclose(rounded.keyframes[seen, 0] - true, error[seen], atol=1e-9)
+        np.testing.assert_allclose(true - rounded.keyframes[seen, 0], error[seen], atol=1e-9)
         np.testing.assert_allclose(table[f"{stage}_rad"][seen], np.abs(error[seen]), atol=1e-9)
         assert f" {phase.off(error[k], T)}" in stages
         # The largest up to a position, among those looked at. Torch rounds a near tie twice, by way of float32.
@@ -72,9 +74,26 @@ def test_every_dial_and_curve_is_torchs_rounding_of_the_pair_whose_frequency_is_
         drawn = np.isfinite(line["y"])
         np.testing.assert_allclose(10 ** line["y"][drawn], np.degrees(largest[drawn]), rtol=1e-3)
         assert drawn.sum() == (np.isfinite(largest) & (largest > 0)).sum()
-    assert f"is off by {math.degrees(errors(d)['inv_freq'][k]):.3g}°".replace("-", "") in film.scene.finding_at(
-        {"at": at, "beat": 1}
-    )
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_the_position_that_is_stored_is_torchs_and_the_arrow_is_where_it_points(dtype: str) -> None:
+    wanted = request(32, 500.0)
+    scene, theta = filmed(wanted, dtype, 3000).scene, 500.0 ** (-np.arange(16) / 16)
+    exact, stored, digits, _ = (panel for panel in scene.panels if panel.last_beat == 1)
+    for k, m in enumerate(scene.controls[0].stops):
+        at, held = {"near": k, "at": 0}, float(cast(m, dtype))
+        for panel, where in ((exact, [m]), (stored, [m, held])):
+            hands = [mark["angle"] for mark in panel.marks if mark["kind"] == "vector"]
+            assert [math.pi / 2 - hand.at(at)[0] for hand in hands] == pytest.approx(
+                [each * theta[0] for each in where]
+            )
+            assert f"{where[-1]:,.0f}" in text_at(panel.title, at)
+        said = " ".join(text_at(mark["content"], at) for mark in digits.marks)
+        assert f"off by {position.whole_degrees(abs(m - held) * theta[0])}" in said
+        assert f"{int(held):b}"[: {"bfloat16": 8, "float16": 11, "float32": 24}[dtype]] in said
+        sentence = scene.finding_at({"near": m, "at": 1, "beat": 1})
+        assert (f"as {held:,.0f}:" in sentence) == (held != m)
 
 
 def test_every_position_is_looked_at_first_and_the_lines_names_stand_apart() -> None:
@@ -111,15 +130,16 @@ def test_the_default_position_is_one_that_bfloat16_cannot_hold() -> None:
     held = float(cast(AT.default, "bfloat16")) - AT.default
     moved = math.degrees(held * rc.Rope(128, 10_000.0).theta[1])
     assert f"a rounded position by {moved:.3g}°".replace("-", "") in film.scene.finding_at(
-        {"at": AT.default, "beat": 2}
+        {"near": 1001, "at": AT.default, "beat": 2}
     )
 
 
 def test_a_format_that_overflows_is_named_and_left_out() -> None:
     film = filmed(request(8, 50.0), "float16", 2**20)
-    assert all("overflow" in film.scene.finding_at({"at": 2**20, "beat": beat}) for beat in (2, 3))
-    position = film.scene.panels[figures.SINGLE.index("position")]
-    assert np.isnan(position.marks[3]["angle"].keyframes[-1])
+    assert all("overflow" in film.scene.finding_at({"near": 1001, "at": 2**20, "beat": beat}) for beat in (2, 3))
+    dials = [panel for panel in film.scene.panels if panel.first_beat == 2]
+    rounded = dials[figures.SINGLE.index("position")]
+    assert np.isnan(rounded.marks[3]["angle"].keyframes[-1])
     assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
 
 
@@ -172,6 +192,8 @@ def question(t: Words) -> str:
 
 
 FILMS = [
-    FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000, "beat": 2}),
+    FilmRow(
+        "precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"near": 1001, "at": 3000, "beat": 2}
+    ),
     FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, question),
 ]

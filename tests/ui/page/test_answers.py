@@ -49,6 +49,13 @@ def fastest(at: At) -> str:
     return only({"a": turns > 1, "b": False, "c": False})
 
 
+def whole(at: At) -> str:
+    """Return c: float32 holds every whole number up to 2**24, and not the next one."""
+    assert at("dtype") == "float32" and at("beat") == 1, "the picture is in float32"
+    every = {n: int(np.float32(n)) == n and int(np.float32(n + 1)) != n + 1 for n in (65_536, 1_048_576, 16_777_216)}
+    return only(dict(zip("abc", every.values(), strict=True)))
+
+
 def slow(at: At) -> str:
     turns = at("distance") * LLAMA.base ** (2 / LLAMA.dim - 1) / (2 * np.pi)
     assert at("beat") == 2, "all arrows are there from the second beat on"
@@ -230,6 +237,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("block", "turned"): turned_in_cache,
     ("block", "stale"): stale,
     ("positions", "renumbered"): renumbered,
+    ("precision", "whole"): whole,
     ("precision", "same"): same,
     ("lrpe", "after"): after,
     ("lrpe", "together"): together,

@@ -9,6 +9,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import precision
 from ui.figures.drawing import Film, cached_figure
+from ui.figures.precision import position
 from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
@@ -51,12 +52,13 @@ def looked_at() -> np.ndarray:
 
 @cached_figure
 def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Words) -> Film:
-    """Return the pair whose frequency ``dtype`` holds worst: its error by stage, and the largest over the position.
+    """Return a position that ``dtype`` cannot hold, then errors by stage of the pair whose frequency it holds worst.
 
     In the dials the true arrow is kept upright.
     """
     s = rc.spectrum(request)
-    at = field_control(t, "at", positions, play_seconds=12.0)
+    near = position.near_control(t)
+    at = field_control(t, "at", positions, play_seconds=12.0, first_beat=2)
     pair = int(np.abs(precision.round_to(s.inv_freq, dtype) - s.inv_freq).argmax())
     single_one, passed = rc.Spectrum.of(s.inv_freq[[pair]]), looked_at()
     errors = {stage: precision.phase_error(single_one, positions, stage, dtype)[:, 0] for stage in SINGLE}
@@ -66,25 +68,25 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
         stage: TextTrack((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in errors.items()
     }
     most = {stage: TextTrack((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in largest.items()}
-    position = TextTrack((at,), at.stop_labels)
+    where = TextTrack((at,), at.stop_labels)
     texts_of = (
-        sentence_parts(lambda **slots: t("phase_finding", **slots), at=position, off=written["inv_freq"]),
-        sentence_parts(lambda **slots: t("stages_finding", **slots), at=position, **written),
-        sentence_parts(lambda **slots: t("largest_finding", **slots), at=position, **most),
+        position.finding(position.Rounding(s, dtype), near, dtype, t),
+        sentence_parts(lambda **slots: t("stages_finding", **slots), at=where, **written),
+        sentence_parts(lambda **slots: t("largest_finding", **slots), at=where, **most),
     )
     bits = str(precision.DTYPES[dtype][0])
     dials = [_dial(stage, NumberTrack((at,), errors[stage][:, None]), written[stage], at, t) for stage in SINGLE]
     return Film(
         "phase",
         Scene(
-            (*dials, _curves(positions, largest, at, t)),
-            (at,),
+            (*position.panels(s, near, dtype, t), *dials, _curves(positions, largest, at, t)),
+            (near, at),
             texts_of[-1],
             beats=beats_from_labels(
                 t,
                 "phase",
                 *texts_of,
-                hint_controls=("at",),
+                hint_controls=("near", "at"),
                 control_values=({}, {"at": 1378}, {"at": 1378}),
                 dtype=dtype,
                 bits=bits,
@@ -171,7 +173,7 @@ def _apart(ends: dict[str, float], least: float) -> dict[str, float]:
 def _dial(stage: str, error: NumberTrack, written: TextTrack, at: Control, t: Words) -> Panel:
     """Return the true arrow, upright, and the one that this stage was rounded for."""
     angle, colour, first = (
-        NumberTrack(error.drivers, UP + _finite(error.keyframes)),
+        NumberTrack(error.drivers, UP - _finite(error.keyframes)),
         BY_STAGE[stage],
         stage == "inv_freq",
     )
@@ -193,7 +195,7 @@ def _dial(stage: str, error: NumberTrack, written: TextTrack, at: Control, t: Wo
         min_width=70,
         height=235,
         equal_aspect=True,
-        first_beat=1 if first else 2,
+        first_beat=2,
         last_beat=0 if first else 2,
     )
 
