@@ -125,8 +125,8 @@ def write(page: Page, folder: Path) -> None:
         "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
     }
     task = html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
-    told = "" if book.page.claim_in_film else html(f"**{book.t('claim')}**")
-    claim = f'<div class="claim">{told}{task}</div>' if told or task else ""
+    stated = "" if book.page.claim_in_film else html(f"**{book.t('claim')}**")
+    claim = f'<div class="claim">{stated}{task}</div>' if stated or task else ""
     root, written = page.root, tree.written()
     preload = "".join(f'<link rel="modulepreload" href="{root}assets/{name}">' for name in SCRIPTS)
     text = f"""<!doctype html>

@@ -253,7 +253,7 @@ def beats_from_labels(
     """Return the beats of a film, one for each finding.
 
     Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; the first sentence
-    is the page's claim, and an instruction stands in the picture, where there is no such label; ``hint_controls``:
+    is the page's claim, and an instruction is in the picture, where there is no such label; ``hint_controls``:
     those that move by themselves once, and ``control_values``: where the controls are put, beat by beat.
     """
 

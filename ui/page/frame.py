@@ -113,7 +113,7 @@ class Frame(Protocol):
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
         """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``.
 
-        A film has the controls that it moves with it; ``ask``: the question that stands right below it.
+        A film has the controls that it moves with it; ``ask``: the question right below it.
         """
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:

@@ -113,10 +113,10 @@ def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> 
             hands = [angle.at(at)[0] for angle in angles if isinstance(angle, NumberTrack)]
             assert any(points_at(hand, mpmath.mpf(slow)) for hand in hands)
             assert any(points_at(hand, mpmath.mpf(step) + mpmath.mpf(ways.GREYS_AT)) for hand in hands)
-            said = " ".join(text_at(mark["content"], at) for mark in shapes(panel, "text"))
+            shown_text = " ".join(text_at(mark["content"], at) for mark in shapes(panel, "text"))
             unseen = trained < 2 * math.pi and math.fmod(slow, 2 * math.pi) > trained * (1 + 1e-9)
-            assert (f"✗ {ways.degrees(slow)}" in said) == unseen
-            assert (f"✗ {ways.degrees(step)}" in said) == (step < rope.theta[0] * (1 - 1e-6))
+            assert (f"✗ {ways.degrees(slow)}" in shown_text) == unseen
+            assert (f"✗ {ways.degrees(step)}" in shown_text) == (step < rope.theta[0] * (1 - 1e-6))
 
 
 def _titled(panel: Panel, key: str) -> bool:

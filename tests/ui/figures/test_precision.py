@@ -89,9 +89,9 @@ def test_the_position_that_is_stored_is_torchs_and_the_arrow_is_where_it_points(
                 [each * theta[0] for each in where]
             )
             assert f"{where[-1]:,.0f}" in text_at(panel.title, at)
-        said = " ".join(text_at(mark["content"], at) for mark in digits.marks)
-        assert f"off by {position.whole_degrees(abs(m - held) * theta[0])}" in said
-        assert f"{int(held):b}"[: {"bfloat16": 8, "float16": 11, "float32": 24}[dtype]] in said
+        shown_text = " ".join(text_at(mark["content"], at) for mark in digits.marks)
+        assert f"off by {position.whole_degrees(abs(m - held) * theta[0])}" in shown_text
+        assert f"{int(held):b}"[: {"bfloat16": 8, "float16": 11, "float32": 24}[dtype]] in shown_text
         sentence = scene.finding_at({"near": m, "at": 1, "beat": 1})
         assert (f"as {held:,.0f}:" in sentence) == (held != m)
 

@@ -79,8 +79,8 @@ def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> 
             numbers = [text_at(mark["content"], index) for mark in panel.marks if mark["kind"] == "text"]
             entries = [text for text in numbers if re.fullmatch(r"−?(\.\d\d|[01])", text)]
             assert entries == [score.entry(value) for value in wanted]
-        said = scene.finding_at({"before": before, "m": 0, "n": 0, "shift": 0, "beat": 1})
-        assert f"back by {1 + before} " in said and f"on by {5 + before}." in said
+        shown_text = scene.finding_at({"before": before, "m": 0, "n": 0, "shift": 0, "beat": 1})
+        assert f"back by {1 + before} " in shown_text and f"on by {5 + before}." in shown_text
 
 
 def test_matrix_shows_the_blocks() -> None:

@@ -140,7 +140,7 @@ def _slow(far: Control, way: Way, trained: float, t: Words, *, grabbed: bool, wi
             marks.turn_handle(far, 0.0, 0.0, 0.97, clock_angle(angle), "ink", t("grab"), [hand], radius_px=0),
         ]
         drawn += [drag_hint(-1.1, -1.3, t("drag_hand"), font_size=15)] if wide else []
-    return drawn + _said(far, way.slow, way.unseen, 1.15, 0.0, ("in_arc", "never_seen"), t)
+    return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, ("in_arc", "never_seen"), t)
 
 
 def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: Words) -> list[Mark]:
@@ -150,11 +150,11 @@ def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: Words) -
         *angle_wedge(x, y, 0.95, GREYS_AT, following),
         *dial(x, y, 1.0, GREYS_AT, GREY),
         *dial(x, y, 1.0, following, ring=False),
-        *_said(far, way.step, way.closer, x + 1.15, y, ("as_trained", "too_close"), t),
+        *_verdicts(far, way.step, way.closer, x + 1.15, y, ("as_trained", "too_close"), t),
     ]
 
 
-def _said(
+def _verdicts(
     far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str], t: Words
 ) -> list[Mark]:
     """Return an angle with its mark, and what it means in a few words, right of a dial."""

@@ -79,7 +79,7 @@ def finding(before: Control, t: Words) -> list[str | TextTrack]:
 
 
 def _along(before: Control, place: int, write: Callable[[int], str]) -> TextTrack:
-    """Return what is written of a word's position at every stop."""
+    """Return a text made of a word's position, at every stop."""
     return TextTrack((before,), tuple(write(place + int(stop)) for stop in before.stops))
 
 
@@ -113,7 +113,7 @@ def _sentence(before: Control, t: Words) -> Panel:
 
 
 def _last(earlier: list[str], k: int, before: Control) -> tuple[str, ...]:
-    """Return the word at place ``k`` when so many of the earlier words, the last ones, stand before the sentence."""
+    """Return the word at place ``k`` when so many of the last earlier words come before it."""
     counts = [int(stop) for stop in before.stops]
     return tuple(earlier[len(earlier) - count + k] if k < count else "" for count in counts)
 
@@ -194,7 +194,7 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
 
 
 def _left_over(before: Control, theta: float, t: Words) -> Panel:
-    """Return the one matrix that is left in the score, which stays as it is."""
+    """Return the one matrix that is left in the score."""
     left = QUERY_POSITION - KEY_POSITION
     entries, sizes = _turning(before, np.full(len(before.stops), left * theta), False)
     frame = marks.rect(0.75, 3.25, -2.25, 0.25, "none", outline=DISTANCE_COLOUR, stroke_width=3, corner_px=8)
