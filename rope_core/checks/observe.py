@@ -16,45 +16,59 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.checks.products import Product, watcher
+from rope_core.checks.products import Enough, Product, watcher
 
 WATCHED = ("eager", "sdpa", None)
+MOST_WORDS = 512
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A watched run: its products in order, the positions, and the names of the modules that ran."""
+    """A watched run: its products in order, the positions, the modules that ran, and a position a row or a token."""
 
     positions: tuple[int, ...]
     products: tuple[Product, ...]
     ran: frozenset[str]
+    along: str
 
 
 def observe(
-    module: Any, positions: tuple[int, ...], model_type: str | None, raised: list[Exception], axis: int | None = None
+    module: Any,
+    positions: tuple[int, ...],
+    model_type: str | None,
+    raised: list[Exception],
+    axis: int | None = None,
+    only: str | None = None,
+    most: int | None = None,
 ) -> Seen | None:
     """Run the text part of ``module`` on one token at each position and return what its attention multiplied.
 
-    With an ``axis``, 0 to 2, positions are three and the other two are 0, as of a patch of an image.
+    With an ``axis``, 0 to 2, positions are three and the other two are 0, as of a patch of an image. With ``only``, a
+    row for each position ("batch") or one text whose positions the model counts ("sequence") is tried. With ``most``
+    the run ends after so many products that follow the position, and what came before them is not kept.
 
     The module is left as it was: buffers, attributes, training mode. None where no part of it can be run on token
     ids, or where nothing that is multiplied was seen; what the attempts raised is appended to ``raised``.
     """
     for name, part in candidates(module, model_type):
         for arguments, along in inputs(part, positions, axis):
-            watch = watcher(along, len(positions))
+            if only not in (None, along):
+                continue
+            watch = watcher(along, len(positions), most)
             where = positions if along == "batch" else tuple(range(len(positions)))
             with ExitStack() as stack:
                 stack.enter_context(unchanged(module))
                 stack.enter_context(watch.follow(part, name))
                 try:
                     call(part, arguments)
+                except Enough:
+                    pass
                 except Exception as error:
                     # Somebody's forward with a signature of its own: the next attempt, or no answer.
                     raised.append(error)
                     continue
             if watch.products:
-                return Seen(where, tuple(watch.products), frozenset(watch.ran))
+                return Seen(where, tuple(watch.products), frozenset(watch.ran), along)
     return None
 
 
@@ -107,7 +121,7 @@ def inputs(part: Any, positions: tuple[int, ...], axis: int | None = None) -> It
     options = {name: value for name, value in (("use_cache", False), ("return_dict", True)) if name in names}
     where = torch.tensor(positions, device=device)
     first = "input_ids" if "input_ids" in names else names[0]
-    ids = torch.ones(count, 1, dtype=torch.long, device=device)
+    ids = torch.full((count, 1), known_words(part)[0], dtype=torch.long, device=device)
     if axis is not None:
         three = torch.zeros(3, count, 1, dtype=torch.long, device=device)
         three[axis, :, 0] = where
@@ -117,8 +131,30 @@ def inputs(part: Any, positions: tuple[int, ...], axis: int | None = None) -> It
     if "position_ids" in names:
         yield {first: ids, "position_ids": where[:, None], **options}, "batch"
     if "decoder_input_ids" in names and "decoder_position_ids" in names:
-        yield {first: ids, "decoder_input_ids": ids, "decoder_position_ids": where[:, None], **options}, "batch"
+        both = {"decoder_input_ids": ids, "decoder_position_ids": where[:, None], **options}
+        own = {"position_ids": where[:, None]} if "position_ids" in names else {}
+        yield {first: ids, **own, **both}, "batch"
     yield {first: ids.T, **options}, "sequence"
+
+
+def known_words(part: Any) -> list[int]:
+    """Return ids, at most MOST_WORDS, whose embedding is not 0 and that the config names no special token.
+
+    A padding id's row is 0, and so are then q and k; an image's id asks for an image.
+    """
+    import torch
+
+    try:
+        table = part.get_input_embeddings()
+    except (AttributeError, NotImplementedError):
+        table = next((child for child in part.modules() if isinstance(child, torch.nn.Embedding)), None)
+    weight = getattr(table, "weight", None)
+    if weight is None or weight.is_meta or weight.ndim != 2:
+        return [1]
+    fields = vars(part.config) if hasattr(part, "config") else {}
+    special = [value for name, value in fields.items() if name.endswith(("_token_id", "_token_index"))]
+    full = (weight[:MOST_WORDS].detach() != 0).any(dim=1).nonzero().flatten().tolist()
+    return [word for word in full if word not in special] or full or [1]
 
 
 @contextmanager

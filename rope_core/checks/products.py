@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from rope_core.rope import Array
 
 # Tensors of one layer that are kept until its q and k meet: more than any layer of transformers computes before.
 MAX_KEPT = 400
+TEMPERATURE = re.compile("Scaling|Temperature")
 # What a norm's epsilon may add to the mean square of a head, as a fraction.
 NORM_ROOM = 0.05
 
@@ -31,6 +33,7 @@ class Product:
         constants: plain numbers among the module's attributes, such as its softmax scale.
         labels: names among the module's attributes, such as its layer type.
         unit: unit round-off of the dtype in which q is held.
+        tempered: whether the module holds a learned temperature, by which q's length may follow the position.
     """
 
     module: str
@@ -41,15 +44,28 @@ class Product:
     constants: tuple[float, ...]
     labels: tuple[str, ...]
     unit: float
+    tempered: bool = False
 
     @property
     def layer(self) -> int | None:
         """The layer's index, None where the module's name holds no number."""
         return index_of(self.module)
 
+    @property
+    def moves(self) -> bool:
+        """Whether q or k follows the position."""
+        return max(spread(self.q), spread(self.k)) > steadiness(self.unit)
 
-def watcher(along: str, count: int) -> Any:
-    """Return a torch function mode that keeps the products of q and k, and what came before each."""
+
+class Enough(Exception):
+    """Ends a run of which enough was seen."""
+
+
+def watcher(along: str, count: int, most: int | None = None) -> Any:
+    """Return a torch function mode that keeps the products of q and k, and what came before each.
+
+    With ``most``, Enough is raised after so many products whose q or k follows the position, and nothing else is kept.
+    """
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -61,7 +77,7 @@ def watcher(along: str, count: int) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.products: list[Product] = []
-            self.kept: deque[Any] = deque(maxlen=MAX_KEPT)
+            self.kept: deque[Any] = deque(maxlen=MAX_KEPT if most is None else 0)
             self.modules: dict[str, Any] = {}
             self.stack: list[str] = []
             self.ran: set[str] = set()
@@ -112,8 +128,11 @@ def watcher(along: str, count: int) -> Any:
                         steady,
                         *attributes(self.modules.get(name)),
                         unit,
+                        is_tempered(self.modules.get(name)),
                     )
                 )
+                if most is not None and sum(each.moves for each in self.products) >= most:
+                    raise Enough
 
         def weighted(self, weights: Any, values: Any) -> None:
             """Take the values that the scores of this module's product weigh: one key, so one weight for each head."""
@@ -206,6 +225,12 @@ def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
     return numbers, tuple(value for value in values if isinstance(value, str))
 
 
+def is_tempered(module: Any) -> bool:
+    """Whether a module of this one scales q by the position: Mistral Large 4's softmax scaling."""
+    children = module.children() if module is not None else ()
+    return any(TEMPERATURE.search(type(child).__name__) for child in children)
+
+
 def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
     """Return the rotated vectors where a norm per head follows the rotation (Hunyuan's), else ``heads`` as they are.
 
@@ -213,7 +238,7 @@ def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
     share.
     """
     moving = float(np.abs(heads - heads[:1]).max()) > 0
-    room = max(1e-3, 8 * unit)
+    room, single, original = max(1e-3, 8 * unit), heads.shape[1] == 1, heads
     for values in reversed(kept) if moving else ():
         if values.shape[1] != heads[0].size or np.array_equal(values.reshape(heads.shape), heads):
             continue
@@ -224,13 +249,21 @@ def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
             square = (same * same).sum(axis=-1)
             factors = (heads / lanes[:1, :1] * same).sum(axis=-1) / square
             lengths = np.abs(factors) * np.sqrt(square)
-        if not np.all(np.isfinite(lanes)) or np.ptp(factors) <= max(1e-3, 4 * unit) * np.abs(factors).max():
+        if not np.all(np.isfinite(lanes)):
+            continue
+        # One factor for all heads is an attention factor; a single head shows a norm by its length, or by the weight.
+        weight = np.abs(lanes[0, 0] / np.median(lanes[0, 0]) - 1)
+        weighed = lanes.min() > 0 and np.median(weight) > room
+        normed = single and (abs((heads[0] ** 2).mean() - 1) <= NORM_ROOM or weighed)
+        if np.ptp(factors) <= max(1e-3, 4 * unit) * np.abs(factors).max() and not normed:
             continue
         level = np.all(np.ptp(lengths, axis=0) <= room * np.abs(lengths[0]))
         level = level and np.ptp(lengths) <= NORM_ROOM * lengths.max()
         if level and np.allclose(lanes, lanes[:1, :1], rtol=room):
-            return same
-    return heads
+            original = same
+            if not single:
+                break
+    return original
 
 
 def index_of(name: str) -> int | None:

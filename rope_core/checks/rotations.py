@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
@@ -16,7 +16,7 @@ from rope_core.checks.observe import Seen, observe
 from rope_core.checks.probe import is_rotary, probe
 from rope_core.checks.products import Product, index_of, spread, steadiness
 from rope_core.checks.stored import Buffer, in_module
-from rope_core.checks.turned import Verdict, judge
+from rope_core.checks.turned import Verdict, elsewhere, judge
 from rope_core.hf.anatomy import AXES, axes
 from rope_core.hf.normal import INDEXER, Model, resolve
 from rope_core.hf.places import FAMILIES
@@ -25,6 +25,8 @@ from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 
 POSITIONS = (0, 1, 2, 3, 5, 8, 21, 55, 257, 1021)
+# Of the first layer that turns: all positions below NEAR, past it powers of two, their neighbours and DRAWN others.
+NEAR, DRAWN, SEED = 1024, 256, 0
 # Attention to another sequence, whose positions are not these.
 CROSS = re.compile("cross|encoder_att", re.IGNORECASE)
 # A rotation by frequencies that are reported of the buffer.
@@ -129,7 +131,10 @@ class Rotations:
             self._alone(collected)
             return collected.findings()
         self._layers(collected, self.seen, self.ropes)
+        self._positions_followed(collected, self.seen)
         self._unseen(collected, self.seen)
+        if not collected.rows and not reported:
+            self._everywhere(collected, self.seen)
         if self.follows and not collected.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
             again = observe(self.module, where, self.model.model_type, self.raised)
@@ -137,6 +142,62 @@ class Rotations:
             if again is not None and again.positions == where:
                 self._layers(collected, again, at)
         return collected.findings()
+
+    def _positions_followed(self, collected: _Collected, seen: Seen) -> None:
+        """Tell q and k that never turn from those that turn in one text, at positions other than the given ones."""
+        still = [row for row in collected.rows if row[0] == "rotation_missing"]
+        reached = any(each.moves for each in seen.products)
+        alone = still and seen.along == "batch" and not reached
+        line = self._observed_again(seen.positions, only="sequence") if alone else None
+        if line is None:
+            return
+        in_line = _Collected([], self.ropes)
+        self._layers(in_line, line, self.ropes)
+        # The rows in another order: what turns as the first row does is another vector.
+        other = self._observed_again(seen.positions[::-1], only="batch")
+        for key, kind in still:
+            if (key, kind) in in_line.rows or other is None:
+                continue
+            module = collected.rows[key, kind]["module"]
+            first, again, turned = (
+                next((each for each in run.products if each.module == module), None) for run in (seen, other, line)
+            )
+            if first is None or again is None or turned is None or not turned.moves:
+                continue
+            row = collected.rows.pop((key, kind))
+            same = np.abs(again.q - first.q).max() <= steadiness(first.unit) * np.abs(first.q).max()
+            row["values"] = {"instead": Phrase("positions_of_nobody" if same else "positions_of_first_row")}
+            collected.rows["rotation_ignores_positions", kind] = row
+
+    def _observed_again(self, where: tuple[int, ...], **how: Any) -> Seen | None:
+        """Return another watched run of the text part."""
+        return observe(self.module, where, self.model.model_type, self.raised, **how)
+
+    def _everywhere(self, collected: _Collected, seen: Seen) -> None:
+        """Judge the first layer that turns at many positions more."""
+        moving = [each for each in seen.products if each.moves]
+        names = {each.module for each in moving}
+        own = [k for k, each in enumerate(moving) if self._is_text(each.module) and not _nested(each.module, names)]
+        # Layers that keep a state besides take a batch of this size slowly.
+        states = any(hasattr(part, "conv1d") for part in self.parts.values())
+        if not own or states or seen.along != "batch" or CROSS.search(moving[own[0]].module):
+            return
+        first = moving[own[0]]
+        ends = [2**k + step for k in range(32) for step in (-1, 0, 1)]
+        drawn = np.random.default_rng(SEED).integers(0, self.trained, DRAWN).tolist()
+        # At the trained length itself transformers' dynamic kind keeps the frequencies of a longer text before it.
+        length = min(self.trained - bool(self.follows), 2**20)
+        where = sorted({p for p in (*range(NEAR), *ends, *drawn) if 0 <= p < length})
+        again = self._observed_again(tuple(where), only="batch", most=own[0] + 1)
+        product = again and next((each for each in again.products if each.module == first.module and each.moves), None)
+        for kind, rope in self._ropes_of(first, self.ropes) if product else ():
+            for part in "qk":
+                heads, known = getattr(product, part), getattr(first, part)
+                # This run keeps nothing, so a norm after the rotation is not undone: it gives each head a factor.
+                lengths = [np.linalg.norm(each[0], axis=-1, keepdims=True) for each in (heads, known)]
+                heads = heads * np.divide(lengths[1], lengths[0], out=np.ones_like(lengths[0]), where=lengths[0] > 0)
+                if np.abs(heads[0] - known[0]).max() <= 2 * steadiness(first.unit) * np.abs(known).max():
+                    collected.add(elsewhere(heads, first, tuple(where), rope), part, first.module, kind, first.layer)
 
     def axes(self) -> Iterator[Finding]:
         """Yield what follows another of an image's three positions than the config says; one moves at a time."""
@@ -193,13 +254,13 @@ class Rotations:
     def _layers(self, collected: _Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
         products = self._text_only([each for each in seen.products if not CROSS.search(each.module)], _module_of)
-        moving = {product.module for product in products if _moves(product)}
+        moving = {product.module for product in products if product.moves}
         names = {product.module for product in products}
         for product in products:
-            if product.module in moving and not _moves(product):
+            if product.module in moving and not product.moves:
                 # A second product of the same module, such as an indexer's weights times its scores.
                 continue
-            nested = any(product.module.startswith(name + ".") for name in names)
+            nested = _nested(product.module, names)
             candidates = self._ropes_of(product, ropes)
             if nested and product.q.shape[-1] < max(rope.rotary_dim for rope in self.ropes.values()):
                 continue
@@ -212,7 +273,9 @@ class Rotations:
                 kind, verdicts = min(answers, key=lambda answer: len(answer[1]))
                 for part, verdict in verdicts.items():
                     collected.add(verdict, part, product.module, kind, product.layer)
-            if candidates and product.inputs and _values_move(product):
+            # Where q or k could not be followed, an earlier layer's output may follow the position, and v with it.
+            followed = not any(each.key.endswith("_not_observed") for _, row in answers for each in row.values())
+            if candidates and followed and product.inputs and _values_move(product):
                 collected.add(Verdict("value_rotated"), "v", product.module, candidates[0][0], product.layer)
 
     def _unseen(self, collected: _Collected, seen: Seen) -> None:
@@ -238,8 +301,18 @@ class Rotations:
             return []
         named = [kind for kind in (label, *product.labels) if kind in ropes and kind is not None][:1]
         chosen = {kind: ropes[kind] for kind in named} or ropes
+        # Latent attention turns the end of a head, whose whole width some configs call head_dim (Mistral 4).
+        latent = self.model.get("qk_rope_head_dim")[0]
         return [
-            (k, replace(rope, nope=True) if product.layer in rope.nope_layers else rope) for k, rope in chosen.items()
+            (
+                k,
+                replace(
+                    rope,
+                    nope=rope.nope or product.layer in rope.nope_layers,
+                    head_dim=latent if latent == rope.rotary_dim and not rope.start else rope.head_dim,
+                ),
+            )
+            for k, rope in chosen.items()
         ]
 
     def _inside(self, product: Product, rope: HfRope) -> tuple[HfRope, ...]:
@@ -266,6 +339,15 @@ class Rotations:
         for kind, other in self.ropes.items():
             if kind != rope.layer_type and other.inv_freq.shape == rope.inv_freq.shape and not other.nope:
                 yield Verdict("rotation_of_other_layers", (("other", kind),)), other.inv_freq
+        for by in dict.fromkeys((2.0, 0.5, *_factors(rope))):
+            yield Verdict("rotation_positions_scaled", (("by", by),)), by * rope.inv_freq
+
+
+def _factors(rope: HfRope) -> Iterator[float]:
+    """Yield the scheme's factor and its inverse, by which positions are multiplied by mistake."""
+    factor = rope.params.get("factor")
+    if isinstance(factor, int | float) and factor > 1:
+        yield from (1.0 / factor, float(factor))
 
 
 class _Collected:
@@ -288,6 +370,7 @@ class _Collected:
             return
         row = self.rows.setdefault((verdict.key, kind), {"module": module, "parts": [], "layers": [], "values": {}})
         row["values"] = row["values"] or dict(verdict.values)
+        row["alike"] = row.get("alike", True) and row["values"] == dict(verdict.values)
         row["parts"] += [] if part in row["parts"] else [part]
         row["layers"] += [] if layer is None or layer in row["layers"] else [layer]
 
@@ -303,6 +386,8 @@ class _Collected:
                 values.pop("layers")
             if key == "rotation_not_observed":
                 values = {"reason": Phrase("nothing"), **values, "layout": self.ropes[kind].layout}
+            if key == "rotation_shifted" and row["alike"] and {"q", "k"} <= set(row["parts"]):
+                key = "rotation_shifted_alike"
             findings.append(finding(key, row["module"], None, kind, **values))
         return findings
 
@@ -310,6 +395,11 @@ class _Collected:
 def _owner(buffer: Buffer) -> str:
     """Return the module that holds a buffer."""
     return buffer.name.rpartition(".")[0]
+
+
+def _nested(module: str, names: Iterable[str]) -> bool:
+    """Whether a module lies inside another that multiplies q and k itself: an indexer."""
+    return any(module.startswith(name + ".") for name in names)
 
 
 def _module_of(product: Product) -> str:
@@ -321,8 +411,3 @@ def _values_move(product: Product) -> bool:
     if product.v is None or np.array_equal(product.v, product.k.reshape(product.v.shape[0], -1)):
         return False
     return spread(product.v) > steadiness(product.unit)
-
-
-def _moves(product: Product) -> bool:
-    """Whether q or k follows the position."""
-    return max(spread(product.q), spread(product.k)) > steadiness(product.unit)

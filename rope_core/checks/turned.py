@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rope_core.checks.case import Phrase
 from rope_core.checks.products import Product, spread, steadiness
 from rope_core.checks.sources import Source, before, by_length, orders, strangers
 from rope_core.hf.ropes import HfRope
@@ -81,6 +82,12 @@ def _part(
     heads: Array, product: Product, positions: Array, rope: HfRope, others: Sequence[tuple[Verdict, Array]]
 ) -> tuple[Verdict | None, tuple[int, ...] | None]:
     """Return what is wrong with q or k, and the order in which its lanes are."""
+    if not np.any(heads):
+        # A zero vector is the same at every angle: a padding id's embedding, or a projection that nobody trained.
+        return Verdict("rotation_not_observed", (("reason", Phrase("all_zero")),)), None
+    if product.tempered:
+        lengths = np.linalg.norm(heads, axis=-1, keepdims=True)
+        heads = np.divide(heads * lengths[:1], lengths, out=np.zeros_like(heads), where=lengths > 0)
     still = spread(heads) <= steadiness(product.unit)
     if rope.nope or not np.any(rope.inv_freq):
         # An attention temperature that follows the position, as Llama 4's, is no rotation.
@@ -110,7 +117,8 @@ def _part(
         return scale(source, rope, product, dim) or case.shifted() or case.differs(rope.inv_freq, rope.layout), None
     case = Case(heads, low, source, positions, rope, product.unit)
     verdict = case.verdict(others)
-    if verdict is None and (verdict := scale(source, rope, product, dim)) is not None:
+    # A learned temperature multiplies each head of q by a factor of its own.
+    if verdict is None and not product.tempered and (verdict := scale(source, rope, product, dim)) is not None:
         last = before(block[-1:], product)
         if last is None or abs(last.factor / source.factor - 1) > product.unit + FREQUENCY:
             # A factor of its own for each head: a norm after the rotation, whose factor is no attention factor.
@@ -118,6 +126,25 @@ def _part(
     if verdict is None and source.order in orders(width):
         verdict = one_head(heads, low, source, positions, rope, product)
     return verdict, source.order
+
+
+def elsewhere(heads: Array, product: Product, positions: tuple[int, ...], rope: HfRope) -> Verdict | None:
+    """Return what is wrong with q or k of a product at other positions, the first one 0, than where it was right.
+
+    Args:
+        heads: (positions, heads, dim), q or k at ``positions``.
+        product: the layer's, with what it computed before, judged right.
+    """
+    low, width = max(heads.shape[-1] - rope.head_dim, 0) + rope.start, rope.rotary_dim
+    source = before(heads[0, :, low : low + width], product)
+    if source is None:
+        return None
+    case = Case(heads, low, source, np.asarray(positions, dtype=np.float64), rope, product.unit)
+    return (
+        None
+        if case.fits(case.turned(rope.inv_freq, rope.layout), case.room(rope.inv_freq))
+        else case.differs(rope.inv_freq, rope.layout)
+    )
 
 
 def one_head(heads: Array, low: int, first: Source, positions: Array, rope: HfRope, product: Product) -> Verdict | None:
@@ -154,7 +181,11 @@ class Case:
 
     def turned(self, theta: Array, layout: str, positions: Array | None = None) -> Array:
         """Return the vectors that frequencies and a layout give, in the product's order, (positions, heads, width)."""
-        angle = sign(self.rope) * np.outer(self.positions if positions is None else positions, theta)
+        return self.by_angle(np.outer(self.positions if positions is None else positions, theta), layout)
+
+    def by_angle(self, angle: Array, layout: str) -> Array:
+        """Return the vectors turned by angles (positions, pairs)."""
+        angle = sign(self.rope) * angle
         vectors = np.broadcast_to(self.source.vectors, (len(self.positions), *self.source.vectors.shape))
         out = rotate(vectors, np.cos(angle), np.sin(angle), layout)
         return np.asarray(self.source.factor * out[..., list(self.source.order)])
@@ -221,6 +252,9 @@ class Case:
             ):
                 if self.fits(self.turned(each, layout, where), self.room(each, table)):
                     return Verdict(f"rotation_{what}_rounded", (("dtype", dtype),))
+            angle = np.asarray(round_to(np.outer(positions, frequencies), dtype))
+            if self.fits(self.by_angle(angle, layout), self.room(theta, 2 * unit)):
+                return Verdict("rotation_angles_rounded", (("dtype", dtype),))
         return None
 
     def differs(self, theta: Array, layout: str) -> Verdict:

@@ -22,7 +22,7 @@ class Verified(list[Finding]):
     Attributes:
         buffers: how many rotary buffers were compared with the config.
         products: in how many layers a run's q and k were compared with the rotation.
-        ways: the ways of reading a text that were compared with all of it at once: "decode", "pieces", "padding".
+        ways: the ways of reading a text that were compared: "decode", "pieces", "padding", "packed".
     """
 
     def __init__(self, findings: Iterable[Finding], buffers: int, products: int = 0, ways: Sequence[str] = ()) -> None:
@@ -47,9 +47,11 @@ def verify(model_or_file: object, config: object) -> Verified:
     - what its attention really does: the module runs on single tokens at up to 11 positions (a second time past the
       trained length, where the scheme follows the length), and q and k of every layer, as they are multiplied, are
       compared with ``rc.rotate`` of what they were before: pairs, sign, angle, factor, width, lanes that stay, and v,
-      which must not turn; of a model for images each of three positions also moves alone;
-    - the ways in which it reads a text: 12 tokens at once, in two pieces, token by token with a cache, and padded must
-      give the same keys in every layer and the same output (padded: the same keys in the first layer).
+      which must not turn; the first layer that turns also at every position below 1,024, at powers of two, their
+      neighbours and 256 drawn positions of the trained length; of a model for images each of three positions also
+      moves alone;
+    - the ways in which it reads a text: 12 tokens at once, in two pieces, token by token with a cache, padded and
+      packed must give the same keys in every layer and the same output (padded, packed: in the first layer).
 
     Each lane may be off by its pair's length times 4 u for the roundings of q's dtype, u more for the tables
     (u = 6e-8 in float32, 4.9e-4 in float16, 3.9e-3 in bfloat16) and position times frequency times 2e-5 for the
@@ -102,7 +104,8 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
         findings += [*rotations.findings(pairs), *rotations.scales()]
         if rotations.observed and not findings:
             findings += rotations.axes()
-        if rotations.observed and all(each.severity == "note" for each in findings):
+        followed = {each.key for each in findings if each.severity != "note"} <= {"rotation_ignores_positions"}
+        if rotations.observed and followed:
             findings += ways(module, rotations.model.model_type, rotations.raised, tried)
     products = {each.layer for each in rotations.seen.products} if rotations.seen else set()
     return Verified(findings + _others(others), len(own), len(products), tried)

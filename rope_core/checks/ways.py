@@ -1,4 +1,4 @@
-"""The ways in which a model reads a text: all of it at once, in pieces, word by word with a cache, and padded.
+"""The ways in which a model reads a text: at once, in pieces, word by word with a cache, padded, and packed.
 
 The same tokens must have the same keys, and lead to the same output, in each. What a rotation does at one position is
 judged elsewhere (`rope_core.checks.turned`); here a position that starts anew with every step, a padding that is
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import Finding, finding
-from rope_core.checks.observe import candidates, parameters_of, unchanged
+from rope_core.checks.observe import candidates, known_words, parameters_of, unchanged
 from rope_core.checks.products import as_array
 from rope_core.rope import Array
 
@@ -31,9 +31,11 @@ def ways(
     """Return where the ways of the text part of ``module`` part from a reading of all tokens at once.
 
     [] where they agree, and where no part of it takes token ids and a cache; what attempts raised, and the ways that
-    were compared ("decode", "pieces", "padding"), are appended.
+    were compared ("decode", "pieces", "padding", "packed"), are appended.
     """
-    for name, part in candidates(module, model_type):
+    # transformers 5.23 computes a Mamba state's steps otherwise than a whole text: what differs is no rotation's.
+    states = any(hasattr(part, "A_log") and hasattr(part, "D") for part in module.modules())
+    for name, part in () if states else candidates(module, model_type):
         if not all(each in parameters_of(part) for each in NEEDED):
             continue
         try:
@@ -56,8 +58,9 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
     count = max(LEAST, min(TOKENS, getattr(getattr(part, "config", None), "index_topk", None) or TOKENS))
     half = count // 2
     weight = next(part.parameters())
-    known = part.get_input_embeddings().num_embeddings
-    ids = torch.randint(1, known, (1, count), generator=torch.Generator().manual_seed(SEED)).to(weight.device)
+    words = torch.tensor(known_words(part))
+    drawn = torch.randint(0, len(words), (1, count), generator=torch.Generator().manual_seed(SEED))
+    ids = words[drawn].to(weight.device)
     room = APART.get(str(weight.dtype), COARSE)
     whole, begun = _read(part, ids, [count]), _read(part, ids[:, :half], [half])
     if _first(whole[1][:half], begun[1], room)[0] is not None:
@@ -66,6 +69,14 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
     if "position_ids" in parameters_of(part) and "attention_mask" in parameters_of(part):
         readings["padding"] = _padded(part, ids)
     compared += readings
+    if "padding" in readings:
+        packed, alone = _packed(part, ids, half), _read(part, ids[:, half:], [count - half])[0]
+        # A convolution or a state may bring the first text into the second: only keys that run on are a fault.
+        if packed is not None and len(packed) == len(alone) == len(whole[0]):
+            compared.append("packed")
+            where, apart = _first(alone[0], packed[0][:, half:], room)
+            if where is not None and _first(whole[0][0], packed[0], room)[0] is None:
+                yield finding("ways_packed", name or "model", None, layer=0, token=half + where, apart=100 * apart)
     for way, (keys, output) in readings.items():
         for layer, (right, other) in enumerate(zip(whole[0], keys, strict=False)):
             where, apart = _first(right, other, room)
@@ -107,6 +118,18 @@ def _padded(part: Any, ids: Any) -> tuple[list[Array], Array]:
         answer = part(input_ids=tokens, attention_mask=mask, position_ids=places, use_cache=True)
     keys = _keys(answer.past_key_values, count + PADDING)
     return [each[:, PADDING:] for each in keys[:1]], np.zeros((0, 0))
+
+
+def _packed(part: Any, ids: Any, half: int) -> list[Array] | None:
+    """Return the keys of two texts in one row, each with positions from 0; None where not all layers keep keys."""
+    import torch
+
+    count = ids.shape[1]
+    places = torch.arange(count, device=ids.device)[None] - half * (torch.arange(count, device=ids.device) >= half)
+    with torch.no_grad():
+        past = part(input_ids=ids, position_ids=places, use_cache=True).past_key_values
+    keys = _keys(past, count)
+    return keys if keys and len(keys) == len(past.layers) else None
 
 
 def _output(answer: Any) -> Array:

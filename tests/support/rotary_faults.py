@@ -240,6 +240,17 @@ def temperature_of_positions(t: Target) -> None:
     turn(t, turned)
 
 
+def angles_in_bf16(t: Target) -> None:
+    """Position and frequency both of bfloat16, and their product."""
+
+    def hook(module: Any, args: Any, kwargs: Any, out: Any) -> Any:
+        angle = where_of(args, kwargs)[..., None].bfloat16() * module.inv_freq.bfloat16()
+        both = torch.cat([angle, angle], -1).float()
+        return both.cos() * module.attention_scaling, both.sin() * module.attention_scaling
+
+    t.rotary.register_forward_hook(hook, with_kwargs=True)
+
+
 def v_turns(t: Target) -> None:
     """v follows the position: what makes v is multiplied by the table of cos."""
     seen: list[Any] = []
@@ -263,9 +274,9 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     "sin_scaled": (tables(lambda cos, sin: (cos, sin * 1.01)), "rotation_differs"),
     "other_layout": (other_layout, "layout_differs"),
     "k_reordered": (k_reordered, "rotation_orders_differ"),
-    "shifted": (positions(lambda where: where + 1), "rotation_shifted"),
+    "shifted": (positions(lambda where: where + 1), "rotation_shifted_alike"),
     "k_shifted": (k_shifted, "rotation_shifted"),
-    "twice": (turning(lambda f, q, k, *by: f(*f(q, k, *by), *by)), "rotation_differs"),
+    "twice": (turning(lambda f, q, k, *by: f(*f(q, k, *by), *by)), "rotation_positions_scaled"),
     "pairs_reversed": (pairs_reversed, "rotation_differs"),
     "first_pair_still": (still(lambda pairs: [0]), "rotation_differs"),
     "last_pair_still": (still(lambda pairs: [pairs - 1]), "rotation_differs"),
@@ -275,6 +286,9 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     "positions_wrap": (positions(lambda where: where % 512), "rotation_differs"),
     "positions_clamped": (positions(lambda where: where.clamp(max=512)), "rotation_differs"),
     "positions_ignored": (positions(lambda where: where * 0), "rotation_missing"),
+    "positions_doubled": (positions(lambda where: where * 2), "rotation_positions_scaled"),
+    "position_300_at_301": (positions(lambda where: where + (where == 300)), "rotation_differs"),
+    "angles_in_bf16": (angles_in_bf16, "rotation_angles_rounded"),
     "base_changed": (frequencies(lambda each: each**1.1), "buffer_differs"),
     "frequencies_swapped": (frequencies(neighbours_swapped), "buffer_differs"),
     "frequencies_zero": (frequencies(torch.zeros_like), "buffer_uninitialised"),

@@ -42,6 +42,22 @@ SMALL: dict[str, Any] = {
     "pad_token_id": 0,
     "eos_token_id": 2,
 }
+# What single types want besides, or otherwise.
+OWN: dict[str, dict[str, Any]] = {
+    "bailing_hybrid": {"layer_types": ["linear_attention", "full_attention"] * 2},
+    "bamba": {"attn_layer_indices": [1, 3]},
+    "chameleon": {"vocabulary_map": {"<image>": 3}},
+    "dots1": {"n_shared_experts": 1},
+    "emu3": {"vocabulary_map": {"<image>": 3, "<|extra_200|>": 4}},
+    "esm": {"position_embedding_type": "rotary"},
+    "esmc": {"num_key_value_heads": 4},
+    "falcon_h1": {"mamba_d_ssm": 64, "mamba_d_head": 16},
+    "granitemoehybrid": {"layer_types": ["linear_attention", "attention"] * 2, "position_embedding_type": "rope"},
+    "kyutai_speech_to_text": {"audio_pad_token_id": 5, "codebook_vocab_size": 16},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
+    "mistral4": {"head_dim": 32},
+    "zaya": {"num_experts_per_tok": 1},
+}
 
 
 def fields(kind: Any, **changes: Any) -> dict[str, Any]:
@@ -62,7 +78,7 @@ def fields(kind: Any, **changes: Any) -> dict[str, Any]:
         third = int(head * rope.get("partial_rotary_factor", 1.0)) // 6
         rest = int(head * rope.get("partial_rotary_factor", 1.0)) // 2 - 2 * third
         built["rope_parameters"] = {**rope, "mrope_section": [rest, third, third]}
-    return {**built, **changes}
+    return {**built, **OWN.get(kind.model_type, {}), **changes}
 
 
 def axes(kind: Any) -> bool:
@@ -82,4 +98,6 @@ def model(model_type: str, dtype: torch.dtype | None = None, **changes: Any) -> 
     built = config(model_type, **changes)
     torch.manual_seed(0)
     options = {} if dtype is None else {"dtype": dtype}
-    return transformers.AutoModel.from_config(built, **options).eval(), built
+    mapped = type(built) in transformers.AutoModel._model_mapping
+    auto = transformers.AutoModel if mapped else transformers.AutoModelForCausalLM
+    return auto.from_config(built, **options).eval(), built

@@ -129,9 +129,9 @@ def test_a_module_without_rotation_says_so() -> None:
 
 def test_an_empty_answer_says_what_was_looked_at() -> None:
     whole, stored = verify(model(LLAMA), LLAMA), verify(model(LLAMA).state_dict(), LLAMA)
-    assert whole == [] and (whole.products, whole.ways) == (2, ("decode", "pieces", "padding"))
-    assert "2 attention layers" in whole.looked() and "token by token, in two pieces, padded" in whole.looked()
-    assert "nothing was run" in stored.looked() and "分两段、带填充" in whole.looked("zh")
+    assert whole == [] and (whole.products, whole.ways) == (2, ("decode", "pieces", "padding", "packed"))
+    assert "2 attention layers" in whole.looked() and "token by token, in two pieces, padded, packed" in whole.looked()
+    assert "nothing was run" in stored.looked() and "分两段、带填充、拼接" in whole.looked("zh")
 
 
 def test_a_state_dict() -> None:

@@ -33,16 +33,20 @@ FAMILIES: dict[str, tuple[dict[str, Any], str, int, int, str]] = {
     "stablelm": ({"partial_rotary_factor": 0.5}, APPLY, 8, 16, "half"),
 }
 QUARTER = {"deepseek_v3": "rotation_differs", "gpt_oss": "rotation_differs"}
-# Lanes that should stay move with the others where the function sees whole heads.
-GROWING = dict.fromkeys(("phi3", "glm4"), "rotation_other_lanes")
-# What has no meaning there: DeepSeek's v shares a projection with k's other half, its function reorders what it turns
-# once more; falcon and phi3 have one projection for q, k and v; gpt-oss computes no v_proj; the norm that nanochat has
-# after its rotation takes a scale of q or k away.
+# Lanes that should stay move with the others where the function sees whole heads; doubled positions pass the length at
+# which LongRoPE switches; DeepSeek's function reorders what it turns once more.
+OTHERWISE = {(name, "temperature_of_positions"): "rotation_other_lanes" for name in ("phi3", "glm4")}
+OTHERWISE |= dict.fromkeys((("phi3", "positions_doubled"), ("deepseek_v3", "twice")), "rotation_differs")
+# What has no meaning there: DeepSeek's v shares a projection with k's other half, falcon and phi3 have one projection
+# for q, k and v; gpt-oss computes no v_proj; the norm that nanochat has after its rotation takes a scale away.
 NOT_THERE = {
     "deepseek_v3": ("v_turns",),
     "falcon": ("v_turns",),
     "phi3": ("v_turns",),
     "nanochat": ("q_scaled", "k_scaled"),
+    # Tables by layer type, or with a column a pair.
+    "gemma3_text": ("angles_in_bf16",),
+    "gpt_oss": ("angles_in_bf16",),
 }
 
 
@@ -81,7 +85,7 @@ def test_every_fault_is_found(
 ) -> None:
     plant, key = FAULTS[fault]
     result = planted(name, plant, models, monkeypatch)
-    expected = GROWING.get(name, key) if fault == "temperature_of_positions" else key
+    expected = OTHERWISE.get((name, fault), key)
     assert {each.key for each in result} == {expected}, [(each.key, dict(each.values)) for each in result]
 
 

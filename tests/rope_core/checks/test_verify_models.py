@@ -35,9 +35,10 @@ def trained(model: Any) -> Any:
     """Return the model with biases and norm weights as training leaves them: neither 0 nor 1."""
     random = torch.Generator().manual_seed(1)
     with torch.no_grad():
-        for weight in model.parameters():
+        for name, weight in model.named_parameters():
             if weight.ndim == 1:
-                weight += (0.3 * torch.randn(weight.shape, generator=random)).to(weight.dtype)
+                change = (0.3 * torch.randn(weight.shape, generator=random)).to(weight.dtype)
+                weight += change.abs() if "softmax_scaling" in name else change
     return model
 
 

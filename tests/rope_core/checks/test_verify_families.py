@@ -1,0 +1,71 @@
+"""verify: no healthy model of any family that transformers can build small is accused."""
+
+import random
+import signal
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+import rope_core as rc
+from rope_core.hf.read import read_config
+from rope_core.hf.ropes import ropes_of
+from tests.rope_core.checks.test_verify_models import trained
+from tests.support import tiny_models
+
+LIMIT = 60
+# Fields, dtype, weights as training leaves them, and whether the model is in training mode with eager attention.
+VARIANTS: dict[str, tuple[dict[str, Any], torch.dtype | None, bool, bool]] = {
+    "fresh": ({}, None, False, False),
+    "one KV head": ({"num_key_value_heads": 1, "pad_token_id": 1}, None, True, True),
+    "bfloat16": ({"pad_token_id": 2}, torch.bfloat16, True, False),
+    "padding id 1": ({"pad_token_id": 1}, None, False, True),
+}
+# Families whose small model says nothing about the large one, or cannot be built.
+NOT_SMALL = {
+    "blt": "its parts have rotations of their own, with other bases than the whole config's",
+    "clvp": "turns at least 32 dimensions, more than a small head has",
+    "dots3_note_text": "widths by layer that a small head_dim does not reach",
+}
+
+
+def turns(model_type: str) -> bool:
+    """Whether a family has a rotation that follows token positions."""
+    try:
+        return bool(ropes_of(read_config(transformers.CONFIG_MAPPING[model_type]())))
+    except Exception:  # no rotary embedding, or a class default that cannot stand
+        return False
+
+
+def accused(model_type: str, variant: str) -> list[str] | None:
+    """Return what is found in a family's healthy small model, errors and warnings; None where none can be built."""
+    changes, dtype, trains, eager = VARIANTS[variant]
+    signal.alarm(LIMIT)
+    try:
+        model, config = tiny_models.model(model_type, dtype, **changes)
+        if eager:
+            config._attn_implementation = "eager"
+            model.train()
+    except Exception:  # sizes that do not fit each other, a package that is absent
+        return None
+    finally:
+        signal.alarm(0)
+    result = rc.verify(trained(model) if trains else model, config)
+    return [f"{model_type}, {variant}: {each.key} {dict(each.values)}" for each in result if each.severity != "note"]
+
+
+def test_a_drawn_sample_of_healthy_models_is_not_accused() -> None:
+    draw = random.Random(0)
+    names = [name for name in draw.sample(sorted(transformers.CONFIG_MAPPING), 40) if name not in NOT_SMALL]
+    answers = [accused(name, draw.choice([*VARIANTS])) for name in names if turns(name)]
+    assert [line for answer in answers for line in answer or []] == []
+    assert sum(answer is not None for answer in answers) >= 5
+
+
+@pytest.mark.long
+def test_no_healthy_model_of_any_family_is_accused() -> None:
+    names = [name for name in transformers.CONFIG_MAPPING if name not in NOT_SMALL and turns(name)]
+    answers = {(name, variant): accused(name, variant) for name in names for variant in VARIANTS}
+    assert [line for answer in answers.values() for line in answer or []] == []
+    assert sum(answers[name, "fresh"] is not None for name in names) >= 200
