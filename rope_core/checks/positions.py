@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.checks.case import SEVERITIES, Finding, finding
+from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
 from rope_core.errors import reject, whole
 from rope_core.hf.places import AXES, multimodal_positions
 from rope_core.rope import MAX_LEN
@@ -64,16 +65,18 @@ def check_positions(
     Args:
         position_ids: integers (seq,), (batch, seq) or (axes, batch, seq); lists, numpy or torch.
         rows: rows of the cos/sin cache, or the longest length that the model serves.
-        attention_mask: (batch, seq), 1 where a token counts; left padding is zeros at the start.
+        attention_mask: (batch, seq), or (batch, past + seq) as transformers decodes; 0 is padding, and numbers above 1
+            are packed texts, each of which begins at 0.
         past: tokens that are in the KV cache already; the first position of this batch. With ``token_types`` the ids
             are those of the tokens after the first ``past``: a window of a prefill in pieces, or a decoded token.
         cu_seqlens: (texts + 1,) where packed texts begin and end in the whole row, from 0.
-        segment_ids: (seq,) the number of the text that each token belongs to, in place of ``cu_seqlens``.
+        segment_ids: (seq,) or (batch, seq), the number of the text that each token belongs to, in place of
+            ``cu_seqlens``; padding is what the mask says, or -1 and 0 at the ends.
         rank: which rank of a context-parallel group holds these tokens, from 0.
         ranks: size of that group.
         slicing: "zigzag" (each text in 2 ``ranks`` pieces, mirrored) or "contiguous".
         config: of a model with images, for ``token_types``; see ``rc.multimodal_positions`` for it and the next four.
-        token_types: (tokens of the whole text,) 0 for a word, 1 for an image's patch, 2 for a video's.
+        token_types: (tokens of the whole text,) or (1, tokens), 0 for a word, 1 for an image's patch, 2 for a video's.
         image_grid_thw: (images, 3) patches.
         video_grid_thw: (videos, 3) patches.
         seconds_per_grid: (videos,) seconds.
@@ -96,26 +99,78 @@ def check_positions(
     whole("past", past, 0, MAX_LEN)
     whole("ranks", ranks, 1, max(1, MOST_TOKENS // ids.shape[-1]))
     whole("rank", rank, 0, ranks - 1)
-    mask = np.ones_like(ids[0]) if attention_mask is None else as_ids("attention_mask", attention_mask)
-    if mask.shape != ids[0].shape:
-        raise reject("attention_mask", f"of shape {ids[0].shape}", mask.shape)
+    before, mask = _masks(attention_mask, ids[0].shape, past)
     findings = [*range_of(ids, mask, rows)]
-    cuts = _cuts(cu_seqlens, segment_ids, ids.shape[-1] * ranks)
+    texts = _texts(segment_ids, mask, ids, ranks)
+    cuts = _cuts(cu_seqlens, None if texts is not None else segment_ids, ids.shape[-1] * ranks)
     if token_types is not None:
-        seen = (config, token_types, image_grid_thw, video_grid_thw, seconds_per_grid)
+        types = as_ids("token_types", token_types)[0]
+        seen = (config, types, image_grid_thw, video_grid_thw, seconds_per_grid)
         side, largest = (multimodal_positions(*seen, after_largest=each) for each in (False, True))
-        findings += images(ids, side, largest, np.asarray(token_types), past)
+        findings += images(ids, side, largest, types, past)
     elif cuts is not None or ranks > 1:
         whole_row = boundaries([ids.shape[-1] * ranks]) if cuts is None else cuts
         findings += sliced(_single(ids), whole_row, rank, ranks, slicing)
+    elif texts is not None:
+        for row in range(ids.shape[1]):
+            findings += _of_texts(ids[0, row], texts[row], slicing)
     else:
         for row in range(ids.shape[1]):
-            findings += order_of(ids[0, row], mask[row] != 0, row, past)
+            start = past if before is None else int(np.count_nonzero(before[row]))
+            padding = 0 if before is None else before.shape[1] - start
+            findings += order_of(ids[0, row], mask[row] != 0, row, start, padding)
             findings += axes_of(ids[:, row, mask[row] != 0], row)
     once: dict[str, Finding] = {}
     for each in findings:
         once.setdefault(each.key, each)
     return sorted(once.values(), key=lambda each: SEVERITIES.index(each.severity))
+
+
+def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[Ids | None, Ids]:
+    """Return the mask of the tokens before the batch, None where it is not told, and that of the batch's own."""
+    if given is None:
+        return None, np.ones(shape, dtype=np.int64)
+    mask = as_ids("attention_mask", given)
+    if mask.shape == shape:
+        return None, mask
+    behind = mask.shape[1] - shape[1]
+    if mask.shape[0] != shape[0] or (behind != past and (past or behind < 1 or shape[1] != 1)):
+        like = f"of shape {shape} as the batch's {FIELD}, or {(shape[0], past + shape[1])} with the past"
+        raise reject("attention_mask", like if past else f"of shape {shape} as the batch's {FIELD}", mask.shape)
+    return mask[:, :behind], mask[:, behind:]
+
+
+def _texts(given: Any, mask: Ids, ids: Ids, ranks: int) -> Ids | None:
+    """Return the packed text that each token of the batch belongs to, (batch, seq), 0 for padding; None without any."""
+    if ranks > 1 or (given is None and mask.max(initial=0) < 2):
+        return None
+    if given is None:
+        return mask
+    numbers = as_ids("segment_ids", given)
+    if numbers.shape != ids[0].shape:
+        raise reject("segment_ids", f"of shape {ids[0].shape} as the batch's {FIELD}", numbers.shape)
+    texts = np.zeros_like(numbers)
+    for row, each in enumerate(numbers):
+        # -1 is padding, so is 0 after other texts, and 0 before them where its positions do not count up.
+        ends, used = np.where(each < 0, 0, each + 1), np.flatnonzero(each > 0)
+        if used.size:
+            ends[used[-1] + 1 :] = 0
+            front = ids[0, row, : used[0]]
+            if front.size and np.ptp(front) == 0 and not np.array_equal(front, np.arange(len(front))):
+                ends[: used[0]] = 0
+        texts[row] = np.where(mask[row] == 0, 0, ends)
+    return texts
+
+
+def _of_texts(ids: Ids, texts: Ids, slicing: str) -> Iterator[Finding]:
+    """Compare a row of packed texts and padding, both (seq,), with positions that begin at 0 in each text."""
+    used = np.flatnonzero(texts)
+    if not used.size:
+        return
+    ends = [0, *np.flatnonzero(np.diff(texts[used])) + 1, len(used)]
+    for each in sliced(ids[used], boundaries(np.diff(ends).tolist()), 0, 1, slicing):
+        places = {key: int(used[int(str(each.values[key]))]) for key in ("index", "first", "second")}
+        yield replace(each, values=_with_distance({**each.values, **places}))
 
 
 def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> Ids | None:
@@ -129,7 +184,7 @@ def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> Ids | None:
         return None
     numbers = as_ids("segment_ids", segment_ids)[0]
     if len(numbers) != length:
-        raise reject("segment_ids", f"one number for each of the row's {length} tokens", numbers.shape)
+        raise reject("segment_ids", f"one number for each of the {length} tokens of {FIELD}", numbers.shape)
     return boundaries(np.diff([0, *np.flatnonzero(np.diff(numbers)) + 1, length]).tolist())
 
 
@@ -174,7 +229,13 @@ def _fits(ids: Ids, cuts: Ids, row: Ids, rank: int, ranks: int, way: str) -> boo
         return False
 
 
-def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, int]:
+def _with_distance(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a finding's values with the sentence on the distance that is read most wrongly."""
+    pair = {key: values[key] for key in ("first", "second", "true", "read")}
+    return values | {"distance": Phrase("distance_kept" if pair["true"] == pair["read"] else "distance_read", pair)}
+
+
+def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, Any]:
     """Return the first wrong token, and the distance within one text that is read most wrongly."""
     where = int(np.argmax(given != wanted))
     worst = (0, 0, 0, 0)
@@ -185,7 +246,7 @@ def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, int]:
             worst = (int(own[a]), int(own[b]), true, read)
     first, second, true, read = worst
     values = {"index": where, "found": int(given[where]), "wanted": int(wanted[where])}
-    return values | {"first": first, "second": second, "true": true, "read": read}
+    return _with_distance(values | {"first": first, "second": second, "true": true, "read": read})
 
 
 def images(ids: Ids, everything: Ids, largest: Ids, types: Ids, past: int) -> Iterator[Finding]:
@@ -252,12 +313,12 @@ def range_of(ids: Ids, mask: Ids, rows: int | None) -> Iterator[Finding]:
         yield finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
 
 
-def order_of(ids: Ids, counts: npt.NDArray[np.bool_], row: int, past: int) -> Iterator[Finding]:
-    """Start and steps of one sequence's tokens that count."""
+def order_of(ids: Ids, counts: npt.NDArray[np.bool_], row: int, past: int, before: int = 0) -> Iterator[Finding]:
+    """Start and steps of one sequence's tokens that count; ``before`` so many of padding lie in the cache."""
     used = ids[counts]
     if not used.size:
         return
-    padding = int(np.argmax(counts))
+    padding = before + int(np.argmax(counts))
     first = int(used[0])
     if first != past:
         padded = padding > 0 and first == past + padding

@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         help=f"{FIELD}: .npy or a JSON list; or JSON or safetensors with {FIELD} and, where known, cu_seqlens,"
-        " segment_ids, attention_mask, token_types, image_grid_thw, video_grid_thw, seconds_per_grid",
+        " segment_ids, attention_mask, token_types, image_grid_thw, video_grid_thw, seconds_per_grid; in the mask 0 is"
+        " padding and numbers above 1 are packed texts, in segment_ids -1 and 0 at the ends are padding",
     )
     parser.add_argument("--config", help=f"with images: {HELP}")
     parser.add_argument("--rank", default="0", help="the rank of a context-parallel group that holds these tokens")

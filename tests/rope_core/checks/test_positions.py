@@ -63,6 +63,40 @@ def test_positions_from_the_mask_are_always_clean(padding: int, length: int, pas
     assert keys([ids], attention_mask=[mask], past=past, rows=past + length) == []
 
 
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=4), st.integers(0, 3), st.integers(0, 3), st.booleans())
+def test_numbers_in_the_mask_are_texts(lengths: list[int], left: int, right: int, in_mask: bool) -> None:
+    numbers = [0] * left + [text + 1 for text, length in enumerate(lengths) for _ in range(length)] + [0] * right
+    ids = [1] * left + [n for length in lengths for n in range(length)] + [0] * right
+    given_as: dict[str, Any] = {"attention_mask" if in_mask else "segment_ids": [numbers]}
+    assert keys([ids], **given_as) == []
+    assert keys([ids] * 2, **{name: numbers * 2 for name, numbers in given_as.items()}) == []
+    (named,) = check_positions([[n - left if n >= left else 1 for n in range(len(ids))]], **given_as)
+    assert (named.key, named.values["index"]) == ("positions_run_on", left + lengths[0])
+    ends = [text for text, length in enumerate(lengths) for _ in range(length)] + [-1] * right
+    assert keys(ids[left:], segment_ids=ends) == []
+
+
+@given(st.integers(0, 4), st.integers(1, 9), st.booleans())
+def test_a_decoded_token_stands_after_the_real_tokens_of_its_mask(padding: int, length: int, with_past: bool) -> None:
+    options: dict[str, Any] = {"attention_mask": [[0] * padding + [1] * (length + 1)]}
+    options |= {"past": padding + length} if with_past else {}
+    assert keys([[length]], **options) == []
+    assert keys([[padding + length]], **options) == ["positions_count_padding"] * (padding > 0)
+
+
+def test_lengths_that_differ_are_both_named() -> None:
+    for name in ("attention_mask", "segment_ids"):
+        with pytest.raises(
+            ValueError, match=rf"{name} must be of shape \(1, 3\) as the batch's position_ids.*\(1, 2\)"
+        ):
+            check_positions([[0, 1, 2]], **{name: [[1, 2]]})
+
+
+def test_a_distance_read_rightly_has_its_sentence() -> None:
+    (named,) = check_positions([0, 1], ranks=2, rank=1, slicing="contiguous")
+    assert "is read as" not in named.why() and "read rightly" in named.why() and named.why("zh")
+
+
 def by_hand(lengths: list[int], rank: int, ranks: int, zigzag: bool) -> list[int]:
     """Return the positions of a rank's tokens, token by token."""
     row = [(text, n) for text, length in enumerate(lengths) for n in range(length)]
@@ -162,6 +196,10 @@ def test_images_among_words(name: str) -> None:
     ids, past, expected = IMAGES[name]
     given = np.asarray(ids)
     assert keys(given if given.ndim == 1 else given[:, None], past=past, **SEEN) == expected
+
+
+def test_token_types_of_a_batch_of_one_are_taken() -> None:
+    assert keys(RIGHT[:, None], **(SEEN | {"token_types": torch.tensor([SEEN["token_types"]])})) == []
 
 
 def test_words_have_one_number_on_every_axis() -> None:
