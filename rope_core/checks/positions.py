@@ -127,7 +127,7 @@ def check_positions(
 
 
 def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[Ids | None, Ids]:
-    """Return the mask of the tokens before the batch, None where it is not told, and that of the batch's own."""
+    """Return the mask of the tokens before the batch, None where it is not given, and that of the batch's own."""
     if given is None:
         return None, np.ones(shape, dtype=np.int64)
     mask = as_ids("attention_mask", given)

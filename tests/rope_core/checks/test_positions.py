@@ -89,7 +89,7 @@ def test_lengths_that_differ_are_both_named() -> None:
         with pytest.raises(
             ValueError, match=rf"{name} must be of shape \(1, 3\) as the batch's position_ids.*\(1, 2\)"
         ):
-            check_positions([[0, 1, 2]], **{name: [[1, 2]]})
+            keys([[0, 1, 2]], **{name: [[1, 2]]})
 
 
 def test_a_distance_read_rightly_has_its_sentence() -> None:
