@@ -1,30 +1,59 @@
 """A rotation function of one's own, tried on drawn inputs; the mistake that explains a wrong answer is named.
 
-Three signatures are known by the names of their parameters: ``(q, k, cos, sin[, position_ids])`` as in transformers,
-``(x, cos, sin)``, and ``(positions, query, key, head_size, cos_sin_cache[, is_neox])``, in place, as in vLLM.
+A signature is known by its parameters' names (``SIGNATURES``): q and k, or x, with cos and sin as in transformers, with
+``freqs_cis`` as in Meta's Llama, with positions where the function makes its own tables, alone where it counts them as
+well, or, in place, with a ``cos_sin_cache`` as in vLLM.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from rope_core.checks.case import Finding, Phrase, finding
+from rope_core.checks.mistakes import mistakes
 from rope_core.checks.products import as_array
-from rope_core.checks.turned import COARSE, SINGLE, in_lanes, tolerance
+from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
 from rope_core.errors import reject
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 from rope_core.rotation import both_dims
 
 FIELD, BASE, ROWS, SEED = "kernel", 10_000.0, 4096, 0
 LAYOUTS, PAIRS = (HALF.name, INTERLEAVED.name), "pairs"
-PAIR, SINGLE_TENSOR, CACHE = ("q", "k", "cos", "sin"), ("x", "cos", "sin"), ("query", "key", "cos_sin_cache")
+TOKENS_FIRST, HEADS_FIRST = "tokens_first", "heads_first"
+# What a parameter is, by its names.
+ROLES = {
+    "q": ("q", "xq", "query", "query_states", "queries"),
+    "k": ("k", "xk", "key", "key_states", "keys"),
+    "x": ("x", "t", "tensor", "hidden_states", "x_in", "inputs"),
+    "cos": ("cos",),
+    "sin": ("sin",),
+    "freqs_cis": ("freqs_cis", "freqs_complex", "freqs"),
+    "positions": ("positions", "position_ids", "pos", "position", "input_pos", "token_positions"),
+    "cos_sin_cache": ("cos_sin_cache",),
+    "head_size": ("head_size",),
+    "is_neox": ("is_neox", "is_neox_style"),
+}
+ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
+SIGNATURES = (
+    "(q, k, cos, sin[, position_ids])",
+    "(x, cos, sin)",
+    "(xq, xk, freqs_cis)",
+    "(x, freqs_cis)",
+    "(q, k, positions)",
+    "(x, positions)",
+    "(x)",
+    "(positions, query, key, head_size, cos_sin_cache[, is_neox])",
+)
+KNOWN = [{ROLE_OF[name] for name in row.translate(str.maketrans("()[],", "     ")).split()} for row in SIGNATURES]
+OPTIONAL = {"positions", "is_neox", "head_size"}
 Both = tuple[Array, Array]
 
 
@@ -35,15 +64,21 @@ class Trial:
     name: str
     positions: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6)
     dtype: str = "float32"
-    dim: int = 32
-    width: int = 32
     heads: tuple[int, int] = (4, 2)
     strided: bool = False
+    dim: int = 32
+    theta: tuple[float, ...] = ()
+    sign: int = 1
 
     @property
-    def theta(self) -> Array:
+    def frequencies(self) -> Array:
         """The frequencies, (width/2,) rad/token."""
-        return np.asarray(BASE ** (-np.arange(0, self.width, 2) / self.width))
+        return np.asarray(self.theta)
+
+    @property
+    def width(self) -> int:
+        """Dimensions of a head that turn."""
+        return 2 * len(self.theta)
 
 
 TRIALS = (
@@ -52,7 +87,6 @@ TRIALS = (
     Trial("far", (0, 1, 1023, 4001, 4095)),
     Trial("out_of_order", (9, 3, 3, 700, 0, 12, 1)),
     Trial("grouped", heads=(8, 1)),
-    Trial("partial", width=16),
     Trial("strided", strided=True),
     Trial("half_precision", dtype="float16"),
     Trial("brain_precision", dtype="bfloat16"),
@@ -61,55 +95,131 @@ TRIALS = (
 
 @dataclass(frozen=True)
 class Form:
-    """What a function expects: its pairs' layout; tables with a column a pair, or two in a layout's order; by batch."""
+    """What a function expects.
+
+    Attributes:
+        layout: which dimensions it pairs.
+        table: its tables' columns, a pair each or two in a layout's order; which axis of x comes first without tables.
+        batched: whether tables or positions have an axis for the batch.
+        indexed: whether it takes rows of the tables by position itself.
+    """
 
     layout: str
     table: str
     batched: bool
+    indexed: bool = False
 
 
-def check_kernel(function: Callable[..., Any]) -> list[Finding]:
+class Tried(list[Finding]):
+    """Findings of ``check_kernel``, and ``assumed``: a note on the layout and tables with which it was called."""
+
+    def __init__(self, findings: Iterable[Finding], assumed: Finding) -> None:
+        super().__init__(findings)
+        self.assumed = assumed
+
+
+def check_kernel(function: Callable[..., Any], config: object = None, part: int | None = None) -> Tried:
     """Return what is wrong with a rotation function: each mistake once, by the first trial that shows it.
 
-    It is tried on one token and several, positions far and out of order, grouped heads, a part of a head, strided
-    inputs, float16 and bfloat16. The layout and the shape of its tables are those with which the first trial is right.
+    It is tried on one token and several, positions far and out of order, grouped heads, strided inputs, float16 and
+    bfloat16; where ``part`` or the config says so, on heads of which a part turns. Layout and shape of the tables are
+    those with which the first trial is right; the config's layout where one is given.
 
     Args:
-        function: gets torch tensors on the CPU: q and k (1, heads, tokens, dim), x (1, tokens, heads, dim), query and
-            key (tokens, heads * dim); it returns them, or writes in place and returns None.
+        function: gets torch tensors on the CPU: q and k (1, heads, tokens, dim), x, xq and xk (1, tokens, heads, dim),
+            query and key (tokens, heads * dim); it returns them, or writes in place and returns None.
+        config: the model's, for layout, width, frequencies and sign; base 10,000 and 32 dimensions without one.
+        part: how many of 32 dimensions turn, without a config.
 
-    Raises ValueError on another signature.
+    Raises ValueError on another signature, ConfigError on a config that cannot be read.
 
     >>> def still(q, k, cos, sin): return q, k
     >>> [each.title() for each in check_kernel(still)]
     ['The kernel leaves q and k unrotated: seven tokens in a row']
     """
-    names = tuple(inspect.signature(function).parameters)
-    if not any(set(known) <= set(names) for known in (PAIR, SINGLE_TENSOR, CACHE)):
-        raise reject("function", "a function of q, k, cos, sin, of x, cos, sin or of query, key, cos_sin_cache", names)
-    forms = [Form(*each) for each in product(LAYOUTS, (*LAYOUTS, PAIRS), (True, False))]
-    answers = [(form, [*_tried(function, names, form, TRIALS[0])]) for form in forms]
-    # What raises tells least about the function, an unexplained answer less than a named mistake.
-    order = ("", "kernel_mistake", "kernel_differs", "kernel_not_finite", "kernel_shape", "kernel_raises")
-    form = min(answers, key=lambda row: order.index(row[1][0].key if row[1] else ""))[0]
+    roles = _roles(function)
+    rope = None if config is None else _rope(config)
+    trials = [replace(each, **_shape(rope, part)) for each in TRIALS]
+    if "x" in roles and not roles & {"cos", "freqs_cis", "positions"}:
+        trials = [each for each in trials if each.positions == tuple(range(len(each.positions)))]
+    layouts = LAYOUTS if rope is None else (rope.layout,)
+    if "cos" in roles:
+        tables: tuple[str, ...] = (*LAYOUTS, PAIRS)
+    else:
+        tables = (TOKENS_FIRST, HEADS_FIRST) if "cos_sin_cache" not in roles and "freqs_cis" not in roles else (PAIRS,)
+    indexed = (True, False) if {"cos", "positions"} <= roles else (False,)
+    forms = [Form(*each) for each in product(layouts, tables, (True, False), indexed)]
+    answers = [(form, [*_tried(function, form, trials[0])]) for form in forms]
+    form = min(answers, key=lambda row: _doubt(row[1]))[0]
     once: dict[tuple[str, str], Finding] = {}
-    for trial in TRIALS:
-        for each in _tried(function, names, form, trial):
+    if form.table in LAYOUTS:
+        # A function that takes a column a pair as well, and repeats it in the wrong order.
+        pairs = dict(answers)[replace(form, table=PAIRS)]
+        mixed = [each for each in pairs if _mistake(each) == "kernel_table_order"]
+        once |= {(each.key, str(each.values["mistake"])): each for each in mixed}
+    for trial in trials:
+        for each in _tried(function, form, trial):
             once.setdefault((each.key, str(each.values.get("mistake"))), each)
-    return list(once.values())
+    source = Phrase("kernel_of_config" if rope is not None else "kernel_of_itself")
+    shape = {"table": Phrase(f"kernel_table_{form.table}"), "dim": trials[0].dim, "width": trials[0].width}
+    return Tried(once.values(), finding("kernel_assumed", FIELD, layout=form.layout, layout_source=source, **shape))
 
 
-def _tried(function: Callable[..., Any], names: tuple[str, ...], form: Form, trial: Trial) -> Iterator[Finding]:
+def _mistake(each: Finding) -> str:
+    """Return the key of the mistake that a finding names, "" for none."""
+    return str(getattr(each.values.get("mistake"), "key", ""))
+
+
+def _doubt(found: list[Finding]) -> int:
+    """Return how little an answer tells of a function: least where it raises, more by a mistake than by none."""
+    order = ("", "kernel_mistake", "kernel_table_order", "kernel_differs", "kernel_not_finite", "kernel_shape")
+    key = found[0].key if found else ""
+    # Tables in a wrong order are a mistake of the trial's own form, where another form gives another mistake.
+    key = "kernel_table_order" if found and _mistake(found[0]) == "kernel_table_order" else key
+    return order.index(key) if key in order else len(order)
+
+
+def _roles(function: Callable[..., Any]) -> set[str]:
+    """Return what the function's parameters are. Raises ValueError on a signature that is not known."""
+    parameters = inspect.signature(getattr(function, "forward", function)).parameters.values()
+    wanted = [each for each in parameters if each.default is each.empty or each.name in ROLE_OF]
+    wanted = [each for each in wanted if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    roles = {ROLE_OF.get(each.name, each.name) for each in wanted}
+    needed = {ROLE_OF.get(each.name, each.name) for each in wanted if each.default is each.empty}
+    if not any(needed <= known and known - OPTIONAL <= roles and roles <= known for known in KNOWN):
+        names = tuple(each.name for each in parameters)
+        raise reject("function", f"a function of one of {', '.join(SIGNATURES)}", names)
+    return roles
+
+
+def _rope(config: object) -> HfRope:
+    """Return the rotation of a config's first layers that turn."""
+    ropes = [from_hf(config, kind) for kind in (*layer_types(config),) or (None,)]
+    return next((rope for rope in ropes if not rope.nope and np.any(rope.inv_freq)), ropes[0])
+
+
+def _shape(rope: HfRope | None, part: int | None) -> dict[str, Any]:
+    """Return width of a head, frequencies and sign of the trials."""
+    if rope is not None:
+        return {"dim": rope.head_dim, "theta": tuple(rope.inv_freq.tolist()), "sign": sign(rope)}
+    width = 32 if part is None else part
+    if not 2 <= width <= 32 or width % 2:
+        raise reject("part", "an even number of dimensions from 2 to 32", part)
+    return {"theta": tuple((BASE ** (-np.arange(0, width, 2) / width)).tolist())}
+
+
+def _tried(function: Callable[..., Any], form: Form, trial: Trial) -> Iterator[Finding]:
     """Yield what is wrong with the function's answer to one trial, if anything is."""
     what = Phrase(f"trial_{trial.name}")
     given = _drawn(trial)
     try:
-        answer = _called(function, names, form, trial, given)
-    except Exception as error:
+        answer = _called(function, form, trial, given)
+    except (Exception, SystemExit) as error:
         # Somebody's function: whatever it raises is told.
         yield finding("kernel_raises", FIELD, trial=what, error=f"{type(error).__name__}: {error}"[:200])
         return
-    right = _turned(given, trial, form.layout)
+    angle = trial.sign * np.outer(trial.positions, trial.frequencies)
+    right = tuple(in_lanes(each, angle, form.layout) for each in given)
     parts = [k for k in range(2) if answer[k].size]
     wrong = [k for k in parts if answer[k].shape != right[k].shape]
     if wrong:
@@ -120,17 +230,22 @@ def _tried(function: Callable[..., Any], names: tuple[str, ...], form: Form, tri
         yield finding("kernel_not_finite", FIELD, trial=what)
         return
     unit = COARSE.get(trial.dtype, SINGLE)
-    angles = tolerance(np.asarray(trial.positions, dtype=float), trial.theta, unit, 2 * unit).max(axis=1)
+    angles = tolerance(np.asarray(trial.positions, dtype=float), trial.frequencies, unit, 2 * unit).max(axis=1)
+    rooms = [angles[:, None, None] * 2 * np.abs(each).max() for each in given]
 
-    def near(wanted: Both) -> bool:
-        room = [angles[:, None, None] * 2 * np.abs(each).max() for each in given]
-        return all(bool(np.all(np.abs(answer[k] - wanted[k]) <= room[k])) for k in parts)
+    def near(k: int, wanted: Array) -> bool:
+        return bool(np.all(np.abs(answer[k] - wanted) <= rooms[k]))
 
-    if near(right):
+    off = [k for k in parts if not near(k, right[k])]
+    if not off:
         return
-    for mistake, wanted in _mistakes(given, right, trial, form.layout):
-        if near(wanted):
-            yield finding("kernel_mistake", FIELD, trial=what, mistake=Phrase(f"kernel_{mistake}"))
+    # One mistake that explains all that is off: of q and k both, or of one of them.
+    rows = [mistakes(given[k], trial.positions, trial.frequencies, form.layout, trial.sign) for k in off]
+    for row in zip(*rows, strict=True):
+        if all(near(k, wanted) for k, (_, wanted) in zip(off, row, strict=True)):
+            part = "qk"[off[0]] if len(off) < len(parts) else "both" if len(parts) > 1 else "x"
+            mistake = Phrase(f"kernel_{row[0][0]}", {"part": Phrase(f"kernel_part_{part}")})
+            yield finding("kernel_mistake", FIELD, trial=what, mistake=mistake)
             return
     k = max(parts, key=lambda k: float(np.abs(answer[k] - right[k]).max()))
     apart = np.abs(answer[k] - right[k]).max(axis=2)
@@ -151,59 +266,43 @@ def _drawn(trial: Trial) -> Both:
     return q, k
 
 
-def _turned(
-    given: Both, trial: Trial, layout: str, positions: Any = None, sign: float = 1.0, low: int = 0, theta: Any = None
-) -> Both:
-    """Return q and k rotated at positions, the lanes from ``low`` on, as many as there are frequencies for."""
-    places = trial.positions if positions is None else positions
-    angle = sign * np.outer(places, trial.theta if theta is None else theta)
-    return in_lanes(given[0], angle, layout, low), in_lanes(given[1], angle, layout, low)
-
-
-def _mistakes(given: Both, right: Both, trial: Trial, layout: str) -> Iterator[tuple[str, Both]]:
-    """Yield what the usual mistakes would give, by name."""
-    yield "still", given
-    yield "k_still", (right[0], given[1])
-    yield "q_still", (given[0], right[1])
-    yield "backwards", _turned(given, trial, layout, sign=-1.0)
-    yield "k_backwards", (right[0], _turned(given, trial, layout, sign=-1.0)[1])
-    yield "other_layout", _turned(given, trial, next(name for name in LAYOUTS if name != layout))
-    yield "twice", _turned(right, trial, layout)
-    yield "by_place", _turned(given, trial, layout, np.arange(len(trial.positions)))
-    yield "first_position", _turned(given, trial, layout, np.full(len(trial.positions), trial.positions[0]))
-    yield "shifted", _turned(given, trial, layout, np.array(trial.positions) + 1)
-    if trial.width < trial.dim:
-        whole = BASE ** (-np.arange(0, trial.dim, 2) / trial.dim)
-        yield "whole_head", _turned(given, trial, layout, theta=whole)
-        yield "last_lanes", _turned(given, trial, layout, low=trial.dim - trial.width)
-
-
-def _called(function: Callable[..., Any], names: tuple[str, ...], form: Form, trial: Trial, given: Both) -> Both:
+def _called(function: Callable[..., Any], form: Form, trial: Trial, given: Both) -> Both:
     """Call the function as its parameters' names say; return q and k, (tokens, heads, dim), k empty with x alone."""
     import torch
 
     dtype = getattr(torch, trial.dtype)
-    if set(CACHE) <= set(names):
-        tables = np.outer(np.arange(ROWS), trial.theta)
-        cache = torch.from_numpy(np.concatenate([np.cos(tables), np.sin(tables)], axis=1)).to(torch.float32)
-        q, k = (_stored(torch.from_numpy(each.reshape(len(each), -1)).to(dtype), trial) for each in given)
-        own = {"positions": torch.tensor(trial.positions), "query": q, "key": k, "head_size": trial.dim}
-        own |= {"cos_sin_cache": cache}
-        own |= dict.fromkeys(("is_neox", "is_neox_style"), form.layout == HALF.name)
-        answer = function(**{name: own[name] for name in names if name in own})
-        q, k = answer if answer is not None else (q, k)
-        return tuple(as_array(x).reshape(each.shape) for x, each in zip((q, k), given, strict=True))  # type: ignore[return-value]
-    rows = np.arange(ROWS) if "position_ids" in names else np.asarray(trial.positions)
-    cos, sin = (_table(part(np.outer(rows, trial.theta)), form, dtype) for part in (np.cos, np.sin))
-    if set(PAIR) <= set(names):
-        q, k = (_stored(torch.from_numpy(each.transpose(1, 0, 2)[None].copy()).to(dtype), trial) for each in given)
-        more = {"position_ids": torch.tensor([trial.positions])} if "position_ids" in names else {}
-        answer = function(q, k, cos, sin, **more)
-        q, k = answer if answer is not None else (q, k)
-        return as_array(q[0]).transpose(1, 0, 2), as_array(k[0]).transpose(1, 0, 2)
-    x = _stored(torch.from_numpy(given[0][None].copy()).to(dtype), trial)
-    answer = function(x, cos, sin)
-    return as_array((x if answer is None else answer)[0]), np.zeros(0)
+    parameters = inspect.signature(getattr(function, "forward", function)).parameters
+    names = {ROLE_OF[name]: name for name in parameters if name in ROLE_OF}
+    flat = "cos_sin_cache" in names
+    heads_first = form.table == HEADS_FIRST or ("q" in names and "cos" in names)
+    tensors = []
+    for each in given if "q" in names else given[:1]:
+        x = torch.from_numpy(each.copy()).to(dtype)
+        x = x.flatten(1) if flat else (x.transpose(0, 1) if heads_first else x)[None]
+        tensors.append(_stored(x, trial))
+    rows = np.arange(ROWS) if form.indexed or flat else np.asarray(trial.positions)
+    angle = np.outer(rows, trial.frequencies)
+    where = torch.tensor(trial.positions)
+    values: dict[str, Any] = dict(zip("qk" if "q" in names else "x", tensors, strict=True))
+    values |= {"head_size": trial.dim, "is_neox": form.layout == HALF.name}
+    values |= {"positions": where[None] if (form.batched or "cos" in names) and not flat else where}
+    if "cos" in names and not form.indexed:
+        names.pop("positions", None)
+    if "cos" in names:
+        values |= {part: _table(getattr(np, part)(angle), form, dtype) for part in ("cos", "sin")}
+    values["freqs_cis"] = torch.from_numpy(np.exp(1j * angle)).to(torch.complex64)
+    values["cos_sin_cache"] = torch.from_numpy(np.concatenate([np.cos(angle), np.sin(angle)], axis=1)).float()
+    answer = function(**{name: values[role] for role, name in names.items()})
+    turned = tensors if answer is None else list(answer[:2]) if "q" in names else [answer]
+    arrays = []
+    for x, each in zip(turned, given, strict=False):
+        array = as_array(x)
+        if flat:
+            array = array.reshape(each.shape)
+        elif array.ndim == 4 and array.shape[0] == 1:
+            array = array[0].transpose(1, 0, 2) if heads_first else array[0]
+        arrays.append(array)
+    return arrays[0], arrays[1] if len(arrays) > 1 else np.zeros(0)
 
 
 def _table(values: Array, form: Form, dtype: Any) -> Any:

@@ -1,50 +1,117 @@
-"""`rope verify`: stored tensors against a config; a rotation function of one's own against the exact rotation."""
+"""`rope verify`: a model or stored tensors against a config; a rotation function against the exact rotation."""
 
 from __future__ import annotations
 
 import argparse
-import runpy
+import importlib
+import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from rope_core.checks.case import VERSIONS
-from rope_core.checks.kernel import check_kernel
+from rope_core.checks.case import VERSIONS, Finding
+from rope_core.checks.kernel import SIGNATURES, check_kernel
 from rope_core.checks.verify import verify
 from rope_core.cli.check import add_output, known_keys, report
-from rope_core.cli.source import HELP, load
+from rope_core.cli.source import HELP, load, tokens
 from rope_core.errors import reject
+from rope_core.hf.hub import looks_like_id
+
+MODES = ("sdpa", "eager", "bfloat16", "float16")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("file", nargs="?", help="a safetensors file, or a folder of them; with --config")
-    parser.add_argument("--config", help=HELP)
     parser.add_argument(
-        "--kernel", metavar="FILE:FUNCTION", help="run a Python file of your own and try its rotation on drawn inputs"
+        "file",
+        nargs="?",
+        metavar="MODEL",
+        help="a model's folder or hub id, which is loaded and run; with --config its stored tensors alone, or a"
+        " safetensors file's",
     )
+    parser.add_argument("--config", help=f"with stored tensors or --kernel: {HELP}")
+    parser.add_argument("--modes", default=MODES[0], help=f"how a model is loaded, with commas: {', '.join(MODES)}")
+    parser.add_argument(
+        "--kernel",
+        metavar="FILE:FUNCTION",
+        help="run a Python file of your own and try its rotation on drawn inputs; a function, or a torch module, of"
+        f" one of {'; '.join(SIGNATURES)}",
+    )
+    parser.add_argument("--part", help="with --kernel: how many of 32 dimensions turn")
     add_output(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare a safetensors file's rotary buffers with a config, or a function with the rotation."""
+    """Verify a loaded model, a safetensors file's buffers or a rotation function. Exit codes as of `rope check`."""
     known_keys(options.ignore)
     if options.kernel is not None:
-        return report({options.kernel: check_kernel(function_of(options.kernel))}, {}, options, VERSIONS[-1])
-    if options.file is None or options.config is None:
-        raise reject("file", "given with --config, or --kernel in their place", options.file)
+        config = None if options.config is None else load(options.config)
+        findings = check_kernel(function_of(options.kernel), config, tokens("--part", options.part))
+        return report({options.kernel: [*findings, findings.assumed]}, {}, options, VERSIONS[-1])
+    if options.file is None:
+        raise reject("MODEL", "a folder, a hub id or a safetensors file, or --kernel in its place", options.file)
+    if options.config is None:
+        return report(_of_model(options.file, options.modes), {}, options, VERSIONS[-1])
     if not (Path(options.file).is_file() or Path(options.file).is_dir()):
         raise reject("file", "regular_file", options.file)
-    findings = verify(Path(options.file), load(options.config))
-    return report({options.file: findings}, {}, options, VERSIONS[-1])
+    stored: list[Finding] = verify(Path(options.file), load(options.config))
+    return report({options.file: stored}, {}, options, VERSIONS[-1])
+
+
+def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
+    """Return the findings on a model as it is loaded in each mode. Raises ValueError on one that cannot be loaded."""
+    names = [name.strip() for name in modes.split(",")]
+    for name in names:
+        if name not in MODES:
+            raise reject("--modes", "one_of", name, names=MODES)
+    if not (Path(source) / "config.json").is_file() and (Path(source).exists() or not looks_like_id(source)):
+        raise reject("MODEL", "a folder with config.json or a hub id; stored tensors alone need --config", source)
+    import torch
+    import transformers
+
+    config, found = load(source), {}
+    for name in names:
+        how = {"attn_implementation": name} if name in MODES[:2] else {"dtype": getattr(torch, name)}
+        try:
+            model = transformers.AutoModel.from_pretrained(source, **how)
+        except Exception as error:
+            # Whatever keeps a folder from loading is told.
+            raise reject("MODEL", "what transformers can load", f"{type(error).__name__}: {error}"[:300]) from None
+        found[f"{source} ({name})" if len(names) > 1 else source] = list[Finding](verify(model, config))
+    return found
 
 
 def function_of(text: str) -> Callable[..., Any]:
-    """Return the function that FILE:FUNCTION names; the file is run. Raises ValueError where there is none."""
-    path, _, name = text.rpartition(":")
-    if not Path(path).is_file():
+    """Return what FILE:FUNCTION names, imported as a part of its package. Raises ValueError on whatever it raises."""
+    place, _, name = text.rpartition(":")
+    path = Path(place).resolve()
+    if not path.is_file():
         raise reject("--kernel", "FILE:FUNCTION of a Python file", text)
-    function = runpy.run_path(path).get(name)
+    dotted, root = [path.stem], path.parent
+    while (root / "__init__.py").is_file():
+        dotted, root = [root.name, *dotted], root.parent
+    sys.path.insert(0, str(root))
+    try:
+        if len(dotted) > 1:
+            function = getattr(importlib.import_module(".".join(dotted)), name, None)
+        else:
+            spec = importlib.util.spec_from_file_location(f"kernel_of_{path.stem}", path)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"{path.name} is no Python file")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+            function = getattr(module, name, None)
+        if isinstance(function, type):
+            function = function(32)
+    except (Exception, SystemExit) as error:
+        # Somebody's file: whatever it raises is told, and its exit is not ours.
+        said = f"{type(error).__name__}: {error}".split("\n")[0][:200]
+        raise reject("--kernel", "FILE:FUNCTION of a file that can be imported", said) from None
+    finally:
+        sys.path.remove(str(root))
     if not callable(function):
-        raise reject("--kernel", f"a function of {path}", name)
-    return cast("Callable[..., Any]", function)
+        raise reject("--kernel", f"a function of {place}", name)
+    checked: Callable[..., Any] = function
+    return checked

@@ -67,15 +67,46 @@ def unwritten(x: Any, cos: Any, sin: Any) -> Any:
     return out
 
 
-@pytest.mark.parametrize("name", ["llama", "glm4", "cohere", "phi3", "ernie4_5"])
+@pytest.mark.parametrize("name", ["llama", "qwen2_vl", "glm4", "cohere", "phi3", "ernie4_5"])
 def test_transformers_functions_are_clean(name: str) -> None:
     module = importlib.import_module(f"transformers.models.{name}.modeling_{name}")
-    findings = rc.check_kernel(module.apply_rotary_pos_emb)
-    # The whole-head functions of Llama and Cohere leave the part to their callers.
-    assert {str(each.values["trial"]) for each in findings} <= {"16 of 32 dimensions turn"}
+    tried = rc.check_kernel(module.apply_rotary_pos_emb)
+    assert tried == [] and str(tried.assumed.values["layout"]) in tried.assumed.title()
+    # A function for whole heads is demanded to turn a part only where somebody says so.
+    whole = name in ("llama", "qwen2_vl", "cohere", "ernie4_5")
+    assert bool(rc.check_kernel(module.apply_rotary_pos_emb, part=16)) == whole
 
 
-@pytest.mark.parametrize("kernel", [paired(), paired(adjacent), in_place()])
+def complex_numbers(xq: Any, xk: Any, freqs_cis: Any) -> Any:
+    def turn(x: Any) -> Any:
+        z = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(z * freqs_cis[None, :, None]).flatten(-2).type_as(x)
+
+    return turn(xq), turn(xk)
+
+
+class OwnTables(torch.nn.Module):
+    """A rotary embedding as courses write it: x and positions in, tables made inside."""
+
+    def __init__(self, dim: int = 32, order: str = "half") -> None:
+        super().__init__()
+        self.order, self.theta = order, 10_000.0 ** (-torch.arange(0, dim, 2) / dim)
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor) -> Any:
+        angle = positions[:, None] * self.theta
+        both = torch.cat([angle, angle], -1) if self.order == "half" else angle.repeat_interleave(2, -1)
+        return (x.float() * both.cos() + half(x.float()) * both.sin()).type_as(x)
+
+
+def counted(x: torch.Tensor) -> Any:
+    return OwnTables()(x, torch.arange(x.shape[-2]))
+
+
+def doubled(x: torch.Tensor, positions: torch.Tensor) -> Any:
+    return OwnTables()(x, 2 * positions)
+
+
+@pytest.mark.parametrize("kernel", [paired(), paired(adjacent), in_place(), complex_numbers, OwnTables(), counted])
 def test_a_right_kernel_is_clean(kernel: Kernel) -> None:
     assert rc.check_kernel(kernel) == []
 
@@ -91,12 +122,14 @@ def test_rc_rotate_is_clean(layout: str) -> None:
 MISTAKES: dict[str, tuple[Kernel, str]] = {
     "k unrotated": (paired(k_sign=0), "leaves k unrotated"),
     "q unrotated": (paired(q_sign=0), "leaves q unrotated"),
-    "backwards": (paired(q_sign=-1, k_sign=-1), "turns by the negative angle"),
+    "backwards": (paired(q_sign=-1, k_sign=-1), "turns q and k by the negative angle"),
     "k backwards": (paired(k_sign=-1), "turns k by the negative angle"),
-    "last lanes": (paired(last=True), "turns the last dimensions"),
+    "tables in another order": (OwnTables(order="interleaved"), "tables in another order than its pairs"),
+    "positions doubled": (doubled, "turns x twice"),
+    "tables in bfloat16": (lambda x, cos, sin: _by_tables(x, cos, sin), "rounds cos and sin to bfloat16"),
     "by place": (in_place(by_place=True), "takes a token's place for its position"),
-    "first position": (in_place(first=True), "takes the first token's position"),
-    "next row": (in_place(next_row=1), "turns at the next position"),
+    "first position": (in_place(first=True), "takes the first token's position for all of q and k"),
+    "next row": (in_place(next_row=1), "turns q and k at the next position"),
     "a copy is turned": (in_place(contiguous=True), "leaves q and k unrotated: strided"),
     "lanes never written": (unwritten, "not finite"),
     "other shape": (lambda x, cos, sin: x[..., :4], "shape"),
@@ -109,6 +142,14 @@ def _halved(x: Any, cos: Any, sin: Any) -> Any:
     return rc.rotate(x.bfloat16(), cos.bfloat16(), sin.bfloat16(), "half").to(x.dtype)
 
 
+def _by_tables(x: Any, cos: Any, sin: Any) -> Any:
+    return rc.rotate(x, cos.bfloat16().type_as(x), sin.bfloat16().type_as(x), "half")
+
+
+def exits(x: Any, cos: Any, sin: Any) -> Any:
+    raise SystemExit(0)
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_named(name: str) -> None:
     kernel, words = MISTAKES[name]
@@ -117,8 +158,24 @@ def test_a_mistake_is_named(name: str) -> None:
     assert all(each.title("zh") and each.severity == "error" for each in rc.check_kernel(kernel))
 
 
+PARTIAL = {"phi": {"partial_rotary_factor": 0.5}, "llama": {}, "cohere": {}}
+
+
+@pytest.mark.parametrize("model_type", PARTIAL)
+def test_a_config_says_layout_width_and_frequencies(model_type: str) -> None:
+    config = {"model_type": model_type, "hidden_size": 128, "num_attention_heads": 4, "rope_theta": 5e4}
+    config |= PARTIAL[model_type]
+    rope = rc.from_hf(config)
+    right, wrong = (half, adjacent) if rope.layout == "half" else (adjacent, half)
+    assert rc.check_kernel(paired(right), config) == []
+    assert "other layout" in rc.check_kernel(paired(wrong), config)[0].title()
+    if rope.rotary_dim < rope.head_dim:
+        assert "turns the last dimensions" in rc.check_kernel(paired(last=True), config)[0].title()
+    assert "raises SystemExit" in rc.check_kernel(exits)[0].title()
+
+
 def test_another_signature_is_refused() -> None:
-    with pytest.raises(ValueError, match="function must be a function of q, k, cos, sin"):
+    with pytest.raises(ValueError, match=r"function must be a function of one of \(q, k, cos, sin"):
         rc.check_kernel(lambda a, b: a)
 
 
@@ -128,3 +185,17 @@ def test_a_file_is_run_only_when_it_is_named(tmp_path: Any, capsys: pytest.Captu
     assert main(["verify", "--kernel", f"{file}:turn"]) == 1
     assert "leaves q and k unrotated" in " ".join(capsys.readouterr().out.split())
     assert main(["verify", "--kernel", f"{file}:other"]) == 2 and main(["verify", str(file)]) == 2
+
+
+@pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "def turn(:\n", "\0", "1 / 0\n"])
+def test_what_a_file_raises_is_one_sentence(text: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    assert main(["verify", "--kernel", f"{file}:turn"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_file_is_imported_as_part_of_its_package(capsys: pytest.CaptureFixture[str]) -> None:
+    file = importlib.import_module("transformers.models.llama.modeling_llama").__file__
+    assert main(["verify", "--kernel", f"{file}:apply_rotary_pos_emb"]) == 0
+    assert "layout half" in " ".join(capsys.readouterr().out.split())
