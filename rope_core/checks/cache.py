@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from rope_core.checks.case import Finding, finding
+from rope_core.checks.case import Finding, Phrase, finding
 from rope_core.checks.positions import as_ids
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
 from rope_core.errors import reject, whole
-from rope_core.hf.ropes import HfRope, from_hf
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.layout import LAYOUTS
 from rope_core.rope import MAX_LEN, Array
 from rope_core.schemes import SCHEMES
@@ -69,7 +70,9 @@ def check_cache(
         if len(place) != len(keys):
             raise reject(name, f"one position for each of {len(keys)} keys", place.shape)
     unit = max(COARSE.get(str(getattr(value, "dtype", "")).removeprefix("torch."), SINGLE) for value in (before, after))
-    return [*displaced(from_hf(config, layer_type), keys, moved, places["old"], places["new"], unit)]
+    others = [from_hf(config, kind) for kind in layer_types(config) if kind != layer_type]
+    turning = [each for each in others if not each.nope]
+    return [*displaced(from_hf(config, layer_type), keys, moved, places["old"], places["new"], unit, turning)]
 
 
 def movable(rope: HfRope) -> Iterator[Finding]:
@@ -83,6 +86,8 @@ def movable(rope: HfRope) -> Iterator[Finding]:
         yield finding("cached_keys_by_length", path, scheme=rope.scheme, length=rope.train_len)
     else:
         yield finding("cached_keys_move", path, scheme=rope.scheme, factor=rope.attention_factor)
+    if rope.nope_layers and not rope.nope:
+        yield finding("cached_keys_some_still", path, layers=rope.nope_layers)
 
 
 def drift(config: object, cached: Any, length: Any, layer_type: str | None) -> list[Finding]:
@@ -105,41 +110,64 @@ def _keys(name: str, values: Any) -> Array:
     return array.astype(np.float64)
 
 
-def displaced(rope: HfRope, keys: Array, moved: Array, old: Array, new: Array, unit: float) -> Iterator[Finding]:
-    """Compare moved keys with the ones that the move should give, and name the usual mistakes."""
+def displaced(
+    rope: HfRope, keys: Array, moved: Array, old: Array, new: Array, unit: float, others: Sequence[HfRope] = ()
+) -> Iterator[Finding]:
+    """Compare moved keys with the ones that the move should give, and name the usual mistakes, key by key."""
     by = (new - old).astype(np.float64)
-    low, width = max(keys.shape[-1] - rope.head_dim, 0) + rope.start, rope.rotary_dim
-    if low + width > keys.shape[-1]:
-        raise reject("before", f"heads at least {low + width} wide", keys.shape[-1])
+    dim = keys.shape[-1]
+    low, width = max(dim - rope.head_dim, 0) + rope.start, rope.rotary_dim
+    if low + width > dim:
+        raise reject("before", f"heads at least {low + width} wide", dim)
 
-    def turned(by: Array, layout: str = rope.layout, factor: float = 1.0) -> Array:
-        return in_lanes(keys, sign(rope) * np.outer(by, rope.inv_freq), layout, low, factor)
+    def turned(by: Array, layout: str = rope.layout, factor: float = 1.0, theta: Array = rope.inv_freq) -> Array:
+        start = low if 2 * len(theta) == width else 0
+        return in_lanes(keys, sign(rope) * np.outer(by, theta), layout, start, factor)
 
     lengths = np.linalg.norm(keys, axis=-1, keepdims=True)
     room = tolerance(np.abs(by), rope.inv_freq, unit).max(axis=1)[:, None, None] * (lengths + np.finfo(float).tiny)
+    room = room * max(1.0, rope.attention_factor)
 
-    def near(wanted: Array) -> bool:
-        return bool(np.all(np.abs(moved - wanted) <= room * max(1.0, rope.attention_factor)))
+    def near(wanted: Array) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.all(np.abs(moved - wanted) <= room, axis=(1, 2)))
 
     right = turned(by)
-    if near(right):
+    wrong = ~near(right)
+    if not np.any(wrong):
         return
-    (other,) = LAYOUTS.keys() - {rope.layout}
-    again = rope.attention_factor
-    mistakes: tuple[tuple[str, Array, dict[str, Any]], ...] = (
-        ("cached_keys_not_moved", keys, {}),
-        ("cached_keys_moved_back", turned(-by), {}),
-        ("cached_keys_turned_again", turned(new.astype(np.float64)), {}),
-        ("cached_keys_turned_again", turned(new.astype(np.float64), factor=again), {}),
-        ("cached_keys_factor_again", turned(by, factor=again), {"factor": again}),
-        ("cached_keys_layout", turned(by, other), {"found": other, "wanted": rope.layout}),
-    )
     off = np.abs(moved - right).max(axis=(1, 2)) / room[:, 0, 0]
-    worst = int(off.argmax())
-    count = int(np.sum(off > max(1.0, again)))
+    worst, count = int(off.argmax()), int(np.sum(wrong))
     named: dict[str, Any] = {"token": worst, "old": int(old[worst]), "new": int(new[worst]), "count": count}
-    for key, wanted, values in mistakes:
-        if near(wanted):
+    for key, wanted, values in _mistakes(rope, keys, by, new.astype(np.float64), turned, others):
+        if np.all(near(wanted)[wrong]):
             yield finding(key, FIELD, **named, **values)
             return
     yield finding("cached_keys_elsewhere", FIELD, **named, total=len(keys))
+
+
+def _mistakes(
+    rope: HfRope, keys: Array, by: Array, new: Array, turned: Callable[..., Array], others: Sequence[HfRope]
+) -> Iterator[tuple[str, Array, dict[str, Any]]]:
+    """Yield what the usual mistakes would give, with the finding that names each."""
+    (other,) = LAYOUTS.keys() - {rope.layout}
+    again = rope.attention_factor
+    yield "cached_keys_not_moved", keys, {}
+    yield "cached_keys_moved_back", turned(-by), {}
+    yield "cached_keys_turned_again", turned(new), {}
+    yield "cached_keys_turned_again", turned(new, factor=again), {}
+    yield "cached_keys_factor_again", turned(by, factor=again), {"factor": again}
+    yield "cached_keys_layout", turned(by, other), {"found": other, "wanted": rope.layout}
+    dim = keys.shape[-1]
+    whole_head = np.asarray(rope.base ** (-np.arange(0, dim, 2) / dim))
+    frequencies = [] if np.any(rope.inv_freq == 0) else [("plain", rope.unscaled)]
+    frequencies += [("whole_head", whole_head)]
+    firsts = [np.where(np.arange(len(rope.inv_freq)) < n, rope.inv_freq, 0.0) for n in range(1, len(rope.inv_freq))]
+    frequencies += [("first_pairs", each) for each in firsts]
+    parts = [n for n in (dim // 4, dim // 2) if n > 0 and n % 2 == 0]
+    frequencies += [("first_part", rope.base ** (-np.arange(0, n, 2) / n)) for n in parts]
+    frequencies += [(f"layers {each.layer_type}", each.inv_freq) for each in others if 2 * len(each.inv_freq) <= dim]
+    for what, theta in frequencies:
+        kind, _, layer = what.partition(" ")
+        for layout in (rope.layout, other):
+            values = {"what": Phrase(f"moved_by_{kind}", {"layer": layer})}
+            yield "cached_keys_other_frequencies", turned(by, layout, theta=np.asarray(theta)), values

@@ -170,12 +170,12 @@ def _mistake(each: Finding) -> str:
     return str(getattr(each.values.get("mistake"), "key", ""))
 
 
-def _doubt(found: list[Finding]) -> int:
+def _doubt(answer: list[Finding]) -> int:
     """Return how little an answer tells of a function: least where it raises, more by a mistake than by none."""
     order = ("", "kernel_mistake", "kernel_table_order", "kernel_differs", "kernel_not_finite", "kernel_shape")
-    key = found[0].key if found else ""
+    key = answer[0].key if answer else ""
     # Tables in a wrong order are a mistake of the trial's own form, where another form gives another mistake.
-    key = "kernel_table_order" if found and _mistake(found[0]) == "kernel_table_order" else key
+    key = "kernel_table_order" if answer and _mistake(answer[0]) == "kernel_table_order" else key
     return order.index(key) if key in order else len(order)
 
 

@@ -70,7 +70,7 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
     import torch
     import transformers
 
-    config, found = load(source), {}
+    config, results = load(source), {}
     for name in names:
         how = {"attn_implementation": name} if name in MODES[:2] else {"dtype": getattr(torch, name)}
         try:
@@ -78,8 +78,8 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
         except Exception as error:
             # Whatever keeps a folder from loading is told.
             raise reject("MODEL", "what transformers can load", f"{type(error).__name__}: {error}"[:300]) from None
-        found[f"{source} ({name})" if len(names) > 1 else source] = list[Finding](verify(model, config))
-    return found
+        results[f"{source} ({name})" if len(names) > 1 else source] = list[Finding](verify(model, config))
+    return results
 
 
 def function_of(text: str) -> Callable[..., Any]:
@@ -107,8 +107,8 @@ def function_of(text: str) -> Callable[..., Any]:
             function = function(32)
     except (Exception, SystemExit) as error:
         # Somebody's file: whatever it raises is told, and its exit is not ours.
-        said = f"{type(error).__name__}: {error}".split("\n")[0][:200]
-        raise reject("--kernel", "FILE:FUNCTION of a file that can be imported", said) from None
+        reason = f"{type(error).__name__}: {error}".split("\n")[0][:200]
+        raise reject("--kernel", "FILE:FUNCTION of a file that can be imported", reason) from None
     finally:
         sys.path.remove(str(root))
     if not callable(function):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,38 @@ def test_a_move_is_right_or_its_mistake_is_named(name: str, dtype: str) -> None:
     strayed = at(rope, raw, new)
     strayed[4] = at(rope, raw, new + 7)[4]
     assert keys(strayed) == ["cached_keys_elsewhere"]
+    left = at(rope, raw, new)
+    left[4] = before[4]
+    assert keys(left) == ["cached_keys_not_moved"]
+    other_base = replace(rope, inv_freq=rope.inv_freq**1.2)
+    assert keys(at(other_base, before, new - old, factor=1.0)) == ["cached_keys_elsewhere"]
+    first = replace(rope, inv_freq=rope.inv_freq[: len(rope.inv_freq) // 2]) if rope.layout != HALF.name else rope
+    plain = replace(rope, inv_freq=rope.unscaled)
+    whole = replace(rope, inv_freq=rope.base ** (-np.arange(0, 64, 2) / 64))
+    for wrong in (first, plain, whole):
+        if not np.array_equal(wrong.inv_freq, rope.inv_freq):
+            assert keys(at(wrong, before, new - old, factor=1.0)) == ["cached_keys_other_frequencies"]
     if rope.attention_factor > 1:
         assert keys(at(rope, before, new - old)) == ["cached_keys_factor_again"]
+
+
+@pytest.mark.parametrize("layer_type", ["full_attention", "sliding_attention"])
+def test_keys_moved_as_another_layer_type_are_named(layer_type: str) -> None:
+    config = rc.model("gemma-3-4b").hf_config()
+    ropes = {kind: rc.from_hf(config, kind) for kind in rc.layer_types(config)}
+    keys = np.random.default_rng(1).standard_normal((5, 1, ropes[layer_type].head_dim))
+    old, new = np.arange(5), np.arange(5) + 700
+    (other,) = ropes.keys() - {layer_type}
+    given: dict[str, Any] = {"before": keys, "old": old, "new": new, "layer_type": layer_type}
+    assert rc.check_cache(config, after=at(ropes[layer_type], keys, new - old), **given) == []
+    (named,) = rc.check_cache(config, after=at(ropes[other], keys, new - old), **given)
+    assert other in named.title() or "plain" in named.title()
+
+
+@pytest.mark.parametrize("model_type", ["smollm3", "cohere2", "exaone4", "llama4_text"])
+def test_layers_that_must_not_be_turned_are_named(model_type: str) -> None:
+    (named,) = (each for each in rc.check_cache({"model_type": model_type}) if each.key == "cached_keys_some_still")
+    assert "3, 7, 11" in named.title() and named.title("zh")
 
 
 def test_the_first_wrong_key_is_named() -> None:
