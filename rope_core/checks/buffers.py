@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from rope_core.checks.case import Finding, finding, largest
+from rope_core.checks.case import Finding, Phrase, finding, largest
 from rope_core.checks.stored import Buffer
+from rope_core.checks.turned import tolerance
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
+from rope_core.spectrum import spectrum
 
 # transformers computes frequencies in float32 and agrees with this package to this fraction.
 SAME = 2e-5
@@ -112,3 +115,56 @@ def rounded_to(buffer: Buffer, wanted: Array) -> str:
         if (held or (kept and apart(values, wanted) > SAME)) and np.all(near):
             return dtype
     return ""
+
+
+def tabulated(tables: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
+    """Compare stored tables of cos, sin and e^{i angle} with the angles of the layer type that each is nearest to."""
+    named: set[str] = set()
+    for table in tables:
+        rows = table.values
+        if rows is None or rows.ndim < 2 or not rows.size:
+            continue
+        part = "cis" if np.iscomplexobj(rows) or rows.ndim == 3 else "sin" if "sin" in table.name else "cos"
+        rows = rows[..., 0] + 1j * rows[..., 1] if rows.ndim == 3 and rows.shape[2] == 2 else rows
+        turning = [(kind, rope) for kind, rope in ropes.items() if not rope.nope]
+        verdicts = [(kind, _of_table(table, rows, part, rope)) for kind, rope in turning if rows.ndim == 2]
+        if not verdicts or any(verdict is None for _, verdict in verdicts):
+            continue
+        kind, verdict = verdicts[0]
+        key, values = verdict or ("", {})
+        if key not in named:
+            named.add(key)
+            yield finding(key, table.name, None, kind, **values)
+
+
+def _of_table(table: Buffer, rows: Array, part: str, rope: HfRope) -> tuple[str, dict[str, object]] | None:
+    """Return the finding's key and values where a table's rows are not what a rotation gives; None where they are."""
+    pairs, columns = len(rope.inv_freq), rows.shape[1]
+    if columns not in (pairs, 2 * pairs):
+        return "buffer_width", {"found": columns // (1 if part == "cis" else 2), "wanted": pairs}
+    unit = HALF_PRECISION.get(table.dtype, (2.0**-24,))[0]
+    positions = np.arange(len(rows), dtype=np.float64)
+
+    def off(theta: Array) -> Array:
+        """Return how far the table is off, over the tolerance, in the nearest order of columns and factor."""
+        angle, room = np.outer(positions, theta), tolerance(positions, theta, unit)
+        wanted = np.exp(1j * angle) if part == "cis" else getattr(np, part)(angle)
+        orders = [np.concatenate([np.arange(pairs)] * 2), np.repeat(np.arange(pairs), 2)]
+        chosen = [np.arange(pairs)] if columns == pairs else orders
+        ways = [np.abs(rows - f * wanted[:, o]) / room[:, o] for o in chosen for f in {1.0, rope.attention_factor}]
+        return min(ways, key=lambda each: float(each.max()))
+
+    excess = off(rope.inv_freq)
+    if excess.max() <= 1:
+        return None
+    row, column = np.unravel_index(int(excess.argmax()), excess.shape)
+    why = next((cause for cause, theta in _causes(rope) if off(theta).max() <= 1), Phrase("nothing"))
+    return "table_differs", {"row": int(row), "column": int(column), "config_type": rope.rope_type, "cause": why}
+
+
+def _causes(rope: HfRope) -> Iterator[tuple[Phrase, Array]]:
+    """Yield the frequencies that a table may hold in place of the config's, and in words what they are."""
+    yield Phrase("table_unscaled"), rope.unscaled
+    for factor in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0) if "factor" in rope.request.params else ():
+        request = replace(rope.request, params={**rope.request.params, "factor": factor})
+        yield Phrase("table_factor", {"factor": factor}), spectrum(request).inv_freq

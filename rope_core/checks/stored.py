@@ -1,25 +1,31 @@
-"""The inv_freq buffers of a torch module, a state dict or a safetensors file, as float64."""
+"""The inv_freq buffers of a torch module, a state dict or a safetensors file, and stored tables of cos and sin."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rope_core.checks.arrays import FLOATS, entries_of
+from rope_core.checks.arrays import FLOATS, Entry, entries_of
 from rope_core.errors import reject
 from rope_core.rope import MAX_DIM, Array
 
 SUFFIX = "inv_freq"
 MAX_BUFFERS = 4096
+TABLES = ("cos_cached", "sin_cached", "rotary_cos", "rotary_sin", "cos_cache", "sin_cache", "freqs_cis")
+# Rows of a table that are read; of the others nothing is.
+MOST_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """A buffer of frequencies: its dotted name, dtype, float64 values (None on the meta device), attention scaling."""
+    """A buffer: its dotted name, dtype, float64 values (None on the meta device), attention scaling.
+
+    Values are frequencies (pairs,), or a table's first rows, (rows, columns), complex of ``freqs_cis``.
+    """
 
     name: str
     dtype: str
@@ -31,6 +37,21 @@ def is_buffer(name: str) -> bool:
     """Whether a tensor's name is that of frequencies in use; copies kept aside do not count."""
     last = name.rpartition(".")[2]
     return last.endswith(SUFFIX) and "original" not in last
+
+
+def is_table(name: str) -> bool:
+    """Whether a tensor's name is that of a table of cos, sin or e^{i angle}, a row a position."""
+    return name.rpartition(".")[2] in TABLES
+
+
+def as_table(name: str, tensor: Any) -> Buffer:
+    """Return the first rows of a torch tensor or numpy array as a Buffer: axes of one are left out."""
+    if hasattr(tensor, "detach"):
+        kind = str(tensor.dtype).removeprefix("torch.")
+        rows = tensor.detach().squeeze()[:MOST_ROWS].cpu()
+        values = (rows.cfloat() if rows.is_complex() else rows.double()).numpy()
+        return Buffer(name, kind, values)
+    return Buffer(name, str(tensor.dtype), np.squeeze(np.asarray(tensor))[:MOST_ROWS])
 
 
 def as_buffer(name: str, tensor: Any, attention: float | None = None) -> Buffer:
@@ -61,7 +82,9 @@ def in_mapping(state: Mapping[Any, Any]) -> list[Buffer]:
     """Return the buffers of a state dict."""
     if not state or not all(isinstance(name, str) and hasattr(value, "dtype") for name, value in state.items()):
         raise reject("model_or_file", "a state dict of tensors by name", list(state)[:3])
-    return [as_buffer(name, value) for name, value in state.items() if is_buffer(name)]
+    buffers = [as_buffer(name, value) for name, value in state.items() if is_buffer(name)]
+    tables = {name: value for name, value in state.items() if is_table(name) and not getattr(value, "is_meta", False)}
+    return buffers + [as_table(name, value) for name, value in tables.items()]
 
 
 def in_file(path: Path) -> list[Buffer]:
@@ -71,10 +94,26 @@ def in_file(path: Path) -> list[Buffer]:
         if not files:
             raise reject("model_or_file", "a folder with safetensors files", str(path))
         return [buffer for file in files for buffer in in_file(file)]
-    entries = entries_of(path, "model_or_file", is_buffer)
+    entries = entries_of(path, "model_or_file", lambda name: is_buffer(name) or is_table(name))
     if len(entries) > MAX_BUFFERS:
         raise reject("model_or_file", f"a safetensors file of at most {MAX_BUFFERS} frequency buffers", len(entries))
     for entry in entries:
-        if entry.dtype not in FLOATS or entry.size > MAX_DIM:
+        numbers = (*FLOATS, "C64") if is_table(entry.name) else (*FLOATS,)
+        rows = next((size for size in entry.shape if size > 1), 1) if is_table(entry.name) else 1
+        columns = entry.size // rows
+        if entry.dtype not in numbers or columns > MAX_DIM:
             raise reject(entry.name, f"a safetensors entry of at most {MAX_DIM} floats", (entry.dtype, entry.shape))
-    return [Buffer(entry.name, FLOATS[entry.dtype], entry.floats().ravel()) for entry in entries]
+    return [_of_table(entry) if is_table(entry.name) else _of_buffer(entry) for entry in entries]
+
+
+def _of_buffer(entry: Entry) -> Buffer:
+    """Return the frequencies of a file's entry."""
+    return Buffer(entry.name, FLOATS[entry.dtype], entry.floats().ravel())
+
+
+def _of_table(entry: Entry) -> Buffer:
+    """Return the first rows of a file's table."""
+    flat = replace(entry, shape=tuple(size for size in entry.shape if size != 1) or (1,))
+    rows = min(flat.shape[0], MOST_ROWS)
+    values = flat.read(0, rows) if entry.dtype == "C64" else flat.floats(0, rows)
+    return Buffer(entry.name, FLOATS.get(entry.dtype, "complex64"), values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
-from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module
+from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module, is_table
 from rope_core.errors import reject
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, ropes_of
@@ -58,7 +58,8 @@ def verify(model_or_file: object, config: object) -> Verified:
     angle; and by what two rows of one matrix product differ by, max(2e-6, 4 u) of the largest value. The module is
     left as it was. Parts that do not run on token ids, such as a vision tower, are named in a note.
 
-    Of stored weights, the buffers among them are compared. The list that is returned can say what was looked at.
+    Of stored weights, the buffers among them are compared, and tables such as cos_cached or freqs_cis by their angles.
+    The list that is returned can say what was looked at.
 
     Args:
         model_or_file: a loaded torch module; a state dict; or the path of a safetensors file or a folder of them.
@@ -81,11 +82,14 @@ def verify(model_or_file: object, config: object) -> Verified:
 
 def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Verified:
     """Buffers among stored tensors, else that weights alone carry no layout and no frequencies."""
-    from rope_core.checks.buffers import compared
+    from rope_core.checks.buffers import compared, tabulated
 
     if not buffers:
         return Verified([finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)], 0)
-    return Verified((each for each, _ in compared(buffers, ropes, {})), len(buffers))
+    tables = [buffer for buffer in buffers if is_table(buffer.name)]
+    frequencies = [buffer for buffer in buffers if not is_table(buffer.name)]
+    findings = [each for each, _ in compared(frequencies, ropes, {})]
+    return Verified([*findings, *tabulated(tables, ropes)], len(buffers))
 
 
 def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> Verified:

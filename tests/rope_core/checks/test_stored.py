@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
+import rope_core as rc
 from rope_core.checks.arrays import MAX_HEADER
 from rope_core.checks.stored import MAX_BUFFERS, in_file, in_mapping
+from rope_core.rotation import both_dims
 
 DATA = np.arange(4, dtype="<f4").tobytes()
 GOOD = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
@@ -96,6 +100,47 @@ def test_entries_that_share_bytes_are_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="bytes of its own"):
         in_file(written(tmp_path / "f", header))
     assert time.process_time() - began < 1
+
+
+SCALED: dict[str, Any] = {"model_type": "llama", "head_dim": 64, "rope_theta": 5e5, "max_position_embeddings": 131072}
+SCALED["rope_scaling"] = {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+SCALED["rope_scaling"]["original_max_position_embeddings"] = 8192
+
+
+@pytest.mark.parametrize("form", ["half", "interleaved", "pairs", "four axes", "complex", "two numbers"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_tables_are_compared_by_their_angles(form: str, dtype: str, tmp_path: Path) -> None:
+    """Tables of another factor, of plain frequencies, and right ones, in each form in which they are stored."""
+
+    def found(inv_freq: Any) -> list[rc.Finding]:
+        angle = torch.outer(torch.arange(3000), torch.tensor(inv_freq))
+        tables = {"rotary_cos": angle.cos(), "rotary_sin": angle.sin()}
+        if form in ("complex", "two numbers"):
+            cis = torch.stack([angle.cos(), angle.sin()], -1).to(getattr(torch, dtype))
+            tables = {"freqs_cis": torch.view_as_complex(cis.float()) if form == "complex" else cis}
+        elif form != "pairs":
+            both = {
+                name: both_dims(each.numpy(), "interleaved" if form == "interleaved" else "half")
+                for name, each in tables.items()
+            }
+            tables = {name: torch.tensor(each).to(getattr(torch, dtype)) for name, each in both.items()}
+        tables = {
+            f"layers.0.{name}": each[None, None] if form == "four axes" else each for name, each in tables.items()
+        }
+        from_state = rc.verify(tables, SCALED)
+        if form != "complex":
+            save_file({name: each.contiguous() for name, each in tables.items()}, tmp_path / "f.safetensors")
+            assert [each.key for each in rc.verify(tmp_path, SCALED)] == [each.key for each in from_state]
+        return from_state
+
+    if form == "complex" and dtype == "bfloat16":
+        return
+    rope = rc.from_hf(SCALED)
+    other = rc.from_hf({**SCALED, "rope_scaling": {**SCALED["rope_scaling"], "factor": 8.0}})
+    assert found(rope.inv_freq) == []
+    (of_factor,), (plain,) = found(other.inv_freq), found(rope.unscaled)
+    assert "those of factor 8" in of_factor.title() and "plain frequencies" in plain.title() and plain.title("zh")
+    assert [each.key for each in found(rope.inv_freq**1.1)] == ["table_differs"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
