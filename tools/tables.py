@@ -1,4 +1,4 @@
-"""Keeps true what comes from data: tables of docs/ (30 groups of threads, the lab's ladder), counts that texts state.
+"""Keeps true what comes from data: tables of docs/ (groups of threads, the lab's ladder), counts that texts state.
 
 Run: python -m tools.tables            names the files that are out of date
      python -m tools.tables --write    writes them
@@ -18,7 +18,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def group_table(lang: str) -> str:
-    """Return the 30 groups of real bugs: what shows each, and the threads it is known from."""
+    """Return the groups of real bugs: what shows each, and the threads it is known from."""
     how = {
         "en": {
             "config": "`rope check`",

@@ -70,6 +70,7 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
     import torch
     import transformers
 
+    transformers.utils.logging.disable_progress_bar()
     config, results = load(source), {}
     for name in names:
         how = {"attn_implementation": name} if name in MODES[:2] else {"dtype": getattr(torch, name)}

@@ -112,7 +112,7 @@ SCALED["rope_scaling"]["original_max_position_embeddings"] = 8192
 def test_tables_are_compared_by_their_angles(form: str, dtype: str, tmp_path: Path) -> None:
     """Tables of another factor, of plain frequencies, and right ones, in each form in which they are stored."""
 
-    def found(inv_freq: Any) -> list[rc.Finding]:
+    def verdicts(inv_freq: Any) -> list[rc.Finding]:
         angle = torch.outer(torch.arange(3000), torch.tensor(inv_freq))
         tables = {"rotary_cos": angle.cos(), "rotary_sin": angle.sin()}
         if form in ("complex", "two numbers"):
@@ -137,10 +137,10 @@ def test_tables_are_compared_by_their_angles(form: str, dtype: str, tmp_path: Pa
         return
     rope = rc.from_hf(SCALED)
     other = rc.from_hf({**SCALED, "rope_scaling": {**SCALED["rope_scaling"], "factor": 8.0}})
-    assert found(rope.inv_freq) == []
-    (of_factor,), (plain,) = found(other.inv_freq), found(rope.unscaled)
+    assert verdicts(rope.inv_freq) == []
+    (of_factor,), (plain,) = verdicts(other.inv_freq), verdicts(rope.unscaled)
     assert "those of factor 8" in of_factor.title() and "plain frequencies" in plain.title() and plain.title("zh")
-    assert [each.key for each in found(rope.inv_freq**1.1)] == ["table_differs"]
+    assert [each.key for each in verdicts(rope.inv_freq**1.1)] == ["table_differs"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
