@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rope_core.checks.case import Phrase
+from rope_core.checks.mistakes import crossed
 from rope_core.checks.products import Product, spread, steadiness
 from rope_core.checks.sources import Source, before, by_length, orders, strangers
 from rope_core.hf.ropes import HfRope
@@ -221,7 +222,15 @@ class Case:
         for verdict, frequencies in others:
             if frequencies.shape == theta.shape and self.fits(self.turned(frequencies, layout), self.room(frequencies)):
                 return verdict
+        if self.coarse(theta, layout) is None and self.fits(self.crossed(theta, layout, other), self.loose(theta)):
+            return Verdict("rotation_table_order", (("found", other), ("wanted", layout)))
         return self.coarse(theta, layout) or self.differs(theta, layout)
+
+    def crossed(self, theta: Array, layout: str, table: str) -> Array:
+        """Return the vectors by partners of a layout and tables in another's order."""
+        vectors = np.broadcast_to(self.source.vectors, (len(self.positions), *self.source.vectors.shape))
+        out = crossed(vectors, sign(self.rope) * np.outer(self.positions, theta), layout, table)
+        return np.asarray(self.source.factor * out[..., list(self.source.order)])
 
     def loose(self, theta: Array) -> Array:
         """One tolerance for all lanes, for pairs other than the config's."""

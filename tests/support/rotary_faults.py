@@ -240,6 +240,12 @@ def temperature_of_positions(t: Target) -> None:
     turn(t, turned)
 
 
+def in_turn(cos: Any, sin: Any) -> tuple[Any, Any]:
+    """Return tables whose columns are repeated one by one, where halves belong."""
+    cos, sin = (each[..., : each.shape[-1] // 2].repeat_interleave(2, -1) for each in (cos, sin))
+    return cos, sin
+
+
 def angles_in_bf16(t: Target) -> None:
     """Position and frequency both of bfloat16, and their product."""
 
@@ -286,6 +292,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     "positions_wrap": (positions(lambda where: where % 512), "rotation_differs"),
     "positions_clamped": (positions(lambda where: where.clamp(max=512)), "rotation_differs"),
     "positions_ignored": (positions(lambda where: where * 0), "rotation_missing"),
+    "table_order": (tables(in_turn), "rotation_table_order"),
     "positions_doubled": (positions(lambda where: where * 2), "rotation_positions_scaled"),
     "position_300_at_301": (positions(lambda where: where + (where == 300)), "rotation_differs"),
     "angles_in_bf16": (angles_in_bf16, "rotation_angles_rounded"),

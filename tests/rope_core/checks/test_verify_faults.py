@@ -40,13 +40,14 @@ OTHERWISE |= dict.fromkeys((("phi3", "positions_doubled"), ("deepseek_v3", "twic
 # What has no meaning there: DeepSeek's v shares a projection with k's other half, falcon and phi3 have one projection
 # for q, k and v; gpt-oss computes no v_proj; the norm that nanochat has after its rotation takes a scale away.
 NOT_THERE = {
-    "deepseek_v3": ("v_turns",),
+    "deepseek_v3": ("v_turns", "table_order"),
     "falcon": ("v_turns",),
     "phi3": ("v_turns",),
     "nanochat": ("q_scaled", "k_scaled"),
     # Tables by layer type, or with a column a pair.
     "gemma3_text": ("angles_in_bf16",),
-    "gpt_oss": ("angles_in_bf16",),
+    "gpt_oss": ("angles_in_bf16", "table_order"),
+    "glm4": ("table_order",),
 }
 
 
