@@ -32,7 +32,7 @@ class Product:
             latest last: q and k before their rotation are in it.
         constants: plain numbers among the module's attributes, such as its softmax scale.
         labels: names among the module's attributes, such as its layer type.
-        unit: unit round-off of the dtype in which q is held.
+        unit: unit round-off of the dtype in which q is held, or the module's weights, whichever is coarser.
         tempered: whether the module holds a learned temperature, by which q's length may follow the position.
     """
 
@@ -116,7 +116,10 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                     return
                 values = None if v is None else self.heads(v)
                 name = self.stack[-1] if self.stack else ""
-                unit = float(torch.finfo(q.dtype).eps) / 2
+                weight = next(iter(getattr(self.modules.get(name), "parameters", tuple)()), q)
+                # A model in half precision may cast what it has rotated to float32 for the product.
+                held = [each.dtype for each in (q, weight) if each.dtype in (torch.float16, torch.bfloat16)]
+                unit = max(float(torch.finfo(dtype).eps) / 2 for dtype in (q.dtype, *held))
                 kept = [values for values in map(as_array, self.kept) if np.all(np.isfinite(values))]
                 steady = tuple(values[0] for values in kept if spread(values) <= steadiness(unit))
                 self.products.append(

@@ -33,12 +33,12 @@ class Verdict:
 def tolerance(positions: Array, theta: Array, unit: float, table: float | None = None) -> Array:
     """Largest distance of a turned pair from the exact one, for a pair of length 1; float64 (positions, pairs).
 
-    Four roundings of the vector's dtype (two products, a sum, the factor) and one of the tables', each at most the
+    Four roundings of the vector's dtype (two products, a sum, the factor) and two of the tables', each at most the
     pair's length times the dtype's unit round-off; and the angle's error: position times frequency times the
     frequency's own relative error (FREQUENCY) and two roundings in float32.
     """
     angle = np.outer(positions, theta) * (FREQUENCY + 2 * SINGLE) + 2 * SINGLE
-    return np.asarray(angle + 4 * unit + (unit if table is None else table))
+    return np.asarray(angle + 4 * unit + (2 * unit if table is None else table))
 
 
 def in_lanes(x: Array, angle: Array, layout: str, low: int = 0, factor: float = 1.0) -> Array:

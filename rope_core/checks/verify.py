@@ -53,7 +53,7 @@ def verify(model_or_file: object, config: object) -> Verified:
     - the ways in which it reads a text: 12 tokens at once, in two pieces, token by token with a cache, padded and
       packed must give the same keys in every layer and the same output (padded, packed: in the first layer).
 
-    Each lane may be off by its pair's length times 4 u for the roundings of q's dtype, u more for the tables
+    Each lane may be off by its pair's length times 4 u for the roundings of q's dtype, 2 u more for the tables
     (u = 6e-8 in float32, 4.9e-4 in float16, 3.9e-3 in bfloat16) and position times frequency times 2e-5 for the
     angle; and by what two rows of one matrix product differ by, max(2e-6, 4 u) of the largest value. The module is
     left as it was. Parts that do not run on token ids, such as a vision tower, are named in a note.

@@ -14,7 +14,7 @@ from rope_core.hf.ropes import ropes_of
 from tests.rope_core.checks.test_verify_models import trained
 from tests.support import tiny_models
 
-# Seconds for building one model.
+# Seconds of processor time for building one model.
 LIMIT = 20
 # Fields, dtype, weights as training leaves them, and whether the model is in training mode with eager attention.
 VARIANTS: dict[str, tuple[dict[str, Any], torch.dtype | None, bool, bool]] = {
@@ -29,6 +29,8 @@ NOT_SMALL = {
     "clvp": "turns at least 32 dimensions, more than a small head has",
     "dots3_note_text": "widths by layer that a small head_dim does not reach",
 }
+# What transformers does: these compute frequencies in the default dtype, bfloat16 where the model is built in it.
+TRUE = {(name, "rotation_frequencies_rounded") for name in ("codegen", "gptj")}
 
 
 def turns(model_type: str) -> bool:
@@ -46,8 +48,8 @@ def _too_long(*_: object) -> None:
 def accused(model_type: str, variant: str) -> list[str] | None:
     """Return the errors and warnings of a family's healthy small model; None where none can be built."""
     changes, dtype, trains, eager = VARIANTS[variant]
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(LIMIT)
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         model, config = tiny_models.model(model_type, dtype, **changes)
         if eager:
@@ -56,9 +58,10 @@ def accused(model_type: str, variant: str) -> list[str] | None:
     except Exception:  # sizes that do not fit each other, a package that is absent
         return None
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     result = rc.verify(trained(model) if trains else model, config)
-    return [f"{model_type}, {variant}: {each.key} {dict(each.values)}" for each in result if each.severity != "note"]
+    wrong = [each for each in result if each.severity != "note" and (model_type, each.key) not in TRUE]
+    return [f"{model_type}, {variant}: {each.key} {dict(each.values)}" for each in wrong]
 
 
 def test_a_drawn_sample_of_healthy_models_is_not_accused() -> None:
