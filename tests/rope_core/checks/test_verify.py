@@ -160,7 +160,7 @@ def test_a_safetensors_file(tmp_path: Path) -> None:
         assert keys(verify(tmp_path, LLAMA)) == expected
     save_file({"w": torch.zeros(3)}, path)
     assert keys(verify(str(path), LLAMA)) == ["weights_alone"]
-    with pytest.raises(ValueError, match="must be a readable safetensors file"):
+    with pytest.raises(ValueError, match="must be a whole safetensors file"):
         verify(tmp_path / "absent", LLAMA)
 
 
