@@ -287,6 +287,7 @@ def record(model_type: str) -> dict[str, Any]:
     out |= indexer(source, cls)
     out |= given_dict(cls)
     out |= top_level(cls)
+    out |= flat_dict(cls)
     out |= default_type(cls, source)
     if "config.rope_interleave" in source:
         out["interleave_flag"] = True
@@ -340,6 +341,22 @@ def top_level(make: Any) -> dict[str, Any]:
     if attempt(make, "rope_parameters", rope_parameters={}) != attempt(make, "rope_parameters"):
         out["own_dict"] = True
     return out
+
+
+def flat_dict(make: Any) -> dict[str, Any]:
+    """Return what becomes of one dict for all layers where each layer type has its own.
+
+    "lost" where defaults run instead, "refused" where the config or its model stops; nothing where it is read.
+    """
+    own = attempt(make, "rope_parameters") or {}
+    kinds = [kind for kind, inner in own.items() if isinstance(inner, dict)]
+    if not kinds:
+        return {}
+    given = {"rope_type": "linear", "factor": 3.0, "rope_theta": 654321.0}
+    made = attempt(make, "rope_parameters", rope_parameters=given) or {}
+    if not all(isinstance(made.get(kind), dict) for kind in kinds):
+        return {"flat_dict": "refused"}
+    return {} if any(made[kind].get("factor") == 3.0 for kind in kinds) else {"flat_dict": "lost"}
 
 
 def toml(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import tomllib
 from collections.abc import Mapping
@@ -164,6 +165,8 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
         return f"{short:.0f}" if 1e3 <= abs(short) < 1e15 else f"{short:.{digits}g}"
     if isinstance(value, str):
         return printable(value)
+    if isinstance(value, Mapping):
+        return printable(json.dumps(value, ensure_ascii=False, default=str), 2000)
     if isinstance(value, list | tuple):
         comma = "；" if lang == "zh" and any(isinstance(item, Phrase) for item in value) else ", "
         return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")

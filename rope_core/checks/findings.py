@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
-from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
+from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps, unread
 from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import for_4
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
-from rope_core.hf.axial import axial, unread
+from rope_core.hf.axial import axial
+from rope_core.hf.axial import unread as axes_unread
 from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import INDEXER, Model, beside, part_names, resolve
 from rope_core.hf.params import effective
@@ -96,8 +97,8 @@ def check(
     if transformers == VERSIONS[0]:
         findings += for_4(data, model)
         model = resolve(read_by_4(data, model))
-    unread = {each.key for each in findings} & {"rope_parameters_not_read"}
-    findings += (each for each in _rules(model, transformers, seq_len) if not (unread and each.key.startswith("base_")))
+    new = {each.key for each in findings} & {"rope_parameters_not_read"}
+    findings += (each for each in _rules(model, transformers, seq_len) if not (new and each.key.startswith("base_")))
     findings += _parts(data, transformers, seq_len)
     findings += [*_beside(data, model), *keys.level(data, model)]
     kept = [each for each in _merged(findings) if transformers in each.versions]
@@ -126,7 +127,7 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
             )
     except ConfigError as error:
         yield refusal(error)
-    for place, kind in unread(data).items():
+    for place, kind in axes_unread(data).items():
         yield finding("axial_not_read", place or "config", type=kind)
 
 
@@ -217,7 +218,8 @@ def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]
         if not parts:
             yield finding("value_refused", model.prefix + "layer_types", rule=Rule("types_named"), got="[]")
     except ConfigError as error:
-        yield refusal(error)
+        refused = error.rule is not None and error.rule.key == "dict_per_type"
+        yield from (refused and list(unread.flat(model, [], ()))) or [refusal(error)]
         return
     built: list[tuple[Parameters, HfRope]] = []
     for parameters in parts:
@@ -226,10 +228,12 @@ def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]
         except ConfigError as error:
             yield refusal(error, parameters.layer_type if len(parts) > 1 else None)
     ropes = tuple(rope for _, rope in built)
+    flat = list(unread.flat(model, parts, ropes))
+    yield from flat
     for parameters, rope in built:
         case = Case(model, parameters, rope, ropes, version, seq_len)
         layer = parameters.layer_type if len(parts) > 1 else None
-        for rule in RULES:
+        for rule in (each for each in RULES if not (flat and each in origin.RULES)):
             for named in rule(case):
                 yield replace(named, layer_type=layer)
 

@@ -29,6 +29,7 @@ class Model:
         family: the class's record; empty for a model_type that transformers does not know.
         prefix: dotted place of the text part in the config, such as "text_config.".
         places: dotted place of each field that the config has under another name.
+        whole: the raw config that the text part was taken from.
     """
 
     data: Mapping[str, Any]
@@ -36,6 +37,7 @@ class Model:
     family: Mapping[str, Any]
     prefix: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
+    whole: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:
@@ -114,7 +116,7 @@ def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
     if kind in recorded()["other"]:
         raise refuse(prefix + "model_type", "rotary_model", kind)
     form = rewrite(data, kind, _family(kind), prefix)
-    return Model(form.data, kind, _family(kind), prefix, form.places)
+    return Model(form.data, kind, _family(kind), prefix, form.places, config)
 
 
 def part_names(config: Mapping[str, Any]) -> list[str]:

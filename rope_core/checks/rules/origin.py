@@ -13,6 +13,7 @@ import numpy as np
 from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
 from rope_core.checks.extend import WINDOWED, cards
 from rope_core.checks.rules.layers import kind_of
+from rope_core.checks.rules.unread import elsewhere
 from rope_core.errors import ConfigError
 from rope_core.hf.catalogue import models
 from rope_core.hf.families import CLASS, DICT, FALLBACK
@@ -81,6 +82,9 @@ def base(case: Case) -> Iterator[Finding]:
     source = Phrase(origin.source.replace(" ", "_"))
     same = [(name, other) for name, other in twins(case) if other.rope_type == rope.rope_type]
     others = [(name, other.base) for name, other in same if other.base != rope.base]
+    if stated := list(elsewhere(case)):
+        yield from stated
+        return
     v5 = bool(case.model.data.get("rope_parameters")) and case.parameters.layer_type is None
     if same and len(others) == len(same):
         name, wanted = others[0]
