@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, finding, real
+from rope_core.checks.case import Case, Finding, Phrase, finding, real
+from rope_core.checks.engines import Engine, engines
+from rope_core.hf.normal import resolve
 from rope_core.hf.types import YARN
 
 
@@ -72,12 +74,28 @@ def sections(case: Case) -> Iterator[Finding]:
     pairs = rope.rotary_dim // 2
     if sum(given) != pairs:
         yield finding("mrope_sections_sum", case.at("mrope_section"), sections=given, sum=sum(given), pairs=pairs)
-    if rope.rope_type == YARN:
-        train = rope.train_len
-        yield finding("mrope_with_yarn", case.at("rope_type"), train=train, wrong=4 * train, sections=given)
+    if rope.rope_type == YARN and (others := otherwise(case)):
+        yield finding("mrope_with_yarn", case.at("rope_type"), sections=given, others=others)
     traps = rope.provenance["scheme"].traps
     if "mrope_read_as_default" in traps:
         yield finding("mrope_read_as_default", case.at("rope_type"), sections=given)
+
+
+def otherwise(case: Case) -> list[Phrase]:
+    """Return the programs that turn this layer type otherwise than transformers, by how much, as the engine table."""
+    answers = case_engines(case)
+    return [
+        Phrase("engine_differs", {"engine": each.name, "worst": 100.0 * max(by, each.attention_difference or 0.0)})
+        for each in answers
+        if (by := each.difference) is not None and max(by, each.attention_difference or 0.0) > 1e-6
+    ]
+
+
+def case_engines(case: Case) -> list[Engine]:
+    """Return what the engine table has for this layer type; [] for a part beside the language model."""
+    if resolve(case.model.whole).prefix != case.model.prefix:
+        return []
+    return engines(case.model.whole, case.rope.layer_type if len(case.ropes) > 1 else None, case.seq_len)
 
 
 def indexer(case: Case) -> Iterator[Finding]:

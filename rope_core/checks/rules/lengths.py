@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rope_core.checks.case import Case, Finding, Phrase, finding, largest
+from rope_core.checks.extend import cards
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
 from rope_core.schemes import yarn_range
 from rope_core.spectrum import Request, spectrum
+
+# Fields of released configs that name the length after an extension.
+SERVED = ("max_sequence_length", "model_max_length", "max_seq_len", "seq_length")
 
 
 def at_length(case: Case, train_len: int) -> Request:
@@ -70,8 +74,28 @@ def length_not_smaller(case: Case) -> Iterator[Finding]:
     if not isinstance(factor, int | float) or factor <= 1:
         return
     reach = math.floor(factor * case.rope.train_len)
-    severity = "note" if case.rope.train_len == longest and case.rope.rope_type != LLAMA3 else "warning"
-    yield finding("train_len_not_below_max", origin.path, severity, train=case.rope.train_len, max=longest, reach=reach)
+    served = case.rope.train_len == longest and case.rope.rope_type != LLAMA3
+    values: dict[str, object] = {"train": case.rope.train_len, "max": longest, "reach": reach}
+    values["advice"] = Phrase("raise_limit" if served else "below_maximum", dict(values))
+    yield finding("train_len_not_below_max", origin.path, "note" if served else "warning", **values)
+
+
+def served_length(case: Case) -> int:
+    """Return the longest length that a field beside max_position_embeddings names; 0 where none does."""
+    values = [case.model.data.get(name) for name in SERVED]
+    return max((value for value in values if isinstance(value, int) and not isinstance(value, bool)), default=0)
+
+
+def by_recipe(case: Case) -> bool:
+    """Whether a model's own card writes this scaling: known here, or of the kind that cards write.
+
+    Multimodal positions run slower than tokens, so Qwen3-VL's card takes a factor below the ratio of the lengths.
+    """
+    given = case.parameters.values
+    return case.rope.mrope_section is not None or any(
+        card["block"].items() <= given.items() and case.rope.max_len in (card["released"], card["max"])
+        for card in cards(case.model, case.rope.base)
+    )
 
 
 def factor_and_lengths(case: Case) -> Iterator[Finding]:
@@ -85,26 +109,26 @@ def factor_and_lengths(case: Case) -> Iterator[Finding]:
     ratio = longest / train
     if ratio <= 1 or train < 2 or math.isclose(ratio, factor, rel_tol=1e-6):
         return
-    values: dict[str, object] = {"factor": factor, "ratio": ratio, "max": longest, "train": train}
-    if case.rope.rope_type == YARN and ratio * ratio < factor:
-        # As the cards of Qwen3 write it: nearer to 1 than to the factor, so the maximum was left as it was.
-        where = case.top("max_position_embeddings")
-        yield finding("factor_reaches_further", where, **values, reach=math.floor(factor * train))
-    elif case.rope.rope_type == YARN and ratio <= 1024:
-        other = replace(case.rope.request, params={**case.rope.request.params, "factor": ratio})
+    reach = math.floor(factor * train)
+    values: dict[str, object] = {"factor": factor, "ratio": ratio, "max": longest, "train": train, "reach": reach}
+    other = replace(case.rope.request, params={**case.rope.request.params, "factor": min(ratio, 4096.0)})
+    if (
+        case.rope.rope_type == YARN
+        and reach > longest
+        and (
+            # As the cards of Qwen3 and of the Yarn models write it: the maximum was left as it was, or rounded down.
+            ratio * ratio < factor or served_length(case) == reach or math.ceil(ratio) == factor
+        )
+    ):
+        yield finding("factor_reaches_further", case.top("max_position_embeddings"), **values)
+    elif case.rope.rope_type == YARN and ratio <= 1024 and not by_recipe(case):
         values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
-        trained = longest / factor
-        # Trained lengths are whole; where the factor is and the ratio is not, the trained length is what is wrong.
-        exact = trained.is_integer() and not ratio.is_integer()
-        values["advice"] = (
-            Phrase("original", {"field": case.at(LENGTH), "length": trained})
-            if exact
-            else Phrase("factor", {"field": case.at("factor"), "max": longest, "train": train})
-        )
-        yield finding("factor_is_not_ratio", case.at(LENGTH) if exact else case.at("factor"), **values)
+        # A trained length is a whole number.
+        whole = (longest / factor).is_integer()
+        trained = Phrase("or_trained", {"trained": longest / factor}) if whole else Phrase("nothing")
+        yield finding("factor_is_not_ratio", case.at("factor"), **values, trained=trained)
     elif case.rope.rope_type == LONGROPE:
-        other = replace(case.rope.request, params={**case.rope.request.params, "factor": min(ratio, 4096.0)})
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
         if values["attention"] != values["other_attention"]:
             yield finding("longrope_factor_by_version", case.at("factor"), **values)

@@ -20,7 +20,7 @@ from rope_core.hf.families import CLASS, DICT, FALLBACK
 from rope_core.hf.normal import resolve
 from rope_core.hf.ropes import HfRope, ropes_of
 from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DEFAULT
+from rope_core.hf.types import DEFAULT, YARN
 from rope_core.rope import Array
 from rope_core.spectrum import spectrum
 
@@ -178,10 +178,13 @@ def released_differs(case: Case) -> Iterator[Finding]:
     name, other = min(others, key=lambda row: largest(*frequencies(rope, row[1])))
     rows = differing(rope, other)
     names = {row[0] for row in rows}
-    given = case.parameters.values
     stretched = names == {"rope_type"} and other.rope_type == DEFAULT
-    if stretched and any(card["block"].items() <= given.items() for card in cards(case.model, rope.base)):
-        return
+    if stretched and rope.rope_type == YARN:
+        starts = {card["block"][LENGTH] for card in cards(case.model, rope.base)}
+        if starts and rope.train_len not in starts:
+            yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=max(starts))
+        if starts or rope.train_len in (other.max_len, other.train_len):
+            return
     # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
     longer = (row[1] for row in matches if row[1].max_len != rope.max_len)
     extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)

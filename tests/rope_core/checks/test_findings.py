@@ -13,7 +13,6 @@ from rope_core.checks.case import printable, recorded, shown
 from rope_core.checks.engines import engines
 from rope_core.checks.findings import check, check_text, groups, known
 from rope_core.hf.families import TRAPS as ALL_TRAPS
-from rope_core.hf.scheme import LENGTH
 from tests.rope_core.hf.test_traps import BAD, TRAPS
 from tests.support.configs import LLAMA, YARN, of
 
@@ -350,10 +349,12 @@ def test_sentences_in_both_languages() -> None:
 
 def test_saying_fills_in_the_numbers() -> None:
     single = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0}))
-    assert single.title("zh") == "factor 4 与 131072 / 16384 = 8 不符" and "131072 / 16384, or" in single.change()
-    # Lengths are powers of two, factors are whole: 131,072 / 40,960 = 3.2 says that the length is what is wrong.
-    single = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0, LENGTH: 40960}))
-    assert single.field.endswith(LENGTH) and "to 32768, or" in single.change() and "3.2" not in single.change()
+    assert single.title("zh") == "factor 4 与 131072 / 16384 = 8 不符"
+    agree = ("factor 8 would agree", "max_position_embeddings 65536", "original_max_position_embeddings 32768")
+    assert all(text in single.change() for text in agree) and "which of the three" in single.change()
+    # A trained length is whole: 131,072 / 6 is not.
+    single = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 6.0}))
+    assert "original_max_position_embeddings" not in single.change()
     # A key that is known is not its own nearest one, and nothing is advised where nothing is near.
     scaled = {"type": "linear", "factor": 2.0, "beta_fast": 32, "colour": 1}
     advice = {
