@@ -304,6 +304,8 @@ def record(model_type: str) -> dict[str, Any]:
         out["names"] = names | reverse
     if model_type in SWITCHES:
         out["switch"] = SWITCHES[model_type]
+    if "mrope_interleaved" in getattr(cls, "ignore_keys_at_rope_validation", ()):
+        out["mrope_interleaved"] = True
     section = re.search(r"rope_param(?:eter)?s\.get\(.mrope_section., (\[[\d, ]+\])\)", source)
     if section:
         out["mrope_section"] = json.loads(section[1])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
-from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps, unread
+from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import for_4
 from rope_core.checks.schemas import OLD
@@ -31,6 +31,7 @@ from rope_core.rope import MAX_LEN
 RULES = (
     *keys.RULES,
     *origin.RULES,
+    *released.RULES,
     *lengths.RULES,
     *ramps.RULES,
     *geometry.RULES,
@@ -229,11 +230,11 @@ def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]
             yield refusal(error, parameters.layer_type if len(parts) > 1 else None)
     ropes = tuple(rope for _, rope in built)
     flat = list(unread.flat(model, parts, ropes))
-    yield from flat
+    yield from flat or unread.missing(model, parts, ropes)
     for parameters, rope in built:
         case = Case(model, parameters, rope, ropes, version, seq_len)
         layer = parameters.layer_type if len(parts) > 1 else None
-        for rule in (each for each in RULES if not (flat and each in origin.RULES)):
+        for rule in (each for each in RULES if not (flat and each in (*origin.RULES, *released.RULES))):
             for named in rule(case):
                 yield replace(named, layer_type=layer)
 

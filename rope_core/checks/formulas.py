@@ -123,7 +123,10 @@ def vllm(task: Task) -> Answer:
         notes = ("factor_not_read",) if task.number("factor", 1.0) != 1 else ()
         return *scaled(task, kind, factor=1.0)[:2], notes, {}
     if kind == DEFAULT:
-        return partial(task)
+        in_blocks = task.model.family.get("mrope_interleaved") and not task.values.get("mrope_interleaved")
+        inv_freq, attention, names, values = partial(task)
+        axes = in_blocks and task.rope.mrope_section is not None
+        return inv_freq, attention, (*names, "axes_in_blocks") if axes else names, values
     if kind not in TYPES:
         raise Refused("unknown_type", kind=kind)
     return scaled(task, kind, task.seq_len)

@@ -71,6 +71,8 @@ def sections(case: Case) -> Iterator[Finding]:
         return
     if not case.parameters.values.get("mrope_section"):
         yield finding("sections_missing", case.at("mrope_section"), sections=given)
+    elif case.model.family.get("mrope_interleaved") and "mrope_interleaved" not in case.parameters.values:
+        yield finding("interleaving_missing", case.at("mrope_interleaved"), sections=given)
     pairs = rope.rotary_dim // 2
     if sum(given) != pairs:
         yield finding("mrope_sections_sum", case.at("mrope_section"), sections=given, sum=sum(given), pairs=pairs)

@@ -55,7 +55,9 @@ LIKELY = {
 
 def ignored_keys(case: Case) -> Iterator[Finding]:
     """Keys of the rope dict that this scheme does not read."""
-    without_type = set(scaling_keys(case))
+    # Hunyuan's released configs carry YaRN's keys beside alpha.
+    spare = ("beta_fast", "beta_slow", "mscale", "mscale_all_dim") if case.rope.scheme == STATIC_NTK else ()
+    without_type = {*scaling_keys(case), *spare}
     # Likely misspellings first: they are listed whatever else there is.
     unread = sorted((key for key in case.rope.ignored if key not in without_type), key=lambda key: key not in LIKELY)
     for key in unread[:MOST]:
@@ -74,7 +76,7 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
             "type": case.rope.rope_type,
         }
         yield finding("more_keys_not_read", case.parameters.path, **values)
-    for key in unread_elsewhere(case):
+    for key in (each for each in unread_elsewhere(case) if each not in spare):
         severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, **nearest(key))
 
@@ -88,8 +90,8 @@ def nearest(key: str) -> dict[str, object]:
 
 
 def harmless(case: Case, key: str) -> bool:
-    """Whether an unread key is a remark, a default, or one of the spare keys that Hunyuan's configs ship with alpha."""
-    return key in REMARKS or not case.given(key) or case.rope.scheme == STATIC_NTK
+    """Whether an unread key is a remark or a default."""
+    return key in REMARKS or not case.given(key)
 
 
 def unread_elsewhere(case: Case) -> list[str]:

@@ -61,4 +61,12 @@ def resting(case: Case) -> Iterator[Finding]:
         yield finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
 
 
-RULES = (types_differ, sliding_scaled, resting)
+def count(case: Case) -> Iterator[Finding]:
+    """Report a list of layer types that is not as long as the model is deep: transformers refuses to load it."""
+    listed, total = case.model.data.get("layer_types"), case.model.layers()
+    if case.rope is case.ropes[0] and isinstance(listed, list | tuple) and 0 < total != len(listed):
+        severity = "error" if case.model.known else "warning"
+        yield finding("layer_types_count", case.top("layer_types"), severity, count=len(listed), total=total)
+
+
+RULES = (count, types_differ, sliding_scaled, resting)

@@ -88,6 +88,8 @@ def longrope_switch(case: Case) -> Iterator[Finding]:
         return
     short, long = spectrum(replace(case.rope.request, seq_len=1)), case.rope.request
     after = spectrum(replace(long, seq_len=min(train + 1, MAX_LEN)))
+    if np.array_equal(short.inv_freq, after.inv_freq):
+        return
     yield finding(
         "longrope_switches",
         case.at("long_factor"),

@@ -20,6 +20,9 @@ def attention(case: Case) -> Iterator[Finding]:
         return
     given = rope.params.get("attention_factor")
     factor = rope.params.get("factor")
+    if rope.attention_factor == 0.0:
+        yield finding("attention_factor_zero", rope.provenance["attention_factor"].path)
+        return
     if rope.rope_type == YARN and isinstance(factor, int | float):
         own = temperature(float(factor))
         differs = given is not None and not math.isclose(rope.attention_factor, own, rel_tol=1e-4)

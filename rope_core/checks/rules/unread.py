@@ -34,18 +34,32 @@ def bases(model: Model) -> dict[str, float]:
     return {path: value for path, value in places.items() if value is not None and value > 1.0}
 
 
+def bases_unread(case: Case) -> dict[str, float]:
+    """Return the places that name a base and that no layer reads, or not these layers under the name they would read.
+
+    A field of another part of the model is among them.
+    """
+    mine = {origin.path for origin in case.rope.provenance.values()}
+    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
+    own = case.rope.provenance["base"].path.rpartition(".")[2]
+    return {
+        path: value
+        for path, value in bases(case.model).items()
+        if path not in (mine if path.rpartition(".")[2] == own and "rope_parameters." not in path else read)
+    }
+
+
 def elsewhere(case: Case) -> Iterator[Finding]:
     """Report that a base is stated where nobody reads it, in a config whose base comes from its class or from nobody.
 
     A note where the place belongs to another part of the model, or where a rule on that field reports it besides.
     """
-    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
-    unread = {path: value for path, value in bases(case.model).items() if path not in read}
+    running = {rope.base for rope in case.ropes}
+    unread = {path: value for path, value in bases_unread(case).items() if value not in running}
     if unread:
         above = [path for path in unread if case.model.prefix.startswith(path.rpartition(".")[0])]
         path = next(iter(above or unread))
-        name = path.rpartition(".")[2]
-        loud = bool(above) and name not in OLD and unread[path] != case.rope.base
+        loud = bool(above) and path.rpartition(".")[2] not in OLD
         places = [Phrase("value", {"name": place, "value": value}) for place, value in unread.items()]
         yield finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
 
@@ -84,6 +98,20 @@ def flat(model: Model, parts: list[Parameters], ropes: tuple[HfRope, ...]) -> It
             runs=Phrase("stops") if stops else Phrase("runs", {"types": [named(rope) for rope in ropes]}),
             block=block,
         )
+
+
+def missing(model: Model, parts: list[Parameters], ropes: tuple[HfRope, ...]) -> Iterator[Finding]:
+    """Report a nested dict without an entry for a layer type that the model's layers have and its class gives one."""
+    given, kinds = model.data.get("rope_parameters"), model.family.get("rope", {})
+    present = [kind for kind in dict.fromkeys(model.layer_types()) if kinds.get(kind)]
+    if not isinstance(given, Mapping) or not any(isinstance(given.get(kind), Mapping) for kind in present):
+        return
+    for kind in (kind for kind in present if kind not in given):
+        built = [rope for rope in ropes if rope.layer_type == kind]
+        runs = Phrase("runs", {"types": [named(rope) for rope in built]}) if built else Phrase("stops")
+        severity = "warning" if built else "error"
+        where = f"{model.prefix}rope_parameters"
+        yield finding("layer_dict_missing", where, severity, missing=kind, runs=runs)
 
 
 def repeats(model: Model, block: Mapping[str, Any], ropes: tuple[HfRope, ...]) -> bool:

@@ -1,0 +1,83 @@
+"""Which released models a config resembles: type, widths, heads of keys, vocabulary; and where it turns otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from rope_core.checks.case import Case
+from rope_core.hf.catalogue import models
+from rope_core.hf.families import packaged
+from rope_core.hf.normal import resolve
+from rope_core.hf.ropes import HfRope, ropes_of
+
+WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads")
+HEADS, VOCABULARY, INNER = "num_key_value_heads", "vocab_size", "intermediate_size"
+# Tokens that fine-tunes add, and what rounds a vocabulary up.
+ADDED = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A released model: what tells it apart from others of its widths, what each layer type does, and its layers."""
+
+    name: str
+    fields: Mapping[str, Any]
+    ropes: Mapping[str | None, HfRope]
+    types: tuple[str, ...]
+
+    def rope(self, layer_type: str | None) -> HfRope | None:
+        """Return the layer type of that name, or the only one there is."""
+        return self.ropes.get(layer_type) or self.ropes.get(None)
+
+
+@cache
+def by_widths() -> dict[tuple[object, ...], list[Released]]:
+    """Return the catalogue and shapes.toml by model type and widths, whatever the lengths."""
+    shapes, rows = packaged("shapes.toml"), dict[tuple[object, ...], list[Released]]()
+    configs = [
+        (model.name, model.hf_config(), {VOCABULARY: shapes["vocabulary"].get(model.id)}) for model in models()
+    ] + [(row["name"], row["config"], {}) for row in shapes["released"]]
+    for name, config, more in configs:
+        text = resolve(config)
+        kept = {field: text.data.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER)} | more
+        released = Released(name, kept, ropes_of(config), tuple(text.layer_types()))
+        rows.setdefault(widths(text.data, text.model_type), []).append(released)
+    return rows
+
+
+def widths(data: Mapping[str, Any], model_type: str | None) -> tuple[object, ...]:
+    """Return what every config of one released model states."""
+    return (model_type, *(data.get(name) for name in WIDTHS))
+
+
+def is_of(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+    """Whether a config of a released model's widths can be that model's: key heads, vocabulary and inner width.
+
+    A config without key heads has as many as heads of queries.
+    """
+    heads = [each.get(HEADS) or each.get(WIDTHS[2]) for each in (data, fields)]
+    sizes = [each.get(VOCABULARY) for each in (data, fields)]
+    inner = [each.get(INNER) for each in (data, fields)]
+    near = not all(isinstance(size, int) for size in sizes) or abs(sizes[0] - sizes[1]) <= ADDED  # type: ignore[operator]
+    return heads[0] == heads[1] and near and (None in inner or inner[0] == inner[1])
+
+
+def resembled(case: Case) -> list[Released]:
+    """Return the released models that a config's shape is that of, whatever their lengths."""
+    key = widths(case.model.data, case.model.model_type)
+    if not all(isinstance(part, str if index == 0 else int) for index, part in enumerate(key)):
+        return []
+    return [each for each in by_widths().get(key, []) if is_of(case.model.data, each.fields)]
+
+
+def twins(case: Case) -> list[tuple[str, HfRope]]:
+    """Released models of the same shape and maximum length, as this layer type runs in them."""
+    found = [(each.name, each.rope(case.rope.layer_type)) for each in resembled(case)]
+    return [
+        (name, rope)
+        for name, rope in found
+        if rope is not None and rope.max_len == case.rope.max_len and rope.head_dim == case.rope.head_dim
+    ]

@@ -1,0 +1,159 @@
+"""What a released model of the same shape has that this config lost or changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
+from rope_core.checks.extend import WINDOWED, cards
+from rope_core.checks.rules.layers import kind_of
+from rope_core.checks.rules.likeness import resembled, twins
+from rope_core.checks.rules.origin import base
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.scheme import LENGTH
+from rope_core.hf.types import DEFAULT, YARN
+from rope_core.rope import Array
+from rope_core.spectrum import spectrum
+
+# Two rotations to what a released file's rounding leaves, relative.
+SAME = 1e-6
+# What no further training changes.
+BUILT_IN = {"head_dim", "rotary_dim", "mrope_section"}
+# What another model of the same shape has otherwise.
+OTHERS = {"rope_type", "rope_theta"}
+
+
+def scaling_lost(case: Case) -> Iterator[Finding]:
+    """Report a config that does not scale its positions where the released model of its shape and base does."""
+    rope = case.rope
+    if rope.nope or rope.rope_type != DEFAULT:
+        return
+    same = [(name, other) for name, other in twins(case) if other.base == rope.base]
+    scaled = [(name, other) for name, other in same if other.rope_type != DEFAULT]
+    if not scaled or len(scaled) < len(same) or scaled[0][1].inv_freq.size != rope.inv_freq.size:
+        return
+    name, other = scaled[0]
+    where = case.model.prefix + ("rope_parameters" if case.model.data.get("rope_parameters") else "rope_scaling")
+    yield finding("scaling_lost", where, model=name, type=kind_of(other), apart=apart(rope.inv_freq, other.inv_freq))
+
+
+# The provenance's names of what a config calls otherwise.
+PLACES = {"rope_type": "scheme", "rope_theta": "base", LENGTH: "train_len"}
+
+
+def released_differs(case: Case) -> Iterator[Finding]:
+    """Report a config that turns like no released model of its widths, or claims more length than they do."""
+    rope = case.rope
+    if rope.nope:
+        return
+    same = [(each.name, each.rope(rope.layer_type)) for each in resembled(case)]
+    matches = [(name, other) for name, other in same if other is not None]
+    # A model of the same length is the one meant, where there is one: other lengths are other trainings.
+    meant = [row for row in matches if row[1].max_len == rope.max_len]
+    others = meant or matches
+    like = [row for row in others if alike(rope, row[1])]
+    if not others or any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
+        return
+    if like:
+        name, other = max(like, key=lambda row: row[1].max_len or 0)
+        reached = max([other.max_len or other.train_len, *(card["max"] for card in cards(case.model, rope.base))])
+        unscaled = not meant and rope.layer_type not in WINDOWED and rope.max_len is not None
+        if unscaled and (rope.max_len or 0) > reached:
+            where = case.top("max_position_embeddings")
+            yield finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)
+        return
+    name, other = min(others, key=lambda row: largest(*frequencies(rope, row[1])))
+    rows = differing(rope, other)
+    names = {row[0] for row in rows}
+    stretched = names == {"rope_type"} and other.rope_type == DEFAULT
+    if stretched and rope.rope_type == YARN:
+        starts = {card["block"][LENGTH] for card in cards(case.model, rope.base)}
+        if starts and rope.train_len not in starts:
+            yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=max(starts))
+        if starts or rope.train_len in (other.max_len, other.train_len):
+            return
+    # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
+    longer = (row[1] for row in matches if row[1].max_len != rope.max_len)
+    extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)
+    origin = rope.provenance.get(PLACES.get(rows[0][0], rows[0][0].partition("[")[0])) if rows else None
+    multiplied = rope.attention_factor, other.attention_factor
+    yield finding(
+        "released_differs",
+        origin.path if origin else case.at(rows[0][0] if rows else "rope_type"),
+        "warning" if names & BUILT_IN or (meant and not extended and not names >= OTHERS) else "note",
+        model=name,
+        released=[Phrase("value", {"name": name, "value": theirs}) for name, _, theirs in rows],
+        own=[Phrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
+        apart=[
+            Phrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
+            *([Phrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})] if unlike(*multiplied) else []),
+        ],
+    )
+
+
+def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
+    """Return the frequencies of two layer types where they differ: at load, else at the longest length."""
+    own, theirs = rope.inv_freq, other.inv_freq
+    for length in () if rope.nope or other.nope else (None, other.max_len):
+        own, theirs = (spectrum(replace(each.request, seq_len=length)).inv_freq for each in (rope, other))
+        if largest(own, theirs) >= SAME:
+            break
+    return own, theirs
+
+
+def sections_apart(rope: HfRope, other: HfRope) -> bool:
+    """Whether two multimodal rotations of as many pairs share them out otherwise."""
+    both = (rope.mrope_section, other.mrope_section)
+    return rope.rotary_dim == other.rotary_dim and None not in both and both[0] != both[1]
+
+
+def unlike(own: float, other: float) -> bool:
+    return not math.isclose(own, other, rel_tol=SAME)
+
+
+def alike(rope: HfRope, other: HfRope) -> bool:
+    """Whether two layer types turn alike, to what a released file's rounding leaves, at load and at full length."""
+    same = largest(*frequencies(rope, other)) < SAME and not sections_apart(rope, other)
+    return same and not unlike(rope.attention_factor, other.attention_factor)
+
+
+def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
+    """Return what two rotations are set to otherwise: the field's name, the own value, the other one's."""
+    kinds = [kind_of(each) for each in (rope, other)]
+    types = [("rope_type", kinds[0], kinds[1])] if rope.rope_type != other.rope_type else []
+    rows: list[tuple[str, object, object]] = [*types]
+    rows += [("rope_theta", rope.base, other.base), ("head_dim", rope.head_dim, other.head_dim)]
+    rows += [("rotary_dim", rope.rotary_dim, other.rotary_dim)] if rope.head_dim == other.head_dim else []
+    if sections_apart(rope, other):
+        rows.append(("mrope_section", rope.mrope_section, other.mrope_section))
+    if not kinds[0] == kinds[1] == DEFAULT and rope.rope_type == other.rope_type:
+        rows.append((LENGTH, rope.train_len, other.train_len))
+        rows += [(name, rope.params.get(name), other.params.get(name)) for name in {**other.params, **rope.params}]
+    texts_of = []
+    for name, mine, theirs in rows:
+        if isinstance(mine, tuple) and isinstance(theirs, tuple) and len(mine) == len(theirs) > 4 and mine != theirs:
+            at = int(np.argmax(np.abs(np.subtract(mine, theirs))))
+            name, mine, theirs = f"{name}[{at}]", mine[at], theirs[at]
+        if mine != theirs:
+            texts_of.append((name, mine, theirs))
+    return texts_of
+
+
+def layers_differ(case: Case) -> Iterator[Finding]:
+    """Report layer types in another order or number than in every released model of the shape."""
+    own, same = tuple(case.model.layer_types()), [each for each in resembled(case) if each.types]
+    if case.rope is not case.ropes[0] or not own or not same or any(each.types == own for each in same):
+        return
+    other = same[0]
+    if len(own) == len(other.types):
+        wrong = [index for index, pair in enumerate(zip(own, other.types, strict=True)) if pair[0] != pair[1]]
+        values: dict[str, object] = {"count": len(wrong), "total": len(own), "first": wrong[0]}
+        kinds = {"own": own[wrong[0]], "released": other.types[wrong[0]]}
+        yield finding("layer_types_differ", case.top("layer_types"), model=other.name, **values, **kinds)
+
+
+RULES = (scaling_lost, released_differs, layers_differ)

@@ -1,0 +1,131 @@
+"""Which layers, how wide and like which released model: every family, and every model of the catalogue."""
+
+import copy
+from typing import Any
+
+import pytest
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rope_core as rc
+from rope_core.checks.findings import check
+from rope_core.checks.rules.likeness import ADDED, by_widths, widths
+from rope_core.hf.families import families
+from rope_core.hf.normal import resolve
+from tests.support import hf_live
+
+CLASSES = transformers.CONFIG_MAPPING
+TYPED = sorted(name for name, row in families().items() if "layer_types" in row and name in CLASSES)
+LISTED = [model for model in rc.models() if len(set(resolve(model.hf_config()).layer_types())) > 1]
+MODELS = st.sampled_from(rc.models())
+SIZES = st.sampled_from(["vocab_size", "num_key_value_heads", "intermediate_size"])
+
+
+def found(config: Any) -> dict[str, str]:
+    return {each.key: each.severity for each in check(config)}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_list_of_layer_types_of_another_length_than_the_model(name: str) -> None:
+    """Refused by transformers' class, so an error here."""
+    own = resolve({"model_type": name, "num_hidden_layers": 8}).layer_types()
+    config = {"model_type": name, "num_hidden_layers": 8, "layer_types": own[:-1]}
+    try:
+        hf_live.config_of(name, {key: value for key, value in config.items() if key != "model_type"})
+    except Exception:  # its own kind of validation error
+        assert "error" in found(config).values()
+    else:
+        assert name.startswith("step3p"), name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(LISTED), st.integers(1, 5), st.booleans())
+def test_layer_types_in_another_order_than_released(model: rc.Model, by: int, all_full: bool) -> None:
+    config = model.hf_config()
+    own = resolve(config).layer_types()
+    other = ["full_attention"] * len(own) if all_full else own[by:] + own[:by]
+    if other == own or (all_full and "full_attention" not in own):
+        return
+    told = found({**config, "layer_types": other})
+    assert told.get("layer_types_differ") == "warning"
+    assert "layer_types_differ" not in found({**config, "layer_types": own})
+
+
+@settings(max_examples=150, deadline=None)
+@given(MODELS, SIZES, st.integers(ADDED + 1, 99_999))
+def test_another_vocabulary_or_number_of_key_heads_is_another_model(model: rc.Model, field: str, more: int) -> None:
+    """Whatever it turns by, no released model's values are held against it; a few added tokens are the same model."""
+    config = model.hf_config()
+    text = resolve(config)
+    stated = {row.name: row.fields.get(field) for row in by_widths().get(widths(text.data, text.model_type), [])}
+    if None in stated.values() or not stated or text.prefix or text.places:
+        return
+    likenesses = {"released_differs", "base_lost", "scaling_lost", "released_shorter", "layer_types_differ"}
+    for size in (max(value for value in stated.values() if value) + more, None):
+        other = {**copy.deepcopy(config), field: size, "rope_theta": 54_321.0}
+        if size is None:
+            if field != "num_key_value_heads" or config["num_attention_heads"] in stated.values():
+                continue
+            other.pop(field)
+        assert not likenesses & found(other).keys(), (model.id, field)
+
+
+def test_added_tokens_are_the_same_model() -> None:
+    config = {**rc.model("llama-3-8b").hf_config(), "rope_theta": 10_000.0}
+    for size, told in ((128256, True), (128256 + ADDED, True), (128256 + ADDED + 1, False), (32000, False)):
+        assert ("released_differs" in found({**config, "vocab_size": size})) == told
+    deepseek = {**rc.model("code-llama-7b").hf_config(), "vocab_size": 32256, "rope_theta": 100_000.0}
+    (lost,) = [each for each in check(deepseek) if each.severity == "warning"]
+    assert (lost.key, lost.values["model"]) == ("scaling_lost", "DeepSeek Coder 6.7B")
+
+
+SHAPES: list[tuple[str, dict[str, Any]]] = [
+    ("stablelm-3b-4e1t", {"partial_rotary_factor": 1.0}),
+    ("pythia-6.9b", {"rotary_pct": 1.0}),
+    ("qwen3-8b", {"head_dim": 64}),
+    (
+        "qwen3-vl-32b",
+        {"rope_scaling": {"rope_type": "default", "mrope_interleaved": True, "mrope_section": [16, 24, 24]}},
+    ),
+    ("glm-4-9b-chat", {"partial_rotary_factor": 1.0}),
+    ("phi-4-mini", {"partial_rotary_factor": 1.0}),
+    ("command-r", {"rope_theta": 10_000.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "fields"), SHAPES)
+@pytest.mark.parametrize("stretched", [False, True])
+def test_a_width_that_no_model_of_the_shape_has_is_loud(name: str, fields: dict[str, Any], stretched: bool) -> None:
+    """Also with another maximum: further training changes a base, never a width."""
+    config = {**rc.model(name).hf_config(), **fields}
+    if stretched and "rope_theta" not in fields:
+        config["max_position_embeddings"] //= 2
+    assert any(each.severity != "note" for each in check(config))
+
+
+def test_single_structures() -> None:
+    nemo = next(row for rows in by_widths().values() for row in rows if row.name == "Mistral Nemo 12B")
+    config = {"model_type": "mistral", **nemo.fields, "rope_theta": 1e6, "max_position_embeddings": 131072}
+    (each,) = [each for each in check(config) if each.key == "released_differs"]
+    assert each.severity == "warning" and "head_dim 128" in each.title() and "head_dim 160" in each.title()
+    chat = {"model_type": "chatglm", "seq_length": 131072, "num_layers": 40}
+    assert found(chat).get("base_small_for_length") == "warning"
+    assert "base_small_for_length" not in found({**chat, "rope_ratio": 500})
+    assert "base_small_for_length" not in found({**chat, "seq_length": 8192})
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+    assert (
+        found({**rc.model("qwen3-8b").hf_config(), "rope_scaling": {**yarn, "attention_factor": 0}})[
+            "attention_factor_zero"
+        ]
+        == "error"
+    )
+    flat = {"rope_type": "default", "mrope_section": [24, 20, 20]}
+    vision = {"model_type": "qwen3_vl_text", "rope_parameters": {**flat, "rope_theta": 5e6}}
+    assert found(vision)["interleaving_missing"] == "warning"
+    assert all("axes_in_blocks" in each.notes for each in rc.engines(vision) if each.name[:4] in ("vLLM", "SGLa"))
+    entry = {"rope_type": "default", "rope_theta": 1e6}
+    for kind in ("full_attention", "sliding_attention"):
+        assert found({"model_type": "gemma3_text", "rope_parameters": {kind: entry}})["layer_dict_missing"] == "warning"
+    one = {"model_type": "gemma4_text", "rope_parameters": {"full_attention": entry}}
+    assert found(one)["layer_dict_missing"] == "error"
