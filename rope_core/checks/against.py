@@ -8,13 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Finding, Phrase, apart, finding, texts
+from rope_core.checks.blocks import is_scaled, reach
+from rope_core.checks.case import Finding, Phrase, apart, finding, shown, texts
+from rope_core.checks.extend import WINDOWED
 from rope_core.checks.schemas import compare, one_type, to_v5
+from rope_core.errors import Rule, reject
 from rope_core.hf.normal import resolve
 from rope_core.hf.read import read_config, refuse
 from rope_core.hf.ropes import HfRope, layer_types, ropes_of
-from rope_core.hf.scheme import LENGTH
+from rope_core.hf.scheme import COMMON, LENGTH, READ_ELSEWHERE, TYPES
+from rope_core.hf.types import DEFAULT, NEEDS_LENGTH
 from rope_core.hf.versions import text_part
+from rope_core.schemes import SCHEMES
 
 # Fields of an override that are meant to change a rotation.
 FIELDS = ("rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor")
@@ -22,31 +27,46 @@ FIELDS = ("rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_facto
 SILENT = ("model_type", "max_len", "train_len", "inv_freq", "head_dim", "nope_layers")
 
 
-def agreement(config: object, other: object, seq_len: int | None = None) -> list[Finding]:
+def agreement(
+    config: object, other: object, seq_len: int | None = None, layer_type: str | None = None
+) -> list[Finding]:
     """Return where two configs that must turn alike do not: a draft and its target, before and after a conversion.
 
-    One finding for each layer type that differs, an error; "max_position_embeddings" apart is a note, or an error where
-    either ends before ``seq_len``, the length that is served: engines build as many rows of cos and sin.
+    One finding for each layer type that differs, an error. Where one config has a single rotation and the other
+    several, it is held to those of its own attention, windowed or not, or to ``layer_type``; a note names its match.
+    "max_position_embeddings" apart is a note, or an error where either ends before ``seq_len``, the length that is
+    served: engines build as many rows of cos and sin.
     Raises ConfigError when either cannot be read.
 
     >>> target = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6}
     >>> [one.key for one in agreement({**target, "rope_theta": 1e4}, target)]
     ['configs_disagree']
     """
-    rows = [row for row in compare(config, other) if not row.same]
-    findings = []
+    rows, types = compare(config, other), [layer_types(config), layer_types(other)]
+    if layer_type is not None and layer_type not in (known := [*types[0], *types[1]]):
+        raise reject("layer_type", Rule("one_of", {"names": known}) if known else Rule("no_layer_type"), layer_type)
+    rows = [row for row in rows if not row.same and (layer_type is None or row.layer_type in (None, layer_type))]
+    findings: list[Finding] = []
+    if bool(types[0]) != bool(types[1]) and layer_type is None:
+        several, single = (types[0], other) if types[0] else (types[1], config)
+        loud = {row.layer_type for row in rows if row.field not in SILENT or (row.field == "inv_freq" and row.right)}
+        meant = [kind for kind in several if (kind in WINDOWED) == _windowed(single)] or several
+        if same := [kind for kind in meant if kind not in loud]:
+            others = [kind for kind in several if kind in loud]
+            findings.append(finding("turns_as_one_type", "layer_types", same=same, others=others))
+        rows = [row for row in rows if row.layer_type in (same or meant)]
     for kind in dict.fromkeys(row.layer_type for row in rows):
         mine = [row for row in rows if row.layer_type == kind]
         worst = next((float(row.right) for row in mine if row.field == "inv_freq"), 0.0)  # type: ignore[arg-type]
-        loud = [row for row in mine if row.field not in SILENT]
-        if not loud and not worst:
+        named = [row for row in mine if row.field not in SILENT]
+        if not named and not worst:
             continue
         left, right = (one_type(read_config(each), kind, None) for each in (config, other))
-        texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in loud)
+        texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in named)
         findings.append(
             finding(
                 "configs_disagree",
-                ", ".join(row.field for row in loud) or LENGTH,
+                ", ".join(row.field for row in named) or LENGTH,
                 None,
                 kind,
                 differences=texts_of or LENGTH,
@@ -61,6 +81,12 @@ def agreement(config: object, other: object, seq_len: int | None = None) -> list
     elif lengths:
         findings.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
     return findings
+
+
+def _windowed(config: object) -> bool:
+    """Whether a config's attention looks no further than a window."""
+    data = resolve(read_config(config)).data
+    return bool(data.get("sliding_window")) and data.get("use_sliding_window", True) is not False
 
 
 def overridden(config: object, override: object) -> tuple[dict[str, Any], list[Finding]]:
@@ -83,17 +109,40 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     prefix = resolve(before).prefix
     _replace(after, copy.deepcopy(dict(override)))
     old, new = (text_part(each, prefix).get("rope_parameters") for each in (before, after))
+    if new is None and isinstance(old, dict):
+        # transformers stops on it, so what is checked besides is the config as it was.
+        text_part(after, prefix)["rope_parameters"] = old
+        dropped = [f"{key} {shown(value)}" for key, value in old.items()]
+        return after, [finding("override_null", f"{prefix}rope_parameters", dropped=dropped)]
     if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
         return after, _idle(before, after, override)
     kinds = [*layer_types(before)]
-    lost = [key for key in old if key not in new]
+    lost = [key for key in _dropped(old, new) if key not in kinds or new.keys() & {*kinds}]
     for kind in kinds:
         inner = new.get(kind)
         if isinstance(old.get(kind), dict) and isinstance(inner, dict):
-            lost += [f"{kind}.{key}" for key in old[kind] if key not in inner]
-    if not lost:
-        return after, []
-    return after, [_loss(before, after, prefix, lost)]
+            lost += [f"{kind}.{key}" for key in _dropped(old[kind], inner)]
+    found = [_loss(before, after, prefix, lost)] if lost else []
+    return after, [*found, *_needless(before, after, f"{prefix}rope_parameters")]
+
+
+def _dropped(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return the keys of a dict that a new one leaves out and its type reads; all of them where it has no scaling."""
+    kind = new.get("rope_type", new.get("type", DEFAULT))
+    read = {*COMMON, *READ_ELSEWHERE, *(param.name for param in SCHEMES[TYPES.get(kind, "none")].params)}
+    read |= {LENGTH} if kind in NEEDS_LENGTH else set()
+    # The type's older name, and a trained length that a type without one takes for nothing.
+    kept = {key for key in old if key not in new and (kind == DEFAULT or key in read or isinstance(old[key], dict))}
+    return [key for key in old if key in kept and key not in ("rope_type", "type")]
+
+
+def _needless(before: Mapping[str, Any], after: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Report a scaling that is put over one that reaches as far already."""
+    for old, new in zip(_ropes(before), _ropes(after), strict=False):
+        if is_scaled(old) and is_scaled(new) and old.rope_type != new.rope_type and reach(new) <= reach(old):
+            values = {"old": old.rope_type, "new": new.rope_type, "reach": reach(old)}
+            yield finding("override_not_needed", where, None, old.layer_type, **values)
+            return
 
 
 def _replace(target: dict[str, Any], override: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from rope_core.cli.source import HELP, load, read_source, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.errors import reject, sentence
 from rope_core.hf.read import parse, read_config
+from rope_core.hf.ropes import layer_types
 
 SKIPPED = ("node_modules", "__pycache__")
 MOST_FILES = 10_000
@@ -73,13 +74,19 @@ def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) 
         if options.override is not None:
             config, extra = overridden(config, parse(options.override))
         if options.other is not None:
-            extra += agreement(config, load(options.other), options.seq_len)
+            extra += agreement(config, load(options.other), options.seq_len, options.layer_type)
+            if not layer_types(config):
+                # The layer type of the other config: this one has a single rotation.
+                how = (options.transformers, None, options.seq_len)
         kept = [
             finding
             for finding in extra
             if options.layer_type is None or finding.layer_type in (None, options.layer_type)
         ]
-        return by_severity([*kept, *check(config, *how, everything=options.all)])
+        # A base that the override drops is told as its loss, not as a base that the file lacks.
+        dropped = any(finding.key == "override_loses" and finding.severity == "error" for finding in extra)
+        own = check(config, *how, everything=options.all)
+        return by_severity([*kept, *(each for each in own if not (dropped and each.key.startswith("base_")))])
     if isinstance(given, bytes):
         return check_text(given, *how, everything=options.all)
     return check(given, *how, everything=options.all)

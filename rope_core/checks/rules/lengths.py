@@ -9,7 +9,7 @@ from dataclasses import replace
 from rope_core.checks.case import Case, Finding, Phrase, finding, largest
 from rope_core.checks.extend import cards
 from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
+from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
 from rope_core.schemes import yarn_range
 from rope_core.spectrum import Request, spectrum
@@ -159,14 +159,30 @@ def beyond(case: Case) -> Iterator[Finding]:
     longest = case.rope.max_len
     if case.seq_len is None or longest is None or case.rope.nope:
         return
-    factor = case.rope.params.get("factor")
-    reach = longest
-    if case.rope.rope_type in NEEDS_LENGTH and isinstance(factor, int | float):
-        reach = max(longest, math.floor(factor * case.rope.train_len))
-    if case.seq_len > reach:
-        yield finding(
-            "length_beyond", case.top("max_position_embeddings"), asked=case.seq_len, reach=reach, max=longest
-        )
+    factor, kind = case.rope.params.get("factor"), case.rope.rope_type
+    reach = further = longest
+    if isinstance(factor, int | float) and factor > 1:
+        stated = case.parameters.values.get(LENGTH, case.model.data.get(LENGTH))
+        if kind in NEEDS_LENGTH:
+            reach = further = max(longest, math.floor(factor * case.rope.train_len))
+        elif kind in (LINEAR, DYNAMIC) and isinstance(stated, int) and not isinstance(stated, bool):
+            reach = further = max(longest, math.floor(factor * stated))
+        elif kind in (LINEAR, DYNAMIC):
+            further = math.floor(factor * longest)
+    values: dict[str, object] = {
+        "asked": case.seq_len,
+        "reach": reach,
+        "max": longest,
+        "type": kind,
+        "further": further,
+    }
+    where = case.top("max_position_embeddings")
+    if case.seq_len > further:
+        advice = Phrase("extend" if kind == DEFAULT else "extend_own", {"type": kind})
+        both = Phrase("either_reading", values) if further > reach else Phrase("nothing")
+        yield finding("length_beyond", where, **values, advice=advice, both=both)
+    elif case.seq_len > reach:
+        yield finding("length_by_reading", where, **values, factor=factor)
 
 
 RULES = (length_missing, length_overridden, length_not_smaller, factor_and_lengths, scaled_twice, beyond)

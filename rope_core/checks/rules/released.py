@@ -70,12 +70,12 @@ def released_differs(case: Case) -> Iterator[Finding]:
     rows = differing(rope, other)
     names = {row[0] for row in rows}
     stretched = names == {"rope_type"} and other.rope_type == DEFAULT
-    if stretched and rope.rope_type == YARN:
-        starts = {card["block"][LENGTH] for card in cards(case.model, rope.base)}
-        if starts and rope.train_len not in starts:
-            yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=max(starts))
-        if starts or rope.train_len in (other.max_len, other.train_len):
-            return
+    recipes = [card["block"] for card in cards(case.model, rope.base)] if stretched and rope.rope_type == YARN else []
+    if any(block.items() <= case.parameters.values.items() for block in recipes):
+        return
+    if recipes and all(rope.train_len != block[LENGTH] for block in recipes):
+        yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=recipes[0][LENGTH])
+        return
     # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
     longer = (row[1] for row in matches if row[1].max_len != rope.max_len)
     extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)

@@ -14,6 +14,7 @@ from rope_core.checks.against import agreement, overridden
 from rope_core.checks.case import shown
 from rope_core.checks.extend import extend
 from rope_core.checks.schemas import to_v5
+from rope_core.hf.ropes import ropes_of
 from tests.support import hf_live
 
 LLAMA31 = rc.model("llama-3.1-8b").hf_config()
@@ -261,3 +262,75 @@ def test_a_list_of_types_to_scale_that_transformers_does_not_read() -> None:
         findings = [each for each in rc.check(config) if each.key == "yarn_only_types_not_read"]
         assert sorted(str(each.values["layers"]) for each in findings) == sorted(wrong)
         assert all(each.field == "yarn_only_types" for each in findings)
+
+
+@pytest.mark.parametrize("name", [model.id for model in rc.models() if len(rc.layer_types(model.hf_config())) > 1])
+def test_one_rope_beside_several_layer_types_is_held_to_its_own_attention(name: str) -> None:
+    """vllm-project/speculators#892: a draft without a window turns as the layers that see everything, or is wrong."""
+    target = rc.model(name).hf_config()
+    for kind, rope in ropes_of(target).items():
+        if rope.nope or rope.rope_type not in ("default", "linear", "yarn") or rope.rotary_dim != rope.head_dim:
+            continue
+        params = {key: value for key, value in rope.params.items() if value is not None}
+        lengths = {"original_max_position_embeddings": rope.train_len} if rope.rope_type == "yarn" else {}
+        block = {"rope_type": rope.rope_type, "rope_theta": rope.base, **params, **lengths}
+        draft = {"model_type": "llama", "head_dim": rope.head_dim, "max_position_embeddings": rope.max_len}
+        draft |= {"rope_parameters": block}
+        layout = rope.layout == "half"
+        windowed = kind == "sliding_attention"
+        for window in (None, 1024):
+            keys = [each.key for each in agreement({**draft, "sliding_window": window}, target)]
+            if layout and windowed == bool(window):
+                assert keys == ["turns_as_one_type"], (kind, window)
+        assert not layout or agreement(draft, target, layer_type=kind) == []
+        wrong = {**draft, "rope_parameters": {**block, "rope_theta": 2 * rope.base}}
+        assert [each.key for each in agreement(wrong, target, layer_type=kind)] == ["configs_disagree"]
+    with pytest.raises(ValueError, match="layer_type must be one of"):
+        agreement(target, target, layer_type="nobody")
+
+
+LINEAR4 = {"type": "linear", "factor": 4.0}
+
+
+@pytest.mark.parametrize("name", ["rope_scaling", "rope_parameters"])
+def test_an_override_of_null_says_what_it_drops_and_blames_no_base(name: str) -> None:
+    """axolotl-ai-cloud/axolotl#383; transformers stops where the class itself does, on None."""
+    config = {**rc.model("llama-2-7b").hf_config(), "rope_theta": 1e5, "rope_scaling": LINEAR4}
+    after, (each,) = overridden(config, {name: None})
+    assert (each.key, each.severity) == ("override_null", "error")
+    assert "factor 4" in each.title() and "rope_theta 100000" in each.title("zh")
+    assert not [found for found in rc.check(after) if found.key.startswith("base_")]
+    loaded = hf_live.config_of("llama", {"rope_theta": 1e5, "rope_scaling": LINEAR4})
+    loaded.rope_parameters = None
+    with pytest.raises(TypeError):
+        hf_live.frequencies("llama", loaded, None, None)
+
+
+def test_an_override_over_a_scaling_that_reaches_as_far() -> None:
+    yarn = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 4.0, "original_max_position_embeddings": 8192}
+    _, (each,) = overridden(LLAMA31, {"rope_scaling": yarn})
+    # Keys of the old type are not asked for.
+    assert (each.key, each.values["reach"]) == ("override_not_needed", 131072)
+    assert [one.key for one in overridden(LLAMA31, {"rope_scaling": {**yarn, "factor": 64.0}})[1]] == []
+    short = {key: value for key, value in yarn.items() if key != "rope_theta"}
+    assert overridden(LLAMA31, {"rope_scaling": short})[1][0].values["lost"] == ("rope_theta",)
+
+
+@pytest.mark.parametrize("kind", ["linear", "dynamic"])
+@pytest.mark.parametrize("factor", [2.0, 4.0, 8.0])
+def test_a_scaling_without_a_trained_length_has_two_readings(kind: str, factor: float) -> None:
+    config = {**rc.model("llama-2-7b").hf_config(), "rope_scaling": {"type": kind, "factor": factor}}
+    far = int(4096 * factor)
+    for length, key in (
+        (4096, None),
+        (4097, "length_by_reading"),
+        (far, "length_by_reading"),
+        (far + 1, "length_beyond"),
+    ):
+        told = [each for each in rc.check(config, seq_len=length) if each.key.startswith("length_b")]
+        assert [each.key for each in told] == ([key] if key else [])
+        assert all("4096" in each.title() and str(far) in each.title() for each in told)
+        assert all("rope extend prints how" in each.change() for each in told if key == "length_beyond")
+    stated = {**config, "original_max_position_embeddings": 2048}
+    (each,) = [each for each in rc.check(stated, seq_len=100_000) if each.key == "length_beyond"]
+    assert each.values["reach"] == max(4096, int(2048 * factor)) and "if 4096" not in each.title()
