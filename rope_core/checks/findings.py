@@ -25,13 +25,14 @@ from rope_core.hf.params import effective
 from rope_core.hf.read import parse, read_config
 from rope_core.hf.read import read_file as read_text
 from rope_core.hf.ropes import HfRope, build
-from rope_core.hf.versions import read_by_4
+from rope_core.hf.versions import read_by_4, text_part
 from rope_core.rope import MAX_LEN
 
 RULES = (
     *keys.RULES,
     *origin.RULES,
     *released.RULES,
+    *unread.RULES,
     *lengths.RULES,
     *ramps.RULES,
     *geometry.RULES,
@@ -114,6 +115,11 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
     """Name the parts that turn by rows, columns and frames, and what each axis gets of a head."""
     try:
         for rope in axial(data).values():
+            part = text_part(data, f"{rope.place}." if rope.place else "")
+            given = part.get("attention_head_dim")
+            if isinstance(given, int) and not isinstance(given, bool) and given != rope.head_dim:
+                widths = [f"{axis} {width}" for axis, width in rope.widths.items()]
+                yield finding("axes_do_not_fill", rope.place or "config", widths=widths, sum=rope.head_dim, head=given)
             yield finding(
                 "axial_rope",
                 rope.place or "config",

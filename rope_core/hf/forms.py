@@ -17,6 +17,17 @@ from rope_core.hf.read import MAX_LAYERS, count, names, number, refuse, table
 # Fields that hold a text model in configs of remote code.
 TEXT_FIELDS = ("text_config", "llm_config", "language_config", "thinker_config")
 MISTRAL = "mistral_params"
+META, META_HALVES = "meta_params", "meta_params_halves"
+# Fields of Meta's own params.json and of executorch's, which Mistral's lacks.
+OF_META = {
+    "multiple_of",
+    "ffn_dim_multiplier",
+    "use_scaled_rope",
+    "rope_freq_base",
+    "use_hf_rope",
+    "no_rope_layer_interval",
+}
+OF_TENSORRT = {"rotary_base", "rotary_scaling"}
 STEP = ("step3p5", "step3p7_text")
 MINIMAX_REMOTE = ("minimax_text_01", "minimax_m1")
 _YARN = {"beta": "beta_fast", "alpha": "beta_slow"}
@@ -41,12 +52,30 @@ def is_mistral_params(config: Mapping[str, Any]) -> bool:
     return "model_type" not in config and {"dim", "n_layers", "n_heads"} <= config.keys()
 
 
+def foreign_type(config: Mapping[str, Any]) -> str | None:
+    """Return the type of a config without model_type that is in another program's schema, None where it is in none.
+
+    Sources: ModelArgs in meta-llama/llama-models models/llama3/args.py and in pytorch/executorch
+    examples/models/llama/model_args.py; PretrainedConfig in NVIDIA/TensorRT-LLM tensorrt_llm/models/modeling_utils.py.
+    """
+    if is_mistral_params(config):
+        if OF_META.isdisjoint(config):
+            return MISTRAL
+        return META_HALVES if config.get("use_hf_rope") else META
+    name = config.get("architecture")
+    if isinstance(name, str) and not OF_TENSORRT.isdisjoint(config):
+        return name.removesuffix("ForCausalLM").lower()
+    return None
+
+
 def rewrite(data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str) -> Form:
     """Return the fields of a text model under transformers' names, whatever form the config has."""
     form = Form(data, family, prefix)
     for name, alias in family.get("names", {}).items():
         if alias in data and name not in data:
             form.put(name, data[alias], alias)
+    if "model_type" not in data and not OF_TENSORRT.isdisjoint(data):
+        _tensorrt(form)
     if (change := _CHANGES.get(kind or "")) is not None:
         change(form)
     return form
@@ -68,6 +97,37 @@ def _mistral(form: Form) -> None:
         own = "attention_factor" if name == "apply_scale" else _YARN.get(name, name)
         form.places[f"rope_parameters.{own}"] = f"{form.prefix}yarn.{name}"
     form.put("rope_parameters", block, "yarn")
+
+
+def _tensorrt(form: Form) -> None:
+    """Bring TensorRT-LLM's names to transformers'."""
+    for own, name in (("rotary_base", "rope_theta"), ("rotary_scaling", "rope_scaling"), ("head_size", "head_dim")):
+        if form.data.get(own) is not None:
+            form.put(name, form.data[own], own)
+
+
+def _meta(form: Form) -> None:
+    """Bring the base, Llama 3's scaling and the layers without rotation to transformers' names.
+
+    use_scaled_rope alone is Llama 3.1's scaling, by 8 from 8,192 tokens; Llama 3.2 states its factor.
+    """
+    data = form.data
+    for own, name in (("rope_freq_base", "rope_theta"), ("max_context_len", "max_position_embeddings")):
+        if data.get(own) is not None and data.get(name) is None:
+            form.put(name, data[own], own)
+    if data.get("use_scaled_rope"):
+        block = {"rope_type": "llama3", "factor": data.get("rope_scale_factor", 8.0)}
+        block |= {
+            "low_freq_factor": data.get("low_freq_factor", 1.0),
+            "high_freq_factor": data.get("high_freq_factor", 4.0),
+        }
+        form.put("rope_scaling", {**block, "original_max_position_embeddings": 8192}, "use_scaled_rope")
+        form.places["rope_scaling.factor"] = f"{form.prefix}rope_scale_factor"
+    every = data.get("no_rope_layer_interval")
+    total = count(form.prefix + "n_layers", data.get("n_layers", 0), 0, MAX_LAYERS)
+    step = count(f"{form.prefix}no_rope_layer_interval", every) if every else 0
+    flags = [int(not step or (layer + 1) % step > 0) for layer in range(total)]
+    form.put("no_rope_layers", flags, "no_rope_layer_interval")
 
 
 def _step(form: Form) -> None:
@@ -138,6 +198,7 @@ def _minimax(form: Form) -> None:
 
 _CHANGES: dict[str, Callable[[Form], None]] = {
     MISTRAL: _mistral,
+    **dict.fromkeys((META, META_HALVES), _meta),
     **dict.fromkeys(STEP, _step),
     "hunyuan_vl": _hunyuan,
     "hunyuan_vl_text": _hunyuan,

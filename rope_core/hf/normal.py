@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
-from rope_core.hf.forms import MISTRAL, TEXT_FIELDS, is_mistral_params, rewrite
+from rope_core.hf.forms import TEXT_FIELDS, foreign_type, rewrite
 from rope_core.hf.read import MAX_LAYERS, count, names, refuse, table
 
 # Types of released configs that transformers reads as another.
@@ -157,8 +157,8 @@ def _beside(config: Mapping[str, Any], part: str) -> tuple[dict[str, Any], str, 
 def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | None]:
     """Return the fields of the text part, its dotted place and its model_type."""
     data, prefix, kind = dict(config), "", config.get("model_type")
-    if is_mistral_params(data):
-        return data, prefix, MISTRAL
+    if "model_type" not in data and (foreign := foreign_type(data)) is not None:
+        return data, prefix, foreign
     for _ in range(4):
         if kind is not None and not isinstance(kind, str):
             raise refuse(prefix + "model_type", "a_name", kind)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rope_core.checks.case import Case, Finding, Phrase, finding, largest, real
-from rope_core.checks.rules.layers import named
+from rope_core.checks.rules.layers import kind_of, named
 from rope_core.checks.schemas import OLD, flat_dict
 from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import Model
@@ -17,6 +17,18 @@ from rope_core.hf.versions import text_part
 
 BASE = re.compile(r"(?i)(rope|rotary).*(theta|base)|^theta$")
 DICTS = ("rope_parameters", "rope_scaling")
+LIKE_ROPE = re.compile(
+    r"(?i)rope|rotary|yarn|(^|_)ntk|theta|compress_pos_emb|compression_ratio|max_trained_positions|^alpha_value$"
+)
+# Fields that a rule of their own reports, that some class reads, or that only say that there is a rotation.
+TOLD = {
+    *OLD, *DICTS, "rope_interleave", "indexer_rope_interleave", "compress_ratios", "yarn_only_types", "rope_type",
+    "no_rope_layers", "no_rope_layer_interval", "layer_rope_theta", "qk_rope_head_dim", "rotary_dim", "rope_ratio",
+    "rope_base", "rope_scaling_factor", "rotary_scaling_factor", "rotary_emb_fraction",
+}  # fmt: skip
+ON = re.compile(r"(?i)^(use_)?(rope|rotary)(_emb|_embeddings?)?$")
+# By which exllama raises the base; what released configs carry for other programs.
+ALPHAS, SPARE = ("rope_alpha", "alpha_value"), ("max_trained_positions",)
 
 
 def leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -62,6 +74,32 @@ def elsewhere(case: Case) -> Iterator[Finding]:
         loud = bool(above) and path.rpartition(".")[2] not in OLD
         places = [Phrase("value", {"name": place, "value": value}) for place, value in unread.items()]
         yield finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
+
+
+def fields(case: Case) -> Iterator[Finding]:
+    """Report every other field of a rope-like name that no layer reads, with what runs instead."""
+    model, rope = case.model, case.rope
+    if rope is not case.ropes[0]:
+        return
+    read = {origin.path for each in case.ropes for origin in each.provenance.values()}
+    read |= {model.path(name) for name in model.places} | {str(model.family.get("switch", {}).get("field"))}
+    running = {each.base for each in case.ropes}
+    for name, value in model.data.items():
+        if not LIKE_ROPE.search(name) or name in TOLD or name in model.places or model.path(name) in read:
+            continue
+        silent = value is not True and (value in (None, False, 0, 1) or value in ([], {}) or isinstance(value, str))
+        if silent or ON.search(name):
+            continue
+        if value is True and ("interleave" not in name or rope.layout == "interleaved"):
+            continue
+        if real(value) in running or model.data.get(model.family.get("theta_field", "")) == value:
+            continue
+        alpha = real(value) if name in ALPHAS else None
+        raised = rope.base * alpha ** (rope.rotary_dim / max(rope.rotary_dim - 2, 1)) if alpha and alpha > 1 else 0.0
+        advice = Phrase("raised_base", {"base": raised}) if raised else Phrase("state_or_remove")
+        severity = "warning" if model.known and name not in SPARE else "note"
+        runs = Phrase("runs_so", {"type": kind_of(rope), "base": rope.base, "layout": rope.layout})
+        yield finding("field_not_read", model.path(name), severity, key=name, value=value, runs=runs, advice=advice)
 
 
 def flat(model: Model, parts: list[Parameters], ropes: tuple[HfRope, ...]) -> Iterator[Finding]:
@@ -141,3 +179,6 @@ def nested(model: Model, parts: list[Parameters], unread: Mapping[str, Any]) -> 
             named_type = {"rope_type": unread.get("rope_type", unread.get("type", kept.get("rope_type", "default")))}
             now[kind] = {**named_type, **kept, **{key: value for key, value in unread.items() if key != "type"}}
     return now
+
+
+RULES = (fields,)

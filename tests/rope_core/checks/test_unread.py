@@ -90,3 +90,71 @@ def test_a_config_that_states_a_base_is_not_called_silent(name: str) -> None:
         assert bool(told) != (read and name in config)
         assert all("77777" in each.title() for each in told)
     assert [each.key for each in check(llama) if each.key.startswith("base_")] == ["base_is_class_default"]
+
+
+def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    a, b = (rc.from_hf(each) for each in (one, other))
+    return bool((a.inv_freq == b.inv_freq).all()) and (a.layout, a.nope_layers) == (b.layout, b.nope_layers)
+
+
+@settings(max_examples=40, deadline=None)
+@given(BASES, st.integers(2, 32), st.booleans(), st.sampled_from(["llama", "qwen2", "mixtral"]))
+def test_tensorrt_llm_s_config_is_read(base: float, factor: int, scaled: bool, kind: str) -> None:
+    """NVIDIA/TensorRT-LLM#1676: rotary_base and rotary_scaling; a lost scaling shows beside the checkpoint's config."""
+    from rope_core.checks.against import agreement
+
+    sizes = {"hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 8192}
+    scaling = {"type": "linear", "factor": float(factor)}
+    hf = {"model_type": kind, **sizes, "rope_theta": base, "rope_scaling": scaling}
+    name = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "mixtral": "MixtralForCausalLM"}[kind]
+    trt = {"architecture": name, **sizes, "position_embedding_type": "rope_gpt_neox", "rotary_base": base}
+    trt |= {"rotary_scaling": scaling} if scaled else {}
+    assert [each.key for each in agreement(trt, hf)] == ([] if scaled else ["configs_disagree"])
+    assert not [each for each in check(trt) if each.key.startswith(("base_", "unknown"))]
+
+
+@settings(max_examples=40, deadline=None)
+@given(BASES, st.sampled_from([None, 8, 32]), st.sampled_from([0, 4]), st.booleans())
+def test_meta_s_and_executorch_s_params_are_read(base: float, factor: int | None, every: int, halves: bool) -> None:
+    sizes = {"dim": 2048, "n_heads": 32, "n_layers": 16, "multiple_of": 256, "max_seq_len": 131072}
+    params = {**sizes, "rope_freq_base": base, "use_hf_rope": halves, "no_rope_layer_interval": every or None}
+    params |= {"use_scaled_rope": True, "rope_scale_factor": factor} if factor else {}
+    llama3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+    smollm = {"model_type": "smollm3", "hidden_size": 2048, "num_attention_heads": 32, "num_hidden_layers": 16}
+    hf = {**smollm, "max_position_embeddings": 131072, "rope_theta": base, "no_rope_layer_interval": every or 999}
+    hf |= {"rope_scaling": {"rope_type": "llama3", "factor": factor, **llama3}} if factor else {}
+    assert rc.from_hf(params).layout == ("half" if halves else "interleaved")
+    assert alike({**params, "use_hf_rope": True}, hf)
+    assert not [each for each in check(params) if each.severity != "note"]
+
+
+FOREIGN = ["rope_alpha", "alpha_value", "rope_condense_ratio", "rotary_scaling", "yarn_ext_factor", "compress_pos_emb"]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(rc.models()), st.sampled_from(FOREIGN), st.integers(11, 97))
+def test_a_rope_like_field_that_nobody_reads_is_named_with_what_runs(model: rc.Model, name: str, value: int) -> None:
+    config = model.hf_config()
+    assert "field_not_read" not in [each.key for each in check(config)]
+    given = {"type": "linear", "factor": value} if name == "rotary_scaling" else value
+    (each,) = [each for each in check({**config, name: given}) if each.key == "field_not_read"]
+    assert each.field == name and str(value) in each.title() and "base" in each.why()
+    idle: Any
+    for idle in (None, False, 0, 1.0, {}, ""):
+        assert "field_not_read" not in [each.key for each in check({**config, name: idle})]
+
+
+def test_single_fields_of_other_programs() -> None:
+    """turboderp-org/exllamav2#704 and vllm-project/vllm#17785."""
+    llama3 = rc.model("llama-3-8b").hf_config()
+    (each,) = [each for each in check({**llama3, "rope_alpha": 2.65}) if each.key == "field_not_read"]
+    assert each.values["advice"].values["base"] == pytest.approx(500_000 * 2.65 ** (128 / 126))  # type: ignore[attr-defined]
+    nomic = {"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000}
+    for flag, told in ((True, True), (False, False)):
+        fields = [each for each in check({**nomic, "rotary_emb_interleaved": flag}) if each.key == "field_not_read"]
+        assert [each.severity for each in fields] == (["warning"] if told else [])
+        assert all("pairs half" in each.why() for each in fields)
+    assert "field_not_read" not in [each.key for each in check({**llama3, "use_rope": True, "rotary": True})]
+    for widths, told in (([16, 56, 48], True), ([16, 56, 56], False)):
+        flux = {"_class_name": "FluxTransformer2DModel", "attention_head_dim": 128, "axes_dims_rope": widths}
+        assert ("axes_do_not_fill" in [each.key for each in check(flux)]) == told
