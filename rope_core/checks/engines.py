@@ -22,7 +22,7 @@ from rope_core.errors import ArgumentError, ConfigError, sentence, whole
 from rope_core.hf.completion import Parameters
 from rope_core.hf.families import DICT, Origin, composites
 from rope_core.hf.families import recorded as wheel
-from rope_core.hf.normal import resolve
+from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, build, differing, pick
 from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK
@@ -166,17 +166,22 @@ def engines(
     return [unsupported(engine, kind) or compared(engine, answers[0]) for engine in answers]
 
 
-def unsupported(engine: Engine, model_type: str) -> Engine | None:
-    """Return the engine without numbers where its version lacks the config's model type; None where it has it.
+def lacks(name: str, model_type: str) -> bool:
+    """Whether the version of the engine ``name`` has no such model type.
 
     The bare text part of a composite counts as known with any composite that holds it. A type that transformers 5.23
     lacks as well comes with code of its own, which 4.57 runs too.
     """
-    known = known_types(engine.name)
-    holders = {name for name, part in composites().items() if part["text_type"] == model_type}
+    known = known_types(name)
+    holders = {holder for holder, part in composites().items() if part["text_type"] == model_type}
     if not model_type or known is None or known & {model_type, *holders}:
-        return None
-    if engine.name.startswith("transformers") and model_type not in wheel()["family"].keys() | composites().keys():
+        return False
+    return not name.startswith("transformers") or model_type in wheel()["family"].keys() | composites().keys()
+
+
+def unsupported(engine: Engine, model_type: str) -> Engine | None:
+    """Return the engine without numbers where its version lacks the config's model type; None where it has it."""
+    if not lacks(engine.name, model_type):
         return None
     values = {"engine": engine.name, "model_type": model_type[:80]}
     return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
@@ -232,13 +237,18 @@ def as_transformers(reference: HfRope | None, failure: ConfigError | None) -> An
     return reference.inv_freq, reference.attention_factor, (), {}
 
 
+def read_as_4(data: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """Return the config that makes version 5 compute what 4.57 computes of this one, older type first where it wins."""
+    old = read_by_4(data, model)
+    scaling = text_part(old, model.prefix).get("rope_scaling")
+    if isinstance(scaling, dict) and scaling.get("type") and model.model_type in types_that_win():
+        scaling["rope_type"] = scaling["type"]
+    return old
+
+
 def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, task: Task) -> Answer:
     """Compute as transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
-    old = read_by_4(data, resolve(data))
-    scaling = text_part(old, task.model.prefix).get("rope_scaling")
-    if isinstance(scaling, dict) and scaling.get("type") and task.model.model_type in types_that_win():
-        scaling["rope_type"] = scaling["type"]
-    model = resolve(old)
+    model = resolve(read_as_4(data, resolve(data)))
     if task.kind == PROPORTIONAL and isinstance(data.get("rope_scaling"), dict):
         raise Refused("unknown_type", kind=task.kind)
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
+from rope_core.checks.engines import read_as_4
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import for_4
@@ -25,7 +26,7 @@ from rope_core.hf.params import effective
 from rope_core.hf.read import parse, read_config
 from rope_core.hf.read import read_file as read_text
 from rope_core.hf.ropes import HfRope, build
-from rope_core.hf.versions import read_by_4, text_part
+from rope_core.hf.versions import text_part
 from rope_core.rope import MAX_LEN
 
 RULES = (
@@ -98,7 +99,7 @@ def check(
     findings = list(_images(data))
     if transformers == VERSIONS[0]:
         findings += for_4(data, model)
-        model = resolve(read_by_4(data, model))
+        model = resolve(read_as_4(data, model))
     new = {each.key for each in findings} & {"rope_parameters_not_read"}
     findings += (each for each in _rules(model, transformers, seq_len) if not (new and each.key.startswith("base_")))
     findings += _parts(data, transformers, seq_len)

@@ -27,6 +27,8 @@ def effective(model: Model) -> list[Parameters]:
         return [fixed(model)]
     raw, path, source, traps = chosen(model)
     convert = model.family.get("convert")
+    if source == DICT and raw and model.family.get("flat_dict") == "refused" and not nested_keys(model, raw):
+        raise refuse(path, "dict_per_type", sorted(raw), model_type=model.model_type)
     if convert == "neomme":
         raw, source = {**{kind: {} for kind in model.layer_types()}, **raw}, DICT
     if convert in LEGACY_SPLIT:

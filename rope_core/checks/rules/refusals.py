@@ -9,7 +9,7 @@ from rope_core.errors import ArgumentError, ConfigError, Rule, show
 from rope_core.hf.types import FOREIGN
 
 _PATH = re.compile(r"[\w.\[\]-]+")
-_BY_RULE = {
+BY_RULE = {
     "rotary_model": "no_rotary_embedding",
     "text_positions": "type_not_known",
     "rope_type": "type_not_known",
@@ -36,7 +36,7 @@ def refusal(error: ArgumentError, layer: str | None = None) -> Finding:
     where = path or error.argument
     where = where if _PATH.fullmatch(where) else "config"
     rule, got = error.rule or Rule(str(error)), show(error.value)
-    key = _BY_RULE.get(rule.key, "value_refused")
+    key = BY_RULE.get(rule.key, "value_refused")
     if key == "type_not_known":
         return _unknown_type(where, rule, error.value, layer)
     if key == "value_refused":

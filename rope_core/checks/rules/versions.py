@@ -9,18 +9,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rope_core.checks.case import Finding, Phrase, apart, finding, largest
+from rope_core.checks.engines import lacks, read_as_4
 from rope_core.errors import ConfigError
 from rope_core.hf.normal import Model
 from rope_core.hf.ropes import ropes_of
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
-from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4, text_part
+from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, text_part
 
 
 def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
     """Yield the findings on what 4.57 leaves out."""
     if model.family.get("remote"):
         return
+    model_type = str(config.get("model_type") or model.model_type or "")
+    if lacks("transformers 4.57", model_type):
+        yield finding("family_newer_than_4", "model_type", type=model_type)
     # Step-3.5's lists of a base for each layer stand in model.data under the newer name, though no dict was written.
     params, scaling = text_part(config, model.prefix).get("rope_parameters"), model.data.get("rope_scaling")
     if isinstance(params, dict) and params:
@@ -38,14 +42,14 @@ def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
         used = model.data.get("max_position_embeddings") if top is None else top
         path = f"{model.prefix}rope_scaling.{LENGTH}"
         yield finding("not_read_inside_rope_scaling", path, key=LENGTH, inside=inside, used=used or "-")
-    if kind == PROPORTIONAL:
+    if kind == PROPORTIONAL and not model.family.get("fixed"):
         yield finding("type_newer_than_4", f"{model.prefix}rope_scaling.rope_type", type=kind)
 
 
 def _cost(config: Mapping[str, Any], model: Model) -> dict[str, object]:
     """Return what 4.57 runs instead: both bases, the largest change of a frequency in per cent, and the words."""
     try:
-        new, old = ropes_of(config), ropes_of(read_by_4(config, model))
+        new, old = ropes_of(config), ropes_of(read_as_4(config, model))
     except ConfigError:
         return {"apart": [Phrase("not_built")]}
     pairs = [(old.get(kind) or next(iter(old.values())), rope) for kind, rope in new.items()]
