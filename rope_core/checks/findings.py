@@ -15,7 +15,7 @@ from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, f
 from rope_core.checks.engines import read_as_4
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import refusal
-from rope_core.checks.rules.versions import for_4
+from rope_core.checks.rules.versions import faults, for_4
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.axial import axial
@@ -42,6 +42,8 @@ RULES = (
     *scale.RULES,
 )
 MOST = 20
+# Releases of version 5 that are read as the last one is, with what they are known to compute otherwise.
+RELEASES = frozenset(f"5.{minor}" for minor in range(23))
 # What a config of a rotary model has, and what any model with attention has.
 ROPE_FIELDS = frozenset(
     (*OLD, "head_dim", "qk_rope_head_dim", "original_max_position_embeddings", "rotary_dim", "rope_ratio")
@@ -66,7 +68,8 @@ def check(
 
     Args:
         config: a dict, a path to config.json or its folder, or a transformers config object.
-        transformers: the version that reads it, "4.57" or "5.23".
+        transformers: the version that reads it, "4.57" or "5.23", or a release between, such as "5.9": what that one is
+            known to compute otherwise than 5.23 is noted.
         layer_type: keep only findings on this layer type (and those on all).
         seq_len: the length to be used, tokens; findings on it are added.
         everything: with the notes of ON_REQUEST, which most models get.
@@ -81,8 +84,9 @@ def check(
     >>> check(config)[0].key
     'attn_factor_not_read'
     """
+    release, transformers = transformers, VERSIONS[-1] if transformers in RELEASES else transformers
     if transformers not in VERSIONS:
-        raise reject("transformers", "one_of", transformers, names=VERSIONS)
+        raise reject("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.22"))
     if seq_len is not None:
         whole("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
@@ -104,6 +108,8 @@ def check(
     findings += (each for each in _rules(model, transformers, seq_len) if not (new and each.key.startswith("base_")))
     findings += _parts(data, transformers, seq_len)
     findings += [*_beside(data, model), *keys.level(data, model)]
+    if transformers == VERSIONS[-1]:
+        findings += faults(data, model, release if release in RELEASES else None)
     kept = [each for each in _merged(findings) if transformers in each.versions]
     if not everything:
         kept = [each for each in kept if each.key not in ON_REQUEST]

@@ -42,7 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layer-type", help="only findings on these layers")
     parser.add_argument("--seq-len", help="the length to be used, tokens")
     parser.add_argument(
-        "--transformers", choices=VERSIONS, default=VERSIONS[-1], help="the version that reads the config"
+        "--transformers",
+        default=VERSIONS[-1],
+        metavar="VERSION",
+        help="the version that reads the config: 4.57, or 5.0 to 5.23 (the default)",
     )
     parser.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must rotate as this one")
     parser.add_argument("--override", metavar="JSON", help="what an engine's override does to the config, as JSON")

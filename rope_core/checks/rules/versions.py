@@ -5,7 +5,12 @@ Source: https://github.com/huggingface/transformers/blob/v4.57.6/src/transformer
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from rope_core.checks.case import Finding, Phrase, apart, finding, largest
@@ -44,6 +49,46 @@ def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
         yield finding("not_read_inside_rope_scaling", path, key=LENGTH, inside=inside, used=used or "-")
     if kind == PROPORTIONAL and not model.family.get("fixed"):
         yield finding("type_newer_than_4", f"{model.prefix}rope_scaling.rope_type", type=kind)
+
+
+@cache
+def recorded_faults() -> list[dict[str, Any]]:
+    """Return the rows of faults.toml."""
+    rows: list[dict[str, Any]] = tomllib.loads(
+        resources.files("rope_core.checks").joinpath("faults.toml").read_text(encoding="utf-8")
+    )["fault"]
+    return rows
+
+
+def number(version: object) -> tuple[int, int] | None:
+    """Return the two numbers of a release, None of what is none.
+
+    >>> number("5.9.0.dev0"), number("4.57"), number(None)
+    ((5, 9), (4, 57), None)
+    """
+    match = re.match(r"(\d{1,3})\.(\d{1,3})(?!\d)", version) if isinstance(version, str) else None
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def faults(config: Mapping[str, Any], model: Model, release: str | None) -> Iterator[Finding]:
+    """Report what another release of transformers 5 makes of this config: the one named, or the one that wrote it.
+
+    An older file may be read by every release since, so all faults after its own are told.
+    """
+    named = number(release)
+    wrote = number(config.get("transformers_version"))
+    for row in recorded_faults():
+        first, since = number(row["first"]), number(row["since"])
+        if model.model_type not in row["model_type"] or (row["field"] and model.data.get(row["field"]) is None):
+            continue
+        if named is not None and first is not None and since is not None:
+            told = first <= named < since
+        else:
+            told = wrote is not None and since is not None and wrote < since
+        if told:
+            names = {"first": row["first"], "since": row["since"], "what": Phrase(row["what"])}
+            place = model.path(row["field"]) if row["field"] else "transformers_version"
+            yield replace(finding("read_otherwise_before", place, **names), source=row["source"])
 
 
 def _cost(config: Mapping[str, Any], model: Model) -> dict[str, object]:
