@@ -13,6 +13,7 @@ from rope_core.checks.extend import WINDOWED, cards
 from rope_core.checks.rules.layers import kind_of
 from rope_core.checks.rules.likeness import resembled, twins
 from rope_core.checks.rules.origin import base
+from rope_core.hf.families import CLASS
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DEFAULT, YARN
@@ -61,7 +62,8 @@ def released_differs(case: Case) -> Iterator[Finding]:
     if like:
         name, other = max(like, key=lambda row: row[1].max_len or 0)
         reached = max([other.max_len or other.train_len, *(card["max"] for card in cards(case.model, rope.base))])
-        unscaled = not meant and rope.layer_type not in WINDOWED and rope.max_len is not None
+        stated = other.max_len is not None and other.provenance["max_len"].source != CLASS
+        unscaled = stated and not meant and rope.layer_type not in WINDOWED and rope.max_len is not None
         if unscaled and (rope.max_len or 0) > reached:
             where = case.top("max_position_embeddings")
             yield finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)

@@ -92,7 +92,10 @@ def fields(case: Case) -> Iterator[Finding]:
             continue
         if value is True and ("interleave" not in name or rope.layout == "interleaved"):
             continue
-        if real(value) in running or model.data.get(model.family.get("theta_field", "")) == value:
+        same = {*running, real(rope.params.get("factor")), rope.max_len}
+        if (real(value) is not None and real(value) in same) or model.data.get(
+            model.family.get("theta_field", "")
+        ) == value:
             continue
         alpha = real(value) if name in ALPHAS else None
         raised = rope.base * alpha ** (rope.rotary_dim / max(rope.rotary_dim - 2, 1)) if alpha and alpha > 1 else 0.0
