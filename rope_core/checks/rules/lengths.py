@@ -91,9 +91,11 @@ def by_recipe(case: Case) -> bool:
 
     Multimodal positions run slower than tokens, so Qwen3-VL's card takes a factor below the ratio of the lengths.
     """
-    given = case.parameters.values
-    return case.rope.mrope_section is not None or any(
-        card["block"].items() <= given.items() and case.rope.max_len in (card["released"], card["max"])
+    given, longest = case.parameters.values, case.rope.max_len or 0
+    if case.rope.mrope_section is not None and case.number("factor") <= longest / case.rope.train_len:
+        return True
+    return any(
+        card["block"].items() <= given.items() and longest in (card["released"], card["max"])
         for card in cards(case.model, case.rope.base)
     )
 

@@ -181,6 +181,17 @@ def test_a_recipe_from_another_length_than_the_card_s_is_loud() -> None:
         assert [(each.key, each.values["card"]) for each in told] == ([("recipe_differs", 32768)] if wrong else [])
 
 
+def test_a_factor_past_the_ratio_is_told_with_and_without_axes() -> None:
+    """Rounded up as Qwen2.5-VL's 4 for 128,000 / 32,768, or below it for images: recipes; 6 is neither."""
+    for name, key in (("Qwen2.5-VL", "rope_scaling"), ("Qwen3-VL, a million tokens", "rope_scaling")):
+        config = RECIPES[name][1]
+        other = {**config, key: {**config[key], "factor": 6.0}}
+        assert "factor_is_not_ratio" in [each.key for each in check(other)], name
+        assert "factor_is_not_ratio" not in [each.key for each in check(config)], name
+    rounded = of(max_position_embeddings=128000, rope_scaling={**YARN, "factor": 8.0})
+    assert "factor_is_not_ratio" not in [each.key for each in check(rounded)]
+
+
 @pytest.mark.parametrize("factor", [1.5, 3.0, 6.0, 7.5, 12.0, 100.0])
 def test_three_lengths_that_disagree_get_no_single_fix(factor: float) -> None:
     """Which of factor, trained length and maximum is wrong nobody knows from the config: each is named."""
