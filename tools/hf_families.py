@@ -355,10 +355,10 @@ def flat_dict(make: Any) -> dict[str, Any]:
     if not kinds:
         return {}
     given = {"rope_type": "linear", "factor": 3.0, "rope_theta": 654321.0}
-    made = attempt(make, "rope_parameters", rope_parameters=given) or {}
-    if not all(isinstance(made.get(kind), dict) for kind in kinds):
+    parsed = attempt(make, "rope_parameters", rope_parameters=given) or {}
+    if not all(isinstance(parsed.get(kind), dict) for kind in kinds):
         return {"flat_dict": "refused"}
-    return {} if any(made[kind].get("factor") == 3.0 for kind in kinds) else {"flat_dict": "lost"}
+    return {} if any(parsed[kind].get("factor") == 3.0 for kind in kinds) else {"flat_dict": "lost"}
 
 
 def toml(value: Any) -> str:

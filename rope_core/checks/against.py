@@ -122,8 +122,8 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
         inner = new.get(kind)
         if isinstance(old.get(kind), dict) and isinstance(inner, dict):
             lost += [f"{kind}.{key}" for key in _dropped(old[kind], inner)]
-    found = [_loss(before, after, prefix, lost)] if lost else []
-    return after, [*found, *_needless(before, after, f"{prefix}rope_parameters")]
+    losses = [_loss(before, after, prefix, lost)] if lost else []
+    return after, [*losses, *_needless(before, after, f"{prefix}rope_parameters")]
 
 
 def _dropped(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -75,9 +75,9 @@ def resembled(case: Case) -> list[Released]:
 
 def twins(case: Case) -> list[tuple[str, HfRope]]:
     """Released models of the same shape and maximum length, as this layer type runs in them."""
-    found = [(each.name, each.rope(case.rope.layer_type)) for each in resembled(case)]
+    rows = [(each.name, each.rope(case.rope.layer_type)) for each in resembled(case)]
     return [
         (name, rope)
-        for name, rope in found
+        for name, rope in rows
         if rope is not None and rope.max_len == case.rope.max_len and rope.head_dim == case.rope.head_dim
     ]

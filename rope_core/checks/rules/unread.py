@@ -21,7 +21,7 @@ LIKE_ROPE = re.compile(
     r"(?i)rope|rotary|yarn|(^|_)ntk|theta|compress_pos_emb|compression_ratio|max_trained_positions|^alpha_value$"
 )
 # Fields that a rule of their own reports, that some class reads, or that only say that there is a rotation.
-TOLD = {
+REPORTED_ELSEWHERE = {
     *OLD, *DICTS, "rope_interleave", "indexer_rope_interleave", "compress_ratios", "yarn_only_types", "rope_type",
     "no_rope_layers", "no_rope_layer_interval", "layer_rope_theta", "qk_rope_head_dim", "rotary_dim", "rope_ratio",
     "rope_base", "rope_scaling_factor", "rotary_scaling_factor", "rotary_emb_fraction",
@@ -85,7 +85,7 @@ def fields(case: Case) -> Iterator[Finding]:
     read |= {model.path(name) for name in model.places} | {str(model.family.get("switch", {}).get("field"))}
     running = {each.base for each in case.ropes}
     for name, value in model.data.items():
-        if not LIKE_ROPE.search(name) or name in TOLD or name in model.places or model.path(name) in read:
+        if not LIKE_ROPE.search(name) or name in REPORTED_ELSEWHERE or name in model.places or model.path(name) in read:
             continue
         silent = value is not True and (value in (None, False, 0, 1) or value in ([], {}) or isinstance(value, str))
         if silent or ON.search(name):

@@ -73,7 +73,7 @@ def number(version: object) -> tuple[int, int] | None:
 def faults(config: Mapping[str, Any], model: Model, release: str | None) -> Iterator[Finding]:
     """Report what another release of transformers 5 makes of this config: the one named, or the one that wrote it.
 
-    An older file may be read by every release since, so all faults after its own are told.
+    An older file may be read by every release since, so all faults after its own are applies.
     """
     named = number(release)
     wrote = number(config.get("transformers_version"))
@@ -82,10 +82,10 @@ def faults(config: Mapping[str, Any], model: Model, release: str | None) -> Iter
         if model.model_type not in row["model_type"] or (row["field"] and model.data.get(row["field"]) is None):
             continue
         if named is not None and first is not None and since is not None:
-            told = first <= named < since
+            applies = first <= named < since
         else:
-            told = wrote is not None and since is not None and wrote < since
-        if told:
+            applies = wrote is not None and since is not None and wrote < since
+        if applies:
             names = {"first": row["first"], "since": row["since"], "what": Phrase(row["what"])}
             place = model.path(row["field"]) if row["field"] else "transformers_version"
             yield replace(finding("read_otherwise_before", place, **names), source=row["source"])

@@ -299,7 +299,7 @@ def test_an_override_of_null_says_what_it_drops_and_blames_no_base(name: str) ->
     after, (each,) = overridden(config, {name: None})
     assert (each.key, each.severity) == ("override_null", "error")
     assert "factor 4" in each.title() and "rope_theta 100000" in each.title("zh")
-    assert not [found for found in rc.check(after) if found.key.startswith("base_")]
+    assert not [each for each in rc.check(after) if each.key.startswith("base_")]
     loaded = hf_live.config_of("llama", {"rope_theta": 1e5, "rope_scaling": LINEAR4})
     loaded.rope_parameters = None
     with pytest.raises(TypeError):
@@ -311,7 +311,7 @@ def test_an_override_over_a_scaling_that_reaches_as_far() -> None:
     _, (each,) = overridden(LLAMA31, {"rope_scaling": yarn})
     # Keys of the old type are not asked for.
     assert (each.key, each.values["reach"]) == ("override_not_needed", 131072)
-    assert [one.key for one in overridden(LLAMA31, {"rope_scaling": {**yarn, "factor": 64.0}})[1]] == []
+    assert [finding.key for finding in overridden(LLAMA31, {"rope_scaling": {**yarn, "factor": 64.0}})[1]] == []
     short = {key: value for key, value in yarn.items() if key != "rope_theta"}
     assert overridden(LLAMA31, {"rope_scaling": short})[1][0].values["lost"] == ("rope_theta",)
 
@@ -327,10 +327,10 @@ def test_a_scaling_without_a_trained_length_has_two_readings(kind: str, factor: 
         (far, "length_by_reading"),
         (far + 1, "length_beyond"),
     ):
-        told = [each for each in rc.check(config, seq_len=length) if each.key.startswith("length_b")]
-        assert [each.key for each in told] == ([key] if key else [])
-        assert all("4096" in each.title() and str(far) in each.title() for each in told)
-        assert all("rope extend prints how" in each.change() for each in told if key == "length_beyond")
+        beyond_or_not = [each for each in rc.check(config, seq_len=length) if each.key.startswith("length_b")]
+        assert [each.key for each in beyond_or_not] == ([key] if key else [])
+        assert all("4096" in each.title() and str(far) in each.title() for each in beyond_or_not)
+        assert all("rope extend prints how" in each.change() for each in beyond_or_not if key == "length_beyond")
     stated = {**config, "original_max_position_embeddings": 2048}
     (each,) = [each for each in rc.check(stated, seq_len=100_000) if each.key == "length_beyond"]
     assert each.values["reach"] == max(4096, int(2048 * factor)) and "if 4096" not in each.title()

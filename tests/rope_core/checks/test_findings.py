@@ -426,11 +426,11 @@ def test_a_fault_of_an_earlier_release_is_noted_where_that_release_is_named(plac
     """huggingface/transformers#48241: rotary_dim is read from 5.18.0 on, as its wheel does."""
     minimax = rc.model("minimax-m2.5").hf_config()
     minimax = {key: value for key, value in minimax.items() if key != "transformers_version"} | {"rotary_dim": 64}
-    for release, told in (("5.0", True), ("5.17", True), ("5.18", False), ("5.22", False), ("5.23", False)):
+    for release, expected in (("5.0", True), ("5.17", True), ("5.18", False), ("5.22", False), ("5.23", False)):
         config = minimax if place == "argument" else {**minimax, "transformers_version": f"{release}.1"}
         given = release if place == "argument" else "5.23"
         notes = [each for each in check(config, given) if each.key == "read_otherwise_before"]
-        assert [each.severity for each in notes] == (["note"] if told else []), release
+        assert [each.severity for each in notes] == (["note"] if expected else []), release
         assert all("5.18" in each.title() and each.field == "rotary_dim" for each in notes)
     llama = {**rc.model("llama-2-7b").hf_config(), "transformers_version": "5.1.0"}
     assert "read_otherwise_before" not in keys(llama) and "read_otherwise_before" not in keys(minimax)

@@ -177,11 +177,11 @@ def test_a_recipe_from_another_length_than_the_card_s_is_loud() -> None:
     """Qwen3's maximum of 40,960 holds 8,192 tokens of answer: its card scales from 32,768."""
     for base, wrong in ((40960, True), (32768, False)):
         config = model("qwen3-8b", rope_scaling=yarn(4.0, base), max_position_embeddings=4 * base)
-        told = [each for each in check(config) if each.severity == "warning"]
-        assert [(each.key, each.values["card"]) for each in told] == ([("recipe_differs", 32768)] if wrong else [])
+        loud = [each for each in check(config) if each.severity == "warning"]
+        assert [(each.key, each.values["card"]) for each in loud] == ([("recipe_differs", 32768)] if wrong else [])
 
 
-def test_a_factor_past_the_ratio_is_told_with_and_without_axes() -> None:
+def test_a_factor_past_the_ratio_is_a_finding_with_and_without_axes() -> None:
     """Rounded up as Qwen2.5-VL's 4 for 128,000 / 32,768, or below it for images: recipes; 6 is neither."""
     for name, key in (("Qwen2.5-VL", "rope_scaling"), ("Qwen3-VL, a million tokens", "rope_scaling")):
         config = RECIPES[name][1]

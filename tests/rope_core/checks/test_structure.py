@@ -22,7 +22,7 @@ MODELS = st.sampled_from(rc.models())
 SIZES = st.sampled_from(["vocab_size", "num_key_value_heads", "intermediate_size"])
 
 
-def found(config: Any) -> dict[str, str]:
+def severities(config: Any) -> dict[str, str]:
     return {each.key: each.severity for each in check(config)}
 
 
@@ -34,7 +34,7 @@ def test_a_list_of_layer_types_of_another_length_than_the_model(name: str) -> No
     try:
         hf_live.config_of(name, {key: value for key, value in config.items() if key != "model_type"})
     except Exception:  # its own kind of validation error
-        assert "error" in found(config).values()
+        assert "error" in severities(config).values()
     else:
         assert name.startswith("step3p"), name
 
@@ -47,9 +47,9 @@ def test_layer_types_in_another_order_than_released(model: rc.Model, by: int, al
     other = ["full_attention"] * len(own) if all_full else own[by:] + own[:by]
     if other == own or (all_full and "full_attention" not in own):
         return
-    told = found({**config, "layer_types": other})
-    assert told.get("layer_types_differ") == "warning"
-    assert "layer_types_differ" not in found({**config, "layer_types": own})
+    result = severities({**config, "layer_types": other})
+    assert result.get("layer_types_differ") == "warning"
+    assert "layer_types_differ" not in severities({**config, "layer_types": own})
 
 
 @settings(max_examples=150, deadline=None)
@@ -68,13 +68,13 @@ def test_another_vocabulary_or_number_of_key_heads_is_another_model(model: rc.Mo
             if field != "num_key_value_heads" or config["num_attention_heads"] in stated.values():
                 continue
             other.pop(field)
-        assert not likenesses & found(other).keys(), (model.id, field)
+        assert not likenesses & severities(other).keys(), (model.id, field)
 
 
 def test_added_tokens_are_the_same_model() -> None:
     config = {**rc.model("llama-3-8b").hf_config(), "rope_theta": 10_000.0}
-    for size, told in ((128256, True), (128256 + ADDED, True), (128256 + ADDED + 1, False), (32000, False)):
-        assert ("released_differs" in found({**config, "vocab_size": size})) == told
+    for size, expected in ((128256, True), (128256 + ADDED, True), (128256 + ADDED + 1, False), (32000, False)):
+        assert ("released_differs" in severities({**config, "vocab_size": size})) == expected
     deepseek = {**rc.model("code-llama-7b").hf_config(), "vocab_size": 32256, "rope_theta": 100_000.0}
     (lost,) = [each for each in check(deepseek) if each.severity == "warning"]
     assert (lost.key, lost.values["model"]) == ("scaling_lost", "DeepSeek Coder 6.7B")
@@ -110,22 +110,23 @@ def test_single_structures() -> None:
     (each,) = [each for each in check(config) if each.key == "released_differs"]
     assert each.severity == "warning" and "head_dim 128" in each.title() and "head_dim 160" in each.title()
     chat = {"model_type": "chatglm", "seq_length": 131072, "num_layers": 40}
-    assert found(chat).get("base_small_for_length") == "warning"
-    assert "base_small_for_length" not in found({**chat, "rope_ratio": 500})
-    assert "base_small_for_length" not in found({**chat, "seq_length": 8192})
+    assert severities(chat).get("base_small_for_length") == "warning"
+    assert "base_small_for_length" not in severities({**chat, "rope_ratio": 500})
+    assert "base_small_for_length" not in severities({**chat, "seq_length": 8192})
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
     assert (
-        found({**rc.model("qwen3-8b").hf_config(), "rope_scaling": {**yarn, "attention_factor": 0}})[
+        severities({**rc.model("qwen3-8b").hf_config(), "rope_scaling": {**yarn, "attention_factor": 0}})[
             "attention_factor_zero"
         ]
         == "error"
     )
     flat = {"rope_type": "default", "mrope_section": [24, 20, 20]}
     vision = {"model_type": "qwen3_vl_text", "rope_parameters": {**flat, "rope_theta": 5e6}}
-    assert found(vision)["interleaving_missing"] == "warning"
+    assert severities(vision)["interleaving_missing"] == "warning"
     assert all("axes_in_blocks" in each.notes for each in rc.engines(vision) if each.name[:4] in ("vLLM", "SGLa"))
     entry = {"rope_type": "default", "rope_theta": 1e6}
     for kind in ("full_attention", "sliding_attention"):
-        assert found({"model_type": "gemma3_text", "rope_parameters": {kind: entry}})["layer_dict_missing"] == "warning"
-    one = {"model_type": "gemma4_text", "rope_parameters": {"full_attention": entry}}
-    assert found(one)["layer_dict_missing"] == "error"
+        half = {"model_type": "gemma3_text", "rope_parameters": {kind: entry}}
+        assert severities(half)["layer_dict_missing"] == "warning"
+    wide = {"model_type": "gemma4_text", "rope_parameters": {"full_attention": entry}}
+    assert severities(wide)["layer_dict_missing"] == "error"

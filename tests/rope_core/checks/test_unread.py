@@ -21,7 +21,7 @@ def flat(factor: float, base: float, kind: str) -> dict[str, Any]:
     return {"rope_type": kind, "factor": factor, "rope_theta": base, **lengths}
 
 
-def found(config: dict[str, Any]) -> list[rc.Finding]:
+def flat_findings(config: dict[str, Any]) -> list[rc.Finding]:
     return [each for each in check(config) if each.key == "flat_dict_not_read"]
 
 
@@ -34,13 +34,13 @@ def test_one_dict_for_all_layer_types_is_an_error_whose_block_is_read(
     stated = flat(float(factor), base, kind)
     config = {"model_type": name, "rope_parameters": stated}
     whole = {"model_type": "nobody", "text_config": config} if inside else config
-    (each,) = found(whole)
+    (each,) = flat_findings(whole)
     assert each.severity == "error" and each.field.endswith("rope_parameters")
     for key, value in stated.items():
         assert f"{key} {value:.0f}" in each.title() if isinstance(value, float) else f"{key} {value}" in each.title()
     assert not any(other.key.startswith("base_") for other in check(whole))
     pasted = {**config, **copy.deepcopy(dict(each.values["block"]))}  # type: ignore[call-overload]
-    assert found(pasted) == []
+    assert flat_findings(pasted) == []
     ropes = [rope for rope in ropes_of(pasted).values() if rope.params.get("factor") == factor]
     assert ropes and {rope.base for rope in ropes} == {base} and {rope.rope_type for rope in ropes} == {kind}
 
@@ -54,26 +54,26 @@ def test_a_top_level_base_that_no_layer_type_reads(name: str, base: float) -> No
         running = {rope.base for rope in ropes_of(config).values()}
     except rc.ConfigError:
         return
-    assert [each.severity for each in found(config)] == ([] if base in running else ["error"])
-    for each in found(config):
+    assert [each.severity for each in flat_findings(config)] == ([] if base in running else ["error"])
+    for each in flat_findings(config):
         assert base in {rope.base for rope in ropes_of({"model_type": name, **each.values["block"]}).values()}  # type: ignore[dict-item]
 
 
-def test_an_override_that_is_flat_is_told_by_the_check_of_its_result() -> None:
+def test_the_check_of_a_flat_override_names_the_dict() -> None:
     from rope_core.checks.against import overridden
 
     config = {"model_type": "gemma3", "text_config": rc.model("gemma-3-4b").hf_config()}
     after, _ = overridden(config, {"text_config": {"rope_parameters": flat(16.0, 1e6, "linear")}})
-    (each,) = found(after)
+    (each,) = flat_findings(after)
     assert each.field == "text_config.rope_parameters" and "factor 16" in each.title("zh")
 
 
 @pytest.mark.parametrize("name", FLAT)
 def test_the_family_s_own_dict_and_a_repeated_value_are_no_error(name: str) -> None:
     own = {kind: values or None for kind, values in families()[name]["rope"].items()}
-    assert found({"model_type": name, "rope_parameters": own}) == []
+    assert flat_findings({"model_type": name, "rope_parameters": own}) == []
     for base in {rope.base for rope in ropes_of({"model_type": name}).values()}:
-        assert found({"model_type": name, "rope_theta": base}) == []
+        assert flat_findings({"model_type": name, "rope_theta": base}) == []
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_a_config_that_states_a_base_is_not_called_silent(name: str) -> None:
     for config in ({**llama, name: 77_777.0}, {**llama, "other_config": {name: 77_777.0}}):
         silent = [each for each in check(config) if each.key.startswith("base_") and each.key != "base_not_read"]
         assert silent == []
-        told = [each for each in check(config) if each.key == "base_not_read"]
-        assert bool(told) != (read and name in config)
-        assert all("77777" in each.title() for each in told)
+        named = [each for each in check(config) if each.key == "base_not_read"]
+        assert bool(named) != (read and name in config)
+        assert all("77777" in each.title() for each in named)
     assert [each.key for each in check(llama) if each.key.startswith("base_")] == ["base_is_class_default"]
 
 
-def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    a, b = (rc.from_hf(each) for each in (one, other))
+def alike(left: dict[str, Any], other: dict[str, Any]) -> bool:
+    a, b = (rc.from_hf(each) for each in (left, other))
     return bool((a.inv_freq == b.inv_freq).all()) and (a.layout, a.nope_layers) == (b.layout, b.nope_layers)
 
 
@@ -150,11 +150,11 @@ def test_single_fields_of_other_programs() -> None:
     (each,) = [each for each in check({**llama3, "rope_alpha": 2.65}) if each.key == "field_not_read"]
     assert each.values["advice"].values["base"] == pytest.approx(500_000 * 2.65 ** (128 / 126))  # type: ignore[attr-defined]
     nomic = {"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000}
-    for flag, told in ((True, True), (False, False)):
+    for flag, expected in ((True, True), (False, False)):
         fields = [each for each in check({**nomic, "rotary_emb_interleaved": flag}) if each.key == "field_not_read"]
-        assert [each.severity for each in fields] == (["warning"] if told else [])
+        assert [each.severity for each in fields] == (["warning"] if expected else [])
         assert all("pairs half" in each.why() for each in fields)
     assert "field_not_read" not in [each.key for each in check({**llama3, "use_rope": True, "rotary": True})]
-    for widths, told in (([16, 56, 48], True), ([16, 56, 56], False)):
+    for widths, expected in (([16, 56, 48], True), ([16, 56, 56], False)):
         flux = {"_class_name": "FluxTransformer2DModel", "attention_head_dim": 128, "axes_dims_rope": widths}
-        assert ("axes_do_not_fill" in [each.key for each in check(flux)]) == told
+        assert ("axes_do_not_fill" in [each.key for each in check(flux)]) == expected
