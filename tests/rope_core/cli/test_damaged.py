@@ -11,6 +11,7 @@ import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ values: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from([*STEERING, *NUMBERS, None, "", "x" * 300, [], {}, [[1], 2], {"factor": []}, [0] * 70]),
     st.integers(),
     st.text(max_size=8),
-)
+).map(deepcopy)
 CONFIGS: list[dict[str, Any]] = [
     rc.model(name).hf_config() for name in ("llama-2-7b", "llama-3.1-8b", "deepseek-v3", "gemma-3-27b", "qwen3-vl-32b")
 ]
