@@ -17,7 +17,8 @@ STATUS = Field("status", "choice", ANY, choices=(ANY, *figures.KEYS.values()))
 ERRATA = Field("errata", "choice", "003", choices=ledger.DOCUMENTS)
 
 LOOKS = {"id": 170, "verdict": 150, "residual": "small", "claim": "large"}
-ANGLE = Field("angle", "int", 60, 0, 360, steps=figures.ANGLES)
+CLAIM_IN_FILM = True
+ANGLE = Field("angle", "int", 30, 0, 360, steps=figures.ANGLES)
 FIELDS = (beats(2), ANGLE, ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
 
 

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,11 +15,34 @@ import numpy as np
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, Result, run
 from rope_core.ledger.kit import adjacent, columns, unswapped
+from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
 from ui.film import marks
-from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, text_colour_on
-from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, beats_from_labels, field_control, sentence_parts
+from ui.film.colours import (
+    GREEN,
+    GREY,
+    LINE,
+    MUTED_COLOUR,
+    ORANGE,
+    QUERY_COLOUR,
+    RED,
+    UNSEEN_COLOUR,
+    text_colour_on,
+)
+from ui.film.composite_marks import drag_hint
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words, powers
 
 ANY = "any"
@@ -31,8 +54,8 @@ THRESHOLDS = tuple(10.0**power for power in range(-17, 2))
 ZERO = 1e-18
 LEGEND = {"traceorder": "normal", "font": {"size": 14}, "entrywidth": 0, "indentation": -8}
 IDS = tuple(sorted(CLAIMS))
-PAIR = (0.8, 0.6)
-"""The pair of numbers that is turned."""
+PAIRS = {"axis": (1.0, 0.0), "any": (0.8, 0.6)}
+"""The pairs of numbers that are turned: one on an axis, and any other."""
 ANGLES = tuple(range(0, 361, 5))
 DOCUMENT = "003"
 SWAPPED = f"{DOCUMENT}-elements"
@@ -158,98 +181,111 @@ def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
 
 
 def swapped(t: Words) -> Film:
-    """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers."""
+    """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers.
+
+    First a pair on an axis, then any other: the printed formula stretches its two numbers by different factors.
+    """
     at = field_control(t, "angle", ANGLES, play_seconds=12.0)
-    degrees = np.array(at.stops)
-    pair, degree = np.array(PAIR), np.radians([1.0])
-    right, printed = (
-        np.stack([columns(pair, beside(pair), stop, degree) for stop in at.stops]) for beside in (adjacent, unswapped)
-    )
-    length = np.hypot(*printed.T)
-    angle, wrong = (
-        NumberTrack((at,), np.unwrap(np.arctan2(each[:, 1], each[:, 0]))[:, None]) for each in (right, printed)
-    )
+    turned = {name: (_turned(pair, adjacent), _turned(pair, unswapped)) for name, pair in PAIRS.items()}
+    lengths = {name: np.hypot(*printed.T) for name, (_, printed) in turned.items()}
     texts = {"angle": TextTrack((at,), at.stop_labels)}
-    numbers = {name: TextTrack((at,), tuple(_hundredth(value) for value in right[:, k])) for k, name in enumerate("xy")}
-    findings = (
-        sentence_parts(lambda **slots: t("swapped_right", **slots), **texts, **numbers),
-        TextTrack(
-            (at,),
-            tuple(
-                t("swapped_same" if apart and text == "1.00" else "swapped_wrong", angle=angle_text, length=text)
-                for angle_text, text, apart in zip(
-                    at.stop_labels, map(_hundredth, length), np.abs(printed - right).max(axis=1) > 0.01, strict=True
-                )
-            ),
-        ),
-    )
-    panel = Panel(
-        Axis(-1.5, 1.5),
-        Axis(-1.25, 1.25),
-        [
-            marks.circle(0.0, 0.0, 1.0, GREY, 2),
-            marks.line([0.0, PAIR[0]], [0.0, PAIR[1]], GREY, 3),
-            marks.text(*PAIR, t("start"), GREY, anchor="start", dx=8, dy=-6),
-            *marks.from_beat(
-                2,
-                marks.line(printed[:, 0], printed[:, 1], ORANGE, 2, stroke_dash="2 5"),
-                marks.vector(0.0, 0.0, NumberTrack((at,), length[:, None]), wrong, ORANGE, 5, has_head=True),
-            ),
-            marks.turn_handle(
-                at,
-                0.0,
-                0.0,
-                1.0,
-                angle,
-                BLUE,
-                t("grab_arrow"),
-                [marks.vector(0.0, 0.0, 1.0, angle, BLUE, 6, has_head=True)],
-                radius_px=0,
-            ),
-        ],
-        min_width=320,
-        height=300,
-        equal_aspect=True,
-    )
-    forms = Panel(
-        Axis(0.0, 1.0),
-        Axis(0.0, 1.0),
-        [
-            marks.text(0.5, 0.75, t("printed_form"), ORANGE, bold=True, font_size=15),
-            marks.text(0.5, 0.2, t("right_form"), BLUE, bold=True, font_size=15),
-        ],
-        min_width=2000,
-        height=44,
-        first_beat=2,
-    )
+    findings = [
+        sentence_parts(
+            partial(t, f"swapped_{name}"), length=TextTrack((at,), tuple(map(_hundredth, lengths[name]))), **texts
+        )
+        for name in PAIRS
+    ]
+    sides = [_circle(at, PAIRS[name], *turned[name], beat, t) for beat, name in enumerate(PAIRS, 1)]
+    right, printed = turned["axis"]
     return Film(
         "swapped",
         Scene(
-            (panel, forms),
+            (_formulas(t), *sides),
             (at,),
             findings[-1],
-            beats=beats_from_labels(
-                t,
-                "swapped",
-                *findings,
-                hint_controls=("angle",),
-                control_values=({}, {"angle": 60}),
-                source=named(DOCUMENT, t),
-            ),
+            beats=beats_from_labels(t, "swapped", *findings, hint_controls=("angle", "angle")),
         ),
         lambda: {
-            "angle": degrees,
-            "x": right[:, 0],
-            "y": right[:, 1],
-            "printed_x": printed[:, 0],
-            "printed_y": printed[:, 1],
+            "angle": np.array(at.stops),
+            "x0": right[:, 0],
+            "x1": right[:, 1],
+            "printed_x0": printed[:, 0],
+            "printed_x1": printed[:, 1],
         },
         f"""
         import numpy as np
         from rope_core.ledger.kit import adjacent, columns, unswapped
-        pair, angle = np.array({PAIR!r}), np.radians([60.0])
-        print(columns(pair, adjacent(pair), 1, angle), columns(pair, unswapped(pair), 1, angle))
+        for pair, degrees in [({PAIRS["axis"]!r}, 30.0), ({PAIRS["any"]!r}, 60.0)]:
+            pair, angle = np.array(pair), np.radians([degrees])
+            print(columns(pair, adjacent(pair), 1, angle), columns(pair, unswapped(pair), 1, angle))
         """,
+    )
+
+
+def _turned(pair: tuple[float, float], beside: Callable[[Array], Array]) -> Array:
+    """Return a pair turned to every angle by a formula with these numbers beside its own, (angles, 2)."""
+    degree = np.radians([1.0])
+    numbers = np.array(pair)
+    return np.stack([columns(numbers, beside(numbers), float(stop), degree) for stop in ANGLES])
+
+
+def _formulas(t: Words) -> Panel:
+    """Return the printed and the right formula, and the two numbers in which they differ."""
+    drawn: list[Mark] = []
+    rows = (("printed", ("−x₀", "x₁"), UNSEEN_COLOUR, 0.78, "✗"), ("right", ("−x₁", "x₀"), QUERY_COLOUR, 0.28, "✓"))
+    where = {"printed": t("printed_where", source=named(DOCUMENT, t)), "right": t("right_where")}
+    for name, second, colour, y, sign in rows:
+        drawn += [
+            marks.text(0.0, y + 0.19, t(f"{name}_title"), colour, anchor="start", bold=True, font_size=18),
+            marks.text(0.0, y + 0.11, where[name], MUTED_COLOUR, anchor="start", font_size=14),
+            marks.text(0.26, y - 0.065, "cos α  +", font_size=17),
+            marks.text(0.67, y - 0.065, "sin α", font_size=17),
+            marks.text(0.88, y - 0.08, sign, colour, bold=True, font_size=30),
+            marks.rect(0.4, 0.56, y - 0.16, y + 0.06, colour, opacity=0.15, corner_px=5),
+        ]
+        for x, numbers, ink in ((0.09, ("x₀", "x₁"), "ink"), (0.48, second, colour)):
+            for line, number in enumerate(numbers):
+                drawn.append(marks.text(x, y - 0.1 * line, number, ink, font_size=18, bold=ink == colour, halo=False))
+            for side, lip in ((-0.075, 0.02), (0.075, -0.02)):
+                edge = x + side
+                ends = [edge + lip, edge, edge, edge + lip]
+                drawn.append(marks.line(ends, [y + 0.06, y + 0.06, y - 0.16, y - 0.16], "ink", 2))
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=330)
+
+
+def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: Words) -> Panel:
+    """Return the pair's arrow, x₀ upward and x₁ to the right, as the right and as the printed formula turn it."""
+    angle, wrong = (
+        NumberTrack((at,), np.unwrap(np.arctan2(each[:, 0], each[:, 1]))[:, None]) for each in (right, printed)
+    )
+    lengths = np.hypot(*printed.T)
+    hand = marks.vector(0.0, 0.0, 1.0, angle, QUERY_COLOUR, 7, has_head=True)
+    label = TextTrack((at,), tuple(t(f"printed_length_{beat}", length=_hundredth(each)) for each in lengths))
+    start = t("start", x0=f"{pair[0]:g}", x1=f"{pair[1]:g}")
+    place = {"x": 1.12 * right[:, 1], "y": 1.12 * right[:, 0]}
+    x, y = (NumberTrack((at,), each[:, None]) for each in place.values())
+    return Panel(
+        Axis(-1.75, 1.9),
+        Axis(-1.5, 1.5),
+        [
+            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+            marks.vector(0.0, 0.0, 1.4, [0.0, np.pi / 2], GREY, 1, has_head=True),
+            marks.text(0.06, 1.4, "x₀", MUTED_COLOUR, anchor="start", bold=True),
+            marks.text(1.45, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=5),
+            marks.text(-0.1, 1.3, start, MUTED_COLOUR, anchor="end", font_size=14),
+            marks.line(printed[:, 1], printed[:, 0], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
+            marks.vector(0.0, 0.0, NumberTrack((at,), lengths[:, None]), wrong, UNSEEN_COLOUR, 7, has_head=True),
+            marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
+            marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),
+            marks.text(0.1, -1.3, label, UNSEEN_COLOUR, anchor="start", bold=True),
+            drag_hint(-1.7, 1.0, t("drag_round")),
+        ],
+        min_width=320,
+        width_share=1.2,
+        height=340,
+        equal_aspect=True,
+        first_beat=beat,
+        last_beat=beat,
     )
 
 

@@ -49,7 +49,9 @@ def test_what_has_gone_round_is_pale_and_counted() -> None:
         gone = distance * rope.theta >= 2 * np.pi
         assert pale.at({"distance": at}).tolist() == gone.tolist()
         shown_text = scene.finding_at({"position": 5, "distance": distance, "beat": 2})
-        assert f" {gone.sum()} of the 64 arrows" in shown_text and figures.degrees(distance * rope.theta[-1]) in shown_text
+        assert (
+            f" {gone.sum()} of the 64 arrows" in shown_text and figures.degrees(distance * rope.theta[-1]) in shown_text
+        )
 
 
 def test_every_row_of_words_reads_up_to_its_last_word() -> None:

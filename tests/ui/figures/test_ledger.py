@@ -131,10 +131,26 @@ def test_listing_has_one_row_per_entry() -> None:
     assert columns[T("col.verdict")] == [T("verdict.wrong")] * len(shown)
 
 
+@pytest.mark.parametrize("pair", figures.PAIRS)
+def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number(pair: str) -> None:
+    start = np.array(figures.PAIRS[pair])
+    scene = figures.swapped(T).scene
+    beat = 1 + list(figures.PAIRS).index(pair)
+    (panel,) = (each for each in scene.panels if each.first_beat == each.last_beat == beat)
+    turning = (mark for mark in panel.marks if mark["kind"] in ("vector", "drag_handle"))
+    printed, right = (mark for mark in turning if mark["angle"] != [0.0, np.pi / 2])
+    for k, degrees in enumerate(figures.ANGLES):
+        c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        for mark, (up, across) in ((right, np.array([[c, -s], [s, c]]) @ start), (printed, start * [c - s, c + s])):
+            angle, length = mark["angle"].at({"angle": k})[0], mark["length"]
+            length = length if isinstance(length, float) else length.at({"angle": k})[0]
+            assert length * np.array([np.sin(angle), np.cos(angle)]) == pytest.approx([up, across], abs=1e-9)
+
+
 def swapped(t: Words) -> str:
     """Return the finding at 120 degrees, the printed formula written out."""
     c, s = np.cos(2 * np.pi / 3), np.sin(2 * np.pi / 3)
-    return t("swapped_wrong", angle="120", length=f"{np.hypot(0.8 * c - 0.8 * s, 0.6 * c + 0.6 * s):.2f}")
+    return t("swapped_any", angle="120", length=f"{np.hypot(0.8 * c - 0.8 * s, 0.6 * c + 0.6 * s):.2f}")
 
 
 ROWS = [Row("ledger", figures.overview, (RESULTS,)), Row("ledger", figures.residuals, (RESULTS, 1e-10))]
