@@ -15,25 +15,25 @@ WIDTH = Field("width", "int", 8, 4, 12, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)
 KV_HEADS = Field("kv_heads", "int", 2, 1, 4, steps=(1, 2, 4))
 GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
-ORDER = Field("order", "int", 0, 0, seats.STEPS)
+GIVEN = Field("given", "int", 0, 0, 1)
 CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
 
-BEATS = beats(3)
-SLOWER = Question("slower", "b", ((BEATS, 2), (ORDER, seats.STEPS)))
+CLAIM_IN_FILM = True
+BEATS = beats(2)
+FIRST_TOKEN = Question("first_token", "b", ((BEATS, 2), (POSITION, 0)))
 WRONG = Drawn("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
-TASKS = (SLOWER, WRONG, WHICH)
+TASKS = (FIRST_TOKEN, WRONG, WHICH)
 
-FIELDS = (BEATS, WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
+FIELDS = (BEATS, GIVEN, WIDTH, POSITION, KV_HEADS, GROUP, *GEOMETRY)
 
 
 def same_rotation(page: Frame) -> None:
     """One rotation, its dimensions in two orders."""
-    film = seats.permutation(page.get(WIDTH), page.get(BASE), integer_window(page.get(POSITION)), page.t)
-    page.show(film, seats.permutation, convert, layout_demo.two_orders)
+    film = seats.permutation(page.store.rope(), page.get(WIDTH), integer_window(page.get(POSITION)), page.t)
+    page.show(film, seats.permutation, convert, layout_demo.two_orders, ask=FIRST_TOKEN)
     page.bar()
     page.symbols()
-    page.predict(SLOWER)
     if page.get(MODEL) != CUSTOM:
         page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
 

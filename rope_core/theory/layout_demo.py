@@ -73,43 +73,44 @@ def three_matrices(dim: int, position: float, base: float = 10_000.0) -> ThreeMa
 
 @dataclass(frozen=True)
 class TwoOrders:
-    """One head vector rotated at n positions in both layouts, float64 (n, dim) each.
+    """One head vector rotated at n positions, in each layout by its own code and by the other's, float64 (n, dim) each.
 
-    ``misread``: the interleaved vector, not reordered, rotated as if it were half-split; ``order`` takes an interleaved
-    vector to a half-split one; ``place`` has each dimension's seat there.
+    ``interleaved``, ``half``: by their own code; ``misread``: the interleaved vector rotated as if it were half-split;
+    ``mixed``: the half-split vector rotated as if it were interleaved; ``order`` takes an interleaved vector to a
+    half-split one.
     """
 
     interleaved: Array
     half: Array
     misread: Array
+    mixed: Array
     order: Index
-    place: Index
-
-    @property
-    def difference(self) -> Array:
-        """Largest difference at each position between the half-split vector and the interleaved one reordered, (n,)."""
-        return np.asarray(np.abs(self.half - self.interleaved[:, self.order]).max(axis=1))
 
 
-def two_orders(dim: int, positions: npt.ArrayLike, base: float = 10_000.0, seed: int = 0) -> TwoOrders:
-    """Rotate a drawn vector whose pairs have length 1 at ``positions``, in the interleaved order and in the half order.
+def two_orders(inv_freq: npt.ArrayLike, positions: npt.ArrayLike, seed: int | np.random.Generator = 0) -> TwoOrders:
+    """Rotate a drawn vector whose pairs have length 1 at ``positions``, in both layouts and by the other's code.
 
-    Raises ValueError on an odd dim or base <= 1.
-
-    >>> two_orders(4, [0, 3]).difference.tolist()
-    [0.0, 0.0]
+    >>> both = two_orders([1.0, 0.01], [0, 3])
+    >>> bool((both.interleaved[:, both.order] == both.half).all()), bool((both.mixed == both.half).all())
+    (True, False)
     """
-    theta = Rope(dim, base).theta
+    theta = np.asarray(inv_freq, dtype=np.float64)
     pairs = np.random.default_rng(seed).standard_normal((theta.size, 2))
     x = (pairs / np.linalg.norm(pairs, axis=1, keepdims=True)).ravel()
     angle = np.asarray(positions, dtype=np.float64)[:, None] * theta
-    order, place = convert(dim, "interleaved", "half"), convert(dim, "half", "interleaved")
+    order = convert(x.size, "interleaved", "half")
 
     def turned(vector: Array, layout: str) -> Array:
         tiled = np.tile(vector, (len(angle), 1, 1))
         return np.asarray(rotate(tiled, np.cos(angle), np.sin(angle), layout)[:, 0])
 
-    return TwoOrders(turned(x, "interleaved"), turned(x[order], "half"), turned(x, "half"), order, place)
+    return TwoOrders(
+        turned(x, "interleaved"),
+        turned(x[order], "half"),
+        turned(x, "half"),
+        turned(x[order], "interleaved"),
+        order,
+    )
 
 
 @dataclass(frozen=True)

@@ -249,6 +249,8 @@ class _Panel:
         for (x, y, length, angle), colour in zip(
             np.transpose(np.broadcast_arrays(*ends)), self.colours(mark), strict=False
         ):
+            if not np.isfinite(x + y + length + angle):
+                continue
             reach, c, s = length * self.unit(mark), np.cos(angle), -np.sin(angle)
             size = min(3.2 * mark["stroke_width"], reach / 2) if mark["has_head"] else 0.0
             tx, ty, w = x + reach * c, y + reach * s, size / 1.8

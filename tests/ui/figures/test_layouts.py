@@ -11,40 +11,64 @@ from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, to_draw
 from ui.figures import catalogue as models
 from ui.figures.drawing import Film
-from ui.figures.layouts import drawn, seats
+from ui.figures.layouts import drawn, seats, threads
 from ui.figures.layouts import weights as layouts
-from ui.film.scene import Panel
+from ui.film.scene import NumberTrack, Panel, text_at
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "layouts")
 
 
-STEPS = seats.STEPS
-
-
 def panels(width: int, base: float, first: int) -> tuple[Panel, ...]:
-    film: Film = unwrap(seats.permutation)(width, base, tuple(range(first, first + 9)), EN)
-    return tuple(film.scene.panels)
+    """Return the panels of the second beat."""
+    film: Film = unwrap(seats.permutation)(rc.Rope(width, base), width, tuple(range(first, first + 9)), EN)
+    return tuple(panel for panel in film.scene.panels if panel.first_beat == 2)
 
 
-@pytest.mark.parametrize("width", [4, 8, 12])
-def test_every_number_goes_from_its_place_to_the_other_and_partners_stay_joined(width: int) -> None:
-    tiles = panels(width, 1e4, 3)[0]
-    goal = [dim // 2 + (dim % 2) * (width // 2) for dim in range(width)]
-    arcs = [shape["x"].keyframes for shape in tiles.marks if shape["kind"] == "line"]
-    moves = [shape for shape in tiles.marks if shape["kind"] == "drag_handle"]
-    assert len(moves) == sum(place != dim for dim, place in enumerate(goal)) and len(arcs) == width // 2
-    for grip, (dim, place) in zip(moves, [(d, g) for d, g in enumerate(goal) if d != g], strict=True):
-        way = grip["x"].keyframes[:, 0]
-        assert way[0] == dim and way[-1] == pytest.approx(place) and (np.diff(way) * (place - dim) > 0).all()
-        assert grip["label"] == EN("grab_seat", i=dim)
-    for pair, frames in enumerate(arcs):
-        np.testing.assert_allclose(frames[0, [0, -1]], [2 * pair, 2 * pair + 1])
-        np.testing.assert_allclose(frames[-1, [0, -1]], [goal[2 * pair], goal[2 * pair + 1]])
+@pytest.mark.parametrize("dim, base", [(128, 1e4), (32, 700.0), (2, 3.0)])
+def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_in_its_order(
+    dim: int, base: float
+) -> None:
+    """Each arrow against matrices on the written numbers' vector: in its order, and in the other's code."""
+    drawn = threads.Drawn(rc.Rope(dim, base))
+    film: Film = unwrap(seats.permutation)(rc.Rope(dim, base), 8, (0, 1), EN)
+    order = [0, 2, 4, 6, 1, 3, 5, 7]
+    right, wrong = [], []
+    for word, place in ((drawn.query, threads.QUERY_POSITION), (drawn.key, threads.KEY_POSITION)):
+        paper, half = (rc.rotation_matrix(place, drawn.theta, layout) for layout in ("interleaved", "half"))
+        x = word.interleaved[0]
+        np.testing.assert_allclose((paper @ x)[order], half @ x[order], atol=1e-12)
+        right.append(paper @ x)
+        wrong.append(paper @ x[order])
+    for panel in film.scene.panels[:2]:
+        arrows = [m for m in panel.marks if m["kind"] == "vector" and isinstance(m["angle"], NumberTrack)]
+        for stop, vectors in ((0, right[0]), (1, wrong[0])):
+            at = {"given": stop}
+            tips = [m["length"].at(at)[0] * np.exp(1j * (np.pi / 2 - m["angle"].at(at)[0])) for m in arrows]
+            np.testing.assert_allclose(np.divide(tips, 0.85 * threads.RADIUS), vectors[0::2] + 1j * vectors[1::2])
+            score = f"{np.dot(*(right, wrong)[stop]):.2f}".replace("-", "−")
+            said = [text_at(m["content"], at) for m in panel.marks if m["kind"] == "text"]
+            assert any(score in text for text in said)
+            assert f" {score}" in film.scene.finding_at({"given": stop, "position": 0, "beat": 1})
+
+
+def test_threads_join_what_the_code_turns() -> None:
+    picture = unwrap(seats.permutation)(ROPE, 8, (0, 1), EN).scene.panels[0]
+    curves = [mark for mark in picture.marks if mark["kind"] == "line" and len(mark["x"]) > 3]
+    ends = {stop: set[tuple[int, int, str]]() for stop in (0, 1)}
+    for stop, seen in ends.items():
+        for curve in curves:
+            y = curve["y"].at({"given": stop}) if isinstance(curve["y"], NumberTrack) else curve["y"]
+            if np.isfinite(y).all():
+                seen.add((int(curve["x"][0]), int(curve["x"][-1]) // 2, curve["colour"]))
+    own = {(place, place // 2, threads.COLOURS[place // 2]) for place in range(8)}
+    halves = {(place, place % 4, threads.COLOURS[place % 4]) for place in range(8)}
+    strangers = {(place, place // 2, threads.COLOURS[place % 4]) for place in range(8)}
+    assert ends == {0: own | halves, 1: own | strangers}
 
 
 def test_wrong_partners_are_joined_as_half_split_code_pairs_them() -> None:
-    shapes = panels(8, 1e4, 3)[1].marks
+    shapes = panels(8, 1e4, 3)[0].marks
     ends = [(shape["x"][0], shape["x"][-1]) for shape in shapes if shape["kind"] == "line"]
     np.testing.assert_allclose(ends, [(0, 4), (1, 5), (2, 6), (3, 7)])
 
@@ -54,7 +78,7 @@ def test_arrows_are_the_pairs_turned_by_hand_rightly_and_in_the_wrong_order(
     width: int, base: float, first: int
 ) -> None:
     """Each pair turned as a complex number from position 0; wrongly: number i with number i + d/2."""
-    start, dials = panels(width, base, 0)[2:], panels(width, base, first)[2:]
+    start, dials = panels(width, base, 0)[1:], panels(width, base, first)[1:]
     tips = [dial.marks[-1] for dial in start]
     z = np.array([tip["length"].keyframes[0, 0] * np.exp(1j * tip["angle"].keyframes[0, 0]) for tip in tips])
     np.testing.assert_allclose(np.abs(z), 1.0)
@@ -151,7 +175,7 @@ ROWS = [
 def misread(t: Words) -> str:
     """Return the finding at position 9: how far numbers are off that turn with another partner, all angles by hand."""
     angles = 9 * 77.0 ** (-2 * np.arange(5) / 10)
-    x = layout_demo.two_orders(10, [0], 77.0).interleaved[0]
+    x = layout_demo.two_orders(rc.Rope(10, 77.0).theta, [0]).interleaved[0]
     right = (x[0::2] + 1j * x[1::2]) * np.exp(1j * angles)
     wrong = (x[:5] + 1j * x[5:]) * np.exp(1j * angles)
     got = np.concatenate([wrong.real, wrong.imag])
@@ -161,7 +185,11 @@ def misread(t: Words) -> str:
 
 FILMS = [
     FilmRow(
-        "layouts", seats.permutation, (10, 77.0, tuple(range(65))), {"order": 20, "position": 9, "beat": 3}, misread
+        "layouts",
+        seats.permutation,
+        (rc.Rope(10, 77.0), 10, tuple(range(65))),
+        {"given": 1, "position": 9, "beat": 2},
+        misread,
     ),
     FilmRow("layouts", drawn.wrong, (77.0,), {}, to_draw),
 ]

@@ -110,14 +110,13 @@ def opposite(at: At) -> str:
     return only({"a": here < np.quantile(scores, 0.2), "b": here > np.quantile(scores, 0.7), "c": abs(here) < 0.5})
 
 
-def slower(at: At) -> str:
-    """Return b: the same numbers, turned in either order, are the same numbers in other places."""
-    x = np.random.default_rng(2).standard_normal(8)
-    theta, order = LLAMA.base ** (-np.arange(4) / 4), np.array([0, 2, 4, 6, 1, 3, 5, 7])
-    assert at("order") == 20, "the numbers are in the other order"
-    paper, half = (rc.rotation_matrix(at("position"), theta, layout) for layout in ("interleaved", "half"))
-    difference = np.abs((paper @ x)[order] - half @ x[order]).max()
-    return only({"a": False, "b": difference < 1e-12, "c": difference > 1e-3})
+def first_token(at: At) -> str:
+    """Return b: either order's rotation to the position leaves all numbers alone."""
+    theta = LLAMA.base ** (-np.arange(4) / 4)
+    assert at("beat") == 2, "the error is there by the position"
+    matrices = [rc.rotation_matrix(at("position"), theta, layout) for layout in ("interleaved", "half")]
+    alone = all(np.array_equal(matrix, np.eye(8)) for matrix in matrices)
+    return only({"a": not alone, "b": alone, "c": False})
 
 
 def middle(at: At) -> str:
@@ -227,7 +226,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("encodings", "shifted"): moved,
     ("rotation", "left"): left,
     ("rotation", "opposite"): opposite,
-    ("layouts", "slower"): slower,
+    ("layouts", "first_token"): first_token,
     ("frequencies", "middle"): middle,
     ("clock", "fastest"): fastest,
     ("clock", "worst"): worst,

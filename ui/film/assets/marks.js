@@ -91,6 +91,10 @@ class Vector extends Mark {
       put(line, "stroke", colour);
       const a = angle(k), [cx, cy] = [scale.x(x(k)), scale.y(y(k))], reach = length(k) * this.unit, [c, s] = [Math.cos(a), -Math.sin(a)];
       const [tx, ty] = [cx + reach * c, cy + reach * s], size = mark.has_head ? Math.min(3.2 * mark.stroke_width, reach / 2) : 0;
+      const gone = tx + ty === tx + ty ? null : "none";
+      put(line, "display", gone);
+      if (mark.has_head) put(this.part(2 * k + 1, "path", {}), "display", gone);
+      if (gone) continue;
       put(line, "x1", px(cx));
       put(line, "y1", px(cy));
       put(line, "x2", px(tx - size * c));
