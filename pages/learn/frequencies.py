@@ -4,25 +4,27 @@ from rope_core.hf.types import YARN
 from rope_core.theory import challenges, frequency_demo
 from rope_core.theory.encodings.digits import beta_digits, digit_phases
 from ui.figures.frequencies import digits as numerals
-from ui.figures.frequencies import drawn, spans
+from ui.figures.frequencies import drawn, spans, stripes
 from ui.figures.frequencies import tables as figures
 from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
+CLAIM_IN_FILM = True
 STEPS = beats(3)
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
 SPAN = Field("span", "int", 64, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
-PAIR = Field("pair", "int", 0, 0, 511)
+PAIR = Field("pair", "int", stripes.START, 0, 511)
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
+LONGER = Question("longer", "a", ((TRAIN_LEN, 8192), (STEPS, 1)))
 MIDDLE = Question("middle", "c", ((BASE, 1e6), (STEPS, 2)))
 UNFINISHED = Drawn("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
-TASKS = (MIDDLE, UNFINISHED, LEAST)
+TASKS = (LONGER, MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
 
@@ -30,12 +32,12 @@ FIELDS = (STEPS, VIEW, SPAN, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:
-    """Draw one pair's speed, all of them over the base, and the table that attention multiplies by."""
+    """Draw all pairs over the positions, their speeds over the base, and the table that attention multiplies by."""
     bases = stops(BASE, page.get(BASE), 1e3, 1e7)
     pairs = figures.pairs_of(page.get(DIM), page.get(PAIR))
     numbers = page.get(DIM), bases, page.get(TRAIN_LEN), pairs, page.get(VIEW), page.get(SPAN), page.store.default(BASE)
-    film = figures.heat(*numbers, page.t)
-    page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
+    film = figures.heat(*numbers, page.get(BASE), page.t)
+    page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.table, frequency_demo.incomplete, ask=LONGER)
     page.bar()
     page.symbols()
     page.predict(MIDDLE)

@@ -15,6 +15,8 @@ from rope_core.theory.attention import cosine_sums
 TABLES: dict[str, Callable[[Array], Array]] = {"angle": np.positive, "cos": np.cos, "sin": np.sin}
 REACH = 131_072
 WORK = 2**20
+BLUR = 2.0
+"""Columns: the standard deviation over which a drawn row is averaged."""
 
 
 def sampled_positions(span: int, count: int) -> npt.NDArray[np.int64]:
@@ -39,6 +41,27 @@ def table(rope: Rope, kind: str, positions: npt.ArrayLike) -> Array:
     if kind not in TABLES:
         raise reject("kind", "one_of", kind, names=list(TABLES))
     return np.asarray(TABLES[kind](angles(spectrum(Request(rope)), positions)).T, dtype=np.float64)
+
+
+def cosines(rope: Rope, pairs: npt.ArrayLike, positions: npt.ArrayLike) -> Array:
+    """Return cos(x theta_i) of some pairs at places x between tokens too, float64 (pairs, n)."""
+    return np.asarray(np.cos(np.multiply.outer(rope.theta[np.asarray(pairs)], np.asarray(positions, dtype=np.float64))))
+
+
+def stripes(rope: Rope, end: float, columns: int) -> tuple[Array, Array]:
+    """Return cos(x theta_i) at the middles of ``columns`` equal parts of [0, end), and the contrast of each pair.
+
+    A row is the Gaussian mean of the cosine over ``BLUR`` columns' deviation, so that stripes too fine to draw fade to
+    one shade: its contrast, 0 to 1, is what is left. float64 (pairs, columns), (pairs,).
+
+    >>> cells, contrast = stripes(Rope(4, 1e6), 100.0, 50)
+    >>> cells.shape, contrast.round(3).tolist()
+    ((2, 50), [0.0, 1.0])
+    """
+    part = end / columns
+    contrast = np.exp(-((BLUR * part * rope.theta) ** 2) / 2)
+    middles = (np.arange(columns) + 0.5) * part
+    return contrast[:, None] * cosines(rope, np.arange(rope.pairs), middles), contrast
 
 
 def incomplete(rope: Rope) -> npt.NDArray[np.bool_]:

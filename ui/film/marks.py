@@ -49,7 +49,10 @@ def line(
     fill: str = "none",
     **style: Any,
 ) -> Mark:
-    """Return a line through points; it breaks where a coordinate is nan. ``stroke_dash``: px on and off, as in SVG."""
+    """Return a line through points; it breaks where a coordinate is nan. ``stroke_dash``: px on and off, as in SVG.
+
+    ``stepped=True``: between stops the nearest stop's line, where one between two of them would be none of its kind.
+    """
     look = {"colour": colour, "stroke_width": stroke_width, "stroke_dash": stroke_dash, "fill": fill}
     return {"kind": "line", "x": x, "y": y, **look, **style}
 

@@ -6,12 +6,14 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
+from rope_core import Rope
+from rope_core.theory import frequency_demo
 from tests.support.figures import ROPE, Row, ran
 from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
-from ui.figures.frequencies import drawn, spans, tables
-from ui.film.scene import Mark, Panel
+from ui.figures.frequencies import drawn, spans, stripes, tables
+from ui.film.scene import Mark, NumberTrack, Panel
 from ui.text.words import Words
 
 EN = Words("en", "frequencies")
@@ -19,7 +21,9 @@ BASES = (1000.0, 10_000.0, 54_321.0, 1e7)
 
 
 def film(dim: int, kind: str = "cos", span: int = 256, train_len: int = 4096) -> Film:
-    built: Film = unwrap(tables.heat)(dim, BASES, train_len, tables.pairs_of(dim, 3), kind, span, 10_000.0, EN)
+    built: Film = unwrap(tables.heat)(
+        dim, BASES, train_len, tables.pairs_of(dim, 3), kind, span, 10_000.0, 10_000.0, EN
+    )
     return built
 
 
@@ -32,11 +36,50 @@ def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
     assert "18 of 64 pairs" in texts_of and "54,410" in texts_of and "4,096" in texts_of
 
 
+@pytest.mark.parametrize(
+    ("dim", "base", "train_len"), [(128, 1e4, 4096), (64, 30.0, 500), (1024, 1e6, 8192), (2, 5.0, 16)]
+)
+def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_len: int) -> None:
+    """Wave, arrow and sentence of each pair by angles written out; where it never finished a turn it is amber."""
+    pairs = tables.pairs_of(dim, 3)
+    built: Film = unwrap(tables.heat)(dim, (base, 2 * base), train_len, pairs, "cos", 256, base, base, EN)
+    dial, _, map_panel, _ = built.scene.panels[:4]
+    x = np.linspace(0.0, train_len, stripes.POINTS)
+    waves = [line for line in of_kind(map_panel, "line") if isinstance(line["y"], NumberTrack)][-3:]
+    for stop, pair in enumerate(min(each, dim // 2 - 1) for each in pairs):
+        at, theta = {"pair": stop}, base ** (-2 * pair / dim)
+        seen, later, amber = (wave["y"].at(at) for wave in waves)
+        turned = theta * train_len
+        if np.isfinite(seen).all():
+            np.testing.assert_allclose(seen, stripes.WAVE + stripes.HALF * np.cos(theta * x), atol=1e-6)
+            assert np.isfinite(amber).all() == (turned < 2 * math.pi) != np.isfinite(later).all()
+        else:
+            assert 2 * math.pi / theta < 10 * 1.25 * train_len / stripes.COLUMNS, "only a fine row has no wave"
+        tip = of_kind(dial, "vector")[0]["angle"].at(at)[0]
+        assert (np.sin(tip), np.cos(tip)) == pytest.approx((math.cos(turned), math.sin(turned)), abs=1e-6)
+        said = built.scene.finding_at({"pair": pairs[stop], "base": base, "beat": 1})
+        assert ("new to the model" in said) == (turned < 2 * math.pi)
+        assert turned >= 2 * math.pi or f"{math.degrees(turned):.3g}°" in said
+
+
+def test_a_row_of_the_map_is_the_mean_over_its_columns() -> None:
+    """The Gaussian mean by a sum over many places, for pairs from one shade to full contrast."""
+    rope, end, columns = Rope(16, 300.0, 200), 250.0, 40
+    cells, contrast = frequency_demo.stripes(rope, end, columns)
+    part, at = end / columns, np.linspace(-6.0, 6.0, 4001)
+    weights = np.exp(-(at**2) / 2) / np.exp(-(at**2) / 2).sum()
+    for k in (0, 7, 39):
+        places = (k + 0.5) * part + frequency_demo.BLUR * part * at
+        want = np.cos(rope.theta[:, None] * places) @ weights
+        np.testing.assert_allclose(cells[:, k], want, atol=1e-6)
+    assert contrast[0] < 0.1 < 0.9 < contrast[-1]
+
+
 @pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
 @pytest.mark.parametrize(("dim", "span"), [(2, 16), (12, 64), (128, 256), (128, 131_072), (1024, 512)])
 def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
     built = film(dim, kind, span)
-    panel = built.scene.panels[2]
+    panel = built.scene.panels[-2]
     picture, marked = of_kind(panel, "heatmap")
     cells = picture["cells"].keyframes
     for n, pair in enumerate(tables.pairs_of(dim, 3)[: dim // 2]):
@@ -63,29 +106,25 @@ def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) 
 )
 def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind: str, train_len: int) -> None:
     built = film(dim, kind, train_len=train_len)
-    hand, panel, _, bar = built.scene.panels
-    passed, points = of_kind(panel, "dot")
+    panel, _, bar = built.scene.panels[-3:]
+    (points,) = of_kind(panel, "dot")
     labels = of_kind(panel, "text")
     rows = points["y"].astype(int)
     assert rows[0] == 0 and len(rows) <= 32 and set(np.diff(rows)) <= {-(-dim // 64)}
     for k, base in enumerate(BASES):
         waves = [2 * math.pi * base ** (2 * i / dim) for i in range(dim // 2)]
         np.testing.assert_allclose(10.0 ** points["x"].keyframes[k], np.array(waves)[rows])
-        np.testing.assert_allclose(10.0 ** labels[2]["x"].keyframes[k], waves[-1])
+        np.testing.assert_allclose(10.0 ** labels[1]["x"].keyframes[k], waves[-1])
         for n, pair in enumerate(min(stop, dim // 2 - 1) for stop in tables.pairs_of(dim, 3)):
             at = {"pair": n, "base": k}
             turned = 6 * base ** (-2 * pair / dim)
-            for panel_of in (hand, bar):
-                tip = of_kind(panel_of, "vector")[-1]["angle"].at(at)[0]
-                assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), -math.sin(turned))
+            tip = of_kind(bar, "vector")[-1]["angle"].at(at)[0]
+            assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), -math.sin(turned))
             heights = [shape["y" if kind == "cos" else "x"].at(at)[1] for shape in of_kind(bar, "line")]
             # Up for the cosine; the sine grows to the left, where an arrow from the top turns first.
             exact, way = (math.cos(turned), 1) if kind == "cos" else (math.sin(turned), -1)
             wanted = [way * exact if exact > 0 else np.nan, way * exact if exact < 0 else np.nan]
             assert heights == pytest.approx(wanted, nan_ok=True)
-            assert passed["colour_index"].at(at).tolist() == [row <= pair for row in rows]
-            texts_of = built.scene.finding_at({"pair": tables.pairs_of(dim, 3)[n], "base": base, "beat": 1})
-            assert f"turns {math.degrees(turned):.3g}°" in texts_of
         never = [wave > train_len for wave in waves]
         texts_of = built.scene.finding_at({"base": base, "pair": 0, "beat": 2})
         assert f"{sum(never)} of {dim // 2} pairs" in texts_of
@@ -93,10 +132,10 @@ def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind
 
 
 def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
-    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, 1000.0, EN)
+    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, 1000.0, 1000.0, EN)
     _, base = built.scene.controls
     assert base.stop_labels == ("1,000", "7·10⁹", "10¹²")
-    panel = built.scene.panels[1]
+    panel = built.scene.panels[-3]
     assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)
     assert not any("e+" in text for _, text in panel.x.ticks)
     assert ran(built)
@@ -136,7 +175,7 @@ ROWS = [
 STOPS = (100.0, 700.0, 5e4), 300
 AT = {"base": 700, "pair": 3, "beat": 2}
 FILMS = [
-    FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000, 700.0), AT),
+    FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000, 700.0, 700.0), AT),
     FilmRow("frequencies", frequencies.digits, (8, 300.0, frequencies.positions(77)), {"position": 77}, own_digits),
     FilmRow("frequencies", drawn.unfinished, (16, 500), {}, to_draw),
 ]

@@ -119,6 +119,15 @@ def first_token(at: At) -> str:
     return only({"a": not alone, "b": alone, "c": False})
 
 
+def longer(at: At) -> str:
+    """Return a: of the same pairs more have a wavelength within the longer training."""
+    assert at("beat") == 1 and at("train_len") == 8192
+    waves = 2 * np.pi * LLAMA.base ** (2 * np.arange(64) / 128)
+    before, after = (int((waves <= length).sum()) for length in (4096, at("train_len")))
+    assert f"{before} pairs finished a turn in 4,096 tokens, {after} do" in Words("en", "frequencies")("ask.longer.why")
+    return only({"a": after > before, "b": after == before, "c": after < before})
+
+
 def middle(at: At) -> str:
     slowed = (at("base") / LLAMA.base) ** (2 * 32 / LLAMA.dim)
     return only({letter: bool(np.isclose(slowed, times)) for letter, times in zip("abc", (100, 50, 10), strict=True)})
@@ -227,6 +236,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("rotation", "left"): left,
     ("rotation", "opposite"): opposite,
     ("layouts", "first_token"): first_token,
+    ("frequencies", "longer"): longer,
     ("frequencies", "middle"): middle,
     ("clock", "fastest"): fastest,
     ("clock", "worst"): worst,

@@ -1,9 +1,8 @@
-"""The speeds of the pairs: one under the hand, all under the base, and the table that attention multiplies by."""
+"""The speeds of the pairs: all by position, all under the base, and the table that attention multiplies by."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.theory import frequency_demo
 from ui.figures.drawing import Film, cached_figure
+from ui.figures.frequencies import stripes
 from ui.figures.frequencies.spans import read
 from ui.figures.plot import as_bytes
 from ui.film import marks
@@ -62,38 +62,38 @@ def heat(
     kind: str,
     span: int,
     own: float,
+    base: float,
     t: Words,
 ) -> Film:
-    """Return one pair's hand and wavelength, then all wavelengths at every base, then the table of pairs and positions.
+    """Return every pair at every position at one base, then all wavelengths by the base, then the table of both.
 
-    ``shown``: the pairs to drag to; ``own``: the base that the table begins at. At most ``ROWS`` pairs are drawn, and
-    every position up to ``WHOLE``, else ``SAMPLED``.
+    ``shown``: the pairs to drag to; ``base``: of the first picture; ``own``: the base that the table begins at.
+    At most ``ROWS`` pairs are drawn there, and every position up to ``WHOLE``, else ``SAMPLED``.
     """
     at_base = field_control(t, "base", bases, play_seconds=8.0, first_beat=2, last_beat=2)
     ropes = [rc.Rope(dim, base, train_len) for base in bases]
     pairs = ropes[0].pairs
     rows = frequency_demo.sampled_positions(pairs, ROWS)
-    at_pair, which = field_control(t, "pair", shown, play_seconds=8.0, last_beat=1), np.minimum(shown, pairs - 1)
+    at_pair, which = field_control(t, "pair", shown, play_seconds=8.0), np.minimum(shown, pairs - 1)
+    opening = rc.Rope(dim, base, train_len)
     return Film(
         "heat",
         Scene(
             (
-                hand(ropes, which, at_pair, at_base, t, last_beat=1),
-                lengths(ropes, rows, which, (at_pair, at_base), t),
+                *stripes.panels(opening, at_pair, t),
+                lengths(ropes, rows, at_base, t),
                 table(ropes, rows, which, (at_pair, at_base), kind, span, t),
-                hand(ropes, which, at_pair, at_base, t, kind, first_beat=3),
+                hand(ropes, which, at_pair, at_base, t, kind),
             ),
             (at_pair, at_base),
             "",
             beats=beats_from_labels(
                 t,
                 "heat",
+                stripes.finding(opening, at_pair, t),
                 *findings(ropes, which, (at_pair, at_base), kind, span, t),
                 hint_controls=("pair", "base", "pair"),
                 control_values=({}, {}, {"pair": 4, "base": own}),
-                base=TextTrack((at_base,), at_base.stop_labels),
-                first=read(ropes[0].wavelength[0]),
-                ratio=TextTrack((at_base,), tuple(f"{rope.base ** (2 / dim):.3g}" for rope in ropes)),
             ),
         ),
         lambda: {"pair": np.arange(pairs)} | {f"wavelength_at_base_{rope.base:g}": rope.wavelength for rope in ropes},
@@ -109,10 +109,8 @@ def heat(
     )
 
 
-def hand(
-    ropes: Sequence[rc.Rope], which: Ints, at_pair: Control, at_base: Control, t: Words, kind: str = "", **shown: Any
-) -> Panel:
-    """Return the hand of one pair after a few tokens, and with ``kind`` what the table has of it."""
+def hand(ropes: Sequence[rc.Rope], which: Ints, at_pair: Control, at_base: Control, t: Words, kind: str) -> Panel:
+    """Return the hand of one pair after a few tokens, and what the table has of it."""
     both = at_pair, at_base
     angle = AFTER * np.array([rope.theta for rope in ropes]).T[which]
     turned_by = [f"{each:.3g}°" for each in np.degrees(angle).ravel().tolist()]
@@ -150,7 +148,7 @@ def hand(
         width_share=0.6,
         height=TALL,
         equal_aspect=True,
-        **shown,
+        first_beat=3,
     )
 
 
@@ -162,7 +160,7 @@ def findings(
     span: int,
     t: Words,
 ) -> tuple[TextOrTrack, ...]:
-    """Return the sentences of the three beats."""
+    """Return the sentences of the last two beats."""
     at_pair, at_base = both
     theta = np.array([rope.theta for rope in ropes]).T[which]
     pair = TextTrack((at_pair,), tuple(map(str, which.tolist())))
@@ -179,12 +177,6 @@ def findings(
     )
     return (
         sentence_parts(
-            lambda **slots: t("hand_finding", after=AFTER, **slots),
-            i=pair,
-            wave=wave,
-            angle=TextTrack(both, tuple(f"{angle:.3g}°" for angle in np.degrees(AFTER * theta).ravel().tolist())),
-        ),
-        sentence_parts(
             lambda **slots: t("base_under_hand", pairs=ropes[0].pairs, context=f"{ropes[0].train_len:,}", **slots),
             base=TextTrack((at_base,), at_base.stop_labels),
             last=TextTrack((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
@@ -194,9 +186,8 @@ def findings(
     )
 
 
-def lengths(ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Control, Control], t: Words) -> Panel:
-    """Return the tokens that a turn of each pair takes; then which of them training did not show whole."""
-    at_pair, at_base = both
+def lengths(ropes: Sequence[rc.Rope], rows: Ints, at_base: Control, t: Words) -> Panel:
+    """Return the tokens that a turn of each pair takes, and which of them training did not show whole."""
     pairs, train_len = ropes[0].pairs, ropes[0].train_len
     waves = np.stack([np.log10(rope.wavelength) for rope in ropes])
     trained = float(np.log10(train_len))
@@ -204,10 +195,6 @@ def lengths(ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Contr
     far = float(np.ceil(max(waves.max(), trained) + 0.2))
     low, high = -0.03 * pairs - 0.5, 1.03 * pairs - 0.5
     waves_of, y = NumberTrack((at_base,), waves[:, rows]), rows.astype(float)
-    here, level = NumberTrack(both, waves.T[which][..., None]), NumberTrack((at_pair,), which[:, None].astype(float))
-    named_at = NumberTrack(both, np.minimum(waves.T[which], 0.55 * far)[..., None])
-    tokens = tuple(t("tokens_each", wave=read(10**wave)) for wave in waves.T[which].ravel().tolist())
-    passed = NumberTrack((at_pair,), (which[:, None] >= rows).astype(np.int8))
     done = NumberTrack((at_base,), (never[:, None] > pairs - 1 - rows).astype(np.int8))
     last = NumberTrack((at_base,), waves[:, -1:])
     slowest = TextTrack((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes))
@@ -217,36 +204,26 @@ def lengths(ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Contr
         Axis(0.0, far, tuple((float(p), short(10.0**p)) for p in range(1, int(far) + 1, 2)), t("tokens_axis")),
         Axis(low, high, pair_ticks(pairs), pair_title(rows, t)),
         [
-            *marks.from_beat(2, marks.rect(trained, far, low, high, ORANGE, opacity=0.16)),
-            *marks.up_to_beat(
-                1,
-                marks.link_symbol("λ", marks.dot(waves_of, y, (GREY, "ink"), 4, passed)),
-                marks.text(named_at, level, TextTrack(both, tokens), anchor="start", dx=16, dy=5, bold=True),
-                marks.drag_handle(at_pair, here, level, "ink", t("grab_pair"), radius_px=10),
+            marks.rect(trained, far, low, high, ORANGE, opacity=0.16),
+            marks.link_symbol("λ", marks.dot(waves_of, y, ("ink", ORANGE), 5, done)),
+            marks.text(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), anchor="end", dx=-8, dy=-10),
+            marks.text(last, pairs - 1.0, slowest, anchor="end", dx=18, dy=-18, bold=True),
+            marks.link_symbol("L", marks.line((trained, trained), (low, high), GREEN, 5)),
+            marks.text(trained, low, t("trained", length=f"{train_len:,}"), GREEN, dy=-10, bold=True, **side),
+            *(
+                marks.text(far, 0.4 * pairs, TextTrack((at_base,), text), ORANGE, dy=dy, **right)
+                for dy, text in (
+                    (0, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never)),
+                    (20, tuple(t("no_turn") if n else "" for n in never)),
+                )
             ),
-            *marks.from_beat(
-                2,
-                marks.link_symbol("λ", marks.dot(waves_of, y, ("ink", ORANGE), 5, done)),
-                marks.text(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), anchor="end", dx=-8, dy=-10),
-                marks.text(last, pairs - 1.0, slowest, anchor="end", dx=18, dy=-18, bold=True),
-                marks.link_symbol("L", marks.line((trained, trained), (low, high), GREEN, 5)),
-                marks.text(trained, low, t("trained", length=f"{train_len:,}"), GREEN, dy=-10, bold=True, **side),
-                *(
-                    marks.text(far, 0.4 * pairs, TextTrack((at_base,), text), ORANGE, dy=dy, **right)
-                    for dy, text in (
-                        (0, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never)),
-                        (20, tuple(t("no_turn") if n else "" for n in never)),
-                    )
-                ),
-                marks.link_symbol(
-                    "b", marks.drag_handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), radius_px=10)
-                ),
-            ),
+            marks.link_symbol("b", marks.drag_handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), radius_px=10)),
         ],
         t("wavelength_title"),
         min_width=220,
         width_share=1.2,
         height=TALL,
+        first_beat=2,
         last_beat=2,
     )
 

@@ -10,7 +10,8 @@ export class Mark {
     this.node = make("g", { "aria-hidden": "true", opacity: mark.opacity, "data-symbol": mark.symbol }, parent);
     this.parts = [];
   }
-  get(name) { return this.tracks.read(this.mark[name]); }
+  /** Numbers where the controls stand; of a stepped mark those of the nearest stop. */
+  get(name) { const given = this.mark[name]; return this.mark.stepped && given.by?.length ? this.tracks.frame(given) : this.tracks.read(given); }
   /** Numbers of one name for each of `n` things: one number counts for all. */
   each(name) { const values = this.get(name); return values.length === 1 ? () => values[0] : (k) => values[k]; }
   count(...names) { return Math.max(...names.map((name) => this.get(name).length)); }

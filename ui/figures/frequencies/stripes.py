@@ -1,0 +1,249 @@
+"""The first picture of the page: every pair at every position, and one pair's row with its arrow and its wave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import rope_core as rc
+from rope_core.rope import Array
+from rope_core.theory import frequency_demo
+from ui.figures.frequencies.spans import read
+from ui.figures.plot import as_bytes
+from ui.film import marks
+from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
+from ui.film.composite_marks import TOP, clock_angle, drag_hint
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
+from ui.text.words import Words
+
+ROWS, COLUMNS, POINTS = 64, 360, 480
+"""At most so many rows, the map's columns, and the wave's points."""
+LONGER = 1.25
+"""How far the map goes, in trained lengths."""
+FAINT = 0.1
+"""A row with less contrast than this is one shade."""
+START, GOAL = 24, 57
+"""The pair at which the page opens, and the one to which its dashed arrow points, of 64."""
+SHADES = colour_scale("ffffff 0c424c")
+TICKS, WAVE, HALF = -1.065, -1.23, 0.09
+"""Heights below the map, over the map's height: of the numbers, and of the wave's middle and half."""
+RIM = 36
+
+
+class Map:
+    """The rows of one rope, over a quarter more than its trained length; a row is 1 / rows high."""
+
+    def __init__(self, rope: rc.Rope, at_pair: Control) -> None:
+        self.rope, self.at_pair = rope, at_pair
+        self.end = LONGER * rope.train_len
+        self.rows = frequency_demo.sampled_positions(rope.pairs, ROWS)
+        self.which = np.minimum(np.array(at_pair.stops, dtype=int), rope.pairs - 1)
+        self.cells, contrast = frequency_demo.stripes(rope, self.end, COLUMNS)
+        self.faint = contrast < FAINT
+        self.unfinished = frequency_demo.incomplete(rope)
+        self.never = int(self.unfinished.sum())
+
+    def top(self, pair: npt.ArrayLike) -> Array:
+        """Return the height of a pair's upper edge."""
+        return np.asarray(-np.asarray(pair, dtype=float) / self.rope.pairs)
+
+    def track(self, values: Array) -> NumberTrack:
+        """Return numbers of every pair to drag to."""
+        return NumberTrack((self.at_pair,), values.reshape(len(self.which), -1))
+
+    def texts(self, write: Any) -> TextTrack:
+        """Return a text of every pair to drag to."""
+        return TextTrack((self.at_pair,), tuple(write(int(pair)) for pair in self.which))
+
+    def turned(self, pair: int, t: Words) -> str:
+        """Return how far a pair turns in training, in turns or in degrees of one."""
+        if self.unfinished[pair]:
+            return t("only_degrees", angle=f"{360 * self.rope.turns[pair]:.3g}")
+        return t("in_turns", turns=_turns(self.rope, pair))
+
+
+def _turns(rope: rc.Rope, pair: int) -> str:
+    value = float(rope.turns[pair])
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def finding(rope: rc.Rope, at_pair: Control, t: Words) -> TextTrack:
+    """Return what a pair did in training, and what that means past it."""
+    drawn = Map(rope, at_pair)
+
+    def write(pair: int) -> str:
+        if drawn.unfinished[pair]:
+            return t("unfinished_finding", i=pair, angle=f"{360 * rope.turns[pair]:.3g}")
+        return t("finished_finding", i=pair, turns=_turns(rope, pair))
+
+    return drawn.texts(write)
+
+
+def panels(rope: rc.Rope, at_pair: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the marked pair's arrow, the map with its wave, and what its parts are."""
+    drawn = Map(rope, at_pair)
+    return _dial(drawn, t, wide=True), _dial(drawn, t, wide=False), _map(drawn, t), _notes(drawn, t)
+
+
+def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
+    """Return the marked pair's arrow at the end of training, in a ring that is shaded as the rows are."""
+    rim = np.linspace(0.0, 2 * np.pi, RIM + 1)
+    shades = marks.scale_colours(SHADES)
+    ring = [
+        marks.wedge(0.0, 0.0, 1.18, TOP - a, TOP - b - 0.02, f"rgb({','.join(map(str, shade))})", inner_radius=1.0)
+        for a, b, shade in zip(
+            rim[:-1], rim[1:], shades[as_bytes(np.cos((rim[:-1] + rim[1:]) / 2), 1.0) + 127].tolist(), strict=True
+        )
+    ]
+    angles = 2 * np.pi * drawn.rope.turns[drawn.which]
+    shown = np.unwrap(np.where(angles < 2 * np.pi, angles, np.mod(angles, 2 * np.pi)))
+    swept = clock_angle(drawn.track(np.minimum(angles, 2 * np.pi)))
+    said: tuple[tuple[TextOrTrack, str, int, int], ...] = (
+        ([t("one_turn_in")], "ink", 16, 0),
+        ([drawn.texts(lambda pair: read(float(drawn.rope.wavelength[pair]))), t("tokens")], "ink", 19, 24),
+        ([t("arrow_at", length=f"{drawn.rope.train_len:,}")], MUTED_COLOUR, 15, 52),
+        ([drawn.texts(lambda pair: drawn.turned(pair, t))], TRAINED_COLOUR, 17, 76),
+    )
+    x, y = (0.0, -1.65) if wide else (1.6, 0.75)
+    words = [
+        marks.text(
+            x, y, text, colour, font_size=size, dy=dy, bold=colour != MUTED_COLOUR, anchor="middle" if wide else "start"
+        )
+        for text, colour, size, dy in said
+    ]
+    hint = np.where(drawn.which < max(1, drawn.rope.pairs * GOAL // 64), 1.25, np.nan)
+    words += [drag_hint(drawn.track(hint), -3.05, t("drag_row"), anchor="end")] if wide else []
+    return Panel(
+        Axis(-1.25, 1.25 if wide else 6.0),
+        Axis(-3.7 if wide else -1.2, 1.2),
+        [
+            *ring,
+            marks.wedge(
+                0.0,
+                0.0,
+                0.98,
+                TOP,
+                swept,
+                TRAINED_COLOUR,
+                opacity=0.3,
+            ),
+            marks.circle(0.0, 0.0, 1.0, GREY, 1),
+            marks.circle(0.0, 0.0, 1.18, GREY, 1),
+            marks.vector(0.0, 0.0, 0.94, clock_angle(drawn.track(shown)), "ink", 6, has_head=True),
+            marks.dot([0.0], [0.0], "ink", 5),
+            *words,
+        ],
+        min_width=200 if wide else 320,
+        width_share=0.4,
+        height=390 if wide else 96,
+        equal_aspect=True,
+        last_beat=1,
+        screen="wide" if wide else "narrow",
+    )
+
+
+def _map(drawn: Map, t: Words) -> Panel:
+    """Return all pairs by position, dark where the arrow points up, and the marked row with its wave."""
+    rope, end, trained = drawn.rope, drawn.end, float(drawn.rope.train_len)
+    edges = drawn.top(np.append(drawn.rows, rope.pairs))
+    gaps = np.stack([edges, edges, np.full_like(edges, np.nan)], axis=1).ravel()
+    rows = np.flatnonzero(drawn.unfinished)
+    upper, lower = drawn.top(drawn.which), drawn.top(drawn.which + 1)
+    middle = drawn.track((upper + lower) / 2)
+    thin = 0.008
+    frame = [
+        marks.rect(0.0, end, drawn.track(lower - 3 * thin), drawn.track(upper + 3 * thin), "ink", opacity=0.0),
+        *(
+            marks.rect(
+                -0.004 * end,
+                1.004 * end,
+                drawn.track(lower - thin),
+                drawn.track(upper + thin),
+                "none",
+                outline=colour,
+                stroke_width=width,
+            )
+            for colour, width in (("paper", 5), ("ink", 2.5))
+        ),
+        marks.dot(-0.022 * end, middle, "ink", 8),
+    ]
+    goal = float(drawn.top(rope.pairs * GOAL // 64))
+    before = drawn.which < max(1, rope.pairs * GOAL // 64)
+    path = np.stack([np.where(before, lower - 0.04, np.nan), np.where(before, goal, np.nan)], axis=1)
+    step = 10.0 ** np.floor(np.log10(trained / 2))
+    ticks = np.arange(0.0, trained, step * max(1.0, np.ceil(trained / step / 5)))
+    shown = [
+        marks.heatmap(as_bytes(drawn.cells[drawn.rows], 1.0), SHADES, (0.0, end), (0.0, -1.0)),
+        marks.line(np.tile([0.0, end, np.nan], len(edges)), gaps, "paper", 1),
+    ]
+    if drawn.never:
+        far = np.minimum(rope.wavelength[rows], end)
+        shown += [
+            marks.rect(trained, far, drawn.top(rows + 1), drawn.top(rows), UNSEEN_COLOUR, fill_pattern="hatch"),
+            marks.text(
+                end, float(drawn.top(rows[0])), t("new_angles"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-4, dy=26
+            ),
+        ]
+    shown += [
+        marks.line([trained, trained], [0.03, -1.02], TRAINED_COLOUR, 4),
+        marks.text(trained, 0.03, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True, anchor="end"),
+        *(marks.text(x, TICKS, f"{x:,.0f}", MUTED_COLOUR, font_size=14, dy=4) for x in ticks.tolist()),
+        marks.text(end, TICKS, t("token"), MUTED_COLOUR, font_size=14, anchor="end", dy=4),
+        *marks.in_wide_panel(400, marks.line([-0.022 * end] * 2, drawn.track(path), "ink", 2, "4 4")),
+        marks.drag_handle(drawn.at_pair, -0.022 * end, middle, "ink", t("grab_row"), frame, radius_px=0),
+    ]
+    return Panel(
+        Axis(-0.045 * end, 1.01 * end),
+        Axis(-1.34, 0.08),
+        [*shown, *_wave(drawn, t)],
+        min_width=330,
+        width_share=2.4,
+        height=390,
+        last_beat=1,
+    )
+
+
+def _wave(drawn: Map, t: Words) -> list[Mark]:
+    """Return the marked row as a wave, amber and dashed where its angles are new; a grey band where it is too fine."""
+    end, trained = drawn.end, float(drawn.rope.train_len)
+    seen, later = np.linspace(0.0, trained, POINTS), np.linspace(trained, end, POINTS // 4)
+    fine, open_ended = drawn.faint[drawn.which][:, None], drawn.unfinished[drawn.which][:, None]
+
+    def height(x: Array, away: Array) -> NumberTrack:
+        values = WAVE + HALF * frequency_demo.cosines(drawn.rope, drawn.which, x)
+        return drawn.track(np.where(away, np.nan, values))
+
+    band = np.where(fine, WAVE + HALF * np.array([-1.0, 1.0]), np.nan)
+    return [
+        marks.line([0.0, end], [WAVE, WAVE], GREY, 1),
+        marks.rect(0.0, end, drawn.track(band[:, 0]), drawn.track(band[:, 1]), GREY, opacity=0.4),
+        marks.text(end / 2, drawn.track(np.where(fine[:, 0], WAVE, np.nan)), t("too_fine"), dy=5),
+        marks.line(seen, height(seen, fine), "ink", 2, stepped=True),
+        marks.line(later, height(later, fine | open_ended), "ink", 2, stepped=True),
+        marks.line(later, height(later, fine | ~open_ended), UNSEEN_COLOUR, 3.5, "7 4", stepped=True),
+        marks.line([trained, trained], [WAVE - HALF - 0.01, WAVE + HALF + 0.01], TRAINED_COLOUR, 4),
+    ]
+
+
+def _notes(drawn: Map, t: Words) -> Panel:
+    """Return what the map's parts are, each beside its rows."""
+    rope = drawn.rope
+    last, first = read(rope.wavelength[-1]), read(rope.wavelength[0])
+    ratio = f"{rope.base ** (2 / rope.dim):.3g}"
+    count = {"count": drawn.never, "pairs": rope.pairs}
+    blocks: list[tuple[float, str, str, int]] = [
+        (0.0, t("fast_note", first=first), MUTED_COLOUR, 10),
+        (-0.42, t("row_note", ratio=ratio), MUTED_COLOUR, 0),
+        (min(-0.7, float(drawn.top(rope.pairs - drawn.never))), t("never_note", last=last, **count), UNSEEN_COLOUR, 8),
+        (WAVE + HALF, t("wave_note"), MUTED_COLOUR, 10),
+    ]
+    lines = [
+        marks.text(0.0, y, line, colour, anchor="start", font_size=15, dy=dy + 19 * k, bold=colour == UNSEEN_COLOUR)
+        for y, text, colour, dy in blocks
+        for k, line in enumerate(text.split("|"))
+    ]
+    return Panel(
+        Axis(0.0, 1.0), Axis(-1.34, 0.08), lines, min_width=170, width_share=0.3, height=390, last_beat=1, screen="wide"
+    )
