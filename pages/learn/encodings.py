@@ -4,7 +4,7 @@ from rope_core.lab import view
 from rope_core.theory import challenges
 from rope_core.theory.encodings import additive, compare
 from ui.figures.encodings import additive as parts
-from ui.figures.encodings import drawn, swapping
+from ui.figures.encodings import drawn, exchange, swapping
 from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
@@ -25,6 +25,8 @@ ENCODING = Field("encoding", "choice", "rope", choices=tuple(compare.ENCODINGS))
 SHIFT = Field("shift", "int", 0, 0, 1000)
 DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
+CLAIM_IN_FILM = True
+ORDER = Field("order", "int", 0, 0, 1)
 SWAPPED = Field("swapped", "float", 0.0, 0.0, 1.0)
 QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
 KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
@@ -35,7 +37,7 @@ SHIFTED = Question("shifted", "a", ((SHIFT, 5),))
 SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
 ADDED = Drawn("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
-FIELDS = (beats(3), SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
+FIELDS = (beats(2), ORDER, SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
 
 
 def pair(page: Frame) -> Field:
@@ -59,17 +61,21 @@ def fits(store: Store) -> None:
 
 
 def order(page: Frame) -> None:
-    """Two sentences of the same tokens, one on its way to the other."""
-    first, second = sentences(page)
-    given = (first, second), page.store.rope().base
-    film = swapping.swapping(*given, False, films.shifts(page.get(SHIFT)), page.t)
-    page.show(film, swapping.swapping, compare.pooled)
-    page.controls.segments(pair(page))
+    """Two words that change places, and what attention hands to a third."""
+    film = exchange.swapping(page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
+    page.show(film, exchange.swapping, compare.outputs, compare.logits, ask=WITHOUT)
     page.bar()
+
+
+def reordering(page: Frame) -> None:
+    """Two sentences of the same tokens, one on its way to the other; once asked about, under a causal mask too."""
+    page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
-    if page.predict(WITHOUT):
-        page.show(swapping.swapping(*given, True, (), page.t), swapping.swapping, compare.pooled)
+    given = sentences(page), page.store.rope().base
+    page.show(swapping.reordering(*given, False, page.t), swapping.reordering, compare.pooled)
+    if page.get(WITHOUT.field):
+        page.show(swapping.reordering(*given, True, page.t), swapping.reordering, compare.pooled)
         page.prose("why")
 
 
@@ -133,6 +139,7 @@ def measured(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(order)
+    page.live(reordering)
     page.live(adding)
     page.deeper("shift_map", turning)
     page.deeper("chooser", chooser)

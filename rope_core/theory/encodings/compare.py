@@ -241,11 +241,11 @@ def relative_residual(scores: npt.ArrayLike, positions: npt.ArrayLike) -> float:
     return float(np.linalg.norm(matrix - relative_fit(matrix, positions))) / size if size else 0.0
 
 
-def pooled(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
-    """Return the mean output of one attention layer over the tokens, float64 (dim,); ``causal``: none sees later ones.
+def outputs(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
+    """Return what one attention layer gives each token, float64 (n, dim); ``causal``: none sees later ones.
 
     >>> w = weights(8, 100.0)
-    >>> [bool(np.allclose(pooled("nope", "ab", w, each), pooled("nope", "ba", w, each))) for each in (False, True)]
+    >>> [bool(np.allclose(outputs(name, "abc", w)[0], outputs(name, "acb", w)[0])) for name in ("nope", "rope")]
     [True, False]
     """
     x = words(tokens, w.rope.dim)
@@ -255,8 +255,18 @@ def pooled(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -
     values = x @ w.v.T
     table = encoding(name).values
     if table is None:
-        return np.asarray((attention @ values).mean(axis=0))
-    return np.asarray(relative.shaw_output(attention, values, positions, table(w)).mean(axis=0))
+        return np.asarray(attention @ values)
+    return np.asarray(relative.shaw_output(attention, values, positions, table(w)))
+
+
+def pooled(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
+    """Return the mean over the tokens of what one attention layer gives them, float64 (dim,).
+
+    >>> w = weights(8, 100.0)
+    >>> [bool(np.allclose(pooled("nope", "ab", w, each), pooled("nope", "ba", w, each))) for each in (False, True)]
+    [True, False]
+    """
+    return np.asarray(outputs(name, tokens, w, causal).mean(axis=0))
 
 
 def order_gap(name: str, first: Sequence[str], second: Sequence[str], w: Weights) -> float:

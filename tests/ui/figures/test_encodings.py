@@ -11,7 +11,7 @@ from rope_core.theory.encodings import compare
 from rope_core.theory.encodings.compare import ENCODINGS, weights, words
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
-from ui.figures.encodings import additive, drawn, moving, swapping
+from ui.figures.encodings import additive, drawn, exchange, moving, swapping
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
 
@@ -55,11 +55,42 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
         np.testing.assert_allclose(frames.sum(axis=1), 1.0)
         outline = panels[moving.SHOWN.index(name)].marks[1]
         np.testing.assert_array_equal(outline["y"][::2], frames[0])
-    led = unwrap(swapping.swapping)(sentences, 50.0, False, stops, T).scene
-    for name, panel in zip(swapping.ADDED, led.panels[-2:], strict=True):
-        np.testing.assert_array_equal(panel.marks[0]["y1"].keyframes, bars[name])
-    share = np.abs(bars["sinusoidal"][-1] - bars["sinusoidal"][0]).max()
-    assert f"by up to {100 * share:.2g} percentage" in led.finding_at({"swapped": 0.0, "shift": stops[-1], "beat": 3})
+
+
+@pytest.mark.parametrize("base", [3.0, 10_000.0])
+def test_two_words_that_change_places_change_nothing_without_positions(base: float) -> None:
+    """Bars and outlines by plain loops over the six words, at both ends; with RoPE turned by matrices."""
+    scene = unwrap(exchange.swapping)(base, moving.shifts(5), T).scene
+    head = weights(exchange.DIM, base)
+    theta = base ** (-np.arange(0, exchange.DIM, 2) / exchange.DIM)
+    orders = ["the", "cat", "sat", "on", "the", "mat"], ["the", "mat", "sat", "on", "the", "cat"]
+    for name, panel in zip(("nope", "rope"), scene.panels[2:6:2], strict=True):
+        by_hand = []
+        for order in orders:
+            x = words(order, exchange.DIM)
+            q, k, v = (x @ each.T for each in (head.q, head.k, head.v))
+            if name == "rope":
+                turns = [rotation_matrix(m, theta, "interleaved") for m in range(6)]
+                q, k = (np.stack([turn @ row for turn, row in zip(turns, each, strict=True)]) for each in (q, k))
+            by_hand.append(attended(q[2:3] @ k.T / math.sqrt(exchange.DIM))[0] @ v)
+        solid, outline = (panel.marks[k]["y1"].keyframes for k in (0, 2))
+        np.testing.assert_allclose(solid, by_hand)
+        np.testing.assert_allclose(outline, by_hand[::-1])
+        assert (np.abs(np.diff(by_hand, axis=0)) < 1e-12).all() == (name == "nope")
+    for stop, tokens in enumerate(orders):
+        row = [mark for mark in scene.panels[0].marks if mark["kind"] == "drag_handle"]
+        placed = {each["grab_marks"][1]["content"]: each["x"].keyframes[stop, 0] for each in row}
+        assert placed == {word: tokens.index(word) for word in ("cat", "mat")}
+        assert "16 of" in scene.finding_at({"order": stop, "shift": 0, "beat": 1})
+
+
+def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
+    stops = moving.shifts(1000)
+    scene = unwrap(exchange.swapping)(50.0, stops, T).scene
+    added, turned = (panel.marks[0]["y1"].keyframes for panel in scene.panels[-2:])
+    assert np.abs(turned - turned[0]).max() < 1e-9
+    share = np.abs(added[-1] - added[0]).max()
+    assert f"by up to {100 * share:.2g} percentage" in scene.finding_at({"order": 0, "shift": stops[-1], "beat": 2})
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:
@@ -102,12 +133,17 @@ def swapped_words(t: Words) -> str:
     """Return the finding with the sentence at its end: without positions the output is as it was, to rounding."""
     change = {name: share(name, causal=False) for name in ("nope", "rope")}
     assert change["nope"] < 1e-10
-    return t("swapping_finding_2", nope="0", rope=f"{change['rope']:.2g}")
+    return t("reordered_finding", nope="0", rope=f"{change['rope']:.2g}")
 
 
 def masked(t: Words) -> str:
     """Return the same under a causal mask: each token's sum is over those before it and itself."""
-    return t("swapping_causal", **{name: f"{share(name, causal=True):.0f}" for name in ("nope", "rope")})
+    return t("masked_finding", **{name: f"{share(name, causal=True):.0f}" for name in ("nope", "rope")})
+
+
+def exchanged(t: Words) -> str:
+    """Return the finding once the words have changed places: drawn vectors coincide nowhere."""
+    return t("exchanged_finding", same=16, differ=16, count=16)
 
 
 def share(name: str, *, causal: bool) -> float:
@@ -132,14 +168,9 @@ ROWS = [
     Row("encodings", figures.score_lines, PLAIN),
 ]
 FILMS = [
-    FilmRow(
-        "encodings",
-        swapping.swapping,
-        (*GIVEN, False, moving.shifts(5)),
-        {"swapped": 1.0, "shift": 5, "beat": 2},
-        swapped_words,
-    ),
-    FilmRow("encodings", swapping.swapping, (*GIVEN, True, ()), {"swapped": 1.0}, masked),
+    FilmRow("encodings", exchange.swapping, (60.0, moving.shifts(5)), {"order": 1, "shift": 5, "beat": 1}, exchanged),
+    FilmRow("encodings", swapping.reordering, (*GIVEN, False), {"swapped": 1.0}, swapped_words),
+    FilmRow("encodings", swapping.reordering, (*GIVEN, True), {"swapped": 1.0}, masked),
     FilmRow("encodings", moving.moving, ((SENTENCE, SWAPPED), 60.0, moving.shifts(5)), {"shift": 5}),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}),
     FilmRow("encodings", drawn.added, (SENTENCE, 60.0), {}, to_draw),

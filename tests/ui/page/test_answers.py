@@ -16,7 +16,7 @@ from rope_core.theory.block.demo import stale_logits
 from rope_core.theory.encodings import compare
 from rope_core.theory.position_demo import cached_reads
 from ui.figures.attention import scores
-from ui.figures.encodings.swapping import swapping
+from ui.figures.encodings.swapping import reordering
 from ui.page import tasks
 from ui.page.menu import PATH, SECTIONS, declaration
 from ui.page.tasks import Question
@@ -74,7 +74,7 @@ def without(at: At) -> str:
 
     first, second = (read(sentence) for sentence in FIRST)
     share = float(np.linalg.norm(second - first) / np.linalg.norm(first))
-    film = unwrap(swapping)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, (), Words("en", "encodings"))
+    film = unwrap(reordering)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, Words("en", "encodings"))
     assert f"by {100 * share:.2g} % of its size without" in film.scene.finding_at(
         {"swapped": film.scene.controls[0].nearest(at("swapped"))}
     )

@@ -10,8 +10,7 @@ import numpy as np
 
 from rope_core.theory.encodings.compare import pooled, weights
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.encodings.moving import along, attended, kept_by
-from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
+from ui.figures.encodings.scores import WIDTH, Sentences
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, SERIES_COLOURS
 from ui.film.scene import (
@@ -21,10 +20,7 @@ from ui.film.scene import (
     NumberTrack,
     Panel,
     Scene,
-    TextOrTrack,
     TextTrack,
-    beats_from_labels,
-    field_control,
     sentence_parts,
 )
 from ui.text.words import Words
@@ -33,7 +29,6 @@ MOST, SHOWN = 12, 16
 """The most orders on the way that are stops, and how many of the output's dimensions are drawn."""
 ROUNDING = 1e-6
 """Per cent below which a change is rounding."""
-ADDED = ("sinusoidal", "rope")
 ENCODED = {"nope": ("without_position", GREY), "rope": ("with_rope", BLUE)}
 
 
@@ -54,11 +49,10 @@ def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]
 
 
 @cached_figure
-def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, ...], t: Words) -> Film:
+def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Film:
     """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE.
 
-    ``causal``: each word sees itself and earlier words only, in one telling. Else the last beat moves the sentence
-    as a whole by ``moved``, with positions added and with RoPE.
+    ``causal``: each word sees itself and earlier words only.
     """
     first, second = sentences
     way = orders(first, second)
@@ -71,7 +65,6 @@ def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, 
         tuple(np.linspace(0.0, 1.0, len(at)).tolist()),
         texts,
         play_seconds=4.0,
-        last_beat=2,
     )
     read = [[first[k] for k in way[each]] for each in at]
     head = weights(WIDTH, base)
@@ -80,29 +73,15 @@ def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, 
         name: 100 * np.linalg.norm(each - each[0], axis=1) / np.linalg.norm(each[0]) for name, each in out.items()
     }
     shares = {name: TextTrack((swapped,), tuple(map(_share, each.tolist()))) for name, each in change.items()}
-    word = first[_farthest(way)]
-    keys = ("swapping_causal",) if causal else ("swapping_finding_1", "swapping_finding_2")
-    findings: list[TextOrTrack] = [sentence_parts(partial(t, key), **shares) for key in keys]
-    panels = [_words(first, [way[each] for each in at], swapped, t)]
+    finding = sentence_parts(partial(t, "masked_finding" if causal else "reordered_finding"), **shares)
     top = 1.1 * max(float(np.abs(each[:, :SHOWN]).max()) for each in out.values())
-    panels += [
-        _output(out[name][:, :SHOWN], swapped, top, *look, t, first_beat=1 if causal else beat)
-        for beat, (name, look) in enumerate(ENCODED.items(), 1)
+    panels = [
+        _words(first, [way[each] for each in at], swapped, t),
+        *(_output(out[name][:, :SHOWN], swapped, top, *look, t) for name, look in ENCODED.items()),
     ]
-    scene = Scene(panels, (swapped,), findings[-1])
-    if not causal:
-        shift = field_control(t, "shift", moved, play_seconds=4.0, first_beat=3)
-        rows = {name: attention_rows(name, first, base, np.array(moved)) for name in ADDED}
-        panels += [along((first,), shift, t, 3), *attended(rows, shift, t, 3, first)]
-        findings.append(kept_by(rows, shift, t))
-        starts: list[dict[str, float]] = [{}, {"swapped": 0}, {"shift": 0}]
-        led = beats_from_labels(
-            t, "swapping", *findings, hint_controls=("swapped", "", "shift"), control_values=starts, word=word
-        )
-        scene = Scene(panels, (swapped, shift), findings[-1], beats=led)
     return Film(
-        "masked" if causal else "swapping",
-        scene,
+        "masked" if causal else "reordered",
+        Scene(panels, (swapped,), finding),
         lambda: (
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
@@ -137,12 +116,7 @@ def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Contro
         goes = seats[-1, k] != seats[0, k]
         name = t("swap_grab", word=token)
         shapes += [marks.drag_handle(swapped, middle, 0.5, BLUE, name, tile, radius_px=0)] if goes else tile
-    return Panel(Axis(0.0, count), Axis(0.0, 1.95), shapes, min_width=700, height=100, last_beat=2)
-
-
-def _farthest(way: Sequence[tuple[int, ...]]) -> int:
-    """Return which word of the first sentence goes farthest on the way to the second."""
-    return int(np.abs(np.argsort(way[-1]) - np.arange(len(way[-1]))).argmax())
+    return Panel(Axis(0.0, count), Axis(0.0, 1.95), shapes, min_width=700, height=100)
 
 
 def _share(percent: float) -> str:
@@ -150,9 +124,7 @@ def _share(percent: float) -> str:
     return "0" if percent < ROUNDING else f"{percent:.2g}" if percent < 99.5 else f"{percent:.0f}"
 
 
-def _output(
-    values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: Words, first_beat: int
-) -> Panel:
+def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: Words) -> Panel:
     """Return the first dimensions of an output as bars, with the first sentence's as a line."""
     at = np.arange(values.shape[1])
     edges = np.repeat(np.arange(values.shape[1] + 1), 2)[1:-1].astype(float)
@@ -169,6 +141,4 @@ def _output(
         t(name),
         min_width=140,
         height=120,
-        first_beat=first_beat,
-        last_beat=2,
     )

@@ -1,0 +1,188 @@
+"""The first picture of the page: two words change places, and what attention then hands to a third."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rope_core.rope import Array
+from rope_core.theory.encodings.compare import outputs, weights
+from ui.figures.drawing import Film, cached_figure
+from ui.figures.encodings.moving import along, attended, kept_by
+from ui.figures.encodings.scores import attention_rows
+from ui.film import marks
+from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
+from ui.film.composite_marks import TILE, drag_hint, verdict, word_tile
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextOrTrack,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+)
+from ui.text.words import Words
+
+WORDS = ("the", "cat", "sat", "on", "the", "mat")
+"""What is computed in every language: a word's vector is drawn by its letters."""
+FIRST, READER, LAST = 1, 2, 5
+"""Where the two words that change places stand, and the word whose sum is drawn."""
+DIM = 16
+SAME = 1e-9
+ENCODED = {"nope": ("plain_attention", "cannot_tell"), "rope": ("turned_attention", "order_shows")}
+ADDED = ("sinusoidal", "rope")
+
+
+class Handed:
+    """What attention hands to the reader in both orders, (2, 16), by encoding, and how many numbers differ."""
+
+    def __init__(self, base: float) -> None:
+        head = weights(DIM, base)
+        other = list(WORDS)
+        other[FIRST], other[LAST] = other[LAST], other[FIRST]
+        self.numbers = {
+            name: np.array([outputs(name, order, head)[READER] for order in (WORDS, other)]) for name in ENCODED
+        }
+        self.differ = {name: int((np.abs(a - b) > SAME).sum()) for name, (a, b) in self.numbers.items()}
+
+
+@cached_figure
+def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
+    """Return two words that change places, then the whole sentence moved by ``moved``, positions added or turned."""
+    handed = Handed(base)
+    order = Control("order", t("field.order"), (0.0, 1.0), (t("own_order"), t("other_order")), last_beat=1)
+    shift = field_control(t, "shift", moved, play_seconds=4.0, first_beat=2)
+    rows = {name: attention_rows(name, WORDS, base, np.array(moved)) for name in ADDED}
+    tokens = t("sentence").split()
+    given = {"same": DIM - handed.differ["nope"], "differ": handed.differ["rope"], "count": DIM}
+    findings: list[TextOrTrack] = [
+        TextTrack((order,), tuple(t(f"{key}_finding", **given) for key in ("both_orders", "exchanged"))),
+        kept_by(rows, shift, t),
+    ]
+    return Film(
+        "swapping",
+        Scene(
+            (
+                *(_words(tokens, order, t, wide=wide) for wide in (True, False)),
+                *(_bars(name, handed, order, t, wide=wide) for name in ENCODED for wide in (True, False)),
+                along((tokens,), shift, t, 2),
+                *attended(rows, shift, t, 2, tokens),
+            ),
+            (order, shift),
+            findings[-1],
+            beats=beats_from_labels(
+                t, "swapping", *findings, hint_controls=("order", "shift"), control_values=({}, {"shift": 0})
+            ),
+        ),
+        lambda: {
+            f"{name}, {which}": numbers[k]
+            for name, numbers in handed.numbers.items()
+            for k, which in enumerate(("this order", "exchanged"))
+        },
+        f"""
+        from rope_core.theory.encodings.compare import outputs, weights
+        head = weights({DIM}, {base!r})
+        this, exchanged = "the cat sat on the mat".split(), "the mat sat on the cat".split()
+        for name in {tuple(ENCODED)}:
+            a, b = (outputs(name, words, head)[{READER}] for words in (this, exchanged))
+            print(name, int((abs(a - b) > {SAME}).sum()), "of", len(a), "differ")
+        """,
+    )
+
+
+def _places(order: Control, k: int) -> Array:
+    """Return where a word stands in this order and exchanged, (stops, 1)."""
+    return np.array([[k], [{FIRST: LAST, LAST: FIRST}.get(k, k)]], dtype=float)
+
+
+def _words(tokens: list[str], order: Control, t: Words, *, wide: bool) -> Panel:
+    """Return the sentence, whose two words change places, and below it in outline the order that it is not in."""
+    colours = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR, READER: "#1c2733"}
+    upper: list[Mark] = []
+    lower: list[Mark] = []
+    for k, token in enumerate(tokens):
+        here = NumberTrack((order,), _places(order, k))
+        there = NumberTrack((order,), _places(order, k)[::-1])
+        tile = word_tile(here, 1.0, token, colours.get(k, ""), 0.42)
+        name = t("grab_word", word=token)
+        moves = k in (FIRST, LAST)
+        upper += [marks.drag_handle(order, here, 1.0, colours[k], name, tile, radius_px=0)] if moves else tile
+        edge: dict[str, Any] = {"outline": colours[k] if moves else MUTED_COLOUR, "stroke_width": 2, "corner_px": 5}
+        left, right = (NumberTrack((order,), there.keyframes + by) for by in (-TILE, TILE))
+        lower += [
+            marks.rect(left, right, -0.38, 0.38, "none", **edge),
+            marks.text(there, 0.0, token, colours[k] if moves else "ink", dy=5, font_size=15, bold=moves),
+        ]
+    way = np.linspace(float(FIRST), float(LAST), 24)
+    high = 1.47 + 0.3 * np.sin(np.pi * (way - FIRST) / (LAST - FIRST))
+    shown = NumberTrack((order,), np.stack([high, np.full_like(high, np.nan)]))
+    hint = NumberTrack((order,), np.array([[5.65 if wide else 3.0], [np.nan]]))
+    words: list[Mark] = [marks.line(way, shown, "ink", 2, "5 4")]
+    swatch = -2.45 if wide else -0.95
+    words += [
+        marks.rect(swatch, swatch + 0.26, 0.88, 1.12, VALUE_COLOUR, opacity=0.55),
+        marks.rect(swatch, swatch + 0.26, -0.12, 0.12, "none", outline="ink", stroke_width=2),
+    ]
+    if wide:
+        other = TextTrack((order,), (t("other_one"), t("one_before")))
+        words += [
+            marks.text(-0.65, 1.0, t("this_one"), anchor="end", bold=True, dy=5),
+            marks.text(-0.65, 0.0, other, anchor="end", bold=True, dy=5),
+            drag_hint(hint, 1.0, t("drag_word"), dy=-2),
+            marks.text(hint, 1.0, t("they_change"), anchor="start", dx=22, dy=18),
+        ]
+    else:
+        words.append(drag_hint(hint, -0.75, t("drag_word"), anchor="middle", dy=5))
+    return Panel(
+        Axis(-2.56, 7.9) if wide else Axis(-1.0, 5.5),
+        Axis(-0.45 if wide else -1.0, 1.85),
+        [*lower, *upper, *words],
+        min_width=2000 if wide else 300,
+        height=108 if wide else 128,
+        last_beat=1,
+        screen="wide" if wide else "narrow",
+    )
+
+
+def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) -> Panel:
+    """Return the numbers as bars, and in outline those of the order that the sentence is not in."""
+    key, meaning = ENCODED[name]
+    numbers, count = handed.numbers[name], handed.differ[name]
+    at = np.arange(DIM)
+    top = 1.02 * max(float(np.abs(each).max()) for each in handed.numbers.values())
+    level, outline = (NumberTrack((order,), each) for each in (numbers, numbers[::-1]))
+    same = t("all_same", count=DIM - count, of=DIM) if count < DIM else ""
+    differ = t("all_differ", count=count, of=DIM) if count else ""
+    # Rounding alone differs without positions: then all are the same.
+    said = ("", f"✗ {same}") if name == "nope" else (f"✓ {differ}", "")
+    drawn = [
+        marks.rect(at + 0.12, at + 0.88, 0.0, level, VALUE_COLOUR, opacity=0.55),
+        marks.line([0.0, float(DIM)], [0.0, 0.0], MUTED_COLOUR, 1),
+        marks.rect(at + 0.12, at + 0.88, 0.0, outline, "none", outline="ink", stroke_width=2),
+    ]
+    if wide:
+        lines = t(key).split("|")
+        drawn += [
+            marks.text(-0.5, 0.0, line, anchor="end", bold=True, font_size=17, dy=22 * k - 4)
+            for k, line in enumerate(lines)
+        ]
+        drawn += verdict(16.6, 0.0, *said, font_size=19, dy=-16)
+        drawn += [
+            marks.text(16.6, 0.0, line, anchor="start", dy=8 + 20 * k) for k, line in enumerate(t(meaning).split("|"))
+        ]
+    title = t("handed") if name == "nope" else ""
+    return Panel(
+        Axis(-5.5, 22.4) if wide else Axis(-0.1, DIM + 0.1),
+        Axis(-top, top),
+        drawn,
+        title if wide else [t(key).replace("|", ""), " ", *said],
+        min_width=2000 if wide else 300,
+        height=100 if wide else 84,
+        last_beat=1,
+        screen="wide" if wide else "narrow",
+    )
