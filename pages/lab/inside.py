@@ -9,8 +9,11 @@ from ui.page.fields import beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
+from ui.page.tasks import Question
 
+CLAIM_IN_FILM = True
 WEIGHTS = inside.models()
+STEPS = beats(3)
 LINES = {line.key: line.scheme for line in lines() if not line.sliding and line.times == 1}
 TEXT = Field("text", "text", "for name in names: print(na", 2)
 MODEL = Field("weights", "choice", WEIGHTS[0] if WEIGHTS else "", choices=WEIGHTS or ("",))
@@ -23,8 +26,10 @@ FACTOR = Field("stretch", "float", 8.0, 1.0, 64.0, steps=(1.0, 2.0, 4.0, 8.0, 16
 SHIFT = Field("shift", "int", 0, 0, 1000, step=100)
 GAP = Field("gap", "int", 0, 0, 4096, steps=(0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096))
 KIND = Field("kind", "choice", inside.KINDS[0], choices=inside.KINDS)
-STILL = Field("still", "int", 0, 0, 16)
-FIELDS = (beats(3), TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, STILL)
+STILL = Field("still", "int", 3, 0, 16)
+SLOWEST = Question("slowest", "c", ((STEPS, 1), (STILL, 12)))
+TASKS = (SLOWEST,)
+FIELDS = (STEPS, TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, STILL)
 
 
 def text_of(store: Store) -> bytes:
@@ -41,9 +46,10 @@ def positions_of(store: Store) -> inside.Positions:
 def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
     """Pairs stopped and positions changed under the model."""
     film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
-    page.show(film, change.breaking, inside.moved)
-    page.controls.segments(KIND)
+    page.show(film, change.breaking, inside.one_back, inside.moved, ask=SLOWEST)
     page.bar()
+    page.prose("break")
+    page.controls.segments(KIND)
     page.controls.text(TEXT)
     places = page.columns(1, 1, 1, 1, level=True)
     with places[0]:
@@ -51,7 +57,6 @@ def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
     for place, field in zip(places[1:], (FACTOR, SHIFT, GAP), strict=True):
         with place:
             page.controls.slider(field)
-    page.prose("break")
 
 
 def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:

@@ -1,12 +1,15 @@
 """The figures of the page inside, their findings from the reading itself."""
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rope_core.lab import inside
 from rope_core.lab.inside import Positions
 from tests.support.figures import Row
 from tests.support.films import FilmRow
 from ui.figures.inside import change, reading
+from ui.film.scene import NumberTrack, text_at
 from ui.text.words import Words
 
 NAME, TEXT = "rope-0", b"import numpy as np"
@@ -77,6 +80,27 @@ def sizes(t: Words) -> str:
         turns=f"{256 / wave:.1f}",
         most=f"{relative.max():.1f}",
     )
+
+
+@given(count=st.integers(0, 16))
+@settings(max_examples=5, deadline=None)
+def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(count: int) -> None:
+    t, text = Words("en", "inside"), b"the cat sat on the mat"
+    scene, at = change.breaking(NAME, TEXT, SET, "fast", t).scene, {"still": count, "query": 0}
+    panels = [panel for panel in scene.panels if panel.last_beat == 1]
+    sets: tuple[range, ...] = (range(0), range(count), range(16 - count, 16))
+    for still, turned, looks in zip(sets, panels[::2], panels[1::2], strict=True):
+        weights = inside.read(inside.load(NAME), text, Positions(still=tuple(still))).attention[3, 3].astype(float)
+        (hands,) = (mark for mark in turned.marks if mark["kind"] == "vector")
+        assert np.flatnonzero(hands["length"].at(at) == 0).tolist() == list(still)
+        np.testing.assert_allclose(np.pi / 2 - hands["angle"], 10_000.0 ** (-np.arange(16) / 16))
+        (bars,) = (mark["y1"] for mark in looks.marks if isinstance(mark.get("y1"), NumberTrack))
+        np.testing.assert_allclose(bars.at(at), weights[9, :10])
+        said = [text_at(mark["content"], at) for mark in looks.marks if mark["kind"] == "text"]
+        mean = np.mean([weights[k, k - 1] for k in range(1, 22)])
+        assert f"{percent(weights[9, 8])} %" in said and t("mean_back", share=percent(mean)) in said
+        for share in (weights[9, 8], mean) if still or not count else ():
+            assert f"{percent(share)} %" in scene.finding_at(at | {"beat": 1})
 
 
 ROWS = [

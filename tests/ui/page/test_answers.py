@@ -18,7 +18,7 @@ from rope_core.theory.position_demo import cached_reads
 from ui.figures.attention import scores
 from ui.figures.encodings.swapping import reordering
 from ui.page import tasks
-from ui.page.menu import PATH, SECTIONS, declaration
+from ui.page.menu import SECTIONS, declaration
 from ui.page.tasks import Question
 from ui.text.words import Words
 
@@ -228,6 +228,19 @@ def together(at: At) -> str:
     return only(apart)
 
 
+def slowest(at: At) -> str:
+    """Return c: as many letters as the slowest frequency goes into the fastest."""
+    theta = 10_000.0 ** (-np.arange(16) / 16)
+    assert at("still") == 12 and at("beat") == 1, "the slowest stand still in the first picture"
+    letters = theta[0] / theta[-1]
+    return only(
+        {
+            each: bool(np.isclose(letters, number, rtol=0.02))
+            for each, number in zip("abc", (57, 570, 5600), strict=True)
+        }
+    )
+
+
 FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("home", "both"): both,
     ("home", "slow"): slow,
@@ -250,9 +263,10 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("precision", "same"): same,
     ("lrpe", "after"): after,
     ("lrpe", "together"): together,
+    ("inside", "slowest"): slowest,
 }
 VALUES: list[tuple[str, Any]] = [
-    (page, task) for page in PATH if page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)
+    (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)
 ]
 
 

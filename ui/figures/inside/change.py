@@ -11,7 +11,8 @@ from rope_core.lab import inside
 from rope_core.lab.inside import Positions, Reading
 from rope_core.rope import Array
 from ui.figures.drawing import Film
-from ui.figures.inside.reading import along, shown
+from ui.figures.inside import stopping
+from ui.figures.inside.reading import along, percent, shown
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, ORANGE, RED, SKY
 from ui.film.scene import (
@@ -20,11 +21,9 @@ from ui.film.scene import (
     NumberTrack,
     Panel,
     Scene,
-    TextOrTrack,
     TextTrack,
     beats_from_labels,
     field_control,
-    sentence_parts,
 )
 from ui.text.words import Words
 
@@ -35,12 +34,12 @@ TALL = 105
 
 
 def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) -> Film:
-    """Return a head that looks one byte back, then what stopping pairs does to it, to all heads, to the next byte."""
+    """Return a head with its fast and slow pairs stopped, then one's own text, all heads and the next byte."""
     shape = inside.load(name).shape
     pairs = shape.rope.pairs
     letters = [shown(byte) for byte in text]
-    query = along(t, "query", letters, last_beat=1)
-    count = field_control(t, "still", range(pairs + 1), play_seconds=8.0, first_beat=2)
+    query = along(t, "query", letters, first_beat=2, last_beat=2)
+    count = field_control(t, "still", range(pairs + 1), play_seconds=8.0)
     before = inside.reading(name, text, Positions())
     settings = [replace(positions, still=inside.stilled(kind, int(stop), pairs)) for stop in count.stops]
     after = [inside.reading(name, text, each) for each in settings]
@@ -52,8 +51,9 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
     likely = inside.likeliest([before.following(), *chances], NEXT)
     best = likely[int(np.argmax(before.following()[likely]))]
+    first = stopping.stopped(name)
     findings = (
-        _one_head(query, after, layer, head, letters, t),
+        stopping.finding(first, count, t),
         _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t),
         _each(
             count,
@@ -63,12 +63,12 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
         ),
     )
     panels = (
+        *stopping.panels(first, count, t),
         _look(query, count, after, layer, head, letters, t),
         _row(count, kind, pairs, t),
         _grid(count, moved, t),
         _next(count, before.following(), chances, likely, t),
     )
-    place = {"layer": str(layer + 1), "head": str(head + 1), "heads": str(back.size)}
     places = np.indices(moved.shape).reshape(3, -1)
     return Film(
         "breaking",
@@ -80,14 +80,24 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
                 t,
                 "breaking",
                 *findings,
-                hint_controls=("query", "still"),
+                hint_controls=("still", "still"),
                 control_values=({}, {"still": 0}, {"still": 4}),
-                **place,
             ),
         ),
-        lambda: dict(zip(("still", "layer", "head"), places, strict=True)) | {"moved": moved.ravel()},
+        lambda: (
+            dict(zip(("still", "layer", "head"), places, strict=True))
+            | {
+                "moved": moved.ravel(),
+                "fast_one_back": first.back[0].ravel(),
+                "slow_one_back": first.back[1].ravel(),
+            }
+        ),
         f"""
         from rope_core.lab import inside
+        for kind in inside.KINDS:
+            stopped = inside.Positions(still=inside.stilled(kind, 3, {pairs}))
+            reading = inside.reading({name!r}, {stopping.TEXT!r}, stopped)
+            print(kind, reading.attention[{first.layer}, {first.head}, {stopping.CHOSEN}], inside.one_back(reading))
         before = inside.reading({name!r}, {text!r}, inside.Positions())
         after = inside.reading({name!r}, {text!r}, inside.{settings[-1]!r})
         print(inside.one_back(before), inside.moved(before, after), after.following().argmax())
@@ -97,25 +107,6 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
 
 def _each(count: Control, write: Callable[[int], str]) -> TextTrack:
     return TextTrack((count,), tuple(write(k) for k in range(len(count.stops))))
-
-
-def _one_head(query: Control, after: list[Reading], layer: int, head: int, letters: list[str], t: Words) -> TextOrTrack:
-    """Return where each byte looks as the pairs are set first, as a sentence."""
-    weights = after[0].attention[layer, head]
-    most = weights.argmax(axis=1)
-    stops = range(len(letters))
-    return sentence_parts(
-        lambda **slots: t("looks_most", **slots),
-        query=TextTrack((query,), _padded(letters, query)),
-        seen=TextTrack((query,), _padded([letters[most[at]] for at in stops], query)),
-        back=TextTrack((query,), _padded([str(at - most[at]) for at in stops], query)),
-        share=TextTrack((query,), _padded([percent(weights[at, most[at]]) for at in stops], query)),
-    )
-
-
-def _padded(texts: list[str], query: Control) -> tuple[str, ...]:
-    """Return a text for each stop: a single letter has two, for a control has two stops at least."""
-    return tuple([*texts, *texts][: len(query.stops)])
 
 
 def _before_it(
@@ -183,6 +174,7 @@ def _look(
         t("one_title", layer=layer + 1, head=head + 1),
         min_width=2000,
         height=TALL,
+        first_beat=2,
         last_beat=2,
     )
 
@@ -266,16 +258,3 @@ def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: 
         height=TALL,
         first_beat=3,
     )
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage that never rounds up to all or down to none.
-
-    >>> percent(0.0), percent(0.0004), percent(0.34), percent(0.9996)
-    ('0', '<0.1', '34', '>99.9')
-    """
-    if 0 < share < 0.001:
-        return "<0.1"
-    if 0.999 < share < 1:
-        return ">99.9"
-    return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 or share in (0, 1) else f"{100 * share:.1f}"

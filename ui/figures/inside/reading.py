@@ -36,6 +36,19 @@ def signed(value: float) -> str:
     return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
 
 
+def percent(share: float) -> str:
+    """Return a share as a percentage that never rounds up to all or down to none.
+
+    >>> percent(0.0), percent(0.0004), percent(0.34), percent(0.9996)
+    ('0', '<0.1', '34', '>99.9')
+    """
+    if 0 < share < 0.001:
+        return "<0.1"
+    if 0.999 < share < 1:
+        return ">99.9"
+    return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 or share in (0, 1) else f"{100 * share:.1f}"
+
+
 def recipe(name: str, text: bytes, positions: Positions) -> str:
     """Return the lines that read the text again."""
     return f"""
