@@ -7,13 +7,14 @@ from rope_core.theory.block.cache import attention_output, decode_logits
 from ui.figures.block import diagram as figures
 from ui.figures.block import drawn as drifting
 from ui.figures.block import rotary as block_rope
-from ui.figures.block import way
+from ui.figures.block import vectors, way
 from ui.page.fields import GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 from ui.text.words import markdown_table
 
+CLAIM_IN_FILM = True
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
 ROW = Field("row", "choice", "model", choices=ROWS)
 NORM = Field("norm", "choice", "row", choices=("row", *choices.NORMS))
@@ -28,7 +29,7 @@ RANK = Field("rank", "int", 512, 16, 1024, step=16)
 START = Field("start", "int", 100, 0, 100_000, steps=(0, 1, 10, 100, 1000, 10_000, 100_000))
 HEADS = Field("heads", "int", 128, 1, 128)
 
-TOKEN = Field("token", "int", 1, 0, way.LAST)
+TOKEN = Field("token", "int", vectors.START, vectors.FIRST, vectors.LAST)
 LATER = Field("later", "int", 20, 1, way.LATER)
 MOVED = Field("moved", "int", 5, 0, way.SHIFTS)
 BEAT = beats(3)
@@ -74,10 +75,9 @@ def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
 def whole(page: Frame) -> None:
     """Draw a word's query, key and value, the cache, and the block of a model."""
     film = figures.diagram(*drawn(page), page.store.rope(), page.t)
-    page.show(film, figures.diagram, choices.choices_of, attention_output)
+    page.show(film, figures.diagram, choices.choices_of, attention_output, ask=TURNED)
     page.bar()
     page.symbols()
-    page.predict(TURNED)
 
 
 def switches(page: Frame) -> None:

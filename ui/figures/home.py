@@ -19,9 +19,10 @@ from ui.film.composite_marks import (
     clock_angle,
     drag_hint,
     ghost_tile,
+    growing_row,
+    hidden_past,
     position_ticks,
     span_bracket,
-    word_row,
     word_tile,
 )
 from ui.film.scene import (
@@ -160,17 +161,15 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
 def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
     """Return the words, cat red and mat blue, which moves while the words between fill in, and their distance."""
     rows = [row.split() for row in t("rows").split("|")]
-    filled = [TextTrack((mat,), tuple(row[k] if k < len(row) - 1 else "" for row in rows)) for k in range(LAST)]
-    shown = [NumberTrack((mat,), np.array([[k if k < len(row) - 1 else np.nan] for row in rows])) for k in range(LAST)]
     here = NumberTrack((mat,), np.array(mat.stops)[:, None])
     target, fixed = word_tile(here, 1.0, rows[-1][-1], QUERY_COLOUR), {KEY_POSITION: KEY_COLOUR}
     return Panel(
         Axis(-0.55, LAST + 0.55),
         Axis(-1.25, 1.6),
         [
-            *word_row(filled, shown, 1.0, fixed),
-            *marks.in_wide_panel(600, *ghost_tile(_hidden_once_moved(mat, GHOST), 1.0, rows[-1][-1])),
-            drag_hint(_hidden_once_moved(mat, 5.7), 1.0, t("drag_mat"), dy=6),
+            *growing_row(mat, rows, 1.0, fixed),
+            *marks.in_wide_panel(600, *ghost_tile(hidden_past(mat, START, GHOST), 1.0, rows[-1][-1])),
+            drag_hint(hidden_past(mat, START, 5.7), 1.0, t("drag_mat"), dy=6),
             *span_bracket(float(KEY_POSITION), here, -0.35, [count, t("words_apart")]),
             *position_ticks(range(LAST + 1), 0.08, {KEY_POSITION: KEY_COLOUR}),
             marks.drag_handle(mat, here, 1.0, QUERY_COLOUR, t("grab_mat"), target, radius_px=0),
@@ -179,11 +178,6 @@ def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
         height=104,
         last_beat=1,
     )
-
-
-def _hidden_once_moved(mat: Control, x: float) -> NumberTrack:
-    """Return a place that is there until mat has left its own."""
-    return NumberTrack((mat,), np.where(np.array(mat.stops) <= START, x, np.nan)[:, None])
 
 
 def _circle(mat: Control, theta: float, t: Words) -> Panel:

@@ -22,7 +22,7 @@ from ui.film.colours import (
     text_colour_on,
 )
 from ui.film.marks import NumbersOrTrack
-from ui.film.scene import Mark, NumberTrack, TextOrTrack
+from ui.film.scene import Control, Mark, NumberTrack, TextOrTrack, TextTrack
 
 TILE = 0.46
 """Half the width of a word's tile, in positions."""
@@ -56,7 +56,7 @@ def word_tile(
     tile = marks.rect(left, right, y - half_height, y + half_height, colour or GREY, corner_px=5)
     letters = {"bold": True, "halo": False, "font_size": 16} if colour else {"font_size": 15, "halo": False}
     tile |= {} if colour else {"opacity": 0.18}
-    ink = text_colour_on(colour) if colour else "ink"
+    ink = {"": "ink", "ink": "paper"}.get(colour) or text_colour_on(colour)
     return [tile, marks.text(x, y, content, ink, dy=5, **(letters | style))]
 
 
@@ -73,6 +73,21 @@ def word_row(
     """Return words in tiles over their positions; ``colours``: of chosen ones, by their index. nan hides a tile."""
     each = enumerate(zip(words, positions, strict=True))
     return [mark for k, (word, x) in each for mark in word_tile(x, y, word, colours.get(k, ""))]
+
+
+def growing_row(
+    control: Control, rows: Sequence[Sequence[str]], y: float, colours: Mapping[int, str] = {}
+) -> list[Mark]:
+    """Return the words before each row's last in tiles over their positions; ``rows``: one for each stop."""
+    places = range(len(rows[-1]) - 1)
+    words = [TextTrack((control,), tuple(row[k] if k < len(row) - 1 else "" for row in rows)) for k in places]
+    shown = [NumberTrack((control,), np.array([[k if k < len(row) - 1 else np.nan] for row in rows])) for k in places]
+    return word_row(words, shown, y, colours)
+
+
+def hidden_past(control: Control, stop: float, x: float) -> NumberTrack:
+    """Return a place that is there until the control is moved past ``stop``."""
+    return NumberTrack((control,), np.where(np.array(control.stops) <= stop, x, np.nan)[:, None])
 
 
 def position_ticks(positions: Sequence[int], y: float, highlighted: Mapping[int, str] = {}) -> list[Mark]:

@@ -16,12 +16,15 @@ from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, u
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, numbers, to_draw, unpacked
 from ui.figures.block import diagram as figures
-from ui.figures.block import drawn, way
+from ui.figures.block import drawn, vectors, way
 from ui.figures.block import rotary as block_rope
 from ui.figures.drawing import Film
+from ui.figures.home import degrees, single
 from ui.text.words import Words
 
 T = Words("en", "block")
+CACHE, BLOCK, OUTPUT = 3, 4, 5
+"""Where the later beats' panels stand in the film."""
 
 
 def test_rows_are_read_with_their_corrections() -> None:
@@ -66,7 +69,7 @@ def test_every_row_is_worded_in_both_languages(lang: str) -> None:
 
 
 def title(film: Film) -> str:
-    return str(unpacked(film.packed(T).data)[1]["panels"][1]["title"])
+    return str(unpacked(film.packed(T).data)[1]["panels"][BLOCK]["title"])
 
 
 def order(drawing: Film) -> list[str]:
@@ -101,32 +104,53 @@ def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> 
 
 
 def pointing(shape: dict[str, Any], held: bytes, index: dict[str, int]) -> np.ndarray:
-    """Return where arrows point, as complex numbers of length 1."""
-    return np.asarray(np.exp(1j * numbers(shape["angle"], held, index)))
+    """Return where arrows point the clock's way from the top, as complex numbers of length 1."""
+    return np.asarray(1j * np.exp(-1j * numbers(shape["angle"], held, index)))
 
 
-def test_a_word_turns_its_query_and_key_and_what_is_cached_stays() -> None:
+@pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4), rc.Rope(24, 7.0)])
+def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(rope: rc.Rope) -> None:
+    film = unwrap(figures.diagram)("X", None, usual()[0], rope, T)
+    _, head, held = unpacked(film.packed(T).data)
+    pair = single(rope)
+    turn = [rc.rotation_matrix(at, rope.theta[[pair]], "half") @ [1, 0] for at in range(vectors.LAST + 1)]
+    for panel in head["panels"][:2]:
+        hands = {}
+        for shape in panel["marks"]:
+            for each in (shape, *shape.get("grab_marks", ())):
+                if each["kind"] == "vector" and "symbol" in each:
+                    hands[each["symbol"]] = each
+        others = [each for each in panel["marks"] if each["kind"] == "vector" and "symbol" not in each]
+        for at in range(vectors.LAST - vectors.FIRST + 1):
+            position = vectors.FIRST + at
+            for name, wanted in (("q", turn[position]), ("k", turn[position]), ("v", turn[0])):
+                assert pointing(hands[name], held, {"token": at})[0] == pytest.approx(complex(*wanted), abs=1e-5)
+            said = film.scene.finding_at({"token": position, "later": 1, "moved": 0, "beat": 1})
+            own, key = (degrees(each * rope.theta[pair]) for each in (position, vectors.CAT))
+            assert f"At position {position} " in said and f"by {own}, " in said and f"by {key};" in said
+        # The other word's key is turned by its own position wherever this word is; two arrows stand at position 0.
+        still = [pointing(each, held, {})[0] for each in others]
+        assert sorted(still, key=abs) == pytest.approx([1, complex(*turn[vectors.CAT]), 1], abs=1e-5)
+
+
+def test_what_is_cached_stays_and_a_later_query_has_its_own_turn() -> None:
     rope, built = rc.Rope(18, 50.0, 64), usual()[0]
     _, head, held = unpacked(figures.diagram("X", built, built, rope, T).packed(T).data)
-    shapes = head["panels"][0]["marks"]
-    vectors = np.random.default_rng(0).standard_normal((3, way.TOKENS, 2))
+    shapes = head["panels"][CACHE]["marks"]
+    drawn_numbers = np.random.default_rng(0).standard_normal((3, way.TOKENS, 2))
     theta = [50.0 ** (-2 * 1 / 18)]
 
     def exact(name: str, token: int, position: int) -> complex:
-        x = vectors["qkv".index(name), token]
+        x = drawn_numbers["qkv".index(name), token]
         x = x if name == "v" else rc.rotation_matrix(position, theta, "interleaved") @ x
         return complex(*x) / abs(complex(*x))
 
-    word, query = (shape["grab_marks"] for shape in shapes if shape["kind"] == "drag_handle")
-    for position in (0, 1, 17, way.LAST):
-        for arrow in (part for part in word if part["kind"] == "vector"):
-            at = pointing(arrow, held, {"token": position})[0]
-            assert at == pytest.approx(exact(arrow["symbol"], way.WORD, position), abs=1e-5)
+    (query,) = (shape["grab_marks"] for shape in shapes if shape["kind"] == "drag_handle")
     for k in (0, 3, way.LATER - 1):
         at = pointing(query[-1], held, {"later": k})[0]
         assert at == pytest.approx(exact("q", 0, way.TOKENS + k), abs=1e-5)
     # The cache depends on no control: each key is turned by its own position, each value is as it was.
-    cached = [shape for shape in shapes if shape["kind"] == "vector" and shape.get("first_beat") == 2]
+    cached = [shape for shape in shapes if shape["kind"] == "vector"]
     assert [shape["symbol"] for shape in cached] == ["k", "v"]
     for shape in cached:
         assert shape["angle"]["by"] == []
@@ -141,14 +165,14 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
     still, goes = way.turns(rope)
     assert np.ptp(still) < 1e-9
     np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
-    written_text = film.scene.finding_at({"token": 0, "later": 1, "moved": 12, "beat": 3})
+    written_text = film.scene.finding_at({"token": 5, "later": 1, "moved": 12, "beat": 3})
     assert f"turned by 0°, with v turned too by {math.degrees(12 * theta):.0f}°" in written_text
     # Both arrows start at the top, and the picture turns as the sentence says.
-    dial = unwrap(figures.diagram)("X", None, usual()[0], rope, T).scene.panels[2].marks
+    dial = unwrap(figures.diagram)("X", None, usual()[0], rope, T).scene.panels[OUTPUT].marks
     at = [shape["angle"].keyframes[12, 0] for shape in dial if "angle" in shape]
-    assert np.subtract(at, np.pi / 2) == pytest.approx([0, 12 * theta], abs=1e-9)
+    assert np.subtract(np.pi / 2, at) == pytest.approx([0, 12 * theta], abs=1e-9)
     assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.finding_at(
-        {"token": 0, "later": 7, "moved": 0, "beat": 2}
+        {"token": 5, "later": 7, "moved": 0, "beat": 2}
     )
 
 
@@ -158,7 +182,7 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
     built = Choices("RMSNorm", place, parallel, unit, True)
     film = figures.diagram("X", None, built, ROPE, T)
-    shapes = unpacked(film.packed(T).data)[1]["panels"][1]["marks"]
+    shapes = unpacked(film.packed(T).data)[1]["panels"][BLOCK]["marks"]
     arrows = [shape for shape in shapes if shape["kind"] == "line" and shape["fill"] != "none"]
     parts = len(np.asarray(film.table()["part"]))
     assert len(arrows) >= parts - 1, "all but the input"

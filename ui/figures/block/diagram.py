@@ -11,9 +11,10 @@ import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
-from ui.figures.block import way
-from ui.figures.block.way import COLOURS
+from ui.figures.block import vectors, way
+from ui.figures.block.vectors import COLOURS
 from ui.figures.drawing import Film, cached_figure
+from ui.figures.home import single
 from ui.film import marks
 from ui.film.colours import GREY, YELLOW, text_colour_on
 from ui.film.scene import Axis, Mark, Panel, Scene, beats_from_labels, field_control
@@ -164,13 +165,13 @@ def residual(skip: Skip, last: int) -> list[Mark]:
 
 @cached_figure
 def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope, t: Words) -> Film:
-    """Return a word at its position, the cache for a later query, and one block from its input down to its output.
+    """Return a word's three vectors, the cache for a later query, and one block from its input down to its output.
 
     ``printed``: what the table says, None where it leaves it open.
     """
     drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
     last = max(box.row for box in drawn)
-    token = field_control(t, "token", range(way.LAST + 1), last_beat=1)
+    token = field_control(t, "token", range(vectors.FIRST, vectors.LAST + 1), play_seconds=6.0, last_beat=1)
     later = field_control(t, "later", range(1, way.LATER + 1), first_beat=2, last_beat=2)
     moved = field_control(t, "moved", range(way.SHIFTS + 1), play_seconds=8.0, first_beat=3)
     shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
@@ -188,22 +189,32 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
     written = t("diagram_title", name=shown) + ("" if chosen.rotates else t("rotates_not"))
     height = ROW_HEIGHT * (last + 1)
     block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, min_width=230, height=height, first_beat=3)
-    texts_of = way.findings(rope, token, later, moved, t)
-    panels = way.text(rope, token, later, t), block, way.output(rope, moved, t)
+    texts_of = vectors.finding(rope, token, t), *way.findings(rope, later, moved, t)
+    panels = *vectors.panels(rope, token, t), way.text(rope, later, t), block, way.output(rope, moved, t)
+    positions = [vectors.CAT, *map(int, token.stops)]
+    theta, pair = float(rope.theta[single(rope)]), single(rope)
     return Film(
         "diagram",
         Scene(
             panels,
             (token, later, moved),
             texts_of[-1],
-            beats=beats_from_labels(
-                t, "diagram", *texts_of, hint_controls=("token", "later", "moved"), word=t("words").split()[way.WORD]
-            ),
+            beats=beats_from_labels(t, "diagram", *texts_of, hint_controls=("token", "later", "moved")),
         ),
-        lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
-        """
+        lambda: {
+            "position": positions,
+            "angle_rad": [position * theta for position in positions],
+            "part": [b.text for b in drawn],
+            "row": [b.row for b in drawn],
+        },
+        f"""
+        import numpy as np
+        import rope_core as rc
         from rope_core.theory.block.choices import choices_of, usual
         from rope_core.hf.catalogue import architectures
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        for position in {positions}:
+            print(position, np.degrees(position * rope.theta[{pair}]))
         for row in architectures():
             print(row.id, choices_of(row))
         print(usual())
