@@ -3,7 +3,7 @@
 import rope_core as rc
 from rope_core.theory import challenges, position_demo
 from rope_core.theory.encodings import rotary
-from ui.figures.positions import axes, expected
+from ui.figures.positions import axes, expected, fillers
 from ui.figures.positions import which as figures
 from ui.figures.positions.patches import LAST
 from ui.figures.positions.rows import LATEST, MOST
@@ -12,7 +12,9 @@ from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
-BEAT = beats(3)
+CLAIM_IN_FILM = True
+BEAT = beats(4)
+FILLERS = Field("fillers", "int", fillers.START, 0, fillers.MOST)
 CUT = Field("cut", "int", 4, 1, LATEST)
 DROPPED = Field("dropped", "int", 2, 0, MOST)
 PATCH = Field("patch", "int", 9, 0, LAST)
@@ -22,11 +24,12 @@ SECTIONS = (
     Field("sec_w", "int", 20, 1, 64),
 )
 PLACE = Field("place", "int", None, 0, challenges.LAST_PLACE, optional=True)
-RENUMBERED = Question("renumbered", "b", ((BEAT, 2), (DROPPED, 4)))
+COUNTED = Question("counted", "b", ((BEAT, 1), (FILLERS, fillers.MOST)))
+RENUMBERED = Question("renumbered", "b", ((BEAT, 3), (DROPPED, 4)))
 SLIPPED = Drawn("slipped")
 WRONG = Challenge("wrong", (PLACE,), challenges.wrong_position)
-TASKS = (RENUMBERED, SLIPPED, WRONG)
-FIELDS = (BEAT, CUT, DROPPED, PATCH, *SECTIONS, *GEOMETRY)
+TASKS = (COUNTED, RENUMBERED, SLIPPED, WRONG)
+FIELDS = (BEAT, FILLERS, CUT, DROPPED, PATCH, *SECTIONS, *GEOMETRY)
 PACKED_ROW = """place     0   1   2   3  |  4   5   6   7   8   9  | 10
 text      A   A   A   A  |  B   B   B   B   B   B  |  C
 position  0   1   2   3  |  0   1   2   2   4   5  |  0"""
@@ -39,9 +42,10 @@ print(findings, findings.looked())"""
 
 
 def whole(page: Frame) -> None:
-    """Draw a row of two texts, a cache that drops words, and an image among words."""
+    """Draw fillers before a text, a row of two texts, a cache that drops words, and an image among words."""
     film = figures.which(page.store.rope(), page.t)
-    page.show(film, figures.which, position_demo.last_reads, position_demo.cached_reads, rc.multimodal_positions)
+    sources = position_demo.last_reads, position_demo.cached_reads, rc.multimodal_positions
+    page.show(film, figures.which, position_demo.padded_positions, *sources, ask=COUNTED)
     page.bar()
     page.symbols()
     page.predict(RENUMBERED)

@@ -44,6 +44,17 @@ def last_reads(lengths: tuple[int, ...]) -> tuple[Array, Array]:
     return np.where(texts == texts[-1], mixed, np.nan), mixed
 
 
+def padded_positions(count: int, fillers: int) -> tuple[Ids, int]:
+    """Return the positions of stored words, (count,), and of the new word where ``fillers`` stand before the text.
+
+    Stored words are numbered by their places in the row, fillers counted in; the new word by the words before it.
+
+    >>> [each if isinstance(each, int) else each.tolist() for each in padded_positions(3, 2)]
+    [[2, 3, 4], 3]
+    """
+    return np.arange(fillers, fillers + count), count
+
+
 def cached_reads(count: int, dropped: int) -> dict[str, Array]:
     """Return the distances that a new word reads to the keys that a cache keeps, by WAYS, (count - dropped,) each.
 

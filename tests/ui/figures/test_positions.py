@@ -10,12 +10,14 @@ import pytest
 import rope_core as rc
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, to_draw
+from ui.figures.home import single
 from ui.figures.positions import axes as figures
-from ui.figures.positions import expected, patches
+from ui.figures.positions import expected, fillers, patches
 from ui.figures.positions.which import which
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "positions")
+AT = {"fillers": 0, "cut": 4, "dropped": 0, "patch": 0}
 
 
 def attention(query: int, keys: list[int]) -> list[float]:
@@ -35,7 +37,7 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
         ids = [*range(cut), *range(8 - cut)]
         share = f"{100 * sum(attention(ids[-1], ids)[:cut]):.0f}"
         read = str(ids[-1] - ids[cut - 1]).replace("-", "−")
-        finding = scene.finding_at({"beat": 1, "cut": cut, "dropped": 0, "patch": 0})
+        finding = scene.finding_at(AT | {"beat": 2, "cut": cut})
         assert finding == t("packing_finding", last=str(7 - cut), apart=str(8 - cut), share=share, read=read)
     for gone in (0, 1, 4, 5):
         keys = [*range(gone, 8)]
@@ -43,14 +45,39 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
         assert attention(8 - gone, [key - gone for key in keys]) == pytest.approx(right)
         wrong = attention(8 - gone, keys)
         back = [str(8 - keys[int(np.argmax(each))]) for each in (right, wrong)]
-        finding = scene.finding_at({"beat": 2, "cut": 4, "dropped": gone, "patch": 0})
+        finding = scene.finding_at(AT | {"beat": 3, "dropped": gone})
         read = str(1 - gone).replace("-", "−")
         assert finding == t("cache_finding", dropped=str(gone), right=back[0], wrong=back[1], read=read)
     row, column = patches.order()[8]
-    finding = scene.finding_at({"beat": 3, "cut": 4, "dropped": 0, "patch": 8})
+    finding = scene.finding_at(AT | {"beat": 4, "patch": 8})
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
+
+
+@pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
+def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope) -> None:
+    scene = unwrap(which)(rope, T).scene
+    theta = rope.theta[[single(rope)]]
+    dials = [panel for panel in scene.panels if panel.equal_aspect]
+    assert len(dials) == 2
+    for count in range(fillers.MOST + 1):
+        # Keys are stored by a program that numbers the places of the row; the new word counts the mask alone.
+        mask = [0] * count + [1] * 6
+        places, real = list(range(len(mask))), np.cumsum(mask) - 1
+        cat, mat = places[count + 1], int(real[-1])
+        said = scene.finding_at(AT | {"beat": 1, "fillers": count})
+        sentences = {
+            4: "for 4 words apart, as",
+            3: "3 words apart, not 4",
+            2: "2 words apart, not 4",
+            1: "1 word apart, not",
+        }
+        assert sentences.get(mat - cat, "as if they stood in one place") in said
+        between = rc.rotation_matrix(cat, theta, "half").T @ rc.rotation_matrix(mat, theta, "half")
+        for panel in dials:
+            key, query = (mark["angle"].at({"fillers": count})[0] for mark in panel.marks if mark["kind"] == "vector")
+            assert np.cos(key - query) == pytest.approx(between[0, 0], abs=1e-9)
 
 
 def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> None:
@@ -90,7 +117,7 @@ FILMS = [
         "positions",
         which,
         (ROPE,),
-        {"cut": 3, "dropped": 2, "patch": patches.WIDE - 1, "beat": 3},
+        {"fillers": 2, "cut": 3, "dropped": 2, "patch": patches.WIDE - 1, "beat": 4},
     ),
     FilmRow("positions", expected.slipped, (ROPE,), {}, to_draw),
 ]

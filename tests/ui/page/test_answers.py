@@ -185,9 +185,16 @@ def turned_in_cache(at: At) -> str:
     return only({choice: abs(float((turn[key + far] @ q) @ each) - meant) < 1e-9 for choice, each in keys.items()})
 
 
+def counted(at: At) -> str:
+    """Return b: places in the row are as far apart as the words, however many fillers stand before them."""
+    assert at("beat") == 1 and at("fillers") > 0, "fillers stand before the text"
+    cat, mat = (at("fillers") + place for place in (1, 5))
+    return only({"a": mat == cat, "b": mat - cat == 4, "c": mat - cat == 4 + at("fillers")})
+
+
 def renumbered(at: At) -> str:
     """Return b: the query alone has another position, and each distance is read too small by what was dropped."""
-    assert at("beat") == 2, "the cache is there in the second beat"
+    assert at("beat") == 3, "the cache is there in the third beat"
     gone, count = at("dropped"), 8
     read = cached_reads(count, gone)
     apart = set((read["kept"] - read["renumbered"]).tolist())
@@ -258,6 +265,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("extrapolation", "lost"): lost,
     ("block", "turned"): turned_in_cache,
     ("block", "stale"): stale,
+    ("positions", "counted"): counted,
     ("positions", "renumbered"): renumbered,
     ("precision", "whole"): whole,
     ("precision", "same"): same,

@@ -86,7 +86,7 @@ def image(patch: Control, t: Words) -> list[Panel]:
     ]
     shapes.append(marks.drag_handle(patch, at(across, 0.5), at(down, 0.5), "ink", t("grab_patch"), tile, radius_px=0))
     picture = Panel(
-        Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, min_width=1000, height=180, first_beat=3
+        Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, min_width=1000, height=180, first_beat=4
     )
     return [picture, _pairs(patch, ids, t)]
 
@@ -106,7 +106,7 @@ def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
         shapes.append(marks.text(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
         shapes.append(marks.text(float(own[0]), 0.0, t("pairs", count=own.size), colour, dy=17, **look))
     x = Axis(-0.3, len(axes) + 0.3)
-    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75, first_beat=3)
+    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75, first_beat=4)
 
 
 def finding(patch: Control, t: Words) -> TextOrTrack:

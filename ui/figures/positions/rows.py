@@ -51,7 +51,7 @@ def packing(rope: rc.Rope, cut: Control, t: Words) -> Panel:
         *(shape for band in bands for shape in band),
         marks.drag_handle(cut, NumberTrack((cut,), edge[:, None]), floor + 0.55, "ink", t("grab_boundary"), [line]),
     ]
-    return _panel(shapes, PACKED, high, 1, 1)
+    return _panel(shapes, PACKED, high, 2)
 
 
 def cache(rope: rc.Rope, dropped: Control, t: Words) -> Panel:
@@ -77,7 +77,7 @@ def cache(rope: rc.Rope, dropped: Control, t: Words) -> Panel:
         colour = ORANGE if way == "renumbered" else RED
         bars = [(weights[way] / top, colour)]
         shapes += _band(row * (tall + AROUND), tall, t(f"way.{way}"), dropped, reads[way], bars, t)
-    return _panel(shapes, CACHED + 1, high, 2, 2)
+    return _panel(shapes, CACHED + 1, high, 3)
 
 
 def _packed(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Array, Array, Array]:
@@ -97,15 +97,15 @@ def _cached(rope: rc.Rope, gone: Sequence[int]) -> tuple[dict[str, Array], dict[
     return reads, {way: np.array([shares(rope, row) for row in table]) for way, table in reads.items()}
 
 
-def _panel(shapes: Sequence[Mark], columns: int, high: float, since: int, until: int) -> Panel:
+def _panel(shapes: Sequence[Mark], columns: int, high: float, beat: int) -> Panel:
     return Panel(
         Axis(-0.16 * columns, columns + 0.05),
         Axis(-0.1, high + 0.05),
         shapes,
         min_width=1000,
         height=round((high + 0.15) * ROW),
-        first_beat=since,
-        last_beat=until,
+        first_beat=beat,
+        last_beat=beat,
     )
 
 

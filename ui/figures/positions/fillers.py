@@ -1,0 +1,228 @@
+"""The first picture of the page: fillers in front of a text that are counted for stored words, not for the new one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory.position_demo import padded_positions
+from ui.figures.home import degrees, single
+from ui.film import marks
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
+from ui.film.composite_marks import (
+    TILE,
+    angle_wedge,
+    clock_angle,
+    drag_hint,
+    hidden_past,
+    link,
+    position_ticks,
+    verdict,
+    word_tile,
+)
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.text.words import Words
+
+STORED, CAT, START, MOST = 5, 1, 2, 4
+"""Words whose keys are stored, the red one's place among them, and how many fillers stand in front."""
+COLOURS = {CAT: KEY_COLOUR, STORED: QUERY_COLOUR}
+ROW, NUMBER, NEW, BELIEVED, TRUE, READ = 9.2, 7.5, 4.3, 3.25, 1.3, 0.45
+"""How high the rows of the picture are."""
+
+
+def panels(rope: rc.Rope, fillers: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the row of words with their numbers, and both arrows, for a wide and for a narrow screen."""
+    theta = float(rope.theta[single(rope)])
+    wide = (_rows(fillers, t, wide=True), _dial(fillers, theta, t, wide=True))
+    return (*wide, _rows(fillers, t, wide=False), _dial(fillers, theta, t, wide=False))
+
+
+def finding(fillers: Control, t: Words) -> TextTrack:
+    """Return how far apart the two words are taken for, at every number of fillers."""
+    texts = [t("right_finding", true=STORED - CAT)]
+    for count, counted in zip(_counts(fillers)[1:-1], t("counted").split("|"), strict=True):
+        stored, new = padded_positions(STORED, count)
+        texts.append(t("fillers_finding", counted=counted, apart=_words(int(new - stored[CAT]), t), true=STORED - CAT))
+    return TextTrack((fillers,), (*texts, t("same_finding")))
+
+
+def _words(count: int, t: Words) -> str:
+    """Return a number of words, in words."""
+    return t("one_word") if count == 1 else t("so_many_words", count=count)
+
+
+def _counts(fillers: Control) -> list[int]:
+    return list(map(int, fillers.stops))
+
+
+def _numbers(fillers: Control) -> np.ndarray:
+    """Return each word's number, the new word's last, (stops, words)."""
+    each = [padded_positions(STORED, count) for count in _counts(fillers)]
+    return np.array([[*stored, new] for stored, new in each])
+
+
+def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
+    """Return the words behind the fillers, the number that each comes with, and where it stands for RoPE."""
+    words, numbers = t("words_padded").split(), _numbers(fillers)
+    places = np.array(_counts(fillers))[:, None] + np.arange(STORED + 1)
+    row = [NumberTrack((fillers,), places[:, [k]]) for k in range(STORED + 1)]
+    given = [NumberTrack((fillers,), numbers[:, [k]]) for k in range(STORED + 1)]
+    tiles = [mark for k, word in enumerate(words) for mark in word_tile(row[k], ROW, word, COLOURS.get(k, ""))]
+    drawn: list[Mark] = _fillers(fillers, t)
+    for k in (0, 2, 3, 4, CAT, STORED):
+        colour, width = COLOURS.get(k, GREY), 3 if k in COLOURS else 1.5
+        drawn.append(link(row[k], ROW - 0.5, row[k], NUMBER + 0.5, colour, stroke_width=width))
+        goal = BELIEVED if k < STORED else NEW
+        way = link(row[k], NUMBER - 0.5, given[k], goal + 0.5, colour, stroke_width=width)
+        drawn.append(way if k in COLOURS else way | {"stroke_dash": "4 4"})
+    for k, word in enumerate(words):
+        colour = COLOURS.get(k, GREY)
+        drawn.append(_box(row[k], NUMBER, colour))
+        text = TextTrack((fillers,), tuple(map(str, numbers[:, k].tolist())))
+        drawn.append(marks.text(row[k], NUMBER, text, colour, bold=True, font_size=18, dy=6, halo=False))
+        drawn += word_tile(given[k], BELIEVED if k < STORED else NEW, word, COLOURS.get(k, ""))
+    drawn += [
+        *_counted(fillers, t, wide=wide),
+        *position_ticks(range(STORED + MOST + 1), BELIEVED - 1.05),
+        *_distances(fillers, given, t, wide=wide),
+        drag_hint(hidden_past(fillers, START, 2.6 if wide else -0.5), ROW + 0.95, t("drag_words"), dy=4),
+        marks.drag_handle(fillers, row[2], ROW, QUERY_COLOUR, t("grab_words"), tiles, radius_px=0),
+    ]
+    if wide:
+        for y, label in ((ROW, "row_head"), (NUMBER, "number_head"), (BELIEVED, "believed_head")):
+            drawn += [
+                marks.text(-3.3, y, line, anchor="start", bold=True, font_size=15, dy=19 * k - 4)
+                for k, line in enumerate(t(label).split("|"))
+            ]
+    return Panel(
+        Axis(-3.35, 11.0) if wide else Axis(-0.55, 9.75),
+        Axis(0.0, 10.5),
+        drawn,
+        min_width=600 if wide else 330,
+        width_share=3.0,
+        height=372,
+        last_beat=1,
+        screen="wide" if wide else "narrow",
+    )
+
+
+def _box(x: NumberTrack, y: float, colour: str) -> Mark:
+    """Return the frame of a number."""
+    left, right = (NumberTrack(x.drivers, x.keyframes + side) for side in (-0.36, 0.36))
+    return marks.rect(left, right, y - 0.46, y + 0.46, "paper", outline=colour, stroke_width=2, corner_px=4)
+
+
+def _fillers(fillers: Control, t: Words) -> list[Mark]:
+    """Return a dashed tile for each filler."""
+    drawn: list[Mark] = []
+    for k in range(MOST):
+        x = NumberTrack((fillers,), np.array([[k if k < count else np.nan] for count in _counts(fillers)]))
+        left, right = (NumberTrack((fillers,), x.keyframes + side) for side in (-TILE, TILE))
+        look: dict[str, Any] = {"outline": GREY, "stroke_dash": "4 3", "corner_px": 5}
+        drawn.append(marks.rect(left, right, ROW - 0.5, ROW + 0.5, "none", **look))
+        drawn.append(marks.text(x, ROW, t("fill"), MUTED_COLOUR, font_size=14, dy=5))
+    return drawn
+
+
+def _counted(fillers: Control, t: Words, *, wide: bool) -> list[Mark]:
+    """Return which numbers the fillers were counted in, under a bracket, and which not."""
+    some = np.array([[count if count else np.nan] for count in _counts(fillers)], dtype=float)
+    y, ends = NUMBER - 0.72, np.array([-0.4, -0.4, STORED - 0.6, STORED - 0.6])
+    middle, new = (NumberTrack((fillers,), some + by) for by in (STORED / 2 - 0.5, STORED + 0.0))
+    beside = NumberTrack((fillers,), some + STORED + 0.5)
+    look = {"bold": True, "font_size": 15}
+    notes = t("not_counted").split("|")
+    return [
+        marks.line(NumberTrack((fillers,), some + ends), [y + 0.15, y, y, y + 0.15], UNSEEN_COLOUR, 2),
+        marks.text(middle, y, t("counted_in" if wide else "counted_short"), UNSEEN_COLOUR, dy=17, **look),
+        *(
+            [
+                marks.text(beside, NUMBER, line, QUERY_COLOUR, anchor="start", dy=18 * k - 4, **look)
+                for k, line in enumerate(notes)
+            ]
+            if wide
+            else [
+                marks.text(
+                    new, NUMBER + 0.5, notes[-1], QUERY_COLOUR, anchor="end", dx=-5, dy=-5, bold=True, font_size=14
+                )
+            ]
+        ),
+    ]
+
+
+def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bool) -> list[Mark]:
+    """Return the words' true distance and the one that RoPE takes for it, as lines with words."""
+    read = _numbers(fillers)[:, STORED] - _numbers(fillers)[:, CAT]
+    texts = [_words(each, t) for each in read.tolist()]
+    said = [
+        (f"✓ {text}", "") if each == STORED - CAT else ("", f"✗ {text}") for text, each in zip(texts, read, strict=True)
+    ]
+    good, bad = (TextTrack((fillers,), each) for each in zip(*said, strict=True))
+    ends = NumberTrack((fillers,), np.stack([given[CAT].keyframes[:, 0], given[STORED].keyframes[:, 0]], axis=1))
+    x, true = STORED + 0.4, _words(STORED - CAT, t)
+    drawn = [
+        marks.line([CAT, STORED], [TRUE, TRUE], GREY, 2, "5 4"),
+        marks.line(ends, [READ, READ], DISTANCE_COLOUR, 5),
+        marks.text(x, TRUE, true if wide else t("in_truth", words=true), MUTED_COLOUR, anchor="start", bold=True, dy=6),
+        *verdict(x, READ, good, bad, dy=6),
+    ]
+    for k, y in ((CAT, TRUE), (STORED, TRUE)):
+        drawn.append(marks.line([k, k], [y - 0.18, y + 0.18], GREY, 2))
+    heads = (("true_head", TRUE, MUTED_COLOUR), ("read_head", READ, DISTANCE_COLOUR))
+    if wide:
+        drawn += [
+            marks.text(-3.3, y, t(label), c, anchor="start", bold=True, font_size=15, dy=6) for label, y, c in heads
+        ]
+    else:
+        drawn.append(
+            marks.text(
+                CAT - 0.5, READ, t("for_rope"), DISTANCE_COLOUR, anchor="end", bold=True, font_size=14, dy=6, dx=8
+            )
+        )
+    return drawn
+
+
+def _dial(fillers: Control, theta: float, t: Words, *, wide: bool) -> Panel:
+    """Return the two words' arrows, turned by their numbers, and the angle between them."""
+    numbers = _numbers(fillers)
+    cat, mat = (NumberTrack((fillers,), numbers[:, [k]] * theta) for k in (CAT, STORED))
+    lines: list[tuple[TextOrTrack, str]] = []
+    for k, label in ((CAT, "cat_turned"), (STORED, "mat_turned")):
+        number = TextTrack((fillers,), tuple(map(str, numbers[:, k].tolist())))
+        angle = TextTrack((fillers,), tuple(degrees(each * theta) for each in numbers[:, k].tolist()))
+        lines.append((sentence_parts(partial(t, label), number=number, angle=angle), COLOURS[k]))
+    between = (numbers[:, STORED] - numbers[:, CAT]).tolist()
+    lines.append(
+        (
+            TextTrack(
+                (fillers,),
+                tuple(t("apart_by", angle=degrees(each * theta)) if each else t("same_turn") for each in between),
+            ),
+            DISTANCE_COLOUR,
+        )
+    )
+    x, y, at = (0.0, -1.0, (30, 54, 82)) if wide else (1.3, 0.0, (-22, 4, 32))
+    return Panel(
+        Axis(-1.35, 1.35) if wide else Axis(-1.1, 5.2),
+        Axis(-2.15, 1.3) if wide else Axis(-1.1, 1.25),
+        [
+            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+            *angle_wedge(0.0, 0.0, 0.8, cat, mat),
+            marks.vector(0.0, 0.0, 0.97, clock_angle(cat), KEY_COLOUR, 9, has_head=True),
+            marks.vector(0.0, 0.0, 0.97, clock_angle(mat), QUERY_COLOUR, 4, has_head=True),
+            marks.text(0.0, 1.0, t("number_zero"), MUTED_COLOUR, font_size=14, dy=-7),
+            *(
+                marks.text(x, y, line, colour, bold=True, dy=dy, anchor="middle" if wide else "start")
+                for (line, colour), dy in zip(lines, at, strict=True)
+            ),
+        ],
+        t("dial_title", step=degrees(theta)),
+        min_width=230 if wide else 330,
+        height=310 if wide else 150,
+        equal_aspect=True,
+        last_beat=1,
+        screen="wide" if wide else "narrow",
+    )
