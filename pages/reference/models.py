@@ -5,11 +5,16 @@ from rope_core.theory import axes
 from ui.figures import axes as axes_figures
 from ui.figures import catalogue as models
 from ui.figures import models as figures
+from ui.figures import slowest
 from ui.page.fields import LEN_STEPS, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Question
 from ui.text.words import Words
 
+CLAIM_IN_FILM = True
+STEPS = beats(2)
+TIMES = Field("times", "float", 1.0, 1.0, slowest.MOST, step=0.5, steps=slowest.STOPS)
 ANY = "any"
 FILTERS = tuple(
     Field(name, "choice", ANY, choices=(ANY, *survey.values(name)))
@@ -23,7 +28,9 @@ LOOKS = {"name": "pinned", "year": "year", "source": "small"} | dict.fromkeys(
 )
 PATCH_X = Field("patch_x", "int", 4, 0, axes_figures.LAST)
 PATCH_Y = Field("patch_y", "int", 7, 0, axes_figures.LAST)
-FIELDS = (beats(2), *FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
+SLOW_BY = Question("slow_by", "b", ((STEPS, 1), (TIMES, slowest.MOST)))
+TASKS = (SLOW_BY,)
+FIELDS = (STEPS, TIMES, *FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
 
 
 def label(field: Field, choice: str, t: Words) -> str:
@@ -46,8 +53,9 @@ def spans(page: Frame) -> None:
 
 
 def dozen(page: Frame) -> None:
-    """Draw known models' pairs, cut at a length."""
-    page.show(figures.dozen(stops(CONTEXT, page.get(CONTEXT)), page.t), figures.dozen, survey.rows, survey.Row)
+    """Draw known models' slowest pairs in a longer text, then all pairs cut at a length."""
+    times, lengths = stops(TIMES, page.get(TIMES)), stops(CONTEXT, page.get(CONTEXT))
+    page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.rows, survey.Row, ask=SLOW_BY)
     page.bar()
 
 

@@ -39,6 +39,10 @@ class Row:
         tokens = finite("length", length)
         return int(np.sum(self.rope.inv_freq * tokens < 2.0 * np.pi))
 
+    def slowest_angle(self, length: float) -> float:
+        """Return how far the slowest pair that turns has turned after ``length`` tokens, rad."""
+        return 2.0 * np.pi * finite("length", length) / self.longest
+
 
 @cache
 def rows() -> tuple[Row, ...]:

@@ -210,7 +210,7 @@ KEYBOARD = [
     pytest.param("frequencies", "pair", id="learn"),
     pytest.param("extrapolation", "byte", id="lab", marks=pytest.mark.long),
     pytest.param("config", "length wanted (tokens)", id="engineer", marks=pytest.mark.long),
-    pytest.param("models", "length of the text (tokens)", id="reference", marks=pytest.mark.long),
+    pytest.param("models", "length of the text", id="reference", marks=pytest.mark.long),
 ]
 
 

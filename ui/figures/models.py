@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rope_core.hf import survey
 from rope_core.hf.survey import Row, Share, errata, shares
 from rope_core.rope import Array
+from ui.figures import slowest
 from ui.figures.drawing import Drawing, Film, cached_figure
 from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, split
 from ui.film import marks
@@ -26,22 +26,6 @@ from ui.film.scene import (
 )
 from ui.text.words import Words
 
-ONE = "llama-2-7b"
-DOZEN = {
-    ONE,
-    "gpt-j-6b",
-    "mistral-7b-v0.1",
-    "llama-3-8b",
-    "llama-3.1-8b",
-    "qwen2.5-7b",
-    "gemma-2-9b",
-    "phi-4",
-    "deepseek-v3",
-    "qwen3-8b",
-    "gpt-oss-20b",
-    "kimi-k2.5",
-}
-"""The models that lead the page."""
 NAMES_AT, LAST_AT = -1.5, 8.0
 """Where the names begin and the picture ends, powers of ten of tokens."""
 SINCE, RECENT = 2023, 2025
@@ -70,46 +54,47 @@ def year_ticks(years: Sequence[int]) -> Props:
 
 
 @cached_figure
-def dozen(lengths: tuple[int, ...], t: Words) -> Film:
-    """Return from how many to how many tokens a turn takes in known models, cut at a length that is dragged."""
-    at = field_control(t, "context", lengths, play_seconds=12.0)
-    shown = [row for row in survey.rows() if row.model.id in DOZEN]
-    (first,) = (row for row in shown if row.model.id == ONE)
-    pairs, length = first.rope.inv_freq.size, TextTrack((at,), at.stop_labels)
+def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
+    """Return known models' slowest pairs in a longer text, then how many tokens a turn of each pair takes."""
+    shown, far = slowest.rows(), slowest.length_control(times, t)
+    at = field_control(t, "context", lengths, play_seconds=12.0, first_beat=2)
     findings = (
-        sentence_parts(
-            lambda **slots: t("one_finding", pairs=pairs, model=first.model.name, **slots),
-            length=length,
-            done=TextTrack((at,), tuple(str(pairs - first.unturned(int(stop))) for stop in at.stops)),
-        ),
+        slowest.finding(shown[0], far, t),
         sentence_parts(
             lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
-            length=length,
+            length=TextTrack((at,), at.stop_labels),
             whole=TextTrack((at,), tuple(str(sum(row.longest <= stop for row in shown)) for stop in at.stops)),
         ),
     )
-    slots = {"model": first.model.name, "last": f"{first.longest:,.0f}"}
     return Film(
         "dozen",
         Scene(
-            (_turning([first], at, 70, t, last_beat=1), _turning(shown, at, 250, t, first_beat=2)),
-            (at,),
+            (*slowest.panels(shown, far, t), _turning(shown, at, 250, t)),
+            (far, at),
             findings[-1],
             beats=beats_from_labels(
-                t, "dozen", *findings, hint_controls=("context",), control_values=({}, {"context": 4096}), **slots
+                t,
+                "dozen",
+                *findings,
+                hint_controls=(far.name, at.name),
+                control_values=({}, {"context": 4096}),
+                count=str(len(shown)),
             ),
         ),
         lambda: {
             "model": [row.model.id for row in shown],
+            "context": [row.context for row in shown],
+            "degrees_at_context": [float(np.degrees(row.slowest_angle(row.context))) for row in shown],
             "shortest": [row.shortest for row in shown],
             "longest": [row.longest for row in shown],
-            "context": [row.context for row in shown],
         },
         f"""
+        from math import degrees
         from rope_core.hf.survey import rows
         for row in rows():
-            if row.model.id in {sorted(DOZEN)!r}:
-                print(row.model.id, row.shortest, row.longest, row.context)
+            if row.model.id in {sorted(slowest.MODELS)!r}:
+                angles = [degrees(row.slowest_angle(times * row.context)) for times in (1, 4)]
+                print(row.model.id, row.context, angles, row.shortest, row.longest)
         """,
     )
 
@@ -119,9 +104,7 @@ def _whole(rows: Sequence[Row]) -> int:
     return sum(row.longest <= row.context for row in rows)
 
 
-def _turning(
-    shown: Sequence[Row], at: Control, height: int, t: Words, first_beat: int = 1, last_beat: int = 0
-) -> Panel:
+def _turning(shown: Sequence[Row], at: Control, height: int, t: Words) -> Panel:
     """Return each model's pairs as a line over the tokens of a turn: blue up to the length, then dashed."""
     places = np.log10([[row.shortest, row.longest, row.context] for row in shown])
     cut = np.log10(at.stops)[:, None]
@@ -157,8 +140,7 @@ def _turning(
         [t("turned"), " · ", t("unturned"), " · ", t("context_mark")],
         min_width=2000,
         height=height,
-        first_beat=first_beat,
-        last_beat=last_beat,
+        first_beat=2,
     )
 
 

@@ -1,5 +1,6 @@
 """Figures and tables of the models page against the catalogue's own rows."""
 
+import inspect
 import math
 
 import numpy as np
@@ -9,9 +10,10 @@ from rope_core.hf import survey
 from rope_core.hf.survey import chosen, errata, rows
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
-from ui.figures import axes
+from ui.figures import axes, slowest
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
+from ui.film.scene import NumberTrack, text_at
 from ui.text.words import Words
 
 T = Words("en", "models")
@@ -88,10 +90,32 @@ def test_llama_2_by_hand() -> None:
 
 def dozen(t: Words) -> str:
     """Return the finding at 60,000 tokens; no slowest pair completes a turn in its model's own context."""
-    shown = [row for row in rows() if row.model.id in figures.DOZEN]
-    assert len(shown) == 12 and all(row.longest > row.context for row in shown)
+    shown = slowest.rows()
+    assert len(shown) == 11 and all(row.longest > slowest.MOST * row.context for row in shown)
     whole = sum(row.longest <= 60_000 for row in shown)
-    return t("dozen_finding", length="60,000", whole=whole, count=12, own=0)
+    return t("dozen_finding", length="60,000", whole=whole, count=11, own=0)
+
+
+@pytest.mark.parametrize("t", LANGUAGES)
+def test_every_slowest_arrow_stands_where_its_frequency_turns_it_and_what_is_said_adds_up(t: Words) -> None:
+    shown, times = slowest.rows(), slowest.STOPS
+    scene = inspect.unwrap(figures.dozen)(times, (4096,) * 2, t).scene
+    assert len(shown) == 11, "the words say: ten more"
+    degrees = np.degrees([[row.rope.inv_freq.min() * row.context * k for row in shown] for k in times])
+    assert (np.diff(degrees[0, 1:]) <= 0).all() and degrees.max() < 360
+    for panels in (scene.panels[:2], scene.panels[2:4]):
+        drawn = [part for panel in panels for mark in panel.marks for part in (mark, *mark.get("grab_marks", ()))]
+        hands = [mark["angle"] for mark in drawn if mark["kind"] == "vector" and isinstance(mark["angle"], NumberTrack)]
+        angles = 90 - np.degrees([hand.keyframes[:, 0] for hand in hands])
+        np.testing.assert_allclose(angles.T, degrees)
+        for k, row in enumerate(degrees):
+            said = [text_at(mark["content"], {"times": k, "context": 0}) for mark in drawn if mark["kind"] == "text"]
+            for angle, new in zip(degrees[0], row - degrees[0], strict=True):
+                assert any(f"{angle:.{int(angle < 9.5)}f}°" in text for text in said)
+                assert any(f"{new:.{int(new < 9.5)}f}°" in text for text in said) == (k > 0)
+    for k, (angle, new) in enumerate(zip(degrees[1:, 0], degrees[1:, 0] - degrees[0, 0], strict=True), 1):
+        said = scene.finding_at({"times": times[k], "context": 0, "beat": 1})
+        assert f"{angle:.0f}°" in said and f"{new:.0f}°" in said and f"{round(degrees[0, 0]) + round(new)}°" in said
 
 
 def rotating(t: Words) -> str:
@@ -130,5 +154,7 @@ def score_maps(t: Words) -> str:
 
 FILMS = [
     FilmRow("models", axes.maps, (), {"patch_x": 2, "patch_y": 5}, score_maps),
-    FilmRow("models", figures.dozen, ((4096, 60_000),), {"context": 60_000, "beat": 2}, dozen),
+    FilmRow(
+        "models", figures.dozen, (slowest.STOPS, (4096, 60_000)), {"times": 1, "context": 60_000, "beat": 2}, dozen
+    ),
 ]

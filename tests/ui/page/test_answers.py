@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from rope_core.hf import survey
 from rope_core.lab import records, view
 from rope_core.lrpe import demo as lrpe
 from rope_core.lrpe.explain import decode_strip
@@ -207,6 +208,15 @@ def stale(at: At) -> str:
     return only({"a": wrong < 1e-9, "b": False, "c": wrong > 0.1 and len(positions) == len(got)})
 
 
+def slow_by(at: At) -> str:
+    """Return b: at a quarter of the speed the slowest pair ends four contexts where it ended one."""
+    llama = next(row for row in survey.rows() if row.model.id == "llama-2-7b")
+    length, inv_freq = at("times") * llama.context, float(llama.rope.inv_freq[-1])
+    assert at("beat") == 1 and length == 16_384, "the picture is at four contexts"
+    ends = {letter: length * inv_freq / by for letter, by in zip("abc", (2, 4, 16), strict=True)}
+    return only({letter: bool(np.isclose(end, llama.context * inv_freq)) for letter, end in ends.items()})
+
+
 def same(at: At) -> str:
     """Return b: the score is the same at every position, and not the true one."""
     s, q, distance = rc.spectrum(rc.Request(LLAMA)), np.full(LLAMA.dim, LLAMA.dim**-0.5), at("distance")
@@ -272,6 +282,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("lrpe", "after"): after,
     ("lrpe", "together"): together,
     ("inside", "slowest"): slowest,
+    ("models", "slow_by"): slow_by,
 }
 VALUES: list[tuple[str, Any]] = [
     (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)
