@@ -20,10 +20,12 @@ from ui.work import extrapolated, reported
 from ui.work.extrapolated import Request, Seen
 from ui.work.session import Unfit
 
+CLAIM_IN_FILM = True
+STEPS = beats(3)
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()
 BANDS = Field("bands", "choice", figures.TWO, choices=(figures.TWO, figures.ALL, figures.OFF))
-BYTE = Field("byte", "int", 200, 1, 2048)
+BYTE = Field("byte", "int", 608, 1, 2048)
 SHARE = Field("share", "choice", words.LAST, choices=(words.LAST, words.WHOLE))
 AT = Field("at", "text", "")
 AFTER_AT = Field("after_at", "text", "")
@@ -43,13 +45,13 @@ PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WE
 LUCKY = Field("lucky", "int", None, 1, 2048, optional=True)
 PAST = 1024
 """The byte after which the challenge looks."""
-LOST = Question("lost", "b", ((BYTE, 2000),))
+VIEW = Question("view", "b", ((STEPS, 1), (BYTE, 1888)))
 LONGER = Drawn("longer")
 LUCK = Challenge("luck", (LUCKY,), challenges.reads_better)
-TASKS = (LOST, LONGER, LUCK)
+TASKS = (VIEW, LONGER, LUCK)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
 FIELDS = (
-    beats(3),
+    STEPS,
     PAIRS_OF,
     BANDS,
     BYTE,
@@ -78,7 +80,6 @@ def top(page: Frame) -> None:
         return
     under_the_hand(page, seen)
     page.bar()
-    page.predict(LOST)
 
 
 def tasks(page: Frame) -> None:
@@ -115,8 +116,8 @@ def under_the_hand(page: Frame, sweep: Seen) -> None:
         return
     text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
-    film = lead.hesitates(text.curves, extrapolated.trained(sweep), at, lead.price(copies.results), page.t)
-    page.show(film, lead.hesitates, view.coarser, view.copies)
+    film = lead.hesitates(text.curves, extrapolated.rope(sweep), at, lead.price(copies.results), page.t)
+    page.show(film, lead.hesitates, view.coarser, view.copies, ask=VIEW)
 
 
 def ladder(page: Frame) -> None:

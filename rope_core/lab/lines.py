@@ -80,6 +80,18 @@ class Line:
         return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)
 
 
+def window_start(at: int, context: int) -> int:
+    """Return the first byte that the sliding window has in view where it guesses byte ``at``, both counted from 0.
+
+    The window of ``context`` bytes moves on by a quarter of it.
+
+    >>> window_start(256, 256), window_start(257, 256), window_start(1888, 256)
+    (0, 64, 1664)
+    """
+    step = max(1, context // 4)
+    return max(0, -(-(at - context) // step) * step)
+
+
 @lru_cache(maxsize=1)
 def _every() -> tuple[Line, ...]:
     return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])

@@ -18,6 +18,8 @@ from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.records import Record
+from rope_core.lab.shape import Shape
+from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
 from ui.work.jobs import active, address, latest, memory_limit, own, owner, queue, tab
 from ui.work.session import Session, Unfit
@@ -368,6 +370,13 @@ def trained(seen: Seen) -> int:
     known = cards.stored()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
     return known[names[0]].context if names else first_context()
+
+
+def rope(seen: Seen) -> Rope:
+    """Return the rotation of the first model among results, of the usual shape where the index lacks it."""
+    known = cards.stored()
+    names = [each["weights"] for each in seen.results if each.get("weights") in known]
+    return (known[names[0]].recipe.shape if names else Shape()).rope
 
 
 def first_context() -> int:

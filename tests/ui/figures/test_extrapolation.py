@@ -19,6 +19,8 @@ from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
 from ui.figures.extrapolation import after, handling, lead, letters, longer, models, pairs, recall, reported, words
 from ui.figures.extrapolation import curves as figures
+from ui.figures.extrapolation import past as three
+from ui.film.scene import field_control
 from ui.text.words import LANGUAGES, Words
 from ui.work import extrapolated
 from ui.work.extrapolated import GOING, HERE, Seen, request
@@ -235,7 +237,7 @@ def hesitates(t: Words) -> str:
     """Return the finding between two of the record's means over 64 bytes, from its losses."""
     written_text = {}
     for each in records.shipped("sweep").results:
-        if each["length"] == 2048 and each["line"] in lead.beat_of(t):
+        if each["length"] == 2048 and each["line"] in lead.lines_of(t):
             written_text[each["line"]] = value(each)
     copied = {each["distance"]: np.mean(each["nats"]) for each in RECORDED if each["line"] == "window"}
     seen, forgotten = (f"{np.exp(copied[distance]):.3g}" for distance in (96, 1536))
@@ -243,11 +245,32 @@ def hesitates(t: Words) -> str:
     return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in written_text.items()}, **cost)
 
 
+@pytest.mark.parametrize("t", [Words(lang, "extrapolation") for lang in LANGUAGES])
+def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_in_view(t: Words) -> None:
+    at = letters.places(1888, TEXT.letters)
+    assert FOUND[0]
+    past = three.Past(extrapolated.rope(FOUND[0]), 2048, at, TEXT.curves)
+    thetas = 10_000.0 ** (-np.arange(16) / 16)
+    theta = max(each for each in thetas if each * 2048 < 2 * math.pi)
+    byte = field_control(t, "byte", at)
+    said = three.finding(past, byte, t).keyframes
+    for k, m in enumerate(at):
+        # The window moves on by 64 bytes and has between 193 and 256 in view.
+        start = next(s for s in range(0, 2048, 64) if m - s <= 256)
+        wanted = {"none": theta * m, "yarn": theta * m / 8, "window": theta * (m - start)}
+        for key, angle in wanted.items():
+            assert past.angles(key)[k] == pytest.approx(angle) and past.unseen(key)[k] == (angle > theta * 256 + 1e-9)
+            assert past.guesses(key)[k] in said[k] or m <= 256
+        assert (f"{start:,}" in said[k]) or m <= 256
+    inside = [k for k, m in enumerate(at) if m < 256]
+    assert all(float(past.guesses("yarn")[k]) > float(past.guesses("none")[k]) for k in inside)
+
+
 FILMS = [
     FilmRow(
         "extrapolation",
         lead.hesitates,
-        (TEXT.curves, 256, letters.places(AT, TEXT.letters), lead.price(RECORDED)),
+        (TEXT.curves, extrapolated.rope(FOUND[0]), letters.places(AT, TEXT.letters), lead.price(RECORDED)),
         {"byte": AT, "beat": 3},
         hesitates,
     ),

@@ -164,15 +164,16 @@ def weight(at: At) -> str:
     return only({"a": 40 < first / last < 80, "b": first / last < 2, "c": False})
 
 
-def lost(at: At) -> str:
-    """Return b: with the same weights and text, other angles read on there, so neither memory nor text ends."""
-    cells = [each for each in records.shipped("sweep").results if each["length"] == 2048]
-    here = {
-        each["line"]: np.interp(at("byte"), each["curve"]["position"], each["curve"]["value"])
-        for each in cells
-        if each["line"] in ("none", "yarn", "window")
+def in_view(at: At) -> str:
+    """Return b: byte 100 is in view and the fastest pair that does not come round has an angle that it learned."""
+    byte, rope = at("byte"), rc.Rope(32, 10_000.0, 256)
+    assert byte == 1888 and at("beat") == 1
+    pair = int(np.argmax(rope.theta * 2048 < 2 * np.pi))
+    learned = {
+        key: (byte - 100) * rope.theta[pair] / slower <= 256 * rope.theta[pair]
+        for key, slower in (("none", 1), ("yarn", 8))
     }
-    return only({"a": here["yarn"] > 10, "b": here["none"] > 5 * here["yarn"], "c": here["window"] > 10})
+    return only({"a": learned["none"], "b": learned["yarn"], "c": byte - 100 <= 256})
 
 
 def turned_in_cache(at: At) -> str:
@@ -272,7 +273,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("clock", "worst"): worst,
     ("attention", "fade"): fade,
     ("attention", "weight"): weight,
-    ("extrapolation", "lost"): lost,
+    ("extrapolation", "view"): in_view,
     ("block", "turned"): turned_in_cache,
     ("block", "stale"): stale,
     ("positions", "counted"): counted,

@@ -7,20 +7,33 @@ from functools import partial
 
 import numpy as np
 
+import rope_core as rc
 from rope_core.lab import view
-from rope_core.lab.lines import lines
 from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.extrapolation.curves import TICKS, colour
+from ui.figures.extrapolation import past as three
+from ui.figures.extrapolation.curves import TICKS
+from ui.figures.extrapolation.past import WINDOW, shade
 from ui.figures.extrapolation.words import name
 from ui.film import marks
-from ui.film.colours import GREEN, GREY, ORANGE
-from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, beats_from_labels, field_control, sentence_parts
+from ui.film.colours import GREEN, ORANGE
+from ui.film.scene import (
+    Axis,
+    NumberTrack,
+    Panel,
+    Scene,
+    TextOrTrack,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    sentence_parts,
+)
 from ui.text.words import Words
 from ui.work.extrapolated import Results
 
-WINDOW = next(each.key for each in lines() if each.sliding)
+LENGTH = 2048
+"""Bytes of the text, for which every scheme is set."""
 APART = 0.065
 """How far apart names at the lines' ends are at least, as a share of the axis."""
 ROOM = 0.36
@@ -36,28 +49,29 @@ def price(results: Results) -> dict[str, str]:
 
 @cached_figure
 def hesitates(
-    curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple[int, ...], cost: Mapping[str, str], t: Words
+    curves: Mapping[str, tuple[Array, Array]], rope: rc.Rope, at: tuple[int, ...], cost: Mapping[str, str], t: Words
 ) -> Film:
-    """Return between how many bytes a model hesitates, over the position, line by line; a byte is dragged along.
+    """Return three ways past the trained length, then more lines; a byte is dragged along the text.
 
     Args:
         curves: position and the logarithm of perplexity, to base 10, by line.
-        trained: bytes that training windows held.
+        rope: of the model, whose trained length counts bytes.
         at: bytes to drag to.
         cost: what the window loses, by `price`.
         t: the page's words.
     """
     byte = field_control(t, "byte", at)
-    first = beat_of(t)
-    shown = {line: curves[line] for line in first}
+    trained, shown = rope.train_len, {line: curves[line] for line in lines_of(t)}
     heights = {line: np.interp(at, *curve) for line, curve in shown.items()}
+    past = three.Past(rope, LENGTH, at, curves)
     length = float(max(x[-1] for x, _ in shown.values()))
     low = min(float(y.min()) for _, y in shown.values()) - 0.08
     high = max(float(y.max()) for _, y in shown.values()) + 0.12
     values = {line: TextTrack((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
     where = TextTrack((byte,), byte.stop_labels)
-    findings = [
-        sentence_parts(partial(t, f"hesitates_finding_{beat}"), at=where, **values, **cost) for beat in (1, 2, 3)
+    findings: list[TextOrTrack] = [
+        three.finding(past, byte, t),
+        *(sentence_parts(partial(t, f"hesitates_finding_{beat}"), at=where, **values, **cost) for beat in (2, 3)),
     ]
     mark = np.array(at, dtype=float)[:, None]
     here = NumberTrack((byte,), mark)
@@ -79,8 +93,7 @@ def hesitates(
             *(
                 each
                 for line, (x, y) in shown.items()
-                for each in marks.from_beat(
-                    first[line],
+                for each in (
                     marks.line(x, y, shade(line), 5 if line in (UNSCALED, WINDOW) else 3),
                     marks.dot(here, NumberTrack((byte,), heights[line][:, None]), shade(line), 6),
                     marks.text(
@@ -107,11 +120,12 @@ def hesitates(
             ),
         ],
         height=270,
+        first_beat=2,
     )
     return Film(
         "hesitates",
         Scene(
-            (panel,),
+            (*three.panels(past, byte, t), panel),
             (byte,),
             findings[-1],
             beats=beats_from_labels(
@@ -123,24 +137,24 @@ def hesitates(
                 trained=f"{trained:,}",
             ),
         ),
-        lambda: {"byte": at, **{line: 10**height for line, height in heights.items()}},
+        lambda: (
+            {"byte": at, **{line: 10**height for line, height in heights.items()}}
+            | {f"{line}_rad": past.angles(line) for line in three.WAYS}
+            | {"window_start": past.starts(WINDOW)}
+        ),
         """
         from rope_core.lab import records, view
         for cell in view.cells(records.shipped("sweep").results):
             if cell.length == 2048:
                 print(cell.line, view.coarser(cell.curve, 32).value[[0, -1]])
-        """,
+        """
+        + past.code(),
     )
 
 
-def beat_of(t: Words) -> dict[str, int]:
-    """Return the lines that are shown and from which beat: no scheme, the schemes that the page names, the window."""
-    return {UNSCALED: 1} | dict.fromkeys(t("hesitates_lines").split(), 2) | {WINDOW: 3}
-
-
-def shade(line: str) -> str:
-    """Return a line's colour; the unscaled model's and the window's are no scheme's."""
-    return {UNSCALED: GREY, WINDOW: "ink"}.get(line, colour(line))
+def lines_of(t: Words) -> tuple[str, ...]:
+    """Return the lines that are shown: no scheme, the schemes that the page names, the window."""
+    return UNSCALED, *t("hesitates_lines").split(), WINDOW
 
 
 def apart(heights: list[float], least: float) -> list[float]:

@@ -1,0 +1,236 @@
+"""The first picture of the page: three ways past the trained length, with curve, arrow and what stays in view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.lab.lines import line, lines, window_start
+from rope_core.rope import Array
+from rope_core.schemes import KINDS, UNSCALED
+from rope_core.theory.extension import TURN, at_unseen_angle, trained_angles
+from ui.figures.extrapolation.curves import TICKS, colour
+from ui.film import marks
+from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
+from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, verdict
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
+from ui.text.words import Words
+
+WINDOW = next(each.key for each in lines() if each.sliding)
+YARN = KINDS[-1]
+WAYS = (UNSCALED, YARN, WINDOW)
+LOW, HIGH = 0.3, 1.66
+"""The axis of perplexity, powers of ten."""
+HINTED, HINT_HEIGHT = 1100, 0.76
+"""The byte up to which the hint to drag is shown, and where on the axis."""
+STRIPS = {YARN: 0.14, WINDOW: -0.06}
+"""Where the strips of what is in view stand on the same axis."""
+
+
+def shade(key: str) -> str:
+    """Return a line's colour; the unscaled model's and the window's are no scheme's."""
+    return {UNSCALED: "ink", WINDOW: YELLOW}.get(key, colour(key))
+
+
+@dataclass(frozen=True)
+class Past:
+    """Three ways to read one text, at every byte to drag to.
+
+    Attributes:
+        rope: of the model.
+        length: bytes of the text, for which YaRN is set.
+        at: bytes to drag to.
+        curves: position and the logarithm of perplexity, to base 10, by line.
+    """
+
+    rope: rc.Rope
+    length: int
+    at: tuple[int, ...]
+    curves: Mapping[str, tuple[Array, Array]]
+
+    @property
+    def pair(self) -> int:
+        """The fastest pair that does not come round in the text."""
+        return int(np.argmax(self.rope.theta * self.length < TURN))
+
+    @property
+    def trained(self) -> float:
+        """The greatest angle of that pair in training, rad."""
+        return float(trained_angles(self.rope)[self.pair])
+
+    @property
+    def factor(self) -> float:
+        """How many times slower YaRN turns that pair."""
+        return float(self.rope.theta[self.pair] / self._spectrum(YARN).inv_freq[self.pair])
+
+    def starts(self, key: str) -> list[int]:
+        """Return the first byte that is in view."""
+        return [window_start(m, self.rope.train_len) if key == WINDOW else 0 for m in self.at]
+
+    def angles(self, key: str) -> Array:
+        """Return the angle between a byte and the first in view on that pair, rad."""
+        return np.asarray((np.array(self.at) - self.starts(key)) * self._spectrum(key).inv_freq[self.pair])
+
+    def unseen(self, key: str) -> list[bool]:
+        """Return whether training never showed that angle."""
+        distances = (np.array(self.at) - self.starts(key)).tolist()
+        found: list[bool] = at_unseen_angle(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
+        return found
+
+    def heights(self, key: str) -> Array:
+        """Return the logarithm of perplexity about each byte, to base 10."""
+        return np.asarray(np.interp(self.at, *self.curves[key]))
+
+    def guesses(self, key: str) -> list[str]:
+        """Return perplexity about each byte, as text."""
+        return [f"{10**height:.3g}" for height in self.heights(key).tolist()]
+
+    def code(self) -> str:
+        """Return Python that prints the angles of the arrow and the first byte in view."""
+        return f"""
+        import rope_core as rc
+        from rope_core.lab.lines import line, window_start
+        rope, at = rc.{self.rope!r}, {max(self.at)}
+        for key in ("{UNSCALED}", "{YARN}"):
+            print(key, at * rc.spectrum(line(key).on(rope, {self.length})).inv_freq[{self.pair}])
+        print(window_start(at, rope.train_len))
+        """
+
+    def _spectrum(self, key: str) -> rc.Spectrum:
+        return rc.spectrum(line(UNSCALED if key == WINDOW else key).on(self.rope, self.length))
+
+
+def degrees(angle: float) -> str:
+    """Return an angle (rad) in whole degrees, one below 9.5 with one decimal.
+
+    >>> degrees(1.0), degrees(0.1)
+    ('57°', '5.7°')
+    """
+    value = float(np.degrees(angle))
+    return f"{value:.0f}°" if value >= 9.5 else f"{value:.1f}°"
+
+
+def finding(past: Past, byte: Control, t: Words) -> TextTrack:
+    """Return the arrow's angle and among how many bytes each of the three ways guesses."""
+    texts = []
+    for k, m in enumerate(past.at):
+        values = {key: past.guesses(key)[k] for key in WAYS}
+        values |= {f"{key}_angle": degrees(past.angles(key)[k]) for key in WAYS}
+        label = "past_finding" if past.unseen(UNSCALED)[k] else "within_finding"
+        texts.append(t(label, at=f"{m:,}", start=f"{past.starts(WINDOW)[k]:,}", **values))
+    return TextTrack((byte,), tuple(texts))
+
+
+def panels(past: Past, byte: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the curves over the strips of what is in view, and a card for each way."""
+    return _curves(past, byte, t), _cards(past, byte, t, wide=True), _cards(past, byte, t, wide=False)
+
+
+def _curves(past: Past, byte: Control, t: Words) -> Panel:
+    """Return perplexity over the position, drawn up to the byte that is dragged, and what is in view there."""
+    length, trained = float(past.length), float(past.rope.train_len)
+    mark = np.array(past.at, dtype=float)[:, None]
+    here, bottom = NumberTrack((byte,), mark), min(STRIPS.values()) - 0.12
+    drawn: list[Mark] = [
+        marks.rect(0.0, trained, LOW, HIGH, TRAINED_COLOUR, opacity=0.12),
+        marks.rect(trained, length, LOW, HIGH, UNSEEN_COLOUR, opacity=0.1),
+        marks.text(trained / 2, HIGH, t("trained_part"), TRAINED_COLOUR, bold=True, font_size=14, dy=16),
+        marks.text(length, LOW, t("past_training"), UNSEEN_COLOUR, anchor="end", bold=True, font_size=14, dx=-6, dy=-8),
+    ]
+    for key in WAYS:
+        x, y = past.curves[key]
+        height = past.heights(key)
+        done = np.where(x[None] <= mark, y[None], height[:, None])
+        along = np.where(x[None] <= mark, x[None], mark)
+        solid = NumberTrack((byte,), along), NumberTrack((byte,), done)
+        drawn += [
+            marks.line(x, y, shade(key), 2, stroke_dash="2 5", opacity=0.7),
+            marks.line(solid[0], solid[1], shade(key), 4),
+            marks.dot(here, NumberTrack((byte,), height[:, None]), shade(key), 6),
+        ]
+    for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
+        text = TextTrack((byte,), tuple(past.guesses(key)))
+        place = NumberTrack((byte,), past.heights(key)[:, None])
+        drawn.append(marks.text(here, place, text, shade(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy))
+    for key, foot in STRIPS.items():
+        first = NumberTrack((byte,), np.array(past.starts(key), dtype=float)[:, None])
+        drawn += [
+            marks.rect(0.0, length, foot - 0.07, foot + 0.07, GREY, opacity=0.13, corner_px=4),
+            marks.rect(first, here, foot - 0.07, foot + 0.07, shade(key), opacity=0.75, corner_px=4),
+            marks.text(length, foot, t(f"past_strip.{key}"), "ink", anchor="end", bold=True, font_size=14, dx=-6, dy=5),
+        ]
+    bar = marks.line(NumberTrack((byte,), np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
+    hint = drag_hint(NumberTrack((byte,), np.where(mark < HINTED, mark, np.nan)), HINT_HEIGHT, t("drag_text"), dx=14)
+    drawn += [
+        marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9),
+        *marks.in_wide_panel(430, hint),
+    ]
+    ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
+    rungs = tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if LOW < np.log10(v) < HIGH)
+    return Panel(
+        Axis(0.0, length * 1.01, ticks, t("position_axis"), grid=False),
+        Axis(bottom, HIGH, rungs, t("hesitates_axis")),
+        drawn,
+        min_width=330,
+        width_share=1.3,
+        height=260,
+        last_beat=1,
+    )
+
+
+def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
+    """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
+    drawn: list[Mark] = []
+    for k, key in enumerate(WAYS):
+        x, y = (0.0, -2.36 * k) if wide else (2.56 * k, 0.0)
+        right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)
+        high = y + 1.12 if wide else 1.75
+        angle, unseen = past.angles(key), past.unseen(key)
+        beyond = NumberTrack((byte,), np.maximum(angle, past.trained)[:, None])
+        written = [degrees(each) for each in angle.tolist()]
+        labels = ("seen_angle", "unseen_angle") if wide else ("seen_short", "unseen_short")
+        said = [
+            TextTrack(
+                (byte,),
+                tuple(t(label, angle=a) if u is wrong else "" for a, u in zip(written, unseen, strict=True)),
+            )
+            for label, wrong in zip(labels, (False, True), strict=True)
+        ]
+        seen = tuple(t(f"past_view.{key}", start=f"{each:,}") for each in past.starts(key))
+        drawn += [
+            marks.rect(x - 1.24, right, low, high, "none", outline=shade(key), stroke_width=2, corner_px=8),
+            marks.wedge(x, y, 0.82, TOP - past.trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
+            *dial(x, y, 1.0, NumberTrack((byte,), angle[:, None]), trained=past.trained, stroke_width=5),
+        ]
+        if wide:
+            look: dict[str, Any] = {"anchor": "start", "font_size": 15}
+            drawn += [
+                marks.text(1.25, y, t(f"past_way.{key}"), shade(key), **look | {"bold": True, "font_size": 17}, dy=-28),
+                marks.text(1.25, y, t(f"past_how.{key}", factor=f"{past.factor:.3g}"), **look, dy=-6),
+                *verdict(1.25, y, *said, font_size=15, dy=16),
+                marks.text(1.25, y, TextTrack((byte,), seen), **look, dy=38),
+            ]
+        else:
+            drawn += [
+                marks.text(x, 1.0, t(f"past_short.{key}"), shade(key), bold=True, dy=-12),
+                *verdict(x, -1.0, *said, font_size=13, anchor="middle", dy=22),
+                *(
+                    marks.text(x, -1.0, each, font_size=13, dy=42 + 17 * row)
+                    for row, each in enumerate(t(f"past_view_short.{key}").split("|"))
+                ),
+            ]
+    return Panel(
+        Axis(-1.3, 5.8 if wide else 6.42),
+        Axis(-5.95, 1.2) if wide else Axis(-3.1, 1.8),
+        drawn,
+        t("cards_title"),
+        min_width=320,
+        height=370 if wide else 250,
+        equal_aspect=True,
+        last_beat=1,
+        screen="wide" if wide else "narrow",
+    )
