@@ -68,7 +68,7 @@ def order(page: Frame) -> None:
 
 
 def reordering(page: Frame) -> None:
-    """Two sentences of the same tokens, one on its way to the other; once asked about, under a causal mask too."""
+    """Two sentences of the same tokens, one on its way to the other; after the question under a causal mask too."""
     page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)

@@ -45,7 +45,7 @@ def last_reads(lengths: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def padded_positions(count: int, fillers: int) -> tuple[Ids, int]:
-    """Return the positions of stored words, (count,), and of the new word where ``fillers`` stand before the text.
+    """Return the positions of stored words, (count,), and of the new word where ``fillers`` come before the text.
 
     Stored words are numbered by their places in the row, fillers counted in; the new word by the words before it.
 

@@ -28,7 +28,7 @@ FIRST_FILM = "film"
 CONFIG_PAGE = "config"
 
 
-class Found(Exception):
+class Found(BaseException):
     """The page has drawn what is looked for."""
 
 

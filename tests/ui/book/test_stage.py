@@ -51,7 +51,7 @@ def test_a_step_has_its_state_and_its_figure_alone() -> None:
     assert [kind.split()[0] for kind in kinds(book)] == ["stage", "figure"]
     assert book.lead and book.lead.id.endswith("fig.reading") and step_of(6).figure == "reading"
     first = staged("clock", step="2").query()
-    assert first == {"display": "stage", "step": "2", "lang": "en", "factor": "1", "beat": "3"}
+    assert first == {"display": "stage", "step": "2", "lang": "en", "factor": "1", "beat": "2"}
     assert line(book) == f"<p>{step_of(6).say}</p>"
     pressed(book, "stage-previous")
     assert book.query() == {"display": "stage", "step": "5", "lang": "en"}

@@ -125,9 +125,13 @@ def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(
             position = vectors.FIRST + at
             for name, wanted in (("q", turn[position]), ("k", turn[position]), ("v", turn[0])):
                 assert pointing(hands[name], held, {"token": at})[0] == pytest.approx(complex(*wanted), abs=1e-5)
-            said = film.scene.finding_at({"token": position, "later": 1, "moved": 0, "beat": 1})
+            finding_text = film.scene.finding_at({"token": position, "later": 1, "moved": 0, "beat": 1})
             own, key = (degrees(each * rope.theta[pair]) for each in (position, vectors.CAT))
-            assert f"At position {position} " in said and f"by {own}, " in said and f"by {key};" in said
+            assert (
+                f"At position {position} " in finding_text
+                and f"by {own}, " in finding_text
+                and f"by {key};" in finding_text
+            )
         # The other word's key is turned by its own position wherever this word is; two arrows stand at position 0.
         still = [pointing(each, held, {})[0] for each in others]
         assert sorted(still, key=abs) == pytest.approx([1, complex(*turn[vectors.CAT]), 1], abs=1e-5)

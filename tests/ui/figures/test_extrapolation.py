@@ -253,15 +253,15 @@ def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_
     thetas = 10_000.0 ** (-np.arange(16) / 16)
     theta = max(each for each in thetas if each * 2048 < 2 * math.pi)
     byte = field_control(t, "byte", at)
-    said = three.finding(past, byte, t).keyframes
+    finding_text = three.finding(past, byte, t).keyframes
     for k, m in enumerate(at):
         # The window moves on by 64 bytes and has between 193 and 256 in view.
         start = next(s for s in range(0, 2048, 64) if m - s <= 256)
         wanted = {"none": theta * m, "yarn": theta * m / 8, "window": theta * (m - start)}
         for key, angle in wanted.items():
             assert past.angles(key)[k] == pytest.approx(angle) and past.unseen(key)[k] == (angle > theta * 256 + 1e-9)
-            assert past.guesses(key)[k] in said[k] or m <= 256
-        assert (f"{start:,}" in said[k]) or m <= 256
+            assert past.guesses(key)[k] in finding_text[k] or m <= 256
+        assert (f"{start:,}" in finding_text[k]) or m <= 256
     inside = [k for k, m in enumerate(at) if m < 256]
     assert all(float(past.guesses("yarn")[k]) > float(past.guesses("none")[k]) for k in inside)
 

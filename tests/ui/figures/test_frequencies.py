@@ -57,9 +57,9 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
             assert 2 * math.pi / theta < 10 * 1.25 * train_len / stripes.COLUMNS, "only a fine row has no wave"
         tip = of_kind(dial, "vector")[0]["angle"].at(at)[0]
         assert (np.sin(tip), np.cos(tip)) == pytest.approx((math.cos(turned), math.sin(turned)), abs=1e-6)
-        said = built.scene.finding_at({"pair": pairs[stop], "base": base, "beat": 1})
-        assert ("new to the model" in said) == (turned < 2 * math.pi)
-        assert turned >= 2 * math.pi or f"{math.degrees(turned):.3g}°" in said
+        finding_text = built.scene.finding_at({"pair": pairs[stop], "base": base, "beat": 1})
+        assert ("new to the model" in finding_text) == (turned < 2 * math.pi)
+        assert turned >= 2 * math.pi or f"{math.degrees(turned):.3g}°" in finding_text
 
 
 def test_a_row_of_the_map_is_the_mean_over_its_columns() -> None:

@@ -96,9 +96,9 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
         np.testing.assert_allclose(np.pi / 2 - hands["angle"], 10_000.0 ** (-np.arange(16) / 16))
         (bars,) = (mark["y1"] for mark in looks.marks if isinstance(mark.get("y1"), NumberTrack))
         np.testing.assert_allclose(bars.at(at), weights[9, :10])
-        said = [text_at(mark["content"], at) for mark in looks.marks if mark["kind"] == "text"]
+        finding_text = [text_at(mark["content"], at) for mark in looks.marks if mark["kind"] == "text"]
         mean = np.mean([weights[k, k - 1] for k in range(1, 22)])
-        assert f"{percent(weights[9, 8])} %" in said and t("mean_back", share=percent(mean)) in said
+        assert f"{percent(weights[9, 8])} %" in finding_text and t("mean_back", share=percent(mean)) in finding_text
         for share in (weights[9, 8], mean) if still or not count else ():
             assert f"{percent(share)} %" in scene.finding_at(at | {"beat": 1})
 

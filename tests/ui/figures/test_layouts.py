@@ -47,8 +47,8 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
             tips = [m["length"].at(at)[0] * np.exp(1j * (np.pi / 2 - m["angle"].at(at)[0])) for m in arrows]
             np.testing.assert_allclose(np.divide(tips, 0.85 * threads.RADIUS), vectors[0::2] + 1j * vectors[1::2])
             score = f"{np.dot(*(right, wrong)[stop]):.2f}".replace("-", "−")
-            said = [text_at(m["content"], at) for m in panel.marks if m["kind"] == "text"]
-            assert any(score in text for text in said)
+            finding_text = [text_at(m["content"], at) for m in panel.marks if m["kind"] == "text"]
+            assert any(score in text for text in finding_text)
             assert f" {score}" in film.scene.finding_at({"given": stop, "position": 0, "beat": 1})
 
 

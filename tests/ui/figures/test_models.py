@@ -97,7 +97,7 @@ def dozen(t: Words) -> str:
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
-def test_every_slowest_arrow_stands_where_its_frequency_turns_it_and_what_is_said_adds_up(t: Words) -> None:
+def test_every_slowest_arrow_is_at_its_frequency_s_angle_and_the_text_adds_up(t: Words) -> None:
     shown, times = slowest.rows(), slowest.STOPS
     scene = inspect.unwrap(figures.dozen)(times, (4096,) * 2, t).scene
     assert len(shown) == 11, "the words say: ten more"
@@ -109,13 +109,19 @@ def test_every_slowest_arrow_stands_where_its_frequency_turns_it_and_what_is_sai
         angles = 90 - np.degrees([hand.keyframes[:, 0] for hand in hands])
         np.testing.assert_allclose(angles.T, degrees)
         for k, row in enumerate(degrees):
-            said = [text_at(mark["content"], {"times": k, "context": 0}) for mark in drawn if mark["kind"] == "text"]
+            finding_text = [
+                text_at(mark["content"], {"times": k, "context": 0}) for mark in drawn if mark["kind"] == "text"
+            ]
             for angle, new in zip(degrees[0], row - degrees[0], strict=True):
-                assert any(f"{angle:.{int(angle < 9.5)}f}°" in text for text in said)
-                assert any(f"{new:.{int(new < 9.5)}f}°" in text for text in said) == (k > 0)
+                assert any(f"{angle:.{int(angle < 9.5)}f}°" in text for text in finding_text)
+                assert any(f"{new:.{int(new < 9.5)}f}°" in text for text in finding_text) == (k > 0)
     for k, (angle, new) in enumerate(zip(degrees[1:, 0], degrees[1:, 0] - degrees[0, 0], strict=True), 1):
-        said = scene.finding_at({"times": times[k], "context": 0, "beat": 1})
-        assert f"{angle:.0f}°" in said and f"{new:.0f}°" in said and f"{round(degrees[0, 0]) + round(new)}°" in said
+        finding_text = scene.finding_at({"times": times[k], "context": 0, "beat": 1})
+        assert (
+            f"{angle:.0f}°" in finding_text
+            and f"{new:.0f}°" in finding_text
+            and f"{round(degrees[0, 0]) + round(new)}°" in finding_text
+        )
 
 
 def rotating(t: Words) -> str:

@@ -66,14 +66,14 @@ def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope)
         mask = [0] * count + [1] * 6
         places, real = list(range(len(mask))), np.cumsum(mask) - 1
         cat, mat = places[count + 1], int(real[-1])
-        said = scene.finding_at(AT | {"beat": 1, "fillers": count})
+        finding_text = scene.finding_at(AT | {"beat": 1, "fillers": count})
         sentences = {
             4: "for 4 words apart, as",
             3: "3 words apart, not 4",
             2: "2 words apart, not 4",
             1: "1 word apart, not",
         }
-        assert sentences.get(mat - cat, "as if they stood in one place") in said
+        assert sentences.get(mat - cat, "as if they stood in one place") in finding_text
         between = rc.rotation_matrix(cat, theta, "half").T @ rc.rotation_matrix(mat, theta, "half")
         for panel in dials:
             key, query = (mark["angle"].at({"fillers": count})[0] for mark in panel.marks if mark["kind"] == "vector")

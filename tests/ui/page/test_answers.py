@@ -188,7 +188,7 @@ def turned_in_cache(at: At) -> str:
 
 
 def counted(at: At) -> str:
-    """Return b: places in the row are as far apart as the words, however many fillers stand before them."""
+    """Return b: places in the row are as far apart as the words, however many fillers come before them."""
     assert at("beat") == 1 and at("fillers") > 0, "fillers stand before the text"
     cat, mat = (at("fillers") + place for place in (1, 5))
     return only({"a": mat == cat, "b": mat - cat == 4, "c": mat - cat == 4 + at("fillers")})

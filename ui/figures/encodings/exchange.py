@@ -96,7 +96,7 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
 
 
 def _places(order: Control, k: int) -> Array:
-    """Return where a word stands in this order and exchanged, (stops, 1)."""
+    """Return a word's place in this order and exchanged, (stops, 1)."""
     return np.array([[k], [{FIRST: LAST, LAST: FIRST}.get(k, k)]], dtype=float)
 
 
@@ -159,7 +159,7 @@ def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) ->
     same = t("all_same", count=DIM - count, of=DIM) if count < DIM else ""
     differ = t("all_differ", count=count, of=DIM) if count else ""
     # Rounding alone differs without positions: then all are the same.
-    said = ("", f"✗ {same}") if name == "nope" else (f"✓ {differ}", "")
+    verdicts = ("", f"✗ {same}") if name == "nope" else (f"✓ {differ}", "")
     drawn = [
         marks.rect(at + 0.12, at + 0.88, 0.0, level, VALUE_COLOUR, opacity=0.55),
         marks.line([0.0, float(DIM)], [0.0, 0.0], MUTED_COLOUR, 1),
@@ -171,7 +171,7 @@ def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) ->
             marks.text(-0.5, 0.0, line, anchor="end", bold=True, font_size=17, dy=22 * k - 4)
             for k, line in enumerate(lines)
         ]
-        drawn += verdict(16.6, 0.0, *said, font_size=19, dy=-16)
+        drawn += verdict(16.6, 0.0, *verdicts, font_size=19, dy=-16)
         drawn += [
             marks.text(16.6, 0.0, line, anchor="start", dy=8 + 20 * k) for k, line in enumerate(t(meaning).split("|"))
         ]
@@ -180,7 +180,7 @@ def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) ->
         Axis(-5.5, 22.4) if wide else Axis(-0.1, DIM + 0.1),
         Axis(-top, top),
         drawn,
-        title if wide else [t(key).replace("|", ""), " ", *said],
+        title if wide else [t(key).replace("|", ""), " ", *verdicts],
         min_width=2000 if wide else 300,
         height=100 if wide else 84,
         last_beat=1,

@@ -78,8 +78,8 @@ class Past:
     def unseen(self, key: str) -> list[bool]:
         """Return whether training never showed that angle."""
         distances = (np.array(self.at) - self.starts(key)).tolist()
-        found: list[bool] = at_unseen_angle(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
-        return found
+        unseen: list[bool] = at_unseen_angle(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
+        return unseen
 
     def heights(self, key: str) -> Array:
         """Return the logarithm of perplexity about each byte, to base 10."""
@@ -193,7 +193,7 @@ def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
         beyond = NumberTrack((byte,), np.maximum(angle, past.trained)[:, None])
         written = [degrees(each) for each in angle.tolist()]
         labels = ("seen_angle", "unseen_angle") if wide else ("seen_short", "unseen_short")
-        said = [
+        verdicts = [
             TextTrack(
                 (byte,),
                 tuple(t(label, angle=a) if u is wrong else "" for a, u in zip(written, unseen, strict=True)),
@@ -211,13 +211,13 @@ def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
             drawn += [
                 marks.text(1.25, y, t(f"past_way.{key}"), shade(key), **look | {"bold": True, "font_size": 17}, dy=-28),
                 marks.text(1.25, y, t(f"past_how.{key}", factor=f"{past.factor:.3g}"), **look, dy=-6),
-                *verdict(1.25, y, *said, font_size=15, dy=16),
+                *verdict(1.25, y, *verdicts, font_size=15, dy=16),
                 marks.text(1.25, y, TextTrack((byte,), seen), **look, dy=38),
             ]
         else:
             drawn += [
                 marks.text(x, 1.0, t(f"past_short.{key}"), shade(key), bold=True, dy=-12),
-                *verdict(x, -1.0, *said, font_size=13, anchor="middle", dy=22),
+                *verdict(x, -1.0, *verdicts, font_size=13, anchor="middle", dy=22),
                 *(
                     marks.text(x, -1.0, each, font_size=13, dy=42 + 17 * row)
                     for row, each in enumerate(t(f"past_view_short.{key}").split("|"))

@@ -100,7 +100,7 @@ def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
     angles = 2 * np.pi * drawn.rope.turns[drawn.which]
     shown = np.unwrap(np.where(angles < 2 * np.pi, angles, np.mod(angles, 2 * np.pi)))
     swept = clock_angle(drawn.track(np.minimum(angles, 2 * np.pi)))
-    said: tuple[tuple[TextOrTrack, str, int, int], ...] = (
+    notes: tuple[tuple[TextOrTrack, str, int, int], ...] = (
         ([t("one_turn_in")], "ink", 16, 0),
         ([drawn.texts(lambda pair: read(float(drawn.rope.wavelength[pair]))), t("tokens")], "ink", 19, 24),
         ([t("arrow_at", length=f"{drawn.rope.train_len:,}")], MUTED_COLOUR, 15, 52),
@@ -111,7 +111,7 @@ def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
         marks.text(
             x, y, text, colour, font_size=size, dy=dy, bold=colour != MUTED_COLOUR, anchor="middle" if wide else "start"
         )
-        for text, colour, size, dy in said
+        for text, colour, size, dy in notes
     ]
     hint = np.where(drawn.which < max(1, drawn.rope.pairs * GOAL // 64), 1.25, np.nan)
     words += [drag_hint(drawn.track(hint), -3.05, t("drag_row"), anchor="end")] if wide else []

@@ -65,7 +65,7 @@ def _numbers(fillers: Control) -> np.ndarray:
 
 
 def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
-    """Return the words behind the fillers, the number that each comes with, and where it stands for RoPE."""
+    """Return the words behind the fillers, the number that each comes with, and its place for RoPE."""
     words, numbers = t("words_padded").split(), _numbers(fillers)
     places = np.array(_counts(fillers))[:, None] + np.arange(STORED + 1)
     row = [NumberTrack((fillers,), places[:, [k]]) for k in range(STORED + 1)]
@@ -157,10 +157,10 @@ def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bo
     """Return the words' true distance and the one that RoPE takes for it, as lines with words."""
     read = _numbers(fillers)[:, STORED] - _numbers(fillers)[:, CAT]
     texts = [_words(each, t) for each in read.tolist()]
-    said = [
+    lines = [
         (f"✓ {text}", "") if each == STORED - CAT else ("", f"✗ {text}") for text, each in zip(texts, read, strict=True)
     ]
-    good, bad = (TextTrack((fillers,), each) for each in zip(*said, strict=True))
+    good, bad = (TextTrack((fillers,), each) for each in zip(*lines, strict=True))
     ends = NumberTrack((fillers,), np.stack([given[CAT].keyframes[:, 0], given[STORED].keyframes[:, 0]], axis=1))
     x, true = STORED + 0.4, _words(STORED - CAT, t)
     drawn = [
