@@ -74,7 +74,7 @@ def heat(
     ropes = [rc.Rope(dim, base, train_len) for base in bases]
     pairs = ropes[0].pairs
     rows = frequency_demo.sampled_positions(pairs, ROWS)
-    at_pair, which = field_control(t, "pair", shown, play_seconds=8.0), np.minimum(shown, pairs - 1)
+    at_pair, which = field_control(t, "pair", shown, play_seconds=8.0, last_beat=1), np.minimum(shown, pairs - 1)
     opening = rc.Rope(dim, base, train_len)
     return Film(
         "heat",
