@@ -51,7 +51,7 @@ def along(sentences: Sequence[Sequence[str]], shift: Control, t: Words, since: i
         Axis(low, last, tuple((k + 0.5, f"{k:,}") for k in range(low, last, 2)), t("position")),
         Axis(-0.05, len(sentences) + 0.05),
         [grip],
-        min_width=700,
+        min_width=2000,
         height=52 * len(sentences),
         first_beat=since,
     )
