@@ -3,7 +3,7 @@
 from rope_core import lrpe
 from rope_core.lrpe import demo, explain, linear
 from rope_core.theory import challenges
-from ui.figures.lrpe import drawn, turning
+from ui.figures.lrpe import drawn, order, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.page.fields import BASE, GEOMETRY, beats, left_alone
@@ -22,6 +22,7 @@ FRONT = Field("front", "int", 0, 0, 62, step=2, even=True)
 BEHIND = Field("behind", "int", 0, 0, 62, step=2, even=True)
 HEAD = Field("head", "int", 0, 0, 3)
 LENGTH = Field("length", "int", 32, 1, turning.LENGTHS)
+CAT = Field("cat", "int", order.FIRST, order.FIRST, order.LAST, steps=(order.FIRST, order.LAST))
 TOKEN = Field("token", "int", 0, 0, 11)
 PAIR = Field("pair", "int", 2, 0, 31)
 PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
@@ -39,18 +40,20 @@ def case_of(store: Store, offset: int | None = None) -> demo.Case:
     return demo.Case(act, dim, store.get(THETA), store.rope().base, store.get(WIDTH), start, *rest)
 
 
-BEAT = beats(3)
+CLAIM_IN_FILM = True
+BEAT = beats(4)
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
 PROMPT, STEP = 12, 3
 """A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
-AFTER = Question("after", "b", ((BEAT, 2), (ACT, "sigmoid"), (OFFSET, 100)))
+ON = Question("on", "b", ((BEAT, 1), (CAT, order.LAST)))
+AFTER = Question("after", "b", ((BEAT, 3), (ACT, "sigmoid"), (OFFSET, 100)))
 TOGETHER = Question("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
 DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
 NEGATIVE = Drawn("negative")
-TASKS = (AFTER, NEGATIVE, TOGETHER, DECODE)
+TASKS = (ON, AFTER, NEGATIVE, TOGETHER, DECODE)
 
 fits = case_of
-FIELDS = (BEAT, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, PHI, *GEOMETRY)
+FIELDS = (BEAT, CAT, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, PHI, *GEOMETRY)
 
 
 def settings(page: Frame) -> None:
@@ -75,7 +78,7 @@ def the_op(page: Frame) -> None:
     """Draw the op forward, after what it is for."""
     marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
     film = turning.stages(case_of(page.store, 0), *marked, page.t)
-    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages)
+    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages, ask=ON)
     page.bar()
     page.predict(AFTER)
     settings(page)

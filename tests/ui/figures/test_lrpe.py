@@ -13,7 +13,7 @@ from rope_core.theory.demo import drawn_vectors
 from tests.support.figures import ROPE, Row, chart, read
 from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Drawing
-from ui.figures.lrpe import drawn, turning
+from ui.figures.lrpe import drawn, order, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.film.scene import NumberTrack
@@ -42,7 +42,7 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
     case, starts = Case("silu", base=77.0, width=12, front=2, behind=4), (0, 9, 64)
     scene = unwrap(turning.stages)(case, 1, 1, starts, T).scene
     at = {"offset": starts.index(start), "token": token}
-    _, before, dial, after = scene.panels
+    before, dial, after = scene.panels[-3:]
     numbers = drawn_vectors(12, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 12)[:, 1]
     silu = numbers / (1 + np.exp(-numbers))
     theta = 77.0 ** (-np.arange(3) / 3)
@@ -71,14 +71,14 @@ def test_where_both_numbers_are_zero_the_finding_says_that_nothing_turns() -> No
     empty = [bool(max(row) < 0) for row in numbers]
     assert any(empty) and not all(empty)
     for token in range(TOKENS):
-        sentence = scene.finding_at({"length": 0, "offset": 1, "token": token, "beat": 2})
+        sentence = scene.finding_at({"length": 0, "offset": 1, "token": token, "cat": 1, "beat": 3})
         assert (T("turn_nothing") in sentence) == empty[token] == ("length stays" not in sentence)
 
 
 @pytest.mark.parametrize("width", [8, 64])
 def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_number(width: int) -> None:
     scene = unwrap(turning.stages)(Case(width=width), 0, 1, (0, 9), T).scene
-    table, total, _, _, grip, *_ = scene.panels[0].marks
+    table, total, _, _, grip, *_ = scene.panels[3].marks
     row = grip["grab_marks"][0]
     assert (total["x1"] - total["x0"]) * (total["y1"] - total["y0"]) == width**2
     for length in (1, 2, 31, 64):
@@ -88,11 +88,31 @@ def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_
         pairs = sum(1 for m in range(length) for n in range(m + 1))
         assert abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2 == pairs
         assert (shown_at(row["x0"], at) < shown_at(row["x1"], at)).sum() == length
-        written_text = scene.finding_at({"length": length, "offset": 0, "token": 0, "beat": 1})
+        written_text = scene.finding_at({"length": length, "offset": 0, "token": 0, "cat": 1, "beat": 2})
         assert (
             f"{length} words needs {pairs:,} scores" in written_text
             and f"{width} × {width} = {width**2:,} numbers" in written_text
         )
+
+
+def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_same() -> None:
+    scene = unwrap(turning.stages)(Case(width=8), 0, 1, (0, 9), T).scene
+    theta, k = 1e4 ** (-1 / 8), order.keys() @ [1, 1j]
+    orders = np.array([[0, 1, 2, 3, 4, 5], [0, 5, 2, 3, 4, 1]])
+    wanted = [k[row].sum() for row in orders], [(k[row] * np.exp(1j * theta * np.arange(6))).sum() for row in orders]
+    assert wanted[0][0] == pytest.approx(wanted[0][1]) and abs(wanted[1][0] - wanted[1][1]) > 0.5
+    for panel, ends in zip(scene.panels[1:3], wanted, strict=True):
+        chain, total = [mark for mark in panel.marks if mark["kind"] == "vector"][-2:]
+        for at, end in enumerate(ends):
+            length, angle = (shown_at(total[name], {"cat": at})[0] for name in ("length", "angle"))
+            # Numbers go up and to the right: the clock's way from the top.
+            assert length * np.exp(1j * (np.pi / 2 - angle)) == pytest.approx(end)
+            steps = shown_at(chain["length"], {"cat": at}) * np.exp(
+                1j * (np.pi / 2 - shown_at(chain["angle"], {"cat": at}))
+            )
+            starts = shown_at(chain["y"], {"cat": at}) + 1j * shown_at(chain["x"], {"cat": at})
+            last = orders[at][-1]
+            assert steps.sum() == pytest.approx(end) and starts[last] + steps[last] == pytest.approx(end)
 
 
 def shown_at(track: NumberTrack | np.ndarray, at: dict[str, int]) -> np.ndarray:
@@ -159,6 +179,8 @@ ROWS = [
     Row("lrpe", lrpe_linear.attention, (ROPE, "relu")),
 ]
 FILMS = [
-    FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"length": 9, "offset": 9, "token": 4, "beat": 2}),
+    FilmRow(
+        "lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"length": 9, "offset": 9, "token": 4, "cat": 1, "beat": 3}
+    ),
     FilmRow("lrpe", drawn.negative, (8, 77.0), {}, to_draw),
 ]

@@ -227,6 +227,16 @@ def same(at: At) -> str:
     return only({"a": spread > 1e-3, "b": spread < 1e-6 < off, "c": off < 1e-6})
 
 
+def on(at: At) -> str:
+    """Return b: the sum of keys that each stand one place further is the sum, turned by one place."""
+    theta, k = LLAMA.theta[[8]], np.random.default_rng(1).standard_normal((6, 2))
+    assert at("beat") == 1
+    first, then = (sum(rc.rotation_matrix(n + by, theta, "half") @ k[n] for n in range(6)) for by in (0, 1))
+    same = {"a": np.allclose(first, then), "b": np.allclose(rc.rotation_matrix(1, theta, "half") @ first, then)}
+    assert "18.1" in f"{np.degrees(theta[0]):.3g}"
+    return only(same | {"c": bool(np.hypot(*then) > np.hypot(*first) + 1e-9)})
+
+
 def after(at: At) -> str:
     stages = lrpe.Case(at("act"), offset=at("offset")).stages
     assert (stages.activated >= 0).all()
@@ -280,6 +290,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("positions", "renumbered"): renumbered,
     ("precision", "whole"): whole,
     ("precision", "same"): same,
+    ("lrpe", "on"): on,
     ("lrpe", "after"): after,
     ("lrpe", "together"): together,
     ("inside", "slowest"): slowest,

@@ -9,6 +9,7 @@ import numpy as np
 from rope_core.lrpe.demo import TOKENS, Case
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
+from ui.figures.lrpe import order
 from ui.figures.lrpe.op import cells, limit, recipe
 from ui.figures.plot import as_bytes
 from ui.film import marks
@@ -42,7 +43,7 @@ def offsets(value: int) -> tuple[int, ...]:
 
 @cached_figure
 def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
-    """Return what linear attention stores over the length, then one pair's way through the op, then all numbers'.
+    """Return a sum of keys in two orders, what is stored over the length, one pair's way through the op, and all's.
 
     Args:
         case: the call; its own offset does not count.
@@ -51,9 +52,10 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         starts: offsets to drag to.
         t: the page's words.
     """
-    length = field_control(t, "length", range(1, LENGTHS + 1), last_beat=1)
-    offset = field_control(t, "offset", starts, play_seconds=8.0, first_beat=2)
-    token = field_control(t, "token", range(TOKENS), first_beat=3)
+    cat = field_control(t, "cat", (order.FIRST, order.LAST), play_seconds=3.0, last_beat=1)
+    length = field_control(t, "length", range(1, LENGTHS + 1), first_beat=2, last_beat=2)
+    offset = field_control(t, "offset", starts, play_seconds=8.0, first_beat=3)
+    token = field_control(t, "token", range(TOKENS), first_beat=4)
     at = [replace(case, offset=start) for start in starts]
     x, bar = (part[0, :, head] for part in (case.stages.x, case.stages.activated))
     out = np.stack([each.stages.out[0, :, head] for each in at])
@@ -99,23 +101,26 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         sentence_parts(lambda **slots: t("pair_title", i=pair, **slots), m=where),
         t,
     )
-    findings = counted, turn, call
+    findings = order.finding(cat, t), counted, turn, call
     return Film(
         "stages",
         Scene(
-            (_cost(case.width, length, t), maps[0], circle_of, maps[1]),
-            (length, offset, token),
+            (*order.panels(cat, t), _cost(case.width, length, t), maps[0], circle_of, maps[1]),
+            (cat, length, offset, token),
             call,
             beats=beats_from_labels(
                 t,
                 "stages",
                 *findings,
-                hint_controls=("length", "offset", "token"),
-                control_values=({}, {}, {"token": framed}),
+                hint_controls=("cat", "length", "offset", "token"),
+                control_values=({}, {}, {}, {"token": framed}),
             ),
         ),
-        lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]),
-        recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
+        lambda: (
+            {"sum as they are": order.sums(False).ravel(), "sum turned": order.sums(True).ravel()}
+            | dict(cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]))
+        ),
+        recipe(case, *order.RECIPE, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
     )
 
 
@@ -196,7 +201,8 @@ def _cost(width: int, length: Control, t: Words) -> Panel:
         ],
         height=290,
         equal_aspect=True,
-        last_beat=1,
+        first_beat=2,
+        last_beat=2,
     )
 
 

@@ -1,0 +1,170 @@
+"""The first picture of the page: six keys added as they are and turned first, in two orders of the words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.lrpe.activations import activate
+from rope_core.rope import Array
+from rope_core.theory.demo import drawn_vectors
+from ui.figures.home import degrees, single
+from ui.film import marks
+from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
+from ui.film.composite_marks import clock_angle, drag_hint, hidden_past, word_tile
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack
+from ui.text.words import Words
+
+FIRST, LAST, WORDS = 1, 5, 6
+"""Where the red word stands in either order, and how many words there are; the blue one has its other place."""
+COLOURS = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR}
+ROPE = rc.Rope(128, 10_000.0, 4096)
+RADIUS = 0.42
+SEED = 4
+RECIPE = (
+    "import rope_core as rc",
+    "from rope_core.lrpe.activations import activate",
+    "from rope_core.theory.demo import drawn_vectors",
+    f"keys = activate(drawn_vectors(2, {WORDS - 1}, {SEED}), 'sigmoid', None)[[0, 1, 2, 3, 0, 4]]",
+    f"theta = rc.Rope({ROPE.dim}, {ROPE.base!r}).theta[[{single(ROPE)}]]",
+    "for row in (keys, keys[[0, 5, 2, 3, 4, 1]]):",
+    "    print(row.sum(axis=0), sum(rc.rotation_matrix(n, theta, 'half') @ key for n, key in enumerate(row)))",
+)
+"""Python lines that print both sums in both orders."""
+
+
+def keys() -> Array:
+    """Return the words' keys, a pair each, (WORDS, 2), all above 0; the first and the fifth word are the same."""
+    each = activate(drawn_vectors(2, WORDS - 1, SEED), "sigmoid", None)
+    return np.asarray(each[[0, 1, 2, 3, 0, 4]])
+
+
+def places() -> np.ndarray:
+    """Return each word's place in both orders, (2, WORDS)."""
+    orders = np.tile(np.arange(WORDS), (2, 1))
+    orders[1, [FIRST, LAST]] = LAST, FIRST
+    return orders
+
+
+def turned(turns: bool) -> Array:
+    """Return the keys in both orders, turned by their places or as they are, (2, WORDS, 2)."""
+    theta = ROPE.theta[[single(ROPE)]]
+    return np.array(
+        [
+            [
+                rc.rotation_matrix(int(place) * turns, theta, "half") @ key
+                for place, key in zip(row, keys(), strict=True)
+            ]
+            for row in places()
+        ]
+    )
+
+
+def sums(turns: bool) -> Array:
+    """Return the sum of the keys in both orders, (2, 2)."""
+    return np.asarray(turned(turns).sum(axis=1))
+
+
+def panels(cat: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the words over their keys, and the keys added as they are and turned first."""
+    return _row(cat, t), _chain(cat, False, t), _chain(cat, True, t)
+
+
+def finding(cat: Control, t: Words) -> TextTrack:
+    """Return what becomes of either sum, in both orders."""
+    return TextTrack((cat,), (t("order_finding"), t("swapped_finding")))
+
+
+def _row(cat: Control, t: Words) -> Panel:
+    """Return the words in tiles and each one's key in a circle, before and after its turn."""
+    words, at = t("words_order").split(), places()
+    theta = float(ROPE.theta[single(ROPE)])
+    raw, long = np.arctan2(*keys().T[::-1]), np.hypot(*keys().T)
+    long = RADIUS * long / long.max()
+    drawn: list[Mark] = []
+    tiles: dict[int, list[Mark]] = {}
+    for k, word in enumerate(words):
+        x, colour = NumberTrack((cat,), at[:, [k]]), COLOURS.get(k, GREY)
+        tiles[k] = word_tile(x, 1.0, word, COLOURS.get(k, ""), 0.21)
+        angle = NumberTrack((cat,), raw[k] + at[:, [k]] * theta)
+        drawn += [
+            marks.circle(x, 0.0, RADIUS, GREY, 1, length_unit="y"),
+            marks.vector(x, 0.0, long[k], clock_angle(raw[k]), GREY, 2, True, length_unit="y", stroke_dash="4 3"),
+            marks.vector(x, 0.0, long[k], clock_angle(angle), colour, 5, True, length_unit="y"),
+        ]
+    for place in range(WORDS):
+        ink = [COLOURS.get(place, MUTED_COLOUR), COLOURS.get(FIRST + LAST - place, MUTED_COLOUR)]
+        text = degrees(place * theta) if place else t("not_turned")
+        for stop in range(2 if place in COLOURS else 1):
+            shown = np.full((2, 1), float(place))
+            if place in COLOURS:
+                shown[1 - stop] = np.nan
+            drawn.append(marks.text(NumberTrack((cat,), shown), -0.66, text, ink[stop], bold=place > 0, font_size=15))
+    here = NumberTrack((cat,), at[:, [FIRST]])
+    still = [mark for k, tile in tiles.items() if k != FIRST for mark in tile]
+    return Panel(
+        Axis(-0.6, WORDS - 0.4),
+        Axis(-0.72, 1.6),
+        [
+            *drawn,
+            *still,
+            drag_hint(hidden_past(cat, FIRST, FIRST - 0.45), 1.42, t("drag_cat"), dy=3),
+            marks.drag_handle(cat, here, 1.0, KEY_COLOUR, t("grab_cat"), tiles[FIRST], radius_px=0),
+        ],
+        min_width=2000,
+        height=148,
+        last_beat=1,
+    )
+
+
+def _chain(cat: Control, turns: bool, t: Words) -> Panel:
+    """Return six keys added tip to tail in the order in force, with the other order and both sums dashed."""
+    each, at = turned(turns), places()
+    angles = NumberTrack((cat,), _angles(turns))
+    long = np.hypot(*keys().T)
+    start = np.zeros((2, WORDS, 2))
+    ghosts: list[Mark] = []
+    for order in range(2):
+        row = each[order][np.argsort(at[order])]
+        joints = np.vstack([np.zeros(2), row.cumsum(axis=0)])
+        start[order] = joints[at[order]]
+        ghosts.append(marks.line(joints[:, 1], joints[:, 0], GREY, 1.5, "4 4"))
+    ends = sums(turns)
+    size = NumberTrack((cat,), np.hypot(*ends.T)[:, None])
+    way = NumberTrack((cat,), np.arctan2(*ends.T[::-1])[:, None])
+    colour = TRAINED_COLOUR if turns else UNSEEN_COLOUR
+    index = np.array([{FIRST: 1, LAST: 2}.get(k, 0) for k in range(WORDS)], dtype=np.int8)
+    x, y = (NumberTrack((cat,), start[..., k]) for k in (1, 0))
+    tip_x, tip_y = (NumberTrack((cat,), ends[:, [k]]) for k in (1, 0))
+    middle_x, middle_y = (NumberTrack((cat,), ends[:, [k]] / 2) for k in (1, 0))
+    return Panel(
+        Axis(-0.2, 3.75),
+        Axis(-1.3, 1.15) if turns else Axis(-0.15, 2.4),
+        [
+            *ghosts,
+            *(
+                marks.vector(
+                    0.0, 0.0, np.hypot(*end), clock_angle(np.arctan2(*end[::-1])), GREY, 2, True, stroke_dash="7 5"
+                )
+                for end in ends
+            ),
+            marks.vector(x, y, long, clock_angle(angles), (GREY, KEY_COLOUR, QUERY_COLOUR), 4, True, index),
+            marks.vector(0.0, 0.0, size, clock_angle(way), "ink", 5, has_head=True),
+            marks.dot([0.0], [0.0], "ink", 5),
+            *(marks.circle(end[1], end[0], 0.13, colour, 2, opacity=0.5) for end in ends),
+            marks.circle(tip_x, tip_y, 0.13, colour, 4),
+            marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dy=6),
+        ],
+        t("turned_first" if turns else "as_they_are"),
+        min_width=165,
+        height=200,
+        equal_aspect=True,
+        last_beat=1,
+        paragraphs=(Paragraph(t("kept" if turns else "lost"), colour, 16, bold=True),),
+    )
+
+
+def _angles(turns: bool) -> Array:
+    """Return where the keys point, the clock's way from the top, in both orders, (2, WORDS) rad, unwrapped."""
+    theta = float(ROPE.theta[single(ROPE)])
+    return np.asarray(np.arctan2(*keys().T[::-1]) + turns * places() * theta)
