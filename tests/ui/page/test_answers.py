@@ -228,7 +228,7 @@ def same(at: At) -> str:
 
 
 def on(at: At) -> str:
-    """Return b: the sum of keys that each stand one place further is the sum, turned by one place."""
+    """Return b: the sum of keys that each come one place further is the sum, turned by one place."""
     theta, k = LLAMA.theta[[8]], np.random.default_rng(1).standard_normal((6, 2))
     assert at("beat") == 1
     first, then = (sum(rc.rotation_matrix(n + by, theta, "half") @ k[n] for n in range(6)) for by in (0, 1))
