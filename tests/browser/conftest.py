@@ -194,6 +194,6 @@ def rotation(tab: Visit) -> Page:
         page.get_by_role("button", name="Reset", exact=True).click()
         page.wait_for_url(re.compile(r"rotation\?lang=en$"))
         tab.settle()
-    says(page, "At position 12 ")
+    says(page, "A score sets one turn against the other")
     page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
     return page
