@@ -180,7 +180,7 @@ def says(page: Page, words: str) -> None:
 def tab(browser: Browser, app: str) -> Iterator[Visit]:
     """Return a tab at the rotation page, which tests share."""
     visit = Visit(browser)
-    visit.open(f"{app}/rotation?lang=en")
+    visit.open(f"{app}/rotation?lang=en&beat=2")
     yield visit
     with contextlib.suppress(Error):
         visit.close()
@@ -188,12 +188,14 @@ def tab(browser: Browser, app: str) -> Iterator[Visit]:
 
 @pytest.fixture
 def rotation(tab: Visit) -> Page:
-    """Return the rotation page at its defaults; Reset brings them back, and the address forgets what was set."""
+    """Return the rotation page at its second step and its defaults; Reset brings them back."""
     page = tab.page
-    if not page.url.endswith("rotation?lang=en"):
+    if not re.search(r"rotation\?(lang=en&beat=2|beat=2&lang=en)$", page.url):
         page.get_by_role("button", name="Reset", exact=True).click()
         page.wait_for_url(re.compile(r"rotation\?lang=en$"))
         tab.settle()
-    says(page, "A score sets one turn against the other")
+        page.get_by_role("button", name="Step 2").click()
+        page.wait_for_url(re.compile("beat=2"))
+    says(page, "Query at position 12,")
     page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
     return page

@@ -76,7 +76,7 @@ def keys_answer(visit: Visit) -> None:
 
 def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     steps = len(getattr(lessons.page_lesson("en", "rotation"), "steps", ()))
-    page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=n")
+    page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=n&beat=2")
     count(page, f"0 / {steps}")
     above_the_fold(page)
     keys_answer(visit)

@@ -51,12 +51,12 @@ def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
 
     page = visit.page
     page.route_web_socket("**/_stcore/stream**", between)
-    visit.open(f"{app}/rotation?m=7&display=stage&lang=en")
+    visit.open(f"{app}/rotation?m=7&beat=2&display=stage&lang=en")
     before = page.url
     page.locator(".st-key-stage-open label").click()
     for key, place in (("ArrowRight", 8), ("ArrowRight", 9), ("ArrowLeft", 8)):
         press(page, QUERY, key)
-        says(page, f"At position {place} ")
+        says(page, f"Query at position {place},")
         visit.settle()
     # A press that moves no value runs the whole page, with the old address as well.
     page.locator(".st-key-stage-code button").click()
@@ -68,7 +68,7 @@ def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
     address_has(page, "m=8")
     for go, place in ((page.go_back, 9), (page.go_back, 8), (page.go_back, 7), (page.go_forward, 8)):
         go()
-        says(page, f"At position {place} ")
+        says(page, f"Query at position {place},")
 
 
 def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
@@ -86,27 +86,27 @@ def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
 
 def test_switching_language_or_page_keeps_every_value(rotation: Page) -> None:
     press(rotation, QUERY)
-    says(rotation, "At position 13 ")
+    says(rotation, "Query at position 13,")
     rotation.get_by_text("中文", exact=True).first.click()
-    says(rotation, "到位置 13，")
+    says(rotation, "查询在位置 13，")
     rotation.get_by_text("English", exact=True).first.click()
-    says(rotation, "At position 13 ")
+    says(rotation, "Query at position 13,")
     address_has(rotation, "lang=en")
     rotation.get_by_role("link", name="Start here").click()
     expect(rotation.get_by_role("heading", level=1)).to_contain_text(Words("en", "home")("title"))
     rotation.get_by_role("link", name="Rotation", exact=True).first.click()
-    says(rotation, "At position 13 ")
+    says(rotation, "Query at position 13,")
     address_has(rotation, "m=13")
 
 
 def test_a_typed_odd_width_is_refused_and_the_view_stays(rotation: Page) -> None:
-    before = finding(rotation, "At position")
+    before = finding(rotation, "Query at position")
     rotation.get_by_role("button", name=re.compile("d = 128")).click()
     box = rotation.get_by_role("spinbutton", name="Rotary width d")
     box.fill("7")
     box.press("Enter")
     expect(rotation.locator("[data-testid=stAlert]")).to_contain_text("Rotary width d must be even")
-    assert finding(rotation, "At position") == before
+    assert finding(rotation, "Query at position") == before
     rotation.keyboard.press("Escape")
 
 
@@ -148,8 +148,8 @@ def test_what_is_done_is_counted_at_once_and_outlives_a_wrong_try_a_reload_and_t
     says(page, "1 of 4 on this page")
     other = page.context.new_page()
     other.goto(f"{app}/layouts?lang=en")
-    says(other, "0 of 4 on this page")
+    says(other, "0 of 3 on this page")
     says(other, "· 1 of ")
-    other.get_by_role("button", name="Nothing: its partner moves too").click()
-    says(other, "1 of 4 on this page")
+    other.get_by_role("button", name="Yes: at position 0 nothing is turned").click()
+    says(other, "1 of 3 on this page")
     says(page, "· 2 of ")

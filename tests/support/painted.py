@@ -18,6 +18,8 @@ HELD = """name => {
 }"""
 PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
   place: {...panel.place.dataset},
+  shown: panel.shown && panel.place.clientWidth > 0,
+  away: panel.marks.flatMap(({drawn}) => (drawn.whole ?? [drawn]).map(() => Boolean(drawn.away))),
   marks: panel.marks.flatMap(({drawn}) => drawn.whole ?? [drawn]).map(drawn => drawn.pen
     ? [...drawn.pen.getImageData(0, 0, drawn.canvas.width, drawn.canvas.height).data]
     : [...drawn.node.children].map(part =>
@@ -55,9 +57,11 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
             )
 
         within = panel["first_beat"] <= beat and not 0 < panel["last_beat"] < beat
+        if not (within and parted["shown"]):
+            continue
         whole = [part | beats_of(shape) for shape in panel["marks"] for part in shape.get("grab_marks", [shape])]
-        for shape, parts in zip(whole, parted["marks"], strict=True):
-            if not within or shape.get("first_beat", 1) > beat or 0 < shape.get("last_beat", 0) < beat:
+        for shape, parts, away in zip(whole, parted["marks"], parted["away"], strict=True):
+            if away or shape.get("first_beat", 1) > beat or 0 < shape.get("last_beat", 0) < beat:
                 continue
             if shape["kind"] == "heatmap":
                 # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
@@ -74,7 +78,7 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 wanted = np.stack(box, axis=1)[np.isfinite(np.sum(box, axis=0))]
                 np.testing.assert_allclose(drawn.reshape(-1, 4), wanted, atol=0.02)
                 compared += len(drawn)
-            if shape["kind"] not in ("path", "dots", "vector"):
+            if shape["kind"] not in ("line", "dot", "vector"):
                 continue
             x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")
             if shape["kind"] == "line":

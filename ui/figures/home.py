@@ -278,6 +278,8 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: Words) -> Panel:
     first = turned < 2 * np.pi
     fill = NumberTrack((far,), np.where(first, turned, 0.0))
     pale = NumberTrack((far,), (~first).astype(np.int8))
+    last = NumberTrack((far,), turned[:, -1:])
+    slowest = marks.vector(x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, 3, has_head=True)
     edge = np.isin(at, (0, rope.pairs - 1))
     return Panel(
         Axis(-0.6, across - 0.4),
@@ -288,6 +290,9 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: Words) -> Panel:
             *angle_wedge(x, y, 0.42, 0.0, fill),
             marks.vector(x, y, 0.38, TOP, KEY_COLOUR, 1.5),
             marks.vector(x, y, 0.4, clock_angle(NumberTrack((far,), turned)), (QUERY_COLOUR, GREY), 2, True, pale),
+            marks.turn_handle(
+                far, x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, t("grab_slowest"), [slowest], radius_px=0
+            ),
         ],
         sentence_parts(partial(t, "all_title", pairs=rope.pairs), words=TextTrack((far,), far.stop_labels)),
         min_width=300,

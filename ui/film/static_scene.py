@@ -285,7 +285,7 @@ class _Panel:
             by, radius = end - start, r * self.unit(mark)
             shorter = mark.get("shorter_way")
             sweep = np.arctan2(np.sin(by), np.cos(by)) if shorter else np.clip(by, -2 * np.pi, 2 * np.pi)
-            if radius > 0 and np.isfinite(x + y + sweep):
+            if radius > 0 and np.isfinite(x + y + start + sweep):
                 yield x, y, radius, start + sweep * np.linspace(0.0, 1.0, max(2, int(np.ceil(abs(sweep) / 0.1)) + 1))
 
     def fill(self, mark: Part, colour: str) -> str:
