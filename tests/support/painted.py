@@ -81,13 +81,13 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
             if shape["kind"] not in ("line", "dot", "vector"):
                 continue
             x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")
+            parts = [part for part in parts if part.get("display") != "none"]
             if shape["kind"] == "line":
-                drawn = pairs(parts[0]["d"])
+                drawn = pairs(parts[0].get("d", ""))
             elif shape["kind"] == "dot":
-                shown = [part for part in parts if part.get("display") != "none"]
                 # Many of one colour are one path of points.
-                many = [pairs(part["d"].replace("h0", "")) for part in shown if "d" in part]
-                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in shown if "cx" in part])
+                many = [pairs(part["d"].replace("h0", "")) for part in parts if "d" in part]
+                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in parts if "cx" in part])
                 drawn = many[0] if many else drawn.reshape(-1, 2)
             else:
                 angle, length = (
@@ -97,9 +97,8 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 )
                 x, y = x + length * np.cos(angle), y - length * np.sin(angle)
                 tips = [pairs(part["d"])[0] for part in parts if "d" in part]
-                drawn = np.array(
-                    tips if shape["has_head"] else [[float(part["x2"]), float(part["y2"])] for part in parts]
-                )
+                ends = [[float(part["x2"]), float(part["y2"])] for part in parts if "x2" in part]
+                drawn = np.array(tips if shape["has_head"] else ends).reshape(-1, 2)
             x, y = np.broadcast_arrays(x, y)
             seen = np.isfinite(x + y)
             np.testing.assert_allclose(drawn, np.stack([x[seen], y[seen]], axis=1), atol=0.02)
