@@ -25,6 +25,7 @@ def examples() -> dict[str, tuple[Axis, Axis, list[Mark]]]:
     return {
         "word_row": (row, Axis(-1.0, 1.0), pieces.word_row(words, range(6), 0.0, colours)),
         "word_tile": (row, Axis(-1.0, 1.0), pieces.word_tile(2.5, 0.0, "mat", QUERY_COLOUR)),
+        "growing_row": (row, Axis(-1.0, 1.0), pieces.growing_row(RESTS, [words[:4], words], 0.0, colours)),
         "ghost_tile": (row, Axis(-1.0, 1.0), pieces.ghost_tile(2.5, 0.0, "mat")),
         "position_ticks": (row, Axis(-1.0, 1.0), pieces.position_ticks(range(6), 0.0, colours)),
         "span_bracket": (row, Axis(-1.0, 1.0), pieces.span_bracket(1.0, 5.0, 0.2, "4 words apart")),

@@ -68,15 +68,21 @@ def _held_out(model: Any, recipe: Any) -> list[float]:
     return [round(float(np.log(v)), 6) for v in (whole.value, whole.low, whole.high)]
 
 
+FIRST_WEIGHTS = "rope-0"
+"""The weights whose command the cards show."""
+
+
 def write_cards() -> None:
     """Write the model cards, one table for all shipped weights."""
-    every = cards.stored().values()
+    stored = cards.stored()
+    every = stored.values()
     rows = [_card_row(card) for card in every]
     ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in every}))
     manifest = corpus.manifest()
     threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in every})))
     more = {"rows": "\n".join(rows), "files": len(manifest["files"]), "ran": ran, "threads": threads}
-    more["first_threads"] = cards.named("rope-0").hardware["threads"]
+    first = stored.get(FIRST_WEIGHTS, next(iter(every)))
+    more["first_threads"] = first.hardware["threads"]
     text = Path(__file__).with_name("cards.md").read_text("utf-8").format(**(manifest | more))
     write_whole(cards.INDEX.parent / "README.md", text.encode())
 

@@ -18,6 +18,8 @@ from rope_core.grade.result import texts
 from tests.support import ROOT
 from tests.support.command import printed
 
+pytestmark = pytest.mark.xdist_group("grade")
+
 SOLUTION = Path(__file__).with_name("solution.py").read_text("utf-8")
 
 TURNED = "a * cos - b * sin, a * sin + b * cos"
