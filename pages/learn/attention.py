@@ -3,13 +3,13 @@
 from rope_core.theory import attention, challenges
 from rope_core.theory import limits as limits_core
 from rope_core.theory import softmax as softmax_core
+from ui.figures.attention import bases, spread
 from ui.figures.attention import decay as film
 from ui.figures.attention import expected as drawing_hand
 from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
-from ui.figures.attention import spread
-from ui.page.fields import BASE, GEOMETRY, LEN_STEPS, beats, stops
+from ui.page.fields import GEOMETRY, LEN_STEPS, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
@@ -52,16 +52,16 @@ def refuse(page: Frame, error: ValueError) -> None:
 
 
 def one_score(page: Frame) -> None:
-    """Draw one score over the distance and the base, and attention as the text grows."""
+    """Draw one score over the distance, four bases, and attention as the text grows."""
     try:
         vectors = pairing(page.store)
     except ValueError as error:
         refuse(page, error)
     else:
         rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
-        bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
+        at, texts = film.distances(page.get(AT), reach), bases.text_lengths(page.get(CONTEXT))
         words = spread.lengths(rope.train_len, page.get(KEYS))
-        drawing = film.decaying(rope, kind, vectors, reach, bases, at, words, page.store.default(BASE), page.t)
+        drawing = film.decaying(rope, kind, vectors, reach, at, texts, words, page.t)
         page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention, ask=FADE)
     page.bar()
     page.controls.segments(VECTORS)

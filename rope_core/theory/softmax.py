@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +110,38 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     raised = finite("signal", signal)
     pairs = [_expected(float(keys), float(scale), raised) for keys, scale in zip(n, c, strict=True)]
     return np.array([entropy for entropy, _ in pairs]), np.array([meant for _, meant in pairs])
+
+
+def drawn_score_ranges(lengths: npt.ArrayLike, bins: int, seed: int = 0) -> Array:
+    """Return the least and greatest of a text's scores in each of ``bins`` equal parts, (n, bins, 2).
+
+    Scores are independent and standard normal. Of each part the greatest is drawn from its own law, then the least
+    given it, from the same two uniform numbers at every length, so that neighbouring lengths look alike.
+
+    Args:
+        lengths: words of the texts, numbers >= 1 (n,); a part of one word or less has one score.
+        bins: parts of a text, at least 1.
+        seed: of the uniform numbers.
+
+    Raises:
+        ValueError: on lengths below 1, or no bins.
+
+    >>> low, high = drawn_score_ranges([1e6], 4)[0].T
+    >>> bool((low < -4).all()), bool((high > 4).all())
+    (True, True)
+    """
+    n = np.asarray(lengths, dtype=np.float64)
+    if n.ndim != 1 or np.any(~(n >= 1)) or not np.all(np.isfinite(n)):
+        raise reject("lengths", "numbers_least", lengths, low=1)
+    first, second = np.random.default_rng(seed).uniform(size=(2, whole("bins", bins, 1, 4096)))
+    of_part = np.maximum(n / bins, 1.0)[:, None]
+    above = -np.expm1(np.log(first) / of_part)  # the chance that a score exceeds the greatest
+    others = np.maximum(of_part - 1, 1e-9)
+    below = (1 - above) * -np.expm1(np.log1p(-second) / others)
+    quantile = np.vectorize(NormalDist().inv_cdf, otypes=[float])
+    high = -quantile(np.clip(above, 1e-300, 1 - 2.0**-53))
+    low = quantile(np.clip(below, 1e-300, 1 - 2.0**-53))
+    return np.stack([np.where(of_part > 1, np.minimum(low, high), high), high], axis=-1)
 
 
 def _moments(log_t: Array, x: Array, weights: Array) -> tuple[Array, Array, Array]:

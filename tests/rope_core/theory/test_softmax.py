@@ -101,3 +101,21 @@ def test_bad_input_is_named() -> None:
         tm.expected_attention([5], np.nan)
     with pytest.raises(ValueError, match="length must be an integer in"):
         tm.attention_over(0)
+
+
+@pytest.mark.parametrize("words", [2, 3, 40, 700])
+def test_drawn_ranges_have_the_law_of_the_least_and_greatest_of_so_many_scores(words: int) -> None:
+    bins = 4_000
+    low, high = tm.drawn_score_ranges([words * bins, bins / 2], bins, 7)[0].T
+    scores = np.random.default_rng(1).standard_normal((bins, words))
+    for drawn, counted in ((low, scores.min(axis=1)), (high, scores.max(axis=1))):
+        for share in (0.1, 0.5, 0.9):
+            assert abs((drawn < np.quantile(counted, share)).mean() - share) < 0.03
+    both = np.corrcoef(low, high)[0, 1], np.corrcoef(scores.min(axis=1), scores.max(axis=1))[0, 1]
+    assert abs(both[0] - both[1]) < 0.07 and np.all(low <= high)
+
+
+def test_a_part_of_one_word_has_one_score() -> None:
+    ranges = tm.drawn_score_ranges([3, 96], 96, 5)
+    np.testing.assert_array_equal(ranges[..., 0], ranges[..., 1])
+    assert 0.7 < tm.drawn_score_ranges([4000], 4000, 5).std() < 1.3

@@ -13,15 +13,18 @@ from rope_core.theory.limits import failures
 from rope_core.theory.softmax import expected_attention
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow
-from ui.figures.attention import decay, expected, limits, spread
+from ui.figures.attention import bases, decay, expected, limits, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
-from ui.film.scene import NumberTrack
+from ui.film.colours import KEY_COLOUR
+from ui.film.scene import text_at
 from ui.text.words import Words
 
 T = Words("en", "attention")
 TEXTS = (128, 512, 2048, 4096)
+PAIRING = figures.vectors("random", 16, 3, "", "")
+EQUAL = {dim: figures.vectors("equal", dim, 0, "", "") for dim in (16, 32)}
 
 
 def angles(dim: int, base: float) -> list[float]:
@@ -48,45 +51,80 @@ def test_the_gap_is_between_what_was_drawn_and_the_score_at_fifty_times_the_base
 def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim: int, base: float) -> None:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
-    bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
-    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, TEXTS, base, T)
+    rope, at = rc.Rope(dim, base, 512), decay.distances(71, 400)
+    film = unwrap(decay.decaying)(rope, kind, (q, k), 400, at, (64, 512), TEXTS, T)
     arrows, curve, *_ = film.scene.panels
-    shapes = curve.marks
-    band, edge = [shape for shape in shapes if shape["kind"] == "line" and isinstance(shape["y"], NumberTrack)][:2]
-    grip, *zeros = [shape for shape in shapes if shape["kind"] == "drag_handle"]
-    for i, each in enumerate(bases):
-        rope = rc.Rope(dim, each, 512)
-        edges = cell_edges(400, POINTS, True).tolist()
-        for cell in (0, 9, len(edges) - 2):
-            within = [by_matrix(rope, q, k, distance) for distance in range(edges[cell], edges[cell + 1])]
-            ends = band["y"].keyframes[i][[cell, -1 - cell]]
-            assert ends == pytest.approx([min(within), max(within)], abs=1e-10)
-        assert 10 ** band["x"].max() == pytest.approx(400) and edges[-1] - edges[-2] > 4
-        for distance in (1, 71, 300):
-            index = {"base": i, "at": at.index(distance)}
-            assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
-            assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
-        texts_of = {"base": each, "at": 71, "keys": 512, "beat": 1}
-        number = decay._short_score(by_matrix(rope, q, k, 71))
-        assert f"71 words apart mat’s arrows point up by {number} on" in film.scene.finding_at(texts_of)
-        for zero in zeros:
-            first = next((m for m in range(1, 401) if by_matrix(rope, q, k, m) < 0), 400)
-            assert 10 ** zero["x"].at({"base": i})[0] == pytest.approx(first)
-    assert len(zeros) == (kind == "equal")
+    band = next(mark for mark in curve.marks if mark["kind"] == "line" and np.size(mark["x"]) > 2)
+    (grip,) = (mark for mark in curve.marks if mark["kind"] == "drag_handle")
+    edges = cell_edges(400, POINTS, True).tolist()
+    assert 10 ** band["x"].max() == pytest.approx(400) and edges[-1] - edges[-2] > 4
+    for cell in (0, 9, len(edges) - 2):
+        within = [by_matrix(rope, q, k, distance) for distance in range(edges[cell], edges[cell + 1])]
+        assert band["y"][[cell, -1 - cell]] == pytest.approx([min(within), max(within)], abs=1e-10)
+    for distance in (1, 71, 300):
+        index = {"at": at.index(distance)}
+        assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
+        assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
+    number = decay._short_score(by_matrix(rope, q, k, 71))
+    finding = film.scene.finding_at({"at": 71, "context": 64, "keys": 512, "beat": 1})
+    assert f"71 words apart mat’s arrows point up by {number} on" in finding
     (fan, _) = (mark for mark in arrows.marks if mark["kind"] == "vector")
     turned, weights = np.pi / 2 - fan["angle"].at({"at": at.index(71)}), fan["length"] / fan["length"].max()
     norms = np.linalg.norm(q.reshape(-1, 2), axis=1) * np.linalg.norm(k.reshape(-1, 2), axis=1)
-    own = by_matrix(rc.Rope(dim, base, 512), q, k, 71)
-    assert (weights * np.cos(turned)).sum() * norms.max() == pytest.approx(own, abs=1e-9)
-    assert edge["y"] is band["y"]
+    assert (weights * np.cos(turned)).sum() * norms.max() == pytest.approx(by_matrix(rope, q, k, 71), abs=1e-9)
     assert max(at) <= 400
+
+
+def first_below(dim: int, base: float) -> int:
+    """Return the first distance at which equal vectors score below 0, by trying each."""
+    return next(m for m in range(1, 30_000) if sum(math.cos(m * theta) for theta in angles(dim, base)) < 0)
+
+
+@pytest.mark.parametrize("dim, base", [(16, 7_000.0), (32, 2_000.0)])
+def test_each_base_s_row_says_whether_the_text_ends_before_it_falls_below_zero(dim: int, base: float) -> None:
+    drawn, texts = bases.drawn_bases(base), bases.text_lengths(700)
+    assert base in drawn and len(drawn) == 4 and 700 in texts
+    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), "equal", EQUAL[dim], 400, (1, 2), texts, TEXTS, T)
+    (panel,) = (panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2)
+    first = [first_below(dim, each) for each in drawn]
+    dots = [mark for mark in panel.marks if mark["kind"] == "dot"]
+    for stop in (64, 700, 65_536):
+        index = {"context": texts.index(stop)}
+        too_small = [k for k, each in enumerate(first) if each < stop]
+        for k, (quiet, marked) in enumerate(zip(dots[::2], dots[1::2], strict=True)):
+            shown, hidden = (marked, quiet) if k in too_small else (quiet, marked)
+            assert 10 ** shown["x"].at(index)[0] == pytest.approx(first[k]) and np.isnan(hidden["x"].at(index)[0])
+        verdicts = [text_at(mark["content"], index) for mark in panel.marks if mark["kind"] == "text"]
+        assert verdicts.count(T("below_zero")) == len(too_small) == 4 - verdicts.count(T("above_zero"))
+        finding = film.scene.finding_at({"at": 1, "context": stop, "keys": 512, "beat": 2})
+        if not too_small:
+            assert finding == T("bases_none", words=f"{stop:,}")
+        else:
+            assert f"falls below 0 at {first[too_small[-1]]:,} words" in finding
+            assert len(too_small) == 4 or f"holds up to {first[too_small[-1] + 1]:,}." in finding
+
+
+def test_the_longer_text_s_shares_are_drawn_and_its_scores_are_within_what_was_drawn() -> None:
+    words = spread.lengths(512, None)
+    film = unwrap(decay.decaying)(rc.Rope(16, 700.0, 512), "random", PAIRING, 400, (1, 2), (64, 512), words, T)
+    scores, share = (panel for panel in film.scene.panels if panel.first_beat == 3)
+    index = {"keys": words.index(8192)}
+    bars = [mark["x1"].at(index)[0] for mark in share.marks if mark["kind"] == "rect" and mark["colour"] == KEY_COLOUR]
+    square = (0.1 * math.log(16) + 1) ** 2
+    expected_shares = 100 * expected_attention([512, 8192, 8192], [1.0, 1.0, square], 6.0)[1]
+    assert bars == pytest.approx(expected_shares.tolist())
+    bands = [mark["y"].at(index) for mark in scores.marks if mark["kind"] == "line" and mark["fill"] != "none"]
+    plain, sharp = bands[1] + spread.PITCH, bands[2] + 2 * spread.PITCH
+    np.testing.assert_allclose(sharp, square * plain)
+    finding = film.scene.finding_at({"at": 1, "context": 64, "keys": 8192, "beat": 3})
+    assert "16 times longer" in finding and f"× {square:.2f}" in finding
 
 
 def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
     squares, plain, sharp = spread.shares((1024, 4096, 65_536), 4096)
     assert squares == pytest.approx([1, 1, (0.1 * math.log(16) + 1) ** 2])
     for shares, scale in ((plain, np.ones(3)), (sharp, squares)):
-        drawn = expected_attention((1024, 4096, 65_536), scale, spread.STANDS)[1]
+        drawn = expected_attention((1024, 4096, 65_536), scale, spread.LEAD)[1]
         np.testing.assert_allclose(shares, 100 * drawn)
     assert plain[2] < plain[1] / 10 < sharp[1] < sharp[2]
 
@@ -104,7 +142,7 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
-    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, TEXTS, 60.0, T)
+    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, at, (64, 512), TEXTS, T)
     assert film.scene.panels[1].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
@@ -166,9 +204,6 @@ def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> Non
     np.testing.assert_allclose(panels["x2"].y, 100 * table["square_meant"], atol=1e-5)
 
 
-PAIRING = figures.vectors("random", 16, 3, "", "")
-
-
 def failing(t: Words) -> str:
     """Count anew at the base and at 100 times it, and say how far drawn vectors are off."""
     cases = [(base, 256) for base in limits.BASES[::3]] + [(700.0, length) for length in limits.LENGTHS[::3]]
@@ -193,20 +228,10 @@ def question(t: Words) -> str:
 
 
 AT = decay.distances(70, 400)
-AT_70 = {"at": 70, "base": 700, "keys": 1024}
+AT_70 = {"at": 70, "context": 512, "keys": 1024}
 WORDS = spread.lengths(256, None)
 FILMS = [
-    FilmRow(
-        "attention",
-        decay.decaying,
-        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, WORDS, 700.0),
-        AT_70 | {"beat": 1},
-    ),
-    FilmRow(
-        "attention",
-        decay.decaying,
-        (ROPE, "equal", figures.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, WORDS, 700.0),
-        AT_70 | {"beat": 2},
-    ),
-    FilmRow("attention", expected.expected, (ROPE,), {}, question),
+    FilmRow("attention", decay.decaying, (ROPE, kind, pairing, 400, AT, (64, 512), WORDS), AT_70 | {"beat": beat})
+    for kind, pairing, beat in (("random", PAIRING, 1), ("equal", EQUAL[16], 2), ("equal", EQUAL[16], 3))
 ]
+FILMS.append(FilmRow("attention", expected.expected, (ROPE,), {}, question))

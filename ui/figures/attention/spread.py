@@ -5,90 +5,132 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.softmax import expected_attention, factor_scale
+from rope_core.theory.softmax import drawn_score_ranges, expected_attention, factor_scale
 from ui.film import marks
-from ui.film.colours import GREEN, GREY, PURPLE
+from ui.film.colours import GREY, KEY_COLOUR, PURPLE
+from ui.film.composite_marks import drag_hint, hidden_past, verdict
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import Words
 
-STANDS = 6.0
+LEAD = 6.0
 """By how much the score of the one word that matters exceeds the others' mean, in their standard deviations."""
-OCTAVES = np.arange(-2.0, 6.01, 0.25)
+OCTAVES = np.arange(0.0, 6.01, 0.25)
 """Lengths of the text, in powers of two of the trained length."""
+GOAL_FACTOR = 16
+"""The length to drag to, in trained lengths; the step begins with a quarter of it."""
+BINS, SEED = 96, 1
+PITCH, HEAD, BAR = 28.0, 15.5, 9.0
+"""From a row's zero to the next row's, to its heading and to a bar's upper edge, in scores."""
 
 
 def lengths(train_len: int, own: int | None) -> tuple[int, ...]:
-    """Return the words of the texts to drag to, from a quarter of the trained length to 64 times, and ``own``."""
-    spread = np.maximum(np.rint(train_len * 2**OCTAVES), 2).astype(int).tolist()
-    return tuple(sorted({*spread, *([] if own is None else [own])}))
+    """Return the words of the texts to drag to, from the trained length to 64 times it, and ``own`` if it is longer."""
+    longer = np.maximum(np.rint(train_len * 2**OCTAVES), 2).astype(int).tolist()
+    return tuple(sorted({*longer, *([] if own is None or own <= train_len else [own])}))
 
 
 def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
     squares = np.array([factor_scale(n / train_len) for n in keys])
-    plain, sharp = (100 * expected_attention(keys, scale, STANDS)[1] for scale in (1.0, squares))
+    plain, sharp = (100 * expected_attention(keys, scale, LEAD)[1] for scale in (1.0, squares))
     return squares, plain, sharp
 
 
-def texts_of(keys: Control, squares: Array, plain: Array, sharp: Array, t: Words) -> TextOrTrack:
+def _short_percent(value: float) -> str:
+    """Return a percentage with two digits, from 9.5 on with one decimal."""
+    return f"{value:.2g}" if value < 9.5 else f"{value:.1f}"
+
+
+def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: Array, t: Words) -> TextOrTrack:
     """Return the sentence about the word's attention at every length."""
-    columns = {"plain": plain, "square": squares, "lead": STANDS * squares, "sharp": sharp}
+    columns = {"plain": plain, "sharp": sharp}
     return sentence_parts(
-        lambda **slots: t("spread_finding", stands=f"{STANDS:g}", **slots),
-        keys=TextTrack((keys,), keys.stop_labels),
-        **{name: TextTrack((keys,), tuple(f"{value:.3g}" for value in column)) for name, column in columns.items()},
+        lambda **slots: t("spread_finding", before=f"{plain[0]:.2g}", **slots),
+        times=TextTrack((keys,), tuple(f"{n / train_len:.3g}" for n in keys.stops)),
+        **{name: TextTrack((keys,), tuple(map(_short_percent, column))) for name, column in columns.items()},
+        square=TextTrack((keys,), tuple(f"{value:.2f}" for value in squares)),
     )
 
 
-def panels(keys: Control, train_len: int, plain: Array, sharp: Array, t: Words) -> tuple[Panel, Panel]:
-    """Return the unit of attention as two bars, and the word's share of it over the length of the text."""
-    looks = ((plain, GREY, "unsharpened"), (sharp, PURPLE, "sharpened"))
-    bars: list[Mark] = []
-    for k, (share, colour, name) in enumerate(looks):
-        at, percent = k - 0.5, TextTrack((keys,), tuple(f"{value:.2g} %" for value in share))
-        bars += [
-            marks.rect(at - 0.35, at + 0.35, 0.0, 100.0, GREY, opacity=0.15),
-            marks.rect(at - 0.35, at + 0.35, 0.0, NumberTrack((keys,), share[:, None]), colour),
-            marks.text(at, NumberTrack((keys,), share[:, None] + 5), percent, colour, bold=True),
-            marks.text(at, -9.0, t(f"short.{name}"), colour, font_size=13),
+def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Panel, Panel]:
+    """Return the drawn scores of a text at the trained length and longer, and the word's share of attention in each."""
+    _, plain, sharp = shares(tuple(map(int, keys.stops)), train_len)
+    ones, count = np.ones(len(keys.stops)), np.array(keys.stops)
+    ranges = drawn_score_ranges(keys.stops, BINS, SEED)
+    widths = (train_len / count, ones, ones)
+    scales = (ones, ones, squares)
+    texts = TextTrack((keys,), tuple(t("times_longer", times=f"{n / train_len:.3g}") for n in keys.stops))
+    words = TextTrack((keys,), tuple(t("so_many", words=label) for label in keys.stop_labels))
+    factor = TextTrack((keys,), tuple(t("multiplied", square=f"{square:.2f}") for square in squares))
+    heads: tuple[tuple[TextOrTrack, TextOrTrack], ...] = (
+        (t("at_trained"), t("so_many", words=f"{train_len:,}")),
+        (texts, words),
+        ([texts, t("with_yarn")], factor),
+    )
+    top = 1.25 * max(float(sharp.max()), float(plain[0]))
+    left: list[Mark] = []
+    right: list[Mark] = []
+    for k, (width, scale, (head, small)) in enumerate(zip(widths, scales, heads, strict=True)):
+        y = -PITCH * k
+        places = np.linspace(0.0, 1.0, BINS)
+        x = width[:, None] * np.concatenate([places, places[::-1]])
+        of_row = ranges[:1] if k == 0 else ranges
+        low, high = scale[:, None] * of_row[..., 0], scale[:, None] * of_row[..., 1]
+        band = NumberTrack((keys,), y + np.concatenate([low, high[:, ::-1]], axis=1))
+        match = NumberTrack((keys,), y + np.stack([0 * scale, LEAD * scale], axis=1))
+        cat = 0.012 + 0.03 * width
+        above = TextTrack((keys,), tuple(t("match", lead=f"{LEAD * each:.2g}") for each in scale))
+        left += [
+            marks.line(NumberTrack((keys,), x), band, GREY, 1, fill=GREY) | {"opacity": 0.45},
+            marks.line(NumberTrack((keys,), np.stack([0 * width, width], axis=1)), [y, y], GREY, 1),
+            marks.line(NumberTrack((keys,), np.stack([cat, cat], axis=1)), match, KEY_COLOUR, 5),
+            marks.text(
+                NumberTrack((keys,), cat[:, None]),
+                NumberTrack((keys,), y + LEAD * scale[:, None]),
+                above,
+                KEY_COLOUR,
+                anchor="start",
+                dx=8,
+                dy=4,
+                font_size=14,
+            ),
+            marks.text(0.0, y + HEAD, head, anchor="start", bold=True, dy=4),
+            marks.text(1.0, y + HEAD, small, PURPLE if k == 2 else "ink", anchor="end", bold=k == 2, dy=4),
         ]
-    where = np.log2(np.array(keys.stops) / train_len)
-    here = NumberTrack((keys,), where[:, None])
-    top = 1.15 * float(max(plain.max(), sharp.max()))
-    marked = NumberTrack((keys,), np.stack([where, where], axis=1))
-    lines: list[Mark] = [marks.line((0.0, 0.0), (0.0, top), GREEN, 3)]
-    names = [marks.text(0.0, top, t("trained_here"), GREEN, anchor="start", dx=6, dy=12, bold=True)]
-    # Up to the trained length the two are one.
-    for (share, colour, name), drawn in zip(looks, (where >= where[0], where >= 0), strict=True):
-        lines += [
-            marks.line(where[drawn], share[drawn], colour, 4),
-            marks.dot(here, NumberTrack((keys,), np.where(drawn, share, np.nan)[:, None]), colour, 7),
-        ]
-        names.append(marks.text(where[-1], share[-1], t(f"line.{name}"), colour, anchor="end", dy=-16, bold=True))
-    lines.append(
-        marks.drag_handle(
-            keys, here, 0.0, "ink", t("grab_keys"), [marks.line(marked, (0.0, top), "ink", 3)], radius_px=0
+        share = (np.full(len(keys.stops), plain[0]), plain, sharp)[k]
+        percent = TextTrack((keys,), tuple(f"{_short_percent(value)} %" for value in share))
+        good = [float(value) >= float(plain[0]) * (1 - 1e-9) for value in share]
+        kept, lost = (
+            TextTrack((keys,), tuple(t(f"share_{wanted}") if each is (wanted == "kept") else "" for each in good))
+            for wanted in ("kept", "lost")
         )
+        right += [
+            marks.rect(0.0, top, y, y + BAR, GREY, opacity=0.12),
+            marks.rect(0.0, NumberTrack((keys,), share[:, None]), y, y + BAR, KEY_COLOUR),
+            marks.text(NumberTrack((keys,), share[:, None]), y + BAR / 2, percent, KEY_COLOUR, bold=True)
+            | {"anchor": "start", "dx": 6, "dy": 6, "font_size": 19},
+            marks.line([plain[0], plain[0]], [y - 2, y + BAR + 2], "ink", 2, "4 3"),
+        ]
+        if k:
+            right += verdict(0.0, y - 5, kept, lost, dy=4, font_size=15)
+        else:
+            right.append(marks.text(0.0, y - 5, t("share_rest"), anchor="start", dy=4, font_size=14))
+    bottom, ceiling = -2 * PITCH - 11, HEAD + 3
+    goal = hidden_past(keys, GOAL_FACTOR * train_len / 2, 1.0)
+    left.append(
+        marks.drag_handle(keys, NumberTrack((keys,), widths[0][:, None]), 0.0, "ink", t("grab_keys"), radius_px=9)
     )
-    ticks = tuple((float(y), str(y)) for y in (0, 10, 20) if y < top)
-    steps = range(int(where[0]), int(where[-1]) + 1, 2)
+    left += marks.in_wide_panel(330, drag_hint(goal, -1, t("drag_share"), anchor="end", dy=6))
     return (
         Panel(
-            Axis(-1.0, 1.0),
-            Axis(-12.0, 102.0),
-            bars,
-            t("unit_title"),
-            min_width=110,
-            width_share=0.5,
-            height=230,
+            Axis(0.0, 1.0),
+            Axis(bottom, ceiling),
+            left,
+            t("scores_title"),
+            min_width=330,
+            width_share=1.25,
+            height=350,
             first_beat=3,
         ),
-        Panel(
-            Axis(where[0], where[-1], tuple((float(p), f"{2.0**p:g}×") for p in steps), t("length_axis")),
-            Axis(-0.04 * top, top, ticks, t("share_axis"), grid=False),
-            [*lines, *names],
-            min_width=210,
-            height=190,
-            first_beat=3,
-        ),
+        Panel(Axis(0.0, top), Axis(bottom, ceiling), right, t("share_title"), min_width=250, height=350, first_beat=3),
     )
