@@ -6,8 +6,8 @@ from rope_core.theory.block import choices, demo, logit, norm
 from rope_core.theory.block.cache import attention_output, decode_logits
 from ui.figures.block import diagram as figures
 from ui.figures.block import drawn as drifting
+from ui.figures.block import key_cache, value_sum, vectors, word_vectors
 from ui.figures.block import rotary as block_rope
-from ui.figures.block import vectors, way
 from ui.page.fields import GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
@@ -30,11 +30,11 @@ START = Field("start", "int", 100, 0, 100_000, steps=(0, 1, 10, 100, 1000, 10_00
 HEADS = Field("heads", "int", 128, 1, 128)
 
 TOKEN = Field("token", "int", vectors.START, vectors.FIRST, vectors.LAST)
-LATER = Field("later", "int", 20, 1, way.LATER)
-MOVED = Field("moved", "int", 5, 0, way.SHIFTS)
+LATER = Field("later", "int", key_cache.FIRST_LATER, 1, key_cache.LATER)
+MOVED = Field("moved", "int", value_sum.FIRST_FRONT, 0, value_sum.FRONT)
 BEAT = beats(3)
 LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
-TURNED = Question("turned", "b", ((BEAT, 2), (LATER, way.LATER)))
+TURNED = Question("turned", "b", ((BEAT, 2), (LATER, key_cache.LATER)))
 STALE = Question("stale", "c", ((TIMES, 4.0),))
 EXTRA = Challenge("extra", (LINE,), challenges.extra_line)
 DRIFT = Drawn("drift")
@@ -72,19 +72,25 @@ def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
     return name, choices.choices_of(row) if row else None, switched
 
 
-def whole(page: Frame) -> None:
-    """Draw a word's query, key and value, the cache, and the block of a model."""
-    film = figures.diagram(*drawn(page), page.store.rope(), page.t)
-    page.show(film, figures.diagram, choices.choices_of, attention_output, ask=TURNED)
+def vectors_of_a_word(page: Frame) -> None:
+    """Draw a word's query, key and value, stored keys with a later query, and the sum of values."""
+    film = word_vectors.word_vectors(page.store.rope(), page.t)
+    page.show(film, word_vectors.word_vectors, attention_output, ask=TURNED)
     page.bar()
     page.symbols()
 
 
-def switches(page: Frame) -> None:
-    """Each choice of the block, beside what the source prints about it."""
+def parts(page: Frame) -> None:
+    """Draw one layer, each choice of which can be switched."""
+    page.prose("switch")
     page.controls.select(ROW, lambda choice: row_name(page, choice))
     page.controls.beside(NORM, PLACE, draw=page.controls.select)
     page.controls.beside(ORDER, UNIT, draw=page.controls.select)
+    page.show(figures.layer(*drawn(page), page.t), figures.layer, choices.choices_of)
+
+
+def source_table(page: Frame) -> None:
+    """Write what source 004 prints about the model, and what its own paper or code says."""
     row = figures.row_of(page.get(MODEL), page.get(ROW))
     if row is None:
         page.note(page.t("no_row", model=page.controls.model_name(page.get(MODEL))))
@@ -138,12 +144,13 @@ def latent(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
-    page.live(whole)
+    page.live(vectors_of_a_word)
     page.live(tasks)
     page.prose("values")
+    page.live(parts)
+    page.deeper("printed", source_table)
     page.deeper("undone")
     page.deeper("cache", cache)
-    page.deeper("switch", switches)
     page.deeper("commute", commute)
     page.deeper("latent", latent)
     for section in ("norms", "stack", "parallel", "activations", "logits"):

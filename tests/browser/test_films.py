@@ -28,7 +28,7 @@ FILMS = {
     "precision": "phase",
     "config": "whatif",
     "extrapolation": "hesitates",
-    "block": "diagram",
+    "block": "word_vectors",
     "positions": "which",
     "lrpe": "stages",
 }

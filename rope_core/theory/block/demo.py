@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +17,10 @@ from rope_core.spectrum import Request, spectrum
 from rope_core.theory.block.cache import attention_output, decode_logits
 from rope_core.theory.block.logit import MlaHead, mla_rope_in_content, mla_scores
 from rope_core.theory.block.norm import rotation_gap
+from rope_core.theory.demo import drawn_vectors
+from rope_core.theory.encodings.compare import logits, weights, words
 from rope_core.theory.encodings.rotary import line_angles
+from rope_core.theory.softmax import softmax
 
 TOKENS = 16
 
@@ -80,6 +84,25 @@ def output_drift(rope: Rope, shifts: npt.ArrayLike) -> tuple[Array, Array]:
         return np.asarray(np.linalg.norm(part - origin, axis=1) / np.linalg.norm(origin))
 
     return relative(moved.plain, still.plain), relative(moved.rotated, still.rotated)
+
+
+def value_chain(tokens: Sequence[str], base: float, theta: float, start: int, rotate_v: bool) -> Array:
+    """Return the partial sums of the last token's attention output over the tokens, from zero on, (n + 1, 2).
+
+    A drawn head 16 wide with RoPE gives the shares of attention; each token's value is a drawn pair of numbers, rotated
+    by ``theta`` (rad) times its position where ``rotate_v``. ``start``: the first token's position.
+
+    >>> chains = [value_chain(["a", "b", "a"], 1e4, 0.3, start, False) for start in (0, 5)]
+    >>> bool(np.abs(chains[1] - chains[0]).max() < 1e-12)
+    True
+    """
+    positions = np.arange(len(tokens)) + start
+    shares = softmax(logits("rope", words(tokens, 16), positions, weights(16, base)))[-1]
+    kinds = list(dict.fromkeys(tokens))
+    values = drawn_vectors(2, len(kinds), 27)[[kinds.index(token) for token in tokens]]
+    turn = np.exp(1j * theta * positions) if rotate_v else 1.0
+    sums = np.cumsum(shares * turn * (values @ [1, 1j]))
+    return np.array([[0.0, 0.0], *zip(sums.real, sums.imag, strict=True)])
 
 
 def length_scheme() -> str:

@@ -2,29 +2,35 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from inspect import unwrap
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.block import demo
-from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
+from rope_core.theory.block.choices import NORMS, PLACES, UNITS, Choices, choices_of, usual
+from rope_core.theory.encodings import compare
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, numbers, to_draw, unpacked
 from ui.figures.block import diagram as figures
-from ui.figures.block import drawn, vectors, way
+from ui.figures.block import drawn, value_sum, vectors, word_vectors
 from ui.figures.block import rotary as block_rope
 from ui.figures.drawing import Film
 from ui.figures.home import degrees, single
+from ui.film.scene import Panel
 from ui.text.words import Words
 
 T = Words("en", "block")
-CACHE, BLOCK, OUTPUT = 3, 4, 5
-"""Where the later beats' panels stand in the film."""
+
+
+def lines_of(panel: Panel) -> list[str]:
+    return [str(line.content) for line in panel.paragraphs]
 
 
 def test_rows_are_read_with_their_corrections() -> None:
@@ -69,7 +75,7 @@ def test_every_row_is_worded_in_both_languages(lang: str) -> None:
 
 
 def title(film: Film) -> str:
-    return str(unpacked(film.packed(T).data)[1]["panels"][BLOCK]["title"])
+    return str(unpacked(film.packed(T).data)[1]["panels"][0]["title"])
 
 
 def order(drawing: Film) -> list[str]:
@@ -92,7 +98,7 @@ NORM, FEED = "norm (LayerNorm)", "feed-forward (GELU)"
 )
 def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
     built = Choices("LayerNorm", place, False, "gelu", True)
-    drawing = figures.diagram("mine", built, built, ROPE, T)
+    drawing = figures.layer("mine", built, built, T)
     parts = order(drawing)
     assert parts[0] == T("box.input") and parts[-len(feed) :] == feed
     assert (parts[1] == NORM) == (place in ("pre", "double"))
@@ -110,7 +116,7 @@ def pointing(shape: dict[str, Any], held: bytes, index: dict[str, int]) -> np.nd
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4), rc.Rope(24, 7.0)])
 def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(rope: rc.Rope) -> None:
-    film = unwrap(figures.diagram)("X", None, usual()[0], rope, T)
+    film = unwrap(word_vectors.word_vectors)(rope, T)
     _, head, held = unpacked(film.packed(T).data)
     pair = single(rope)
     turn = [rc.rotation_matrix(at, rope.theta[[pair]], "half") @ [1, 0] for at in range(vectors.LAST + 1)]
@@ -137,47 +143,74 @@ def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(
         assert sorted(still, key=abs) == pytest.approx([1, complex(*turn[vectors.CAT]), 1], abs=1e-5)
 
 
-def test_what_is_cached_stays_and_a_later_query_has_its_own_turn() -> None:
-    rope, built = rc.Rope(18, 50.0, 64), usual()[0]
-    _, head, held = unpacked(figures.diagram("X", built, built, rope, T).packed(T).data)
-    shapes = head["panels"][CACHE]["marks"]
-    drawn_numbers = np.random.default_rng(0).standard_normal((3, way.TOKENS, 2))
-    theta = [50.0 ** (-2 * 1 / 18)]
-
-    def exact(name: str, token: int, position: int) -> complex:
-        x = drawn_numbers["qkv".index(name), token]
-        x = x if name == "v" else rc.rotation_matrix(position, theta, "interleaved") @ x
-        return complex(*x) / abs(complex(*x))
-
-    (query,) = (shape["grab_marks"] for shape in shapes if shape["kind"] == "drag_handle")
-    for k in (0, 3, way.LATER - 1):
-        at = pointing(query[-1], held, {"later": k})[0]
-        assert at == pytest.approx(exact("q", 0, way.TOKENS + k), abs=1e-5)
-    # The cache depends on no control: each key is turned by its own position, each value is as it was.
-    cached = [shape for shape in shapes if shape["kind"] == "vector"]
-    assert [shape["symbol"] for shape in cached] == ["k", "v"]
-    for shape in cached:
-        assert shape["angle"]["by"] == []
-        kept = [exact(shape["symbol"], token, token) for token in range(way.TOKENS)]
-        np.testing.assert_allclose(pointing(shape, held, {}), kept, atol=1e-5)
+def by_row_vector(rope: rc.Rope, position: int) -> complex:
+    """Return where the drawn pair points at a position, the clock's way from the top, from the matrix."""
+    turn = rc.rotation_matrix(position, rope.theta[[single(rope)]], "interleaved") @ [1, 0]
+    return complex(*turn)
 
 
-def test_the_output_turns_with_the_text_where_v_does() -> None:
-    rope = rc.Rope(32, 10_000.0, 64)
-    theta = 10_000.0 ** (-2 * 2 / 32)
-    film = figures.diagram("X", None, usual()[0], rope, T)
-    still, goes = way.turns(rope)
-    assert np.ptp(still) < 1e-9
-    np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
-    written_text = film.scene.finding_at({"token": 5, "later": 1, "moved": 12, "beat": 3})
-    assert f"turned by 0°, with v turned too by {math.degrees(12 * theta):.0f}°" in written_text
-    # Both arrows start at the top, and the picture turns as the sentence says.
-    dial = unwrap(figures.diagram)("X", None, usual()[0], rope, T).scene.panels[OUTPUT].marks
-    at = [shape["angle"].keyframes[12, 0] for shape in dial if "angle" in shape]
-    assert np.subtract(np.pi / 2, at) == pytest.approx([0, 12 * theta], abs=1e-9)
-    assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.finding_at(
-        {"token": 5, "later": 7, "moved": 0, "beat": 2}
-    )
+@pytest.mark.parametrize("rope", [ROPE, rc.Rope(24, 7.0)])
+def test_stored_keys_stay_and_a_later_query_meets_one_at_the_angle_of_their_distance(rope: rc.Rope) -> None:
+    film = unwrap(word_vectors.word_vectors)(rope, T)
+    _, head, held = unpacked(film.packed(T).data)
+    wide, narrow, mats, newest = [panel for panel in head["panels"] if panel["first_beat"] == panel["last_beat"] == 2]
+    for cache in (wide, narrow):
+        keys = [each for each in cache["marks"] if each["kind"] == "vector"]
+        assert len(keys) == 6 and all(isinstance(each["angle"], float) for each in keys), "no control moves a key"
+        at = [pointing(each, held, {})[0] for each in keys]
+        assert at == pytest.approx([by_row_vector(rope, k) for k in range(6)], abs=1e-5)
+    for later in (1, 40, 100):
+        for panel, position in ((mats, 5), (newest, 5 + later)):
+            marks_of = [*panel["marks"], *(each for mark in panel["marks"] for each in mark.get("grab_marks", ()))]
+            key, query = sorted(
+                (each for each in marks_of if each["kind"] == "vector"), key=lambda each: "symbol" in each
+            )
+            index = {"later": later - 1}
+            assert pointing(key, held, index)[0] == pytest.approx(by_row_vector(rope, 1), abs=1e-5)
+            assert pointing(query, held, index)[0] == pytest.approx(by_row_vector(rope, position), abs=1e-4)
+        apart = degrees((4 + later) * rope.theta[single(rope)] % (2 * math.pi))
+        finding = film.scene.finding_at({"token": 5, "later": later, "moved": 0, "beat": 2})
+        assert f"{4 + later} words away: {apart} apart" in finding
+
+
+def attention_output(rope: rc.Rope, start: int, rotate_v: bool) -> np.ndarray:
+    """Return the last word's sum of values by a loop over the words of a drawn head with rotated q and k."""
+    head, theta = compare.weights(16, rope.base, 0), [rope.base ** (-2 * i / 16) for i in range(8)]
+    x, kinds = compare.words(value_sum.TOKENS, 16), list(dict.fromkeys(value_sum.TOKENS))
+    values = np.random.default_rng(27).standard_normal((len(kinds), 2))
+
+    def at(vector: np.ndarray, position: int) -> np.ndarray:
+        return np.asarray(rc.rotation_matrix(position + start, theta, "interleaved") @ vector)
+
+    query = at(head.q @ x[5], 5)
+    weights = np.exp([query @ at(head.k @ x[n], n) / 4 for n in range(6)])
+    total = np.zeros(2)
+    for n, word in enumerate(value_sum.TOKENS):
+        value, angle = values[kinds.index(word)], (n + start) * rope.theta[single(rope)] * rotate_v
+        turned = [
+            math.cos(angle) * value[0] - math.sin(angle) * value[1],
+            math.sin(angle) * value[0] + math.cos(angle) * value[1],
+        ]
+        total += weights[n] / weights.sum() * np.array(turned)
+    return total
+
+
+@pytest.mark.parametrize("rope", [rc.Rope(32, 500.0, 64), rc.Rope(128, 1e4)])
+def test_the_sum_of_values_stays_and_turns_with_the_text_where_values_do(rope: rc.Rope) -> None:
+    film = unwrap(word_vectors.word_vectors)(rope, T)
+    still, also = (value_sum.chains(rope, rotate_v=each)[:, -1] for each in (False, True))
+    for start in range(value_sum.FRONT + 1):
+        for ends, rotate_v in ((still, False), (also, True)):
+            np.testing.assert_allclose(ends[start, ::-1], attention_output(rope, start, rotate_v), atol=1e-12)
+    assert np.ptp(still, axis=0).max() < 1e-12
+    finding = film.scene.finding_at({"token": 5, "later": 1, "moved": 3, "beat": 3})
+    assert f"the right one is turned by {degrees(3 * rope.theta[single(rope)])}." in finding
+    outputs = [panel for panel in film.scene.panels if panel.first_beat == 3][1:]
+    for panel, ends in zip(outputs, (still, also), strict=True):
+        (output,) = (mark for mark in panel.marks if mark.get("symbol") == "o")
+        for start in (0, 5):
+            at = output["length"] * np.exp(1j * output["angle"].at({"moved": start})[0])
+            assert at == pytest.approx(complex(*ends[start]), abs=1e-9)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -185,11 +218,53 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
 @pytest.mark.parametrize("unit", UNITS[:2])
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
     built = Choices("RMSNorm", place, parallel, unit, True)
-    film = figures.diagram("X", None, built, ROPE, T)
-    shapes = unpacked(film.packed(T).data)[1]["panels"][BLOCK]["marks"]
+    film = figures.layer("X", None, built, T)
+    shapes = unpacked(film.packed(T).data)[1]["panels"][0]["marks"]
     arrows = [shape for shape in shapes if shape["kind"] == "line" and shape["fill"] != "none"]
     parts = len(np.asarray(film.table()["part"]))
     assert len(arrows) >= parts - 1, "all but the input"
+
+
+@pytest.mark.parametrize("norm, unit", [(NORMS[k % 2], unit) for k, unit in enumerate(UNITS)])
+@pytest.mark.parametrize("place, parallel", [(place, parallel) for place in PLACES for parallel in (False, True)])
+def test_the_formulas_are_those_of_the_layer(norm: str, place: str, parallel: bool, unit: str) -> None:
+    """Run each written formula as Python on numbers, beside the same layer by hand."""
+    built = Choices(norm, place, parallel, unit, True)
+    _, formulas = unwrap(figures.layer)("X", None, built, T).scene.panels
+    update, _, _, normed, _, fed, *_ = lines_of(formulas)
+    rng = np.random.default_rng(4)
+    start, g, b = rng.standard_normal((3, 6))
+    w = {name: rng.standard_normal((6, 6)) for name in "₁₂₃"}
+    functions: dict[str, Callable[[Any], Any]] = {
+        "ReLU": torch.relu,
+        "GELU": torch.nn.functional.gelu,
+        "SiLU": torch.nn.functional.silu,
+    }
+    functions |= {"ReLU²": lambda z: torch.relu(z) ** 2, "sigmoid": torch.sigmoid}
+
+    def n(x: np.ndarray) -> np.ndarray:
+        mean = x.mean() if "mean(x))" in normed else 0.0
+        return np.asarray(g * (x - mean) / np.sqrt(((x - mean) ** 2).mean()) + b * ("+ b" in normed))
+
+    def f(x: np.ndarray) -> np.ndarray:
+        name = fed.split("W₂ ")[1].lstrip("(").split("(")[0]
+        inner = functions[name](torch.from_numpy(w["₁"] @ x)).numpy()
+        return np.asarray(w["₂"] @ (inner * (w["₃"] @ x) if "⊙ W₃" in fed else inner))
+
+    x, names = start, {"N": n, "A": np.sin, "F": f}
+    for step in update.split(",  "):
+        x = eval(step.removeprefix("x ← "), names | {"x": x})
+    inside = n if place in ("pre", "double") else lambda z: z
+    outside = n if place in ("double", "inner") else lambda z: z
+    after = n if place == "post" else lambda z: z
+    mid = after(start + outside(np.sin(inside(start))))
+    true = after(mid + outside(f(inside(mid))))
+    if parallel:
+        true = after(start + outside(np.sin(inside(start))) + outside(f(inside(start))))
+    np.testing.assert_allclose(x, true)
+    theirs = torch.nn.functional.layer_norm(torch.from_numpy(start), (6,)).numpy() * g + b
+    rms = torch.nn.functional.rms_norm(torch.from_numpy(start), (6,)).numpy() * g
+    np.testing.assert_allclose(n(start), theirs if norm == "LayerNorm" else rms, atol=1e-4)
 
 
 def test_switches_change_the_drawing_and_say_so() -> None:
@@ -198,11 +273,11 @@ def test_switches_change_the_drawing_and_say_so() -> None:
     assert figures.chosen(row, "row", "row", "row", "row") == shown
     built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
     assert built == Choices("RMSNorm", "post", True, "relu2", False)
-    drawing = figures.diagram("BLOOM", shown, built, ROPE, T)
+    drawing = figures.layer("BLOOM", shown, built, T)
     assert "with your changes" in title(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
     assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
-    assert "leaves open" in title(figures.diagram("X", None, usual()[0], ROPE, T))
+    assert "leaves open" in title(figures.layer("X", None, usual()[0], T))
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
@@ -261,6 +336,10 @@ ROWS = [
     Row("block", block_rope.latent, (32, 8, 9)),
 ]
 FILMS = [
-    FilmRow("block", figures.diagram, ("X", None, MADE, ROPE), {"token": 5, "later": 9, "moved": 5, "beat": 3}),
+    *(
+        FilmRow("block", word_vectors.word_vectors, (ROPE,), {"token": 5, "later": 9, "moved": 4, "beat": beat})
+        for beat in (1, 2, 3)
+    ),
+    FilmRow("block", figures.layer, ("X", None, MADE), {}),
     FilmRow("block", drawn.drift, (ROPE,), {}, to_draw),
 ]

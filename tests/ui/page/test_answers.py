@@ -180,7 +180,7 @@ def turned_in_cache(at: At) -> str:
     """Return b: the score of a later query with a key turned once is that of both turned at their own positions."""
     q, k = demo.drawn_vectors(LLAMA.dim)
     assert at("beat") == 2, "the cache is there in the second beat"
-    key, far = 3, at("later")
+    key, far = 1, 4 + at("later")
     turn = {each: rc.rotation_matrix(each, LLAMA.theta, "interleaved") for each in (key, far, key + far)}
     meant = float(attention.score_curve(rc.Spectrum.of(LLAMA.theta), [far], q, k)[0])
     keys = {"a": turn[far] @ turn[key] @ k, "b": turn[key] @ k, "c": k}

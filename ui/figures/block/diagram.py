@@ -1,4 +1,4 @@
-"""The block page's first figure: a word's query, key and value, its cache, and the block with every choice drawn."""
+"""One layer of a model with every choice of it drawn, and the formula of each."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
-from ui.figures.block import vectors, way
 from ui.figures.block.vectors import COLOURS
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.home import single
 from ui.film import marks
 from ui.film.colours import GREY, YELLOW, text_colour_on
-from ui.film.scene import Axis, Mark, Panel, Scene, beats_from_labels, field_control
+from ui.film.scene import Axis, Mark, Panel, Paragraph, Scene, text_panel
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
@@ -163,17 +160,61 @@ def residual(skip: Skip, last: int) -> list[Mark]:
     return arrow(x, [start, start, end, end], GREY)
 
 
+def update(block: Choices) -> str:
+    """Return what a layer does with its input x, N a norm, A attention and F the feed-forward, as a formula.
+
+    >>> update(Choices("RMSNorm", "pre", True, "swiglu", True))
+    'x ← x + A(N(x)) + F(N(x))'
+    >>> update(Choices("LayerNorm", "post", False, "relu", False))
+    'x ← N(x + A(x)),  x ← N(x + F(x))'
+    """
+    inside = "N(x)" if block.place in ("pre", "double") else "x"
+    parts = [f"{part}({inside})" for part in "AF"]
+    if block.place in ("double", "inner"):
+        parts = [f"N({part})" for part in parts]
+    sums = [" + ".join(["x", *parts])] if block.parallel else [f"x + {part}" for part in parts]
+    return ",  ".join(f"x ← N({each})" if block.place == "post" else f"x ← {each}" for each in sums)
+
+
+NORMS = {"RMSNorm": "N(x) = g x / √mean(x²)", "LayerNorm": "N(x) = g (x − mean(x)) / std(x) + b"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "relu2": "ReLU²"}
+GATES = {"glu": "sigmoid", "reglu": "ReLU", "geglu": "GELU", "swiglu": "SiLU"}
+
+
+def feed_forward(unit: str) -> str:
+    """Return the feed-forward with one activation, or with a gate, as a formula.
+
+    >>> feed_forward("relu2"), feed_forward("swiglu")
+    ('F(x) = W₂ ReLU²(W₁ x)', 'F(x) = W₂ (SiLU(W₁ x) ⊙ W₃ x)')
+    """
+    gated = unit in GATES
+    return f"F(x) = W₂ ({GATES[unit]}(W₁ x) ⊙ W₃ x)" if gated else f"F(x) = W₂ {ACTIVATIONS[unit]}(W₁ x)"
+
+
+def _formulas(block: Choices, t: Words) -> Panel:
+    """Return the formula of each choice, with what it does in a sentence."""
+    rows = (
+        (update(block), [t(f"effect.{block.place}"), t("effect.parallel" if block.parallel else "effect.serial")]),
+        (NORMS[block.norm], [t(f"effect.{block.norm}")]),
+        (feed_forward(block.unit), [t("effect.gated" if block.unit in GATES else "effect.plain")]),
+        ("A: " + t("effect.attention"), [t("effect.rotates" if block.rotates else "effect.rotates_not")]),
+    )
+    lines = [
+        Paragraph(text, bold=k == 0, font_size=18 if k == 0 else 15)
+        for head, sentences in rows
+        for k, text in enumerate((head, *sentences))
+    ]
+    return text_panel(*lines, min_width=300, width_share=1.2)
+
+
 @cached_figure
-def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope, t: Words) -> Film:
-    """Return a word's three vectors, the cache for a later query, and one block from its input down to its output.
+def layer(title: str, printed: Choices | None, chosen: Choices, t: Words) -> Film:
+    """Return one layer from its input down to its output, beside the formula of each choice.
 
     ``printed``: what the table says, None where it leaves it open.
     """
     drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
     last = max(box.row for box in drawn)
-    token = field_control(t, "token", range(vectors.FIRST, vectors.LAST + 1), play_seconds=6.0, last_beat=1)
-    later = field_control(t, "later", range(1, way.LATER + 1), first_beat=2, last_beat=2)
-    moved = field_control(t, "moved", range(way.SHIFTS + 1), play_seconds=8.0, first_beat=3)
     shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
     for box in drawn:
         y = last - box.row
@@ -188,33 +229,14 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
     shown = name if chosen == (printed or start) else t("switched", name=name)
     written = t("diagram_title", name=shown) + ("" if chosen.rotates else t("rotates_not"))
     height = ROW_HEIGHT * (last + 1)
-    block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, min_width=230, height=height, first_beat=3)
-    texts_of = vectors.finding(rope, token, t), *way.findings(rope, later, moved, t)
-    panels = *vectors.panels(rope, token, t), way.text(rope, later, t), block, way.output(rope, moved, t)
-    positions = [vectors.CAT, *map(int, token.stops)]
-    theta, pair = float(rope.theta[single(rope)]), single(rope)
+    picture = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, min_width=300, height=height)
     return Film(
-        "diagram",
-        Scene(
-            panels,
-            (token, later, moved),
-            texts_of[-1],
-            beats=beats_from_labels(t, "diagram", *texts_of, hint_controls=("token", "later", "moved")),
-        ),
-        lambda: {
-            "position": positions,
-            "angle_rad": [position * theta for position in positions],
-            "part": [b.text for b in drawn],
-            "row": [b.row for b in drawn],
-        },
-        f"""
-        import numpy as np
-        import rope_core as rc
-        from rope_core.theory.block.choices import choices_of, usual
+        "layer",
+        Scene((picture, _formulas(chosen, t)), (), t("layer_finding", update=update(chosen))),
+        lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
+        """
         from rope_core.hf.catalogue import architectures
-        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        for position in {positions}:
-            print(position, np.degrees(position * rope.theta[{pair}]))
+        from rope_core.theory.block.choices import choices_of, usual
         for row in architectures():
             print(row.id, choices_of(row))
         print(usual())
