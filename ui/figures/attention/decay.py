@@ -208,4 +208,4 @@ def _curve(
     finding = sentence_parts(
         lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=TextTrack((far,), far.stop_labels)
     )
-    return panel, {"distance": d, "score": scores}, finding
+    return panel, {"distance": d.astype(float), "score": scores}, finding
