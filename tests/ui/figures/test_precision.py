@@ -9,14 +9,13 @@ import pytest
 import torch
 
 import rope_core as rc
-from pages.learn.precision import AT
 from rope_core.theory import precision
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures.drawing import Film
-from ui.figures.precision import expected, phase, position
+from ui.figures.precision import drift, expected, phase, position, steps
 from ui.figures.precision import formats as figures
-from ui.film.scene import text_at
+from ui.film.scene import NumberTrack, text_at
 from ui.text.words import Words, powers
 
 T = Words("en", "precision")
@@ -35,45 +34,70 @@ def filmed(wanted: rc.Request, dtype: str, at: int) -> Film:
     return film
 
 
+THETA = np.array([900.0 ** (-2 * i / 16) for i in range(8)])
+
+
+def torch_errors(d: np.ndarray, frequency: float, dtype: str) -> dict[str, np.ndarray]:
+    """Return each step's error (rad) at positions ``d`` with torch's rounding of that step alone."""
+    exact = d * frequency
+    spelt = np.arctan2(cast(np.sin(exact), dtype), cast(np.cos(exact), dtype)) - exact
+    with np.errstate(invalid="ignore"):
+        return {
+            "inv_freq": d * (cast(frequency, dtype) - frequency),
+            "position": (cast(d, dtype) - d) * frequency,
+            "angle": cast(exact, dtype) - exact,
+            "table": np.remainder(spelt + math.pi, 2 * math.pi) - math.pi,
+        }
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_every_dial_and_curve_is_torchs_rounding_of_the_pair_whose_frequency_is_held_worst(dtype: str) -> None:
-    wanted, at = request(16, 900.0), 3000
-    film = filmed(wanted, dtype, at)
-    theta = np.array([900.0 ** (-2 * i / 16) for i in range(8)])
-    single_one = theta[np.abs(cast(theta, dtype) - theta).argmax()]
-
-    def errors(d: np.ndarray) -> dict[str, np.ndarray]:
-        exact = d * single_one
-        spelt = np.arctan2(cast(np.sin(exact), dtype), cast(np.cos(exact), dtype)) - exact
-        with np.errstate(invalid="ignore"):
-            return {
-                "inv_freq": d * (cast(single_one, dtype) - single_one),
-                "position": (cast(d, dtype) - d) * single_one,
-                "angle": cast(exact, dtype) - exact,
-                "table": np.remainder(spelt + math.pi, 2 * math.pi) - math.pi,
-            }
-
+def test_the_rounded_arrow_and_its_line_are_torchs_of_the_frequency_that_is_held_worst(dtype: str) -> None:
+    film = filmed(request(16, 900.0), dtype, 3000)
+    worst = int(np.abs(cast(THETA, dtype) - THETA).argmax())
+    step = float(cast(THETA[worst], dtype)) - THETA[worst]
     control = film.scene.controls[1]
-    d, passed, k = np.array(control.stops), phase.looked_at(), control.nearest(at)
+    *dials, line = (panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2)
+    for panel, word in zip(dials, (1, 100, 3000), strict=True):
+        at = {"at": control.nearest(word)}
+        rounded, exact = (
+            float(np.ravel(angle.at(at) if isinstance(angle, NumberTrack) else angle)[0])
+            for angle in (mark["angle"] for mark in panel.marks if mark["kind"] == "vector")
+        )
+        assert math.pi / 2 - exact == pytest.approx(word * THETA[worst], abs=1e-9)
+        assert exact - rounded == pytest.approx(word * step, abs=1e-9)
+        off = drift.error_text(word * step, T)
+        assert any(off in text_at(mark["content"], at) for mark in panel.marks if mark["kind"] == "text")
+    grown = next(mark for mark in line.marks if mark["kind"] == "line" and mark["colour"] == "ink")
+    assert grown["y"][1] / grown["x"][1] == pytest.approx(abs(math.degrees(step)))
+    assert 100 < grown["y"][1] <= 360 * (1 + 1e-9)
+    finding = film.scene.finding_at({"near": 1001, "at": 3000, "beat": 2})
+    assert f"off by {drift.error_text(3000 * step, T)}: 30 times as far" in finding
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_every_curve_is_the_largest_of_torchs_errors_of_all_pairs_and_its_verdict_is_the_sentence_s(dtype: str) -> None:
+    at = 3000
+    film = filmed(request(16, 900.0), dtype, at)
+    control, passed = film.scene.controls[1], phase.compared_positions()
+    d, k = np.array(control.stops), control.nearest(at)
     table = {name: np.asarray(column, dtype=float) for name, column in film.table().items()}
-    lines = [shape for shape in film.scene.panels[-1].marks if shape["kind"] == "line"][1:]
-    stages = film.scene.finding_at({"near": 1001, "at": at, "beat": 2})
-    dials = [panel for panel in film.scene.panels if panel.first_beat == 2]
-    for panel, line, (stage, error) in zip(dials, lines, errors(d).items(), strict=False):
-        whole = [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ()))]
-        true, rounded = (shape["angle"] for shape in whole if shape["kind"] == "vector")
-        seen = np.isfinite(error)
-        assert true == math.pi / 2 and seen.any()
-        np.testing.assert_allclose(true - rounded.keyframes[seen, 0], error[seen], atol=1e-9)
-        np.testing.assert_allclose(table[f"{stage}_rad"][seen], np.abs(error[seen]), atol=1e-9)
-        assert f" {phase.off(error[k], T)}" in stages
-        # The largest up to a position, among those looked at. Torch rounds a near tie twice, by way of float32.
-        far = np.nan_to_num(np.abs(errors(passed)[stage]), nan=np.inf, posinf=np.inf)
-        largest = np.array([far[passed <= stop].max() for stop in d])
+    chain, curves = (panel for panel in film.scene.panels if panel.first_beat == 3)
+    lines = [mark for mark in curves.marks if mark["kind"] == "line"]
+    finding = film.scene.finding_at({"near": 1001, "at": at, "beat": 3})
+    verdicts = [text_at(mark["content"], {"at": k}) for mark in chain.marks if mark["kind"] == "text"]
+    by_pair = [torch_errors(passed.astype(float), float(frequency), dtype) for frequency in THETA]
+    for line, stage in zip(lines, figures.SINGLE, strict=True):
+        far = np.abs([errors[stage] for errors in by_pair])
+        worst = np.where(np.isfinite(far), far, np.inf).max(axis=0)
+        largest = np.array([worst[passed <= stop].max() for stop in d])
+        # Torch rounds a near tie twice, by way of float32.
         np.testing.assert_allclose(table[f"{stage}_largest_rad"], largest, rtol=1e-3)
         drawn = np.isfinite(line["y"])
         np.testing.assert_allclose(10 ** line["y"][drawn], np.degrees(largest[drawn]), rtol=1e-3)
         assert drawn.sum() == (np.isfinite(largest) & (largest > 0)).sum()
+        text = drift.error_text(float(table[f"{stage}_largest_rad"][k]), T)
+        assert f" {text}" in finding
+        assert f"{'✓' if math.degrees(largest[k]) < 1 else '✗'} {text}" in verdicts
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
@@ -96,15 +120,15 @@ def test_the_position_that_is_stored_is_torchs_and_the_arrow_is_where_it_points(
         assert (f"as {held:,.0f}:" in sentence) == (held != m)
 
 
-def test_every_position_is_looked_at_first_and_the_lines_names_stand_apart() -> None:
-    passed = phase.looked_at()
-    np.testing.assert_array_equal(passed[:4096], np.arange(1, 4097))
+def test_every_position_is_compared_first_and_the_lines_names_do_not_overlap() -> None:
+    passed = phase.compared_positions()
+    np.testing.assert_array_equal(passed[:512], np.arange(1, 513))
     assert passed[-1] == figures.REACH and (np.diff(passed) > 0).all()
     panel = filmed(request(128, 10_000.0), "bfloat16", 3000).scene.panels[-1]
     half, *names = (shape for shape in panel.marks if shape["kind"] == "text")
     assert 10 ** half["y"] == pytest.approx(180)
     places = sorted(float(name["y"]) for name in names)
-    assert len(names) == 4 and min(np.diff(places)) * phase.HIGH / (panel.y.high - panel.y.low) >= phase.LINE - 1e-6
+    assert len(names) == 4 and min(np.diff(places)) * steps.HIGH / (panel.y.high - panel.y.low) >= steps.LINE - 1e-6
     assert places[-1] <= panel.y.high
     assert chart(figures.real("angle", T)).layout.shapes[0].y0 == math.pi
 
@@ -121,25 +145,12 @@ def test_every_position_is_looked_at_first_and_the_lines_names_stand_apart() -> 
     ],
 )
 def test_an_error_is_written_in_degrees_and_past_a_turn_in_turns(error: float, text: str) -> None:
-    assert phase.off(error, T) == text
-
-
-def test_the_default_position_is_one_that_bfloat16_cannot_hold() -> None:
-    assert cast(float(AT.default), "bfloat16") == AT.default - 1
-    film = filmed(request(128, 10_000.0), "bfloat16", AT.default)
-    held = float(cast(AT.default, "bfloat16")) - AT.default
-    moved = math.degrees(held * rc.Rope(128, 10_000.0).theta[1])
-    assert f"a rounded position by {moved:.3g}°".replace("-", "") in film.scene.finding_at(
-        {"near": 1001, "at": AT.default, "beat": 2}
-    )
+    assert drift.error_text(error, T) == text
 
 
 def test_a_format_that_overflows_is_named_and_left_out() -> None:
     film = filmed(request(8, 50.0), "float16", 2**20)
-    assert all("overflow" in film.scene.finding_at({"near": 1001, "at": 2**20, "beat": beat}) for beat in (2, 3))
-    dials = [panel for panel in film.scene.panels if panel.first_beat == 2]
-    rounded = dials[figures.SINGLE.index("position")]
-    assert np.isnan(rounded.marks[3]["angle"].keyframes[-1])
+    assert "overflow" in film.scene.finding_at({"near": 1001, "at": 2**20, "beat": 3})
     assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
 
 
@@ -192,8 +203,11 @@ def question(t: Words) -> str:
 
 
 FILMS = [
-    FilmRow(
-        "precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"near": 1001, "at": 3000, "beat": 2}
+    *(
+        FilmRow(
+            "precision", phase.drifting, (REQUEST, dtype, phase.stops(3000)), {"near": 1001, "at": 3000, "beat": beat}
+        )
+        for dtype, beat in (("bfloat16", 2), ("float32", 2), ("float16", 3))
     ),
     FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, question),
 ]

@@ -9,7 +9,8 @@ import rope_core as rc
 from rope_core.theory import precision
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.precision.formats import spectrum_code
-from ui.figures.precision.phase import raised, stops
+from ui.figures.precision.phase import stops
+from ui.figures.precision.steps import raised
 from ui.figures.predicted import compared
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE
