@@ -65,21 +65,19 @@ def top(page: Frame, drawn: tuple[str, str]) -> None:
         drawing = figures.curves(shown, page.get(SOURCE), page.t, every=page.get(ALL))
         page.show(drawing, figures.curves, view.of_kind, view.point)
     page.controls.toggle(ALL)
-    left, middle, right = page.columns(3, 5, 3, level=True)
+    left, right = page.columns(3, 5, level=True)
     with left:
         names = {name: page.t("here") if name == view.HERE else view.shipped(name).hardware for name in SOURCE.choices}
         page.controls.select(SOURCE, names.__getitem__)
     if page.get(SOURCE) != drawn[0]:
         page.store.put(KIND, "")
-    with middle:
+    with right:
         kinds = measured.kinds(source)
         if kinds:
             page.controls.select(
                 Field(KIND.name, "choice", next(iter(kinds)), choices=tuple(kinds)),
                 lambda word: words.kind_text(kinds[word], page.t),
             )
-    with right:
-        page.bar()
     if (page.get(SOURCE), page.get(KIND)) != drawn:
         page.redraw()
     if source.points and not source.trouble:

@@ -148,7 +148,6 @@ def top(page: Frame, drawn: configs.Shown) -> None:
         glance(page, now, rope)
     if rope is not None:
         page.caption(figures.summary(rope, page.t))
-    page.bar()
 
 
 def glance(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:

@@ -75,11 +75,9 @@ def top(page: Frame) -> None:
     """Draw one recorded text under the hand, and why reading fails."""
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
-        page.bar()
         missing(page, "sweep")
         return
     under_the_hand(page, seen)
-    page.bar()
 
 
 def tasks(page: Frame) -> None:
@@ -328,7 +326,6 @@ def body(page: Frame) -> None:
     page.live(top)
     page.live(tasks)
     page.prose("why")
-    page.symbols()
     page.deeper("ladder", every_line, ladder)
     for section, panel, parts in (
         ("live", "sweep", (live,)),

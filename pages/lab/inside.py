@@ -47,7 +47,6 @@ def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
     """Pairs stopped and positions changed under the model."""
     film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
     page.show(film, change.breaking, inside.one_back, inside.moved, ask=SLOWEST)
-    page.bar()
     page.prose("break")
     page.controls.segments(KIND)
     page.controls.text(TEXT)
@@ -89,7 +88,6 @@ def sizes(page: Frame, text: bytes, positions: inside.Positions) -> None:
 def model(page: Frame) -> None:
     """Draw the model at work on the visitor's text; one part, because every figure follows the text."""
     if not WEIGHTS:
-        page.bar()
         page.note(page.t("no_weights"))
         return
     text, positions = text_of(page.store), positions_of(page.store)

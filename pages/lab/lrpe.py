@@ -79,10 +79,8 @@ def the_op(page: Frame) -> None:
     marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
     film = turning.stages(case_of(page.store, 0), *marked, page.t)
     page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages, ask=ON)
-    page.bar()
     page.predict(AFTER)
     settings(page)
-    page.symbols()
 
 
 def tasks(page: Frame) -> None:

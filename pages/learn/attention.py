@@ -63,13 +63,11 @@ def one_score(page: Frame) -> None:
         words = spread.lengths(rope.train_len, page.get(KEYS))
         drawing = film.decaying(rope, kind, vectors, reach, at, texts, words, page.t)
         page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention, ask=FADE)
-    page.bar()
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)
     if page.get(VECTORS) == "own":
         page.controls.beside(OWN_Q, OWN_K, draw=page.controls.text)
-    page.symbols()
 
 
 def larger_base(page: Frame) -> None:

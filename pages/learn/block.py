@@ -76,8 +76,6 @@ def vectors_of_a_word(page: Frame) -> None:
     """Draw a word's query, key and value, stored keys with a later query, and the sum of values."""
     film = word_vectors.word_vectors(page.store.rope(), page.t)
     page.show(film, word_vectors.word_vectors, attention_output, ask=TURNED)
-    page.bar()
-    page.symbols()
 
 
 def parts(page: Frame) -> None:

@@ -67,9 +67,7 @@ def hands(page: Frame) -> None:
     spans = stops(DISTANCE, page.get(DISTANCE))
     film = figures.dials(rope, requests, factors, spans, page.t)
     page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle, ask=FASTEST)
-    page.bar()
     page.refusals(refused)
-    page.symbols()
     page.prose("ideas")
     if page.predict(WORST):
         page.prose("linear")

@@ -64,7 +64,6 @@ def order(page: Frame) -> None:
     """Two words that change places, and what attention hands to a third."""
     film = exchange.swapping(page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
     page.show(film, exchange.swapping, compare.outputs, compare.logits, ask=WITHOUT)
-    page.bar()
 
 
 def reordering(page: Frame) -> None:
@@ -96,7 +95,6 @@ def turning(page: Frame) -> None:
     """Draw the linear map from one position to a later one, drawn as a rotation."""
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
     page.show(film, parts.rotation, additive.shift_map, additive.shift_residual)
-    page.symbols()
 
 
 def chooser(page: Frame) -> None:

@@ -38,8 +38,6 @@ def spectrum(page: Frame) -> None:
     numbers = page.get(DIM), bases, page.get(TRAIN_LEN), pairs, page.get(VIEW), page.get(SPAN), page.store.default(BASE)
     film = figures.heat(*numbers, page.get(BASE), page.t)
     page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.table, frequency_demo.incomplete, ask=LONGER)
-    page.bar()
-    page.symbols()
     page.predict(MIDDLE)
     left, right = page.columns(1, 1)
     with left:

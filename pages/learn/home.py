@@ -27,7 +27,6 @@ def picture(page: Frame) -> None:
     at = stops(DISTANCE, page.get(DISTANCE))
     film = figures.angle_of_distance(page.store.rope(), page.get(POSITION), at, page.t)
     page.show(film, figures.angle_of_distance, ask=BOTH)
-    page.bar()
 
 
 def tasks(page: Frame) -> None:

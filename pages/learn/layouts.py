@@ -32,8 +32,6 @@ def same_rotation(page: Frame) -> None:
     """One rotation, its dimensions in two orders."""
     film = seats.permutation(page.store.rope(), page.get(WIDTH), integer_window(page.get(POSITION)), page.t)
     page.show(film, seats.permutation, convert, layout_demo.two_orders, ask=FIRST_TOKEN)
-    page.bar()
-    page.symbols()
     if page.get(MODEL) != CUSTOM:
         page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
 

@@ -46,8 +46,6 @@ def whole(page: Frame) -> None:
     film = figures.which(page.store.rope(), page.t)
     sources = position_demo.last_reads, position_demo.cached_reads, rc.multimodal_positions
     page.show(film, figures.which, position_demo.padded_positions, *sources, ask=COUNTED)
-    page.bar()
-    page.symbols()
     page.predict(RENUMBERED)
 
 

@@ -35,9 +35,7 @@ def phase(page: Frame) -> None:
     """How far the angle is off, by stage."""
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
     page.show(drawing, film.drifting, precision.phase_error, precision.round_to, ask=WHOLE)
-    page.bar()
     page.controls.segments(DTYPE, str)
-    page.symbols()
 
 
 def table(page: Frame) -> None:

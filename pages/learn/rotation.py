@@ -40,9 +40,7 @@ def circle(page: Frame) -> None:
     windows = (integer_window(page.get(M)), integer_window(page.get(N)), integer_window(page.get(SHIFT)))
     drawing = figures.turning(rope, page.get(PAIR), *windows, page.t)
     page.show(drawing, figures.turning, attention.pair_contributions, demo.score, ask=LEFT)
-    page.bar()
     page.controls.slider(last_pair(PAIR, rope))
-    page.symbols()
 
 
 def tasks(page: Frame) -> None:

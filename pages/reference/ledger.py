@@ -53,7 +53,6 @@ def top(page: Frame) -> None:
         page.show(figures.swapped(page.t), figures.swapped, columns)
         page.caption(page.t("swapped_source", source=figures.named("003", page.t)))
         page.goto("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
-    page.bar()
 
 
 def overview(page: Frame) -> None:

@@ -56,7 +56,6 @@ def dozen(page: Frame) -> None:
     """Draw known models' slowest pairs in a longer text, then all pairs cut at a length."""
     times, lengths = stops(TIMES, page.get(TIMES)), stops(CONTEXT, page.get(CONTEXT))
     page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.rows, survey.Row, ask=SLOW_BY)
-    page.bar()
 
 
 def catalogue(page: Frame) -> None:

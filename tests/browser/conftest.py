@@ -24,6 +24,7 @@ from playwright.sync_api import (
 
 from rope_core.jobs import control
 from tests.conftest import CHROMIUM
+from ui.text.words import Words
 
 # Each window would load two pages for its address bar, which headless nobody sees: a third of a visit's processor time.
 UNSEEN = "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"
@@ -186,12 +187,24 @@ def tab(browser: Browser, app: str) -> Iterator[Visit]:
         visit.close()
 
 
+def in_menu(page: Page, label: str) -> None:
+    """Press a button of those behind the one beside the title."""
+    page.get_by_role("button", name=Words("en", "labels")("frame.menu"), exact=True).click()
+    page.get_by_role("button", name=label, exact=True).click()
+
+
+def reset(page: Page) -> None:
+    """Bring a page back to its defaults."""
+    in_menu(page, "Reset")
+    page.keyboard.press("Escape")
+
+
 @pytest.fixture
 def rotation(tab: Visit) -> Page:
     """Return the rotation page at its second step and its defaults; Reset brings them back."""
     page = tab.page
     if not re.search(r"rotation\?(lang=en&beat=2|beat=2&lang=en)$", page.url):
-        page.get_by_role("button", name="Reset", exact=True).click()
+        reset(page)
         page.wait_for_url(re.compile(r"rotation\?lang=en$"))
         tab.settle()
         page.get_by_role("button", name="Step 2").click()

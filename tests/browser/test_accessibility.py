@@ -153,7 +153,7 @@ def test_menus_boxes_and_sentences(browser: Browser, app: str) -> None:
     expect(page.get_by_role("listbox")).to_be_visible()
     assert violations(page) == []
     page.keyboard.press("Escape")
-    for box in (Words("zh", "labels")("frame.share"), Words("zh", "labels")("frame.details")):
+    for box in (Words("zh", "labels")("frame.menu"), Words("zh", "labels")("frame.details")):
         page.get_by_role("button", name=box).first.click()
         reader.settle()
         assert violations(page) == []

@@ -316,6 +316,7 @@ def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     talk, visit = lessons.talk("en", "tour"), Visit(browser)
     assert talk
     page = opened(visit, f"{book}?lang=en")
+    page.locator(".menu > summary").click()
     page.get_by_text(Words("en", "labels")("frame.present"), exact=True).click()
     page.get_by_role("button", name=talk.title).click()
 
@@ -421,7 +422,7 @@ def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Brows
     film = inside.locator(".film[data-ready]")
     expect(film.first.locator(".film-step[aria-current]")).to_have_text("2")
     assert sum(map(Locator.is_visible, film.all())) == 1
-    for away in ("nav", "h1", "search", ".bar", ".fold", ".onward"):
+    for away in ("nav", "h1", "search", ".menu", ".fold", ".onward"):
         assert not any(map(Locator.is_visible, inside.locator(away).all())), away
     out = inside.locator(".way-out a")
     assert out.get_attribute("href") == f"{book}clock/?beat=2&lang=en"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, painted, resting, until
+from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, painted, reset, resting, until
 from tests.support.painted import as_python_has_it, at, pairs
 
 pytestmark = pytest.mark.browser
@@ -138,7 +138,7 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     again = open_film(other, app, rotation.url.split("?")[1])
     expect(again.locator(".film-finding")).to_have_text(sentence)
     # Reset reaches the picture too.
-    rotation.get_by_role("button", name="Reset", exact=True).click()
+    reset(rotation)
     begun = before | {"beat": 1}
     assert until(rotation, lambda: at(film), lambda now: now == begun) == begun
 

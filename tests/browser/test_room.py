@@ -59,4 +59,6 @@ def test_a_talk_starts_by_keyboard_alone(browser: Browser, app: str) -> None:
     first = page.locator("[data-testid=stPopoverBody] button").first
     expect(first).to_be_focused()
     page.keyboard.press("Enter")
+    expect(page.locator("[data-testid=stDialog] .st-key-panel-page button")).to_be_focused()
+    page.keyboard.press("Enter")
     page.wait_for_url("**display=stage**")

@@ -16,7 +16,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import DESK, PHONE, Visit, resting, until
+from tests.browser.conftest import DESK, PHONE, Visit, in_menu, resting, until
 from tests.browser.test_pages import address
 from tests.test_pages import NAMES
 from ui.present import lessons
@@ -175,7 +175,7 @@ def test_a_lesson_file_of_one_s_own_is_text_and_moves_across_pages(app: str, vis
         '[[steps]]\npage = "models"\nsay = "Second"\nstate = { context = 100000 }\n'
     )
     page = visit.open(f"{app}/?lang=en")
-    page.get_by_role("button", name="Present").click()
+    in_menu(page, "Present")
     bad.write_text(good.replace('"models"', '"nowhere"'), "utf-8")
     page.locator("input[type=file]").set_input_files(bad)
     expect(page.locator("[data-testid=stAlert]")).to_contain_text("Step 2: there is no page nowhere.")

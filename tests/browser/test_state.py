@@ -101,7 +101,7 @@ def test_switching_language_or_page_keeps_every_value(rotation: Page) -> None:
 
 def test_a_typed_odd_width_is_refused_and_the_view_stays(rotation: Page) -> None:
     before = finding(rotation, "Query at position")
-    rotation.get_by_role("button", name=re.compile("d = 128")).click()
+    rotation.get_by_role("button", name="More", exact=True).click()
     box = rotation.get_by_role("spinbutton", name="Rotary width d")
     box.fill("7")
     box.press("Enter")

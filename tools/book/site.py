@@ -27,7 +27,7 @@ HEAD, FOOT = "<!-- head -->", "<!-- foot -->"
 """Where a page's words about itself go, once all pages are there (about.py)."""
 BARE = (
     ".plot, .film {height: auto !important; min-height: 0 !important; overflow: auto}"
-    ".bar, .popover, .control, .button, .choices, .grade button {display: none}"
+    ".menu, .popover, .control, .button, .choices, .grade button {display: none}"
 )
 """The style for readers without scripts: numbers in a figure's place, and nothing to press."""
 ROWS, COLUMNS = 12, 8

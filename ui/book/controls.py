@@ -9,7 +9,7 @@ from typing import Any
 
 from ui.book.places import Places
 from ui.page import controls
-from ui.page.controls import Names, Place, hideable
+from ui.page.controls import Names, hideable
 from ui.page.state import Field, Value
 from ui.page.store import Store
 from ui.text.words import Words, short
@@ -103,9 +103,6 @@ class Controls(controls.Controls):
         with self.places.inside(self.places.add("beside")):
             for field in fields:
                 (draw or self.slider)(field)
-
-    def behind(self, summary: str) -> Place:
-        return self.places.folding("popover", escape(summary), key="geometry")
 
 
 def _number(given: Any) -> Value:

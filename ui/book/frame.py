@@ -19,6 +19,7 @@ from ui.figures.drawing import Drawing, Film, write
 from ui.page import tasks
 from ui.page.controls import Hand
 from ui.page.menu import SECTIONS, declaration
+from ui.page.symbols import legend, meanings
 from ui.page.tasks import Question
 from ui.present.view import View
 from ui.text.words import Words
@@ -68,6 +69,8 @@ class Book(Stage):
             self.controls.folded = self.view.stage and not self.session.get(CONTROLS)
             try:
                 self.top()
+                if not self.view.stage:
+                    self.menu()
                 self.attempt(partial(self.page.body, self))
                 self.onward()
             except Redraw:
@@ -120,6 +123,8 @@ class Book(Stage):
         finding = self._film(drawing) if isinstance(drawing, Film) else self._figure(drawing)
         if self.view.stage:
             self.take_lead(self.places.here.children[-1])
+            if self.store.shared():
+                self.controls.geometry()
             return
         if ask:
             self.predict(ask)
@@ -171,16 +176,18 @@ class Book(Stage):
     def href(self, name: str, **query: str) -> str:
         return f"{self.root}{folder(name, self.t.lang)}?{urlencode(query)}"
 
-    def bar(self) -> None:
-        with self.places.inside(self.places.add("bar")):
-            if self.store.shared():
-                self.controls.geometry()
-            with self.details(self.t("frame.share"), "share", lazy=False):
-                self.write(self.t("frame.share_help"))
-                self.places.add("code wrapped address", tag="pre", attributes={"tabindex": "0"})
+    def menu(self) -> None:
+        """Draw the button beside the title, and what is behind it."""
+        with self.places.folding("menu", escape(self.t("frame.menu"))):
             with self.details(self.t("frame.present"), "present"):
                 self.talks()
+            if self.store.shared():
+                self.controls.geometry()
             self.button(self.t("frame.reset"), "reset", self.view.again, self.store)
+            self.caption(self.t("frame.share_help"))
+            self.places.add("code wrapped address", tag="pre", attributes={"tabindex": "0"})
+            if meanings(self.t):
+                self.places.add("legend", legend(self.t))
 
 
 def folder(name: str, lang: str) -> str:

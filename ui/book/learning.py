@@ -15,7 +15,6 @@ from ui.figures.drawing import saves
 from ui.page import tasks
 from ui.page.controls import Place
 from ui.page.menu import PATH, declaration
-from ui.page.symbols import legend
 from ui.present.view import View
 from ui.text.escape import plain
 
@@ -29,9 +28,6 @@ class Learning(Content):
     @property
     def staged(self) -> bool:
         return self.view.stage
-
-    def symbols(self) -> None:
-        self.places.add("legend", legend(self.t))
 
     def saves(self, chart: str) -> None:
         self.places.add("row", saves(chart, self.t), key=f"saves.{chart}")

@@ -250,7 +250,7 @@ def _formulas(t: Words) -> Panel:
                 edge = x + side
                 ends = [edge + lip, edge, edge, edge + lip]
                 drawn.append(marks.line(ends, [y + 0.06, y + 0.06, y - 0.16, y - 0.16], "ink", 2))
-    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=330)
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=365)
 
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: Words) -> Panel:
@@ -282,7 +282,7 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
         ],
         min_width=320,
         width_share=1.2,
-        height=340,
+        height=372,
         equal_aspect=True,
         first_beat=beat,
         last_beat=beat,

@@ -16,6 +16,7 @@ from ui.figures import catalogue as models
 from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
 from ui.page.frame import File, Frame
 from ui.page.state import Field
+from ui.page.store import RESET
 from ui.text.words import Words
 
 # Far above any released config.json, and parsed and checked in well under a second.
@@ -82,7 +83,7 @@ class Source:
 
     def view(self) -> View:
         """Return the config in view: text of this session, else the hub's, else the catalogue's."""
-        if self.session.get(f"reset.{self.store.page}"):
+        if self.session.pop(RESET, None) == self.store.page:
             self.session.pop(TEXT, None)
         pasted = self.session.get(TEXT)
         if isinstance(pasted, View):

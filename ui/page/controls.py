@@ -14,7 +14,7 @@ from ui.page import fields
 from ui.page.fields import BASE, CUSTOM, DIM, LAYER, MODEL, TRAIN_LEN
 from ui.page.state import Field, Value
 from ui.page.store import Store
-from ui.text.words import Words, short
+from ui.text.words import Words
 
 Place = AbstractContextManager[object]
 Names = Callable[[str], str]
@@ -67,9 +67,6 @@ class Controls(Protocol):
     def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
         """Draw the controls of fields beside each other, sliders unless ``draw`` draws others."""
 
-    def behind(self, summary: str) -> Place:
-        """Return the place of the exact numbers behind a button that has this summary."""
-
     def draw_slider(self, field: Field, value: Value, stops: list[Value]) -> None:
         """Draw a slider at a value, over ``stops`` where there are some."""
 
@@ -116,20 +113,15 @@ class Controls(Protocol):
         """Return how the model menu names a choice."""
         return self.t("frame.custom") if choice == CUSTOM else models.name(choice)
 
-    def geometry(self, **looks: Any) -> None:
-        """Draw the model menu and, behind one button that says the values in force, the exact numbers."""
-        self.select(MODEL, self.model_name, **looks)
+    def geometry(self) -> None:
+        """Draw the model menu and the exact numbers."""
+        self.select(MODEL, self.model_name)
         model = self.store.get(MODEL)
         kinds = () if model == CUSTOM else models.layer_types(model)
-        if all(map(self.hides, (DIM, BASE, TRAIN_LEN, *((LAYER,) if kinds else ())))):
-            return
-        rope = self.store.rope()
-        summary = self.t("frame.geometry", dim=rope.dim, base=short(rope.base), train_len=short(rope.train_len))
-        with self.behind(summary):
-            if kinds:
-                self.select(Field(LAYER.name, "choice", kinds[0], choices=kinds, shared=True), str)
-            for field in (DIM, BASE, TRAIN_LEN):
-                self.number(field)
+        if kinds:
+            self.select(Field(LAYER.name, "choice", kinds[0], choices=kinds, shared=True), str)
+        if numbers := [field for field in (DIM, BASE, TRAIN_LEN) if not self.hides(field)]:
+            self.beside(*numbers, draw=self.number)
 
 
 class Hand:

@@ -5,7 +5,8 @@ A page file declares ``FIELDS``, the values that its controls set, and ``body(pa
 no Streamlit, no browser. A learning page declares ``TASKS`` as well, what it asks of its reader.
 
 The frame itself writes the page's ``title``, ``claim`` and, where there is one, ``task`` above the body, and below it
-how far the visitor is on the path (``ui.page.menu.way``).
+how far the visitor is on the path (``ui.page.menu.way``). Beside the title is one button, behind which are the model
+with its geometry where the page has one, the link, the presentation, the legend of the page's symbols, and reset.
 """
 
 from __future__ import annotations
@@ -67,12 +68,6 @@ class Frame(Protocol):
 
     def redraw(self) -> None:
         """End this drawing and draw the whole page again."""
-
-    def bar(self) -> None:
-        """Draw share, present and reset, and the model with its geometry where the page has one."""
-
-    def symbols(self) -> None:
-        """Write the legend of the page's symbols (`ui.page.symbols.legend`), which light up in formulas and films."""
 
     def grade(self, function: str) -> None:
         """Have the reader write a ``function`` of `rope grade`, graded in the page where that runs in the browser.

@@ -15,6 +15,8 @@ from ui.work.session import Session
 Note = tuple[str, dict[str, Any]]
 OWN = "own"
 """The session's place for the geometry and scheme of a model that is none of the catalogue."""
+RESET = "reset"
+"""The session's page whose values were forgotten last, until it has dropped what it keeps beside them."""
 
 
 class Store:
@@ -37,14 +39,14 @@ class Store:
         self.page = page
         self.fields = {field.name: field for field in own}
         self.explicit: dict[str, Value] = session.setdefault("values", {})
-        self._session = session
+        self.session = session
         shared = any(field.shared for field in own)
         self._fits = fits or (Store.request if SCHEME in own else Store.rope if shared else lambda _: None)
 
     @property
     def notes(self) -> list[Note]:
         """What is shown once, above the page: (text key, slots)."""
-        notes: list[Note] = self._session.setdefault("notes", [])
+        notes: list[Note] = self.session.setdefault("notes", [])
         return notes
 
     def fits(self) -> None:
@@ -83,7 +85,7 @@ class Store:
         """Return the chosen model's geometry and scheme: the session's own one, or None, for the visitor's values."""
         model = self.explicit.get(MODEL.name, MODEL.default)
         if model == CUSTOM:
-            own: models.Setting | None = self._session.get(OWN)
+            own: models.Setting | None = self.session.get(OWN)
             return own
         return models.setting(model, self.explicit.get(fields.LAYER.name, ""))
 
@@ -142,7 +144,8 @@ class Store:
         self.explicit.update(values)
 
     def reset(self) -> None:
-        """Forget this page's values and the shared ones."""
+        """Forget this page's values and the shared ones; what a page keeps elsewhere it drops by `RESET`."""
+        self.session[RESET] = self.page
         for field in self.fields.values():
             self.explicit.pop(field.slot(self.page), None)
 

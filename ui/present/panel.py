@@ -40,6 +40,7 @@ def panel(view: View) -> None:
     problem: Problem | None = st.session_state.get(PROBLEM)
     if problem:
         st.error(f"{t('problem')} {described(problem, t)}")
+    st.caption(t("frame.present_help"))
     for name in lessons.talks()[-1:]:
         data = lessons.shipped(view.lang, "talks", name)
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")

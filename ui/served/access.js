@@ -135,7 +135,8 @@
     for (const node of all(`[role="${held.role}"]`, held.plot)) if (node.getAttribute('aria-label') === held.name) return node.focus();
   };
 
-  // Alt and P open what presents the page, from anywhere; what a key has opened has the keyboard.
+  // Alt and P open what presents the page, first of what is behind the title's button, from anywhere; what a key has
+  // opened has the keyboard.
   const into = (body, until = performance.now() + 5000) => {
     const first = document.querySelector(body)?.querySelector('button:not(:disabled), a[href], input, textarea');
     if (first) first.focus();
@@ -143,12 +144,13 @@
   };
   document.addEventListener('keydown', event => {
     const own = '[data-testid="stPopover"] button';
-    const wanted = event.altKey && event.code === 'KeyP' && document.querySelector('[class*="st-key-present-"] button');
+    const wanted = event.altKey && event.code === 'KeyP' && document.querySelector('[class*="st-key-menu-"] button');
     if (wanted) {
       event.preventDefault();
       wanted.click();
     }
     if (wanted || ((event.key === 'Enter' || event.key === ' ') && event.target.closest?.(own))) into('[data-testid="stPopoverBody"]');
+    if (event.key === 'Enter' && event.target.closest?.('[class*="st-key-present-"]')) into('[data-testid="stDialog"] [data-testid="stVerticalBlock"]');
   });
 
   // A text too long for its box goes where the same part of the page takes files.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -88,10 +87,3 @@ class Controls(controls.Controls):
         for column, field in zip(st.columns(len(fields)), fields, strict=True):
             with column:
                 (draw or self.slider)(field)
-
-    @contextmanager
-    def behind(self, summary: str) -> Iterator[None]:
-        with self.place, st.popover(summary, key="geometry"):
-            outside, self.place = self.place, nullcontext()
-            yield
-            self.place = outside

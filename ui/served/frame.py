@@ -19,7 +19,7 @@ from ui.page import tasks
 from ui.page.charts import sendable
 from ui.page.controls import Place
 from ui.page.menu import PATH, Declaration, declaration, way
-from ui.page.symbols import legend
+from ui.page.symbols import legend, meanings
 from ui.page.tasks import Question
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
@@ -80,13 +80,16 @@ class Served(Content):
     def top(self) -> None:
         """Draw what is above the parts: the stage, or title, language, claim, task and the lesson's step."""
         st.html(STYLE + access.STYLE)
-        st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
+        # Letters of formulas and films take their meanings from the legend (ui/film/assets/symbols.js).
+        symbols = f"<div hidden>{legend(self.t)}</div>"
+        st.html(access.script(self.t.lang) + symbols, unsafe_allow_javascript=True)
         if self.view.stage:
             self.stage = stage.Stage(self.t, self.view, self.store, self.controls, self.address.link)
             return
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
             language_switch()
+            st.fragment(self._menu)()
         claim = "" if self.claim_in_film else self.t("claim")
         if room := self.view.room:
             # In the claim's own element: with one more, React builds what follows anew; the keyboard loses its place.
@@ -156,6 +159,7 @@ class Served(Content):
         elif place := self.stage.place(drawing.id):
             with place:
                 self._shown(drawing)
+            self._values()
 
     def _shown(self, drawing: Drawing | Film) -> str:
         """Draw a figure, on the stage as high as its place, without buttons over it; return what it shows."""
@@ -185,40 +189,40 @@ class Served(Content):
     def href(self, name: str, **query: str) -> str:
         return f"{'./' if name == PATH[0] else name}?{urlencode(query | {'lang': self.t.lang})}"
 
-    def bar(self) -> None:
-        with st.container(horizontal=True, vertical_alignment="bottom", key="bar"):
-            if self.store.shared():
-                self.controls.geometry(width=230, label_visibility="collapsed")
-            if self.controls.folded:
+    def _menu(self) -> None:
+        """Draw the button beside the title; what is behind it is drawn once it is open."""
+        if self._around() != self.drawn_around or self.store.shared() != self.drawn_for:
+            st.rerun()
+        key, present, words = f"menu.{self.name}", f"present.{self.name}", self.t("frame.present")
+        if st.session_state.get(present):
+            st.session_state[key] = False  # what is in front of a dialog hides it
+            st.dialog(words)(panel.panel)(self.view)
+        with st.popover(self.t("frame.menu"), icon=":material/more_horiz:", on_change="rerun", key=key) as box:
+            if not box.open:
                 return
-            with self.controls.place:
-                if not self.stage:
-                    self._ways_out()
-                reset = f"reset.{self.name}"
-                icon = ":material/restart_alt:"
-                st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=reset, icon=icon)
-
-    def _ways_out(self) -> None:
-        """Draw the link, and the presentation unless another site frames the page."""
-        with st.popover(self.t("frame.share"), icon=":material/share:"):
-            st.write(self.t("frame.share_help"))
+            self.noted()
+            # An embedded page belongs to another site, which is not presented.
+            if not st.context.is_embedded:
+                st.button(words, icon=":material/slideshow:", key=present, width="stretch")
+            self._values()
+            st.caption(self.t("frame.share_help"))
             st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)
-        if st.context.is_embedded:
-            return
-        words, key = self.t("frame.present_help"), f"present.{self.name}"
-        with st.popover(
-            self.t("frame.present"), help=words, icon=":material/slideshow:", on_change="rerun", key=key
-        ) as box:
-            if box.open:
-                panel.panel(self.view)
+            if meanings(self.t):
+                st.html(legend(self.t))
+
+    def _values(self) -> None:
+        """Draw the model with its geometry, where the page has one, and the way back to the defaults."""
+        if self.store.shared():
+            self.controls.geometry()
+        if not self.controls.folded:
+            key, icon = f"reset.{self.name}", ":material/restart_alt:"
+            with self.controls.place:
+                if st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=key, icon=icon):
+                    st.rerun()
 
     @property
     def staged(self) -> bool:
         return self.stage is not None
-
-    def symbols(self) -> None:
-        if not self.stage:
-            st.html(legend(self.t))
 
     def saves(self, chart: str) -> None:
         st.html(saves(chart, self.t))

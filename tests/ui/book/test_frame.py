@@ -144,7 +144,7 @@ def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
 
 def test_a_value_that_is_refused_is_answered_in_a_sentence() -> None:
     book = drawn("clock", {})
-    book.act("page/hands/w.dim", "13")
+    book.act("page/w.dim", "13")
     notes = [node.html for node in book.places.root.all() if node.kind.startswith("note")]
     assert len(notes) == 1 and "even" in notes[0]
     assert book.query() == {"lang": "en"}

@@ -55,7 +55,8 @@ def test_pasted_text_is_shown_and_stays_out_of_the_link(at: AppTest) -> None:
 def test_reset_drops_the_text(at: AppTest) -> None:
     pasted(at, json.dumps(GOOD))
     assert EN("shown.paste") in shown(at)
-    at.button(key="reset.config").click()
+    at.session_state["menu.config"] = True
+    at.run().button(key="reset.config").click()
     at.run()
     assert not at.exception and EN("shown.paste") not in shown(at)
 

@@ -63,6 +63,12 @@ def press(at: AppTest, key: str) -> AppTest:
     return at.button(key).click().run()
 
 
+def with_menu(at: AppTest, name: str) -> AppTest:
+    """Open what is behind the button beside the title."""
+    at.session_state[f"menu.{name}"] = True
+    return at.run()
+
+
 def shown(at: AppTest) -> str:
     return " ".join(mark.value for mark in at.markdown)
 
@@ -284,10 +290,10 @@ LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("config", "block
 
 @pytest.mark.parametrize("name", ["clock", *LONG])
 def test_every_control_of_a_page_can_be_hidden(name: str) -> None:
-    at = opened(name, lang="en")
+    at = with_menu(opened(name, lang="en"), name)
     names = {w.key.split(".")[2] for w in (*at.slider, *at.select_slider, *at.selectbox) if w.key.startswith("w.")}
     assert names
-    at = opened(name, lang="en", hide=",".join(sorted(names)))
+    at = with_menu(opened(name, lang="en", hide=",".join(sorted(names))), name)
     assert not at.exception and not at.warning
     assert not [w.key for w in (*at.slider, *at.select_slider, *at.selectbox)]
 

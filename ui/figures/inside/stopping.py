@@ -138,7 +138,7 @@ def _pairs(
         drawn,
         title,
         min_width=330,
-        height=84,
+        height=92,
         last_beat=1,
         screen=screen,
     )
@@ -192,7 +192,7 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Wo
         t("looks_here"),
         min_width=330,
         width_share=1.15,
-        height=84,
+        height=92,
         last_beat=1,
         screen=screen,
     )
