@@ -3,7 +3,7 @@
 from rope_core import lrpe
 from rope_core.lrpe import demo, explain, linear
 from rope_core.theory import challenges
-from ui.figures.lrpe import drawn, order, turning
+from ui.figures.lrpe import activation_order, cost, drawn, order, running_sum, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.page.fields import BASE, GEOMETRY, beats, left_alone
@@ -21,7 +21,8 @@ WIDTH = Field("width", "int", 16, 4, 64, step=2, even=True)
 FRONT = Field("front", "int", 0, 0, 62, step=2, even=True)
 BEHIND = Field("behind", "int", 0, 0, 62, step=2, even=True)
 HEAD = Field("head", "int", 0, 0, 3)
-LENGTH = Field("length", "int", 32, 1, turning.LENGTHS)
+PLACE = Field("place", "int", activation_order.FIRST_PLACE, 0, activation_order.LAST)
+LENGTH = Field("length", "int", cost.FIRST_LENGTH, 16, 16_384, steps=cost.LENGTHS)
 CAT = Field("cat", "int", order.FIRST, order.FIRST, order.LAST, steps=(order.FIRST, order.LAST))
 TOKEN = Field("token", "int", 0, 0, 11)
 PAIR = Field("pair", "int", 2, 0, 31)
@@ -41,19 +42,19 @@ def case_of(store: Store, offset: int | None = None) -> demo.Case:
 
 
 CLAIM_IN_FILM = True
-BEAT = beats(4)
+BEAT = beats(3)
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
 PROMPT, STEP = 12, 3
 """A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
 ON = Question("on", "b", ((BEAT, 1), (CAT, order.LAST)))
-AFTER = Question("after", "b", ((BEAT, 3), (ACT, "sigmoid"), (OFFSET, 100)))
+AFTER = Question("after", "b", ((ACT, "sigmoid"), (OFFSET, 100)))
 TOGETHER = Question("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
 DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
 NEGATIVE = Drawn("negative")
 TASKS = (ON, AFTER, NEGATIVE, TOGETHER, DECODE)
 
 fits = case_of
-FIELDS = (BEAT, CAT, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, PHI, *GEOMETRY)
+FIELDS = (BEAT, CAT, PLACE, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, PHI, *GEOMETRY)
 
 
 def settings(page: Frame) -> None:
@@ -74,13 +75,20 @@ def settings(page: Frame) -> None:
         page.controls.segments(ALONG)
 
 
+def first_picture(page: Frame) -> None:
+    """Draw how a sum keeps the order of words, why the activation comes first, and what a running sum saves."""
+    film = running_sum.running_sum(page.store.rope().dim, cost.lengths(page.get(LENGTH)), page.t)
+    page.show(film, running_sum.running_sum, lrpe.lrpe_rotate, linear.multiplications, ask=ON)
+
+
 def the_op(page: Frame) -> None:
-    """Draw the op forward, after what it is for."""
-    marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
-    film = turning.stages(case_of(page.store, 0), *marked, page.t)
-    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages, ask=ON)
+    """Draw the op forward, with its arguments."""
+    page.prose("forward")
     page.predict(AFTER)
     settings(page)
+    marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
+    film = turning.stages(case_of(page.store, 0), *marked, page.t)
+    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages)
 
 
 def tasks(page: Frame) -> None:
@@ -135,6 +143,7 @@ def linear_attention(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
+    page.live(first_picture)
     page.live(the_op)
     page.prose("why")
     page.live(tasks)

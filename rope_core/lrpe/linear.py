@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rope_core.errors import whole
 from rope_core.lrpe import explain
 from rope_core.lrpe.activations import activate
 from rope_core.lrpe.demo import gap
@@ -71,6 +72,27 @@ def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offse
         above[m] = turned_q[m] @ state
     by_scores = np.tril(scores) @ v / nonzero(np.tril(plain).sum(axis=1, keepdims=True))
     return LinearAttention(scores, plain, by_scores, above / nonzero((features_q * sums).sum(axis=1, keepdims=True)))
+
+
+def multiplications(length: int, dim: int) -> tuple[int, int]:
+    """Return the multiplications of one causal head over a text: by a table of scores, and by a running sum.
+
+    By the table each pair of words costs 2 dim: its score, and its share of the value. By the running sum each word
+    costs 2 dim**2: the outer product that is added, and the product that reads it. Projections, softmax and divisions
+    are the same or smaller and are not counted.
+
+    Args:
+        length: words, at least 1.
+        dim: width of the head, of queries, keys and values alike.
+
+    Raises:
+        ValueError: on numbers that are not whole or below 1.
+
+    >>> multiplications(255, 128), multiplications(4096, 128)
+    ((8355840, 8355840), (2148007936, 134217728))
+    """
+    words, width = whole("length", length, 1, 2**31 - 1), whole("dim", dim, 1, 2**20)
+    return words * (words + 1) * width, 2 * words * width**2
 
 
 def nonzero(below: Array) -> Array:

@@ -30,7 +30,7 @@ FILMS = {
     "extrapolation": "hesitates",
     "block": "word_vectors",
     "positions": "which",
-    "lrpe": "stages",
+    "lrpe": "running_sum",
 }
 """The film that leads each page."""
 

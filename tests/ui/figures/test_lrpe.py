@@ -9,11 +9,12 @@ import pytest
 
 import rope_core as rc
 from rope_core.lrpe.demo import HEADS, TOKENS, Case
+from rope_core.lrpe.linear import multiplications
 from rope_core.theory.demo import drawn_vectors
 from tests.support.figures import ROPE, Row, chart, read
 from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Drawing
-from ui.figures.lrpe import drawn, order, turning
+from ui.figures.lrpe import activation_order, cost, drawn, order, running_sum, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.film.scene import NumberTrack
@@ -71,32 +72,71 @@ def test_where_both_numbers_are_zero_the_finding_says_that_nothing_turns() -> No
     empty = [bool(max(row) < 0) for row in numbers]
     assert any(empty) and not all(empty)
     for token in range(TOKENS):
-        sentence = scene.finding_at({"length": 0, "offset": 1, "token": token, "cat": 1, "beat": 3})
+        sentence = scene.finding_at({"offset": 1, "token": token})
         assert (T("turn_nothing") in sentence) == empty[token] == ("length stays" not in sentence)
 
 
-@pytest.mark.parametrize("width", [8, 64])
-def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_number(width: int) -> None:
-    scene = unwrap(turning.stages)(Case(width=width), 0, 1, (0, 9), T).scene
-    table, total, _, _, grip, *_ = scene.panels[3].marks
-    row = grip["grab_marks"][0]
-    assert (total["x1"] - total["x0"]) * (total["y1"] - total["y0"]) == width**2
-    for length in (1, 2, 31, 64):
-        at = {"length": length - 1}
-        x, y = (np.append(each, each[0]) for each in (shown_at(table[axis], at) for axis in "xy"))
-        # The shoelace formula: cells of size 1.
-        pairs = sum(1 for m in range(length) for n in range(m + 1))
-        assert abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2 == pairs
-        assert (shown_at(row["x0"], at) < shown_at(row["x1"], at)).sum() == length
-        written_text = scene.finding_at({"length": length, "offset": 0, "token": 0, "cat": 1, "beat": 2})
-        assert (
-            f"{length} words needs {pairs:,} scores" in written_text
-            and f"{width} × {width} = {width**2:,} numbers" in written_text
-        )
+def relu_and_turn(vector: tuple[float, float], place: int, *, activation_first: bool) -> complex:
+    """Return a pair that is cut below 0 and turned by the ninth pair's angle of a head 128 wide, in either order."""
+    a, b = (max(each, 0.0) for each in vector) if activation_first else vector
+    a, b = turned(a, b, place * 1e4 ** (-1 / 8))
+    return complex(a, b) if activation_first else complex(max(a, 0.0), max(b, 0.0))
+
+
+def test_the_score_is_the_same_at_every_place_where_the_activation_comes_first() -> None:
+    film = unwrap(running_sum.running_sum)(128, cost.lengths(512), T)
+    sides = [panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2]
+    seen: dict[bool, list[float]] = {True: [], False: []}
+    for panel, first in zip(sides, (True, False), strict=True):
+        hands = [mark for mark in panel.marks if mark["kind"] == "vector" and not mark.get("stroke_dash")]
+        for place in range(16):
+            pairs = [
+                relu_and_turn(vector, place + step, activation_first=first)
+                for vector, step in ((activation_order.KEY, 0), (activation_order.QUERY, 4))
+            ]
+            seen[first].append((pairs[0] * pairs[1].conjugate()).real)
+            for hand, pair in zip(hands, pairs, strict=True):
+                length, angle = (shown_at(hand[name], {"place": place})[0] for name in ("length", "angle"))
+                if abs(pair) > activation_order.SMALL:
+                    assert length * np.exp(1j * (np.pi / 2 - angle)) == pytest.approx(pair)
+                else:
+                    assert np.isnan(length)
+            finding = film.scene.finding_at({"cat": 1, "place": place, "length": 512, "beat": 2})
+            assert f"{'left score is' if first else 'right one'} {seen[first][-1]:.2f}" in finding
+        np.testing.assert_allclose(activation_order.scores(activation_first=first), seen[first], atol=1e-9)
+    assert np.ptp(seen[True]) < 1e-9 and min(seen[False]) < 1e-9 < 0.9 < max(seen[False])
+
+
+@pytest.mark.parametrize("length, dim", [(1, 3), (7, 2), (12, 5)])
+def test_multiplications_are_those_of_written_loops(length: int, dim: int) -> None:
+    table = running = 0
+    for m in range(length):
+        for n in range(m + 1):
+            table += len([(m, n) for _ in range(dim)]) + len([(m, n) for _ in range(dim)])
+        running += sum(1 for _ in range(dim) for _ in range(dim)) + sum(1 for _ in range(dim) for _ in range(dim))
+    assert multiplications(length, dim) == (table, running)
+
+
+@pytest.mark.parametrize("dim, length", [(16, 1024), (128, 64), (128, 4096)])
+def test_areas_are_in_the_ratio_of_the_multiplications(dim: int, length: int) -> None:
+    film = unwrap(running_sum.running_sum)(dim, cost.lengths(length), T)
+    table, running = (panel for panel in film.scene.panels if panel.first_beat == 3)
+    at = {"length": film.scene.controls[2].nearest(length)}
+    triangle = next(mark for mark in table.marks if mark["kind"] == "line" and mark["fill"] != "none")
+    strip = next(mark for mark in running.marks if mark["kind"] == "rect")
+    x, y = (shown_at(triangle[axis], at) for axis in "xy")
+    area = abs((x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])) / 2
+    other = shown_at(strip["x1"], at)[0] * -shown_at(strip["y0"], at)[0]
+    scores, sums = multiplications(length, dim)
+    # Half a square leaves out half the diagonal.
+    assert area / other == pytest.approx((scores - length * dim) / sums)
+    finding = film.scene.finding_at({"cat": 1, "place": 2, "length": length, "beat": 3})
+    more = "the triangle costs" if scores > sums else "the sum costs"
+    assert f"{more} {max(scores, sums) / min(scores, sums):.3g} times" in finding and f"at {2 * dim - 1:,}." in finding
 
 
 def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_same() -> None:
-    scene = unwrap(turning.stages)(Case(width=8), 0, 1, (0, 9), T).scene
+    scene = unwrap(running_sum.running_sum)(128, cost.lengths(512), T).scene
     theta, k = 1e4 ** (-1 / 8), order.keys() @ [1, 1j]
     orders = np.array([[0, 1, 2, 3, 4, 5], [0, 5, 2, 3, 4, 1]])
     wanted = [k[row].sum() for row in orders], [(k[row] * np.exp(1j * theta * np.arange(6))).sum() for row in orders]
@@ -179,8 +219,15 @@ ROWS = [
     Row("lrpe", lrpe_linear.attention, (ROPE, "relu")),
 ]
 FILMS = [
-    FilmRow(
-        "lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"length": 9, "offset": 9, "token": 4, "cat": 1, "beat": 3}
+    FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"offset": 9, "token": 4}),
+    *(
+        FilmRow(
+            "lrpe",
+            running_sum.running_sum,
+            (16, cost.lengths(300)),
+            {"cat": 1, "place": 3, "length": 300, "beat": beat},
+        )
+        for beat in (1, 2, 3)
     ),
     FilmRow("lrpe", drawn.negative, (8, 77.0), {}, to_draw),
 ]

@@ -1,4 +1,4 @@
-"""Linear attention under the hand: what it saves, one pair that is activated and turned, and the op over all."""
+"""The op under the hand: one pair that is activated and turned, and the numbers of a head before and after."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from rope_core.lrpe.demo import TOKENS, Case
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.lrpe import order
 from ui.figures.lrpe.op import cells, limit, recipe
 from ui.figures.plot import as_bytes
 from ui.film import marks
@@ -22,18 +21,13 @@ from ui.film.scene import (
     Panel,
     Scene,
     TextTrack,
-    beats_from_labels,
     field_control,
     sentence_parts,
 )
 from ui.text.words import Words
 
 EVERY, FAR = 64, (128, 256, 512, 1024, 2048, 4096)
-LENGTHS = 64
-"""The longest text whose table of scores is drawn."""
-ASIDE, ROOM = 30, 14
-"""How far right of the table's corner the running sum is drawn, and the room for the newest word's number, in cells."""
-HALF, GAP = 0.5, 0.06
+HALF = 0.5
 
 
 def offsets(value: int) -> tuple[int, ...]:
@@ -43,7 +37,7 @@ def offsets(value: int) -> tuple[int, ...]:
 
 @cached_figure
 def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
-    """Return a sum of keys in two orders, what is stored over the length, one pair's way through the op, and all's.
+    """Return one pair's way through the op, between all numbers of a head before it and after it.
 
     Args:
         case: the call; its own offset does not count.
@@ -52,10 +46,8 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         starts: offsets to drag to.
         t: the page's words.
     """
-    cat = field_control(t, "cat", (order.FIRST, order.LAST), play_seconds=3.0, last_beat=1)
-    length = field_control(t, "length", range(1, LENGTHS + 1), first_beat=2, last_beat=2)
-    offset = field_control(t, "offset", starts, play_seconds=8.0, first_beat=3)
-    token = field_control(t, "token", range(TOKENS), first_beat=4)
+    offset = field_control(t, "offset", starts, play_seconds=8.0)
+    token = field_control(t, "token", range(TOKENS))
     at = [replace(case, offset=start) for start in starts]
     x, bar = (part[0, :, head] for part in (case.stages.x, case.stages.activated))
     out = np.stack([each.stages.out[0, :, head] for each in at])
@@ -65,8 +57,6 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
     phase = positions * float(case.theta_grid[head, pair])
     where = TextTrack(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
     long = np.hypot(*bar[:, dims].T)
-    # Another row than the offset's own, with an arrow that is seen.
-    framed = 1 + int(long[1:].argmax())
     turn = sentence_parts(
         lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
         m=where,
@@ -76,17 +66,6 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
             both,
             tuple(_rest(angle, float(length), t) for row in phase for angle, length in zip(row, long, strict=True)),
         ),
-    )
-    call = sentence_parts(
-        lambda **slots: t("call_finding", width=case.width, **slots),
-        m=where,
-        offset=TextTrack((offset,), offset.stop_labels),
-        token=TextTrack((token,), token.stop_labels),
-    )
-    counted = sentence_parts(
-        lambda **slots: t("cost_finding", width=case.width, sum=f"{case.width**2:,}", **slots),
-        n=TextTrack((length,), length.stop_labels),
-        scores=_scores(length),
     )
     maps = [
         _cells(values, t(f"map_{name}"), top, dims, token, name, t)
@@ -101,26 +80,11 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         sentence_parts(lambda **slots: t("pair_title", i=pair, **slots), m=where),
         t,
     )
-    findings = order.finding(cat, t), counted, turn, call
     return Film(
         "stages",
-        Scene(
-            (*order.panels(cat, t), _cost(case.width, length, t), maps[0], circle_of, maps[1]),
-            (cat, length, offset, token),
-            call,
-            beats=beats_from_labels(
-                t,
-                "stages",
-                *findings,
-                hint_controls=("cat", "length", "offset", "token"),
-                control_values=({}, {}, {}, {"token": framed}),
-            ),
-        ),
-        lambda: (
-            {"sum as they are": order.sums(False).ravel(), "sum turned": order.sums(True).ravel()}
-            | dict(cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]))
-        ),
-        recipe(case, *order.RECIPE, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
+        Scene((maps[0], circle_of, maps[1]), (offset, token), turn),
+        lambda: dict(cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head])),
+        recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
     )
 
 
@@ -132,84 +96,6 @@ def _rest(angle: float, length: float, t: Words) -> str:
 def couple(values: Array) -> str:
     """Return two numbers as a reader writes a point."""
     return f"({values[0]:.3g}, {values[1]:.3g})".replace("-", "−")
-
-
-def _scores(length: Control) -> TextTrack:
-    """Return how many scores a text of each length has: every word with itself and all before it."""
-    return TextTrack((length,), tuple(f"{np.tri(int(n)).sum():,.0f}" for n in length.stops))
-
-
-def _cost(width: int, length: Control, t: Words) -> Panel:
-    """Return the table of scores, a row for each word, and beside it the running sum, a cell for each number."""
-    count, left = np.array(length.stops)[:, None], float(ASIDE + width)
-    right, low = max(LENGTHS + ROOM, left + width), float(max(LENGTHS, width))
-    # Down the staircase, and back to its left edge.
-    steps = np.minimum(np.repeat(np.arange(LENGTHS + 1.0), 2), count)
-    table = (
-        NumberTrack((length,), np.hstack([steps[:, 1:], 0 * count])),
-        NumberTrack((length,), -np.hstack([steps[:, :-1], count])),
-    )
-    left_of, right_of = (
-        NumberTrack((length,), np.minimum(np.arange(LENGTHS) + side, count)) for side in (GAP, 1 - GAP)
-    )
-    top, bottom = (NumberTrack((length,), -count + side) for side in (1.0, 0.0))
-    middle = NumberTrack((length,), HALF - count)
-    across, down = np.arange(float(right)), -np.arange(low + 1)
-    numbers = t("sum_numbers", width=width, count=f"{width**2:,}")
-    return Panel(
-        Axis(-1.0, right),
-        Axis(-low - 1.0, 7.0),
-        [
-            marks.line(*table, "none", 0, fill=GREY),
-            marks.rect(left, left + width, -float(width), 0.0, PURPLE),
-            marks.line(*_broken(across, np.full_like(across, -low), 0.0), "paper", 0.8),
-            marks.line(*_broken(down, np.full_like(down, right), 0.0)[::-1], "paper", 0.8),
-            marks.drag_handle(
-                length,
-                1.0,
-                middle,
-                BLUE,
-                t("grab_length"),
-                [marks.rect(left_of, right_of, bottom, top, BLUE)],
-                radius_px=0,
-            ),
-            marks.text(
-                0.0,
-                2.0,
-                sentence_parts(lambda **slots: t("table_size", **slots), scores=_scores(length)),
-                anchor="start",
-                bold=True,
-            ),
-            marks.text(left, -width - 5.0, t("sum_size"), PURPLE, anchor="start", bold=True),
-            marks.text(
-                left,
-                -width - 10.0,
-                numbers,
-                PURPLE,
-                anchor="start",
-                bold=True,
-            ),
-            marks.text(
-                NumberTrack((length,), count),
-                middle,
-                sentence_parts(lambda **slots: t("word", **slots), n=TextTrack((length,), length.stop_labels)),
-                BLUE,
-                anchor="start",
-                dx=6,
-                dy=5,
-            ),
-        ],
-        height=290,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
-    )
-
-
-def _broken(at: Array, first: Array, second: float) -> tuple[Array, Array]:
-    """Return lines at ``at`` from ``first`` to ``second``, as one broken path."""
-    gap = np.full_like(at, np.nan)
-    return np.repeat(at, 3), np.column_stack([first, np.full_like(at, second), gap]).ravel()
 
 
 def _cells(
@@ -245,7 +131,6 @@ def _cells(
         title,
         min_width=80,
         height=200,
-        first_beat=3,
     )
 
 
@@ -286,5 +171,4 @@ def _circle(
         min_width=145,
         height=260,
         equal_aspect=True,
-        first_beat=2,
     )

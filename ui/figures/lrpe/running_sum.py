@@ -1,0 +1,65 @@
+"""The LRPE page's first figure: how a sum keeps the order of words, why to activate first, and what it saves."""
+
+from __future__ import annotations
+
+from ui.figures.drawing import Film, cached_figure
+from ui.figures.lrpe import activation_order, cost, order
+from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.text.words import Words
+
+
+@cached_figure
+def running_sum(width: int, lengths: tuple[int, ...], t: Words) -> Film:
+    """Return keys added in two orders, a score by the order of activation and turn, and the cost of a running sum.
+
+    Args:
+        width: of the head whose multiplications are counted.
+        lengths: of the text, to drag to.
+        t: the page's words.
+    """
+    cat = field_control(t, "cat", (order.FIRST, order.LAST), play_seconds=3.0, last_beat=1)
+    place = field_control(t, "place", range(activation_order.LAST + 1), play_seconds=8.0, first_beat=2, last_beat=2)
+    length = field_control(t, "length", lengths, play_seconds=8.0, first_beat=3)
+    findings = order.finding(cat, t), activation_order.finding(place, t), cost.finding(width, length, t)
+    return Film(
+        "running_sum",
+        Scene(
+            (*order.panels(cat, t), *activation_order.panels(place, t), *cost.panels(width, length, t)),
+            (cat, place, length),
+            "",
+            beats=beats_from_labels(
+                t,
+                "running_sum",
+                *findings,
+                hint_controls=("cat", "place", "length"),
+                control_values=(
+                    {},
+                    {"place": activation_order.FIRST_PLACE},
+                    {"length": cost.FIRST_LENGTH},
+                ),
+                act=t(f"act.{activation_order.ACT}"),
+            ),
+        ),
+        lambda: {
+            "sum as they are": order.sums(False).ravel(),
+            "sum turned": order.sums(True).ravel(),
+            "activation first": activation_order.scores(activation_first=True),
+            "turn first": activation_order.scores(activation_first=False),
+        },
+        "\n".join(
+            (
+                *order.RECIPE,
+                "from rope_core.lrpe import lrpe_rotate",
+                "from rope_core.lrpe.linear import multiplications",
+                "import numpy as np",
+                f"key, query = np.array([[{activation_order.KEY}]]), np.array([[{activation_order.QUERY}]])",
+                f"act = {activation_order.ACT!r}",
+                f"for place in range({activation_order.LAST + 1}):",
+                f"    both = (key, place), (query, place + {activation_order.DISTANCE})",
+                "    first = [lrpe_rotate(x, theta, act=act, offset=p)[0, 0] for x, p in both]",
+                "    last = [activate(lrpe_rotate(x, theta, offset=p)[0, 0], act, None) for x, p in both]",
+                "    print(place, first[0] @ first[1], last[0] @ last[1])",
+                f"print([multiplications(n, {width}) for n in (255, 512, 4096)])",
+            )
+        ),
+    )
