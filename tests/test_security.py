@@ -632,7 +632,7 @@ def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pyte
     def fails(*_: object) -> None:
         raise RuntimeError("secret of /srv/ann")
 
-    module = importlib.import_module("ui.figures.rotation.circle")
+    module = importlib.import_module("ui.figures.rotation.score")
     names = [name for name, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
     for name in names:
         monkeypatch.setattr(module, name, fails)

@@ -209,6 +209,6 @@ def rotation(tab: Visit) -> Page:
         tab.settle()
         page.get_by_role("button", name="Step 2").click()
         page.wait_for_url(re.compile("beat=2"))
-    says(page, "Query at position 12,")
+    says(page, "At position 5 the four pairs")
     page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
     return page

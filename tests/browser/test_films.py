@@ -115,32 +115,31 @@ def press_handles(page: Page) -> None:
 
 
 def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
-    rotation: Page, browser: Browser, app: str
+    visit: Visit, browser: Browser, app: str
 ) -> None:
-    film = leading(rotation)
+    page = visit.page
+    page.goto(f"{app}/?lang=en")
+    film = leading(page)
     before = at(film)
-    handle = film.locator(".film-panel:not([hidden]) .film-handle").first
-    circle = film.locator(".film-panel:not([hidden]) svg").first
-    grip, frame = resting(handle.locator(".film-grip")), resting(circle)
+    grip = resting(film.locator(".film-handle:visible .film-grip").nth(1))
+    frame = resting(film.locator(".film-panel:visible svg").nth(1))
     middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
     tip = np.array([grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2])
-    rotation.mouse.move(*tip)
-    rotation.mouse.down()
-    # A whole turn of the hand, the clock's way: 2 pi / theta tokens.
-    for angle in np.linspace(0, 2 * np.pi, 25):
+    page.mouse.move(*tip)
+    page.mouse.down()
+    # Five words the clock's way.
+    for angle in np.linspace(0, 5 * 10_000 ** (-16 / 128), 25):
         c, s = np.cos(angle), np.sin(angle)
-        rotation.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
-    rotation.mouse.up()
-    moved = round(before["m"] + 2 * np.pi / 10_000 ** (-8 / 128))
-    address_has(rotation, f"m={moved}")
+        page.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
+    page.mouse.up()
+    address_has(page, f"position={before['position'] + 5:.0f}")
     sentence = film.locator(".film-finding").inner_text()
     other = Visit(browser)
-    again = open_film(other, app, rotation.url.split("?")[1])
-    expect(again.locator(".film-finding")).to_have_text(sentence)
+    other.page.goto(page.url)
+    expect(leading(other.page).locator(".film-finding")).to_have_text(sentence)
     # Reset reaches the picture too.
-    reset(rotation)
-    begun = before | {"beat": 1}
-    assert until(rotation, lambda: at(film), lambda now: now == begun) == begun
+    reset(page)
+    assert until(page, lambda: at(film), lambda now: now == before) == before
 
 
 def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, app: str) -> None:
@@ -229,34 +228,21 @@ def test_on_a_first_visit_a_thing_moves_once_by_itself_and_sends_nothing(browser
 
 
 def test_a_step_of_a_lesson_plays_once_and_its_end_is_in_the_address(visit: Visit, app: str) -> None:
-    film = open_film(visit, app, "lang=en&display=stage&step=3")
-    address_has(visit.page, "m=13")
-    expect(film.locator(".film-finding")).to_contain_text("Query at 13, key at 5, distance 8: ")
-
-
-def test_the_arc_between_two_arrows_is_the_angle_that_the_sentence_says(visit: Visit, app: str) -> None:
-    """The arrows are 3 turns and more apart as they were turned: the arc goes the shorter way between them."""
-    film = open_film(visit, app, "lang=en&beat=2&m=50")
-
-    def as_written() -> None:
-        radius = 0.4 * float(film.locator(".film-place:visible").first.get_attribute("data-sx") or "nan")
-        length = film.locator("[data-symbol=θ] path:visible").evaluate("node => node.getTotalLength()")
-        degrees = re.findall(r"([0-9.]+)°", film.locator(".film-finding").inner_text())
-        assert np.degrees(length / radius) == pytest.approx(float(degrees[0]), rel=0.01)
-
-    holds(visit.page, as_written)
+    film = open_film(visit, app, "lang=en&display=stage&step=4")
+    address_has(visit.page, "m=64")
+    expect(film.locator(".film-finding")).to_contain_text("At position 64 the four pairs have turned ")
 
 
 def test_play_moves_by_itself_and_rests_on_a_stop(rotation: Page) -> None:
     rotation.emulate_media(reduced_motion="reduce")
     film = leading(rotation)
-    rotation.get_by_role("button", name="Step 2").click()
+    rotation.get_by_role("button", name="Step 3").click()
     button = film.locator(".film-play:visible")
     button.click()
-    expect(film.locator(".film-value").last).not_to_have_text("0")
+    expect(film.locator(".film-value").last).not_to_have_text("4")
     button.click()
-    address_has(rotation, "shift=")
-    assert at(film)["shift"] == int(re.findall(r"shift=(\d+)", rotation.url)[0])
+    address_has(rotation, "apart=")
+    assert at(film)["apart"] == int(re.findall(r"apart=(\d+)", rotation.url)[0])
     rotation.emulate_media(reduced_motion="no-preference")
 
 
@@ -410,7 +396,7 @@ def lit(page: Page, symbol: str) -> None:
 def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
     page = rotation
     page.get_by_role("button", name="Step 2").click()
-    chip, hand = page.locator(".symbol[data-symbol=k]"), page.locator(".film [data-symbol=k]").first
+    chip, hand = page.locator(".symbol[data-symbol=q]"), page.locator(".film [data-symbol=q]:visible").first
     page.mouse.move(640, 300)
     chip.focus()
     expect(hand).to_have_class(re.compile("symbol-lit"))
@@ -419,15 +405,15 @@ def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page
     for _ in range(6):
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollBy(0, 60)")
         painted(page)
-    lit(page, "k")
+    lit(page, "q")
     letter = page.locator(".katex-html .mathnormal", has_text="m").first
     letter.hover()
     expect(page.locator(".film [data-symbol=m]").first).to_have_class(re.compile("symbol-lit"))
     lit(page, "m")
     expect(letter).to_have_attribute("title", re.compile("^m: position"))
-    hand.locator("line").hover(force=True)
+    hand.hover(force=True)
     expect(chip).to_have_class(re.compile("symbol-lit"))
-    lit(page, "k")
+    lit(page, "q")
 
 
 def test_a_link_to_a_section_opens_its_fold(visit: Visit, app: str) -> None:

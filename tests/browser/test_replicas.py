@@ -77,7 +77,7 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
 
     async def lecture() -> None:
         done = asyncio.Event()
-        async with sessions(Load(url, "rotation", "query position m"), 8) as group:
+        async with sessions(Load(url, "rotation", "position of mat"), 8) as group:
             running = [asyncio.create_task(student(each, done)) for each in group]
             result.restart()
             until = time.monotonic() + 120

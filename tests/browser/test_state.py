@@ -7,6 +7,7 @@ import io
 import re
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -20,7 +21,7 @@ from ui.text.words import Words
 pytestmark = pytest.mark.browser
 
 
-QUERY = "query position m"
+QUERY = "position of mat"
 
 
 def press(page: Page, slider: str, key: str = "ArrowRight") -> None:
@@ -56,7 +57,7 @@ def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
     page.locator(".st-key-stage-open label").click()
     for key, place in (("ArrowRight", 8), ("ArrowRight", 9), ("ArrowLeft", 8)):
         press(page, QUERY, key)
-        says(page, f"Query at position {place},")
+        says(page, f"At position {place} the four")
         visit.settle()
     # A press that moves no value runs the whole page, with the old address as well.
     page.locator(".st-key-stage-code button").click()
@@ -68,12 +69,12 @@ def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
     address_has(page, "m=8")
     for go, place in ((page.go_back, 9), (page.go_back, 8), (page.go_back, 7), (page.go_forward, 8)):
         go()
-        says(page, f"Query at position {place},")
+        says(page, f"At position {place} the four")
 
 
 def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
     """As its first request ever: the score is that of another process, and there is no dialog in the way."""
-    values = {"model": "llama-3-8b", "m": "40", "n": "13", "shift": "9", "pair": "2", "beat": "3", "lang": "zh"}
+    values = {"model": "llama-3-8b", "m": "40", "apart": "13", "before": "2", "beat": "3", "lang": "zh"}
     wanted = films.shown(opened("rotation", **values))["rotation.circle"].finding
     with served(ROOT / "app.py") as url:
         visit = Visit(browser)
@@ -81,32 +82,32 @@ def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
         assert page.locator("[role=dialog]").count() == 0
         says(page, wanted)
         page.get_by_text("English", exact=True).first.click()
-        says(page, "Query at 49, key at 22")
+        says(page, "Words 13 apart score")
 
 
 def test_switching_language_or_page_keeps_every_value(rotation: Page) -> None:
     press(rotation, QUERY)
-    says(rotation, "Query at position 13,")
+    says(rotation, "At position 6 the four")
     rotation.get_by_text("中文", exact=True).first.click()
-    says(rotation, "查询在位置 13，")
+    says(rotation, "在位置 6，四对")
     rotation.get_by_text("English", exact=True).first.click()
-    says(rotation, "Query at position 13,")
+    says(rotation, "At position 6 the four")
     address_has(rotation, "lang=en")
     rotation.get_by_role("link", name="Start here").click()
     expect(rotation.get_by_role("heading", level=1)).to_contain_text(Words("en", "home")("title"))
     rotation.get_by_role("link", name="Rotation", exact=True).first.click()
-    says(rotation, "Query at position 13,")
-    address_has(rotation, "m=13")
+    says(rotation, "At position 6 the four")
+    address_has(rotation, "m=6")
 
 
 def test_a_typed_odd_width_is_refused_and_the_view_stays(rotation: Page) -> None:
-    before = finding(rotation, "Query at position")
+    before = finding(rotation, "At position")
     rotation.get_by_role("button", name="More", exact=True).click()
     box = rotation.get_by_role("spinbutton", name="Rotary width d")
     box.fill("7")
     box.press("Enter")
     expect(rotation.locator("[data-testid=stAlert]")).to_contain_text("Rotary width d must be even")
-    assert finding(rotation, "Query at position") == before
+    assert finding(rotation, "At position") == before
     rotation.keyboard.press("Escape")
 
 
@@ -115,9 +116,9 @@ def test_numbers_and_pictures_can_be_taken_away(rotation: Page) -> None:
     with rotation.expect_download() as got:
         rotation.get_by_role("button", name="Numbers (CSV)").click()
     rows = list(csv.DictReader(io.StringIO(got.value.path().read_text("utf-8-sig"))))
-    assert len(rows) == 129 and [row["distance"] for row in rows[63:66]] == ["-1.0", "0.0", "1.0"]
-    for row in rows[::16]:
-        assert float(row["score"]) == pytest.approx(sum(float(row[f"pair_{i}"]) for i in range(64)), abs=1e-12)
+    assert len(rows) == 1600
+    apart = [row for row in rows if int(row["query_place"]) - int(row["key_place"]) == 4]
+    assert len(apart) == 36 and np.ptp([float(row["rope"]) for row in apart]) < 1e-12
     for kind, starts in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with rotation.expect_download() as got:
             rotation.get_by_role("button", name=f"Save the picture as {kind}").click()

@@ -41,7 +41,7 @@ def test_twenty_neighbours_of_a_flood_wait_less_than_a_second(kind: str, hall: t
         return None
 
     async def lecture() -> tuple[list[float], list[float], int | None]:
-        async with sessions(Visit(url, "rotation", "query position m"), NEIGHBOURS) as group:
+        async with sessions(Visit(url, "rotation", "position of mat"), NEIGHBOURS) as group:
             bad = Session(Visit(url))
             await bad.open()
             try:
@@ -73,7 +73,7 @@ def test_neighbours_of_sixteen_who_rerun_a_heavy_page_are_answered(hall: tuple[H
         reading.cancel()
 
     async def lecture() -> tuple[list[float], list[float]]:
-        visit = Visit(url, "rotation", "query position m")
+        visit = Visit(url, "rotation", "position of mat")
         async with sessions(visit, 4) as group, sessions(Visit(url, "inside"), ATTACKERS) as bad:
             quiet, _ = await waits(group, asyncio.sleep(5))
             busy, _ = await waits(group, asyncio.gather(*map(rerun, bad)))

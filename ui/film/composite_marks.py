@@ -174,37 +174,52 @@ def signed_matrix(
     sizes: NumbersOrTrack,
     x: float,
     y: float,
-    colour: str,
+    colour: str | Sequence[str],
     *,
     cell: float = 1.0,
+    width: float = 0.0,
     font_size: int = 17,
 ) -> list[Mark]:
     """Return a matrix of written numbers between brackets, its top left corner at (x, y), rows downward.
 
-    ``sizes``: (rows * columns) of 0 to 1, how strongly each cell is tinted, at every stop where they are a track.
+    ``sizes``: (rows * columns) of 0 to 1, how strongly each cell is tinted, at every stop where they are a track;
+    ``colour``: of all cells, or of each row; an entry "" is a zero and its cell an outline; ``width``: of a cell where
+    it is no square.
     """
-    rows, columns = len(entries), len(entries[0])
+    rows, columns, wide = len(entries), len(entries[0]), width or cell
     across, down = np.tile(np.arange(columns), rows), np.repeat(np.arange(rows), columns)
-    left, top = x + across * cell, y - down * cell
+    left, top = x + across * wide, y - down * cell
     given = sizes.keyframes if isinstance(sizes, NumberTrack) else np.asarray(sizes)
-    levels = np.rint(np.clip(given, 0.0, 1.0) * (len(TINTS) - 1)).astype(np.int8)
-    index: NumbersOrTrack = NumberTrack(sizes.drivers, levels) if isinstance(sizes, NumberTrack) else levels
-    shades = [f"color-mix(in srgb, {colour} {share}%, transparent)" for share in TINTS]
+    of_rows = [colour] * rows if isinstance(colour, str) else list(colour)
+    colours = list(dict.fromkeys(of_rows))
+    first = np.repeat([colours.index(each) * len(TINTS) for each in of_rows], columns)
+    levels = (first + np.rint(np.clip(given, 0.0, 1.0) * (len(TINTS) - 1))).astype(np.int8)
+    shades = [f"color-mix(in srgb, {each} {share}%, transparent)" for each in colours for share in TINTS]
     gap = 0.03 * cell
-    tiles = marks.rect(left + gap, left + cell - gap, top - cell + gap, top - gap, shades, index, corner_px=4)
-    letters = [
+    written = np.array([content != "" for row in entries for content in row])
+
+    def tiles(which: Any, *look: Any, **style: Any) -> Mark:
+        edges = left[which] + gap, left[which] + wide - gap, top[which] - cell + gap, top[which] - gap
+        return marks.rect(*edges, *look, **style)
+
+    shown = levels[..., written]
+    index: NumbersOrTrack = NumberTrack(sizes.drivers, shown) if isinstance(sizes, NumberTrack) else shown
+    drawn = [tiles(written, shades, index, corner_px=4)]
+    if not written.all():
+        drawn.append(tiles(~written, GREY, opacity=0.08, corner_px=4))
+    drawn += [
         marks.text(
-            x + (j + 0.5) * cell, y - (i + 0.5) * cell, content, font_size=font_size, dy=6, halo=False, bold=True
+            x + (j + 0.5) * wide, y - (i + 0.5) * cell, content, font_size=font_size, dy=6, halo=False, bold=True
         )
         for i, row in enumerate(entries)
         for j, content in enumerate(row)
+        if content != ""
     ]
     high, lip = rows * cell, 0.12 * cell
-    brackets = []
-    for side, inward in ((x, lip), (x + columns * cell, -lip)):
+    for side, inward in ((x, lip), (x + columns * wide, -lip)):
         ends = [side + inward / 2, side - inward / 2, side - inward / 2, side + inward / 2]
-        brackets.append(marks.line(ends, [y + lip / 2, y + lip / 2, y - high - lip / 2, y - high - lip / 2], "ink", 2))
-    return [tiles, *letters, *brackets]
+        drawn.append(marks.line(ends, [y + lip / 2, y + lip / 2, y - high - lip / 2, y - high - lip / 2], "ink", 2))
+    return drawn
 
 
 def verdict(

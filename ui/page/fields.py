@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import rope_core as rc
 from rope_core.schemes import SCHEMES, Param
 from ui.figures import catalogue as models
 from ui.film.scene import BEAT
@@ -51,11 +50,6 @@ def field_of(param: Param) -> Field | None:
 def starting(field: Field, value: Value) -> Field:
     """Return the field with another value before anybody sets it."""
     return replace(field, default=value)
-
-
-def last_pair(field: Field, rope: rc.Rope) -> Field:
-    """Return the field of a pair's index, up to the last pair that there is."""
-    return replace(field, high=rope.pairs - 1)
 
 
 def left_alone(name: str, width: int) -> Field:

@@ -135,10 +135,10 @@ def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
         return next(node.html for node in book.places.root.all() if node.kind == "progress")
 
     assert "0 of 4 on this page" in line()
-    book.act(next(key for key in book.places.acts if key.endswith("choices-opposite")), 1)
+    book.act(next(key for key in book.places.acts if key.endswith("choices-known")), 0)
     onward = next(node for node in book.places.root.all() if node.kind == "onward")
-    assert "1 of 4 on this page" in line() and onward.live == {"done": ["rotation.opposite"]}
-    book.act(onward.id, ["rotation.opposite", "rotation.twins", "<b>"])
+    assert "1 of 4 on this page" in line() and onward.live == {"done": ["rotation.known"]}
+    book.act(onward.id, ["rotation.known", "rotation.twins", "<b>"])
     assert "2 of 4 on this page" in line()
 
 

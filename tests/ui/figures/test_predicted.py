@@ -19,7 +19,7 @@ from ui.figures.drawing import Film
 from ui.figures.extrapolation import longer as extrapolation
 from ui.figures.lrpe import drawn as lrpe
 from ui.figures.predicted import mistake
-from ui.figures.rotation import circle
+from ui.figures.rotation import drawn as rotation
 from ui.text.words import LANGUAGES, Words, labels
 from ui.work import extrapolated
 
@@ -80,7 +80,7 @@ def test_a_score_stays_where_both_move() -> None:
     rope, (q, k) = rc.Rope(12, 90.0), demo.drawn_vectors(12)
     turns = [rc.rotation_matrix(at, rope.theta, "interleaved") for at in (30, 7)]
     score = float((turns[0] @ q) @ (turns[1] @ k))
-    film = unwrap(circle.shifted)(rope, 30, 7, Words("en", "rotation"))
+    film = unwrap(rotation.shifted)(rope, 30, 7, Words("en", "rotation"))
     np.testing.assert_allclose(curve(film), score, atol=1e-9)
 
 

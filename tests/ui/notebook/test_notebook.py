@@ -116,5 +116,5 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     assert sketch
     drawn.values = {sketch.name: ".".join(["0"] * len(sketch.columns))}
     assert drawn._gap and drawn.finding == drawn._gap
-    assert names("rotation")["matrix"] == "figure" and names("rotation")["circle"] == "film"
+    assert names("rotation")["backward"] == "figure" and names("rotation")["circle"] == "film"
     assert figure("rotation", "backward", CONFIG).data

@@ -100,15 +100,17 @@ def left(at: At) -> str:
     return only(dict(zip("abc", same.values(), strict=True)))
 
 
-def opposite(at: At) -> str:
-    """Return b: the two arrows are half a turn apart, and the score is above most others."""
-    q, k = (vector.reshape(-1, 2) @ [1, 1j] for vector in demo.drawn_vectors(LLAMA.dim))
-    m, n, turns = at("m") + at("shift"), at("n") + at("shift"), 1j * LLAMA.theta
-    arrows = (q * np.exp(m * turns))[at("pair")] / (k * np.exp(n * turns))[at("pair")]
-    assert abs(abs(np.degrees(np.angle(arrows))) - 180) < 2
-    scores = np.real(np.exp(np.multiply.outer(np.arange(-64, 65), turns)) * q * k.conj()).sum(axis=1)
-    here = scores[64 + m - n]
-    return only({"a": here < np.quantile(scores, 0.2), "b": here > np.quantile(scores, 0.7), "c": abs(here) < 0.5})
+def known(at: At) -> str:
+    """Return a: with RoPE the two products are one, with an added vector they differ."""
+    x, d = np.random.default_rng(0).standard_normal(LLAMA.dim), at("apart")
+    assert at("beat") == 3 and d == 4
+
+    def scores(kind: str) -> Any:
+        head = compare.weights(LLAMA.dim, LLAMA.base)
+        return [compare.logits(kind, np.stack([x, x]), [n + d, n], head)[0, 1] for n in (0, 1000)]
+
+    same = {kind: bool(np.ptp(scores(kind)) < 1e-9) for kind in ("rope", "sinusoidal")}
+    return only({"a": same["rope"], "b": same["sinusoidal"], "c": not any(same.values())})
 
 
 def first_token(at: At) -> str:
@@ -275,7 +277,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("encodings", "without"): without,
     ("encodings", "shifted"): moved,
     ("rotation", "left"): left,
-    ("rotation", "opposite"): opposite,
+    ("rotation", "known"): known,
     ("layouts", "first_token"): first_token,
     ("frequencies", "longer"): longer,
     ("frequencies", "middle"): middle,

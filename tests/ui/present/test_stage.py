@@ -90,10 +90,10 @@ def test_the_normal_display_has_nothing_of_the_stage(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(lessons, "page_lesson", never)
     monkeypatch.setattr(lessons, "talk", never)
-    at = opened("rotation", lang="en", m="3", hide="n")
+    at = opened("rotation", lang="en", m="3", hide="apart")
     assert not any("stage" in (button.key or "") for button in at.button)
     assert not at.toggle
-    assert slider_names(at) >= {"m", "shift"}
+    assert slider_names(at) >= {"m", "before"}
 
 
 def test_the_stage_folds_the_controls_and_one_switch_opens_them(own: None) -> None:
@@ -101,12 +101,12 @@ def test_the_stage_folds_the_controls_and_one_switch_opens_them(own: None) -> No
     assert not at.slider and len(at.title) == 1
     assert values(at)["rotation.m"] == 33
     at.toggle("stage.open").set_value(True).run()
-    assert slider_names(at) >= {"m", "n", "shift", "pair"}
+    assert slider_names(at) >= {"m", "before", "apart"}
     assert films.shown(at)["rotation.circle"].at["m"] == 33
 
 
 def test_steps_take_their_whole_state_forth_and_back(own: None) -> None:
-    at = opened("rotation", lang="en", display="stage", n="9")
+    at = opened("rotation", lang="en", display="stage", apart="9")
     assert "0 / 2" in shown(at) and at.button("stage-previous").disabled
     press(at, "stage-next")
     assert values(at) == {"rotation.m": 40, "base": 500_000.0}
@@ -155,20 +155,20 @@ def test_a_press_that_moves_no_value_keeps_the_step_whatever_address_it_comes_wi
 def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(
     own: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = opened("rotation", lang="en", display="stage", n="9")
+    at = opened("rotation", lang="en", display="stage", apart="9")
     first = dict(at.query_params)
     press(at, "stage-next")
     at.query_params = first
     monkeypatch.setattr("ui.served.address.by_history", lambda: True)
     at.run()
-    assert "0 / 2" in shown(at) and values(at) == {"rotation.n": 9}
+    assert "0 / 2" in shown(at) and values(at) == {"rotation.apart": 9}
 
 
 def test_a_moved_control_stays_until_the_next_step_and_reset_returns_to_the_step(own: None) -> None:
     at = opened("rotation", lang="en", display="stage", step="1")
     at.toggle("stage.open").set_value(True).run()
-    at.slider("w.rotation.pair").set_value(7).run()
-    assert values(at)["rotation.pair"] == 7
+    at.number_input("w.rotation.base.exact").set_value(1_000.0).run()
+    assert values(at)["base"] == 1_000.0
     press(at, "reset.rotation")
     assert values(at) == {"rotation.m": 40, "base": 500_000.0}
 
@@ -278,11 +278,11 @@ def test_a_link_that_asks_too_much_is_answered_in_one_sentence(own: None, query:
 
 
 def test_hidden_controls_keep_the_link_s_values(own: None) -> None:
-    at = opened("rotation", lang="en", hide="m,pair,factor,model,dim,base,train_len,layer", m="33", open="matrix")
+    at = opened("rotation", lang="en", hide="m,factor,model,dim,base,train_len,layer", m="33", open="backward")
     assert not at.exception and not at.warning
-    assert slider_names(at) == {"before", "n", "shift", "width", "position"}
+    assert slider_names(at) == {"before", "apart", "width", "position"}
     assert not at.selectbox and values(at) == {"rotation.m": 33}
-    assert at.query_params["hide"] == "m,pair,factor,model,dim,base,train_len,layer"
+    assert at.query_params["hide"] == "m,factor,model,dim,base,train_len,layer"
 
 
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("config", "block", "models", "encodings", "lrpe")]

@@ -11,7 +11,7 @@ from ui.text.words import SOFT_BREAK, TEXT, Words, counted, counts, fill, formul
 
 def test_a_page_answers_its_own_label_before_the_shared_one() -> None:
     t = Words("en", "rotation")
-    assert t("field.m") == "query position m"
+    assert t("field.m") == "position of mat"
     assert t("field.dim") == "Rotary width d"
     assert t("frame.refused", label="x", rule="even", given="7") == "x must be even, got 7. The previous view is kept."
 

@@ -1,7 +1,8 @@
-"""The rotation as a matrix, element by element, as complex numbers, and backwards."""
+"""The rotation of four pairs as one matrix, the model's own by its blocks, three ways to write it; and backwards."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,99 +12,203 @@ from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import Props, axis, heatmap, plot, scatter
-from ui.film.colours import DIVERGING_SCALE, GREY
+from ui.figures.home import degrees
+from ui.figures.layouts.threads import COLOURS, SIXTEENTHS, Drawn
+from ui.figures.plot import axis, plot, scatter
+from ui.figures.rotation.names import KEY_POSITION, entry, matrix_name
+from ui.film import marks
+from ui.film.colours import GREY, MUTED_COLOUR, QUERY_COLOUR
+from ui.film.composite_marks import drag_hint, hidden_past, signed_matrix, word_tile
+from ui.film.scene import (
+    Axis,
+    Control,
+    NumberTrack,
+    Panel,
+    Paragraph,
+    TextOrTrack,
+    TextTrack,
+    sentence_parts,
+    text_panel,
+)
 from ui.text.words import Words
 
-
-def entry(value: float) -> str:
-    """Return a matrix entry to two places; nothing for a zero, and no rounded zero that looks like one."""
-    if not value:
-        return ""
-    return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "≈0"
+MARKED = 1
+"""The drawn pair whose turn is written out."""
 
 
-def entry_size(width: int) -> int:
-    """Letters with which an entry fits its cell of a matrix 280 pixels wide; 0 where no legible ones do."""
-    size = min(15, 108 // width)
-    return size if size >= 9 else 0
+class Turns:
+    """Four pairs of a query at every position of a control: their matrices, and the query before and after.
+
+    Attributes:
+        matrices: float64 (positions, 8, 8), interleaved.
+        query, turned: float64 (8,) and (positions, 8).
+        difference: between the matrix, element by element and complex numbers, the largest of all positions.
+        relative: between R_n^T R_m and R_(m-n), n the key's position, likewise.
+    """
+
+    def __init__(self, rope: rc.Rope, positions: tuple[float, ...]) -> None:
+        drawn = Drawn(rope)
+        self.theta: Array = drawn.theta
+        self.query: Array = drawn.query.interleaved[0]
+
+        def at(position: float) -> Array:
+            return rc.rotation_matrix(position, self.theta, "interleaved")
+
+        self.matrices: Array = np.array([at(m) for m in positions])
+        self.turned: Array = self.matrices @ self.query
+        ways = [demo.three_ways(self.query, m, self.theta, "interleaved").residual for m in positions]
+        self.difference = max(ways)
+        products = [
+            at(KEY_POSITION).T @ matrix - at(m - KEY_POSITION)
+            for m, matrix in zip(positions, self.matrices, strict=True)
+        ]
+        self.relative = float(np.abs(products).max())
 
 
-@cached_figure
-def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
-    """Draw the rotation matrix with its 2 x 2 blocks along the diagonal."""
-    rope = rc.Rope(width, base)
-    values = rc.rotation_matrix(position, rope.theta, "interleaved")
-    figure = plot(
+def panels(rope: rc.Rope, turns: Turns, at: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the word on its line, its matrix times the query, one pair written three ways, and the model's matrix."""
+    return _line(at, t), _product(turns, at, t), _three_ways(turns, at, t), _model(rope, t)
+
+
+def finding(turns: Turns, at: Control, t: Words) -> list[str | TextTrack]:
+    """Return how far each of the four pairs has turned, and how many places are empty."""
+    angles = np.multiply.outer(np.array(at.stops), turns.theta)
+    written = {name: TextTrack((at,), tuple(map(degrees, angles[:, k].tolist()))) for k, name in enumerate("abcd")}
+    size = turns.query.size
+    given = partial(t, "matrix_finding", zeros=size * (size - 2), all=size * size)
+    return sentence_parts(given, m=TextTrack((at,), at.stop_labels), **written)
+
+
+def _line(at: Control, t: Words) -> Panel:
+    """Return the text as a line of positions, and the word on it that is dragged."""
+    first, last = at.stops[0], at.stops[-1]
+    unit = (last - first) / 8
+    here = NumberTrack((at,), np.array(at.stops)[:, None])
+    tile = word_tile(here, 0.55, t("query_word"), QUERY_COLOUR)
+    for side, by in (("x0", -0.45), ("x1", 0.45)):
+        tile[0][side] = NumberTrack((at,), here.keyframes + by * unit)
+    ends = ((first, f"{first:,.0f}", "middle"), (last, f"{last:,.0f}", "middle"))
+    return Panel(
+        Axis(first - 0.55 * unit, last + 0.55 * unit),
+        Axis(-0.9, 1.1),
         [
-            heatmap(
-                values,
-                DIVERGING_SCALE,
-                text=[[entry(v) for v in row] for row in values.tolist()],
-                texttemplate="%{text}" if entry_size(width) else "",
-                textfont={"size": entry_size(width) or 15, "color": "black"},
-                # Twice the range of the entries: even the darkest cell leaves its black number legible.
-                zmid=0,
-                zmin=-2,
-                zmax=2,
-                xgap=1,
-                ygap=1,
-                showscale=False,
-            )
+            marks.line([first, last], [0.0, 0.0], GREY, 2),
+            *(marks.text(x, 0.0, label, MUTED_COLOUR, anchor=anchor, font_size=13, dy=17) for x, label, anchor in ends),
+            marks.text((first + last) / 2, 0.0, t("text_axis"), MUTED_COLOUR, font_size=14, dy=17),
+            drag_hint(hidden_past(at, 12.0, first + 5.0 + 0.8 * unit), 0.55, t("drag_mat"), dy=6),
+            marks.link_symbol("m", marks.drag_handle(at, here, 0.55, QUERY_COLOUR, t("grab_mat"), tile, radius_px=0)),
         ],
-        height=430,
-        shapes=[
-            {"type": "rect", "x0": low, "x1": low + 2, "y0": low, "y1": low + 2, "line": {"width": 3, "color": "black"}}
-            for low in np.arange(-0.5, width - 1, 2).tolist()
-        ],
-        xaxis=axis(t("matrix_in"), dtick=1, constrain="domain"),
-        yaxis=axis(t("matrix_out"), autorange="reversed", dtick=1, scaleanchor="x", constrain="domain"),
-    )
-    off = float(np.abs(values @ values.T - np.eye(width)).max())
-    return Drawing(
-        "matrix",
-        figure,
-        t("matrix_finding", blocks=width // 2, m=position, off=f"{off:.2g}"),
-        lambda: {f"column {j}": values[:, j] for j in range(width)},
-        f"""
-        import rope_core as rc
-        rope = rc.Rope({width}, {base!r})
-        print(rc.rotation_matrix({position}, rope.theta, "interleaved"))
-        """,
+        min_width=2000,
+        height=58,
+        first_beat=2,
+        last_beat=2,
     )
 
 
-@cached_figure
-def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
-    """One vector turned in three ways: the bars coincide."""
-    rope = rc.Rope(width, base)
-    x = demo.drawn_vectors(width, 1)[0]
-    ways = demo.three_ways(x, position, rope.theta, "interleaved")
-    at = np.arange(width)
-    ways_drawn = (
-        (t("by_matrix"), ways.matrix, "circle-open", 22),
-        (t("by_elements"), ways.elements, "x", 13),
-        (t("by_complex"), ways.complex, "circle", 7),
+def _tracked(at: Control, values: Array) -> TextTrack:
+    return TextTrack((at,), tuple(entry(value) for value in values.tolist()))
+
+
+def _column(at: Control, values: Array) -> list[list[TextOrTrack]]:
+    return [[_tracked(at, values[:, i])] for i in range(values.shape[1])]
+
+
+def _product(turns: Turns, at: Control, t: Words) -> Panel:
+    """Return the matrix with its blocks, the query, and the turned query."""
+    size, rows = turns.query.size, [COLOURS[i // 2] for i in range(turns.query.size)]
+    blocks = np.kron(np.eye(size // 2), np.ones((2, 2)))
+    entries: list[list[TextOrTrack]] = [
+        [_tracked(at, turns.matrices[:, i, j]) if blocks[i, j] else "" for j in range(size)] for i in range(size)
+    ]
+    strengths = NumberTrack((at,), np.abs(turns.matrices).reshape(len(at.stops), -1))
+    before = np.tile(turns.query, (len(at.stops), 1))
+    names = TextTrack((at,), tuple(matrix_name(int(m)) for m in at.stops))
+    top = 2.0 * -MARKED
+    head: dict[str, Any] = {"bold": True, "font_size": 17, "dy": -12}
+    return Panel(
+        Axis(-0.3, 13.5),
+        Axis(-8.25, 1.0),
+        [
+            *signed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=13),
+            *signed_matrix(_column(at, before), np.full(size, 1.0), 9.0, 0.0, rows, width=1.3, font_size=14),
+            *signed_matrix(_column(at, turns.turned), np.full(size, 0.3), 12.0, 0.0, rows, width=1.3, font_size=14),
+            *(
+                marks.rect(x0, x1, top, top - 2, "none", outline=COLOURS[MARKED], stroke_width=2.5, corner_px=4)
+                for x0, x1 in ((-0.03, 8.03), (8.95, 10.35), (11.95, 13.35))
+            ),
+            marks.text(4.0, 0.0, sentence_parts(partial(t, "matrix_title"), name=names), **head),
+            marks.link_symbol("q", marks.text(9.65, 0.0, "q", QUERY_COLOUR, **head)),
+            marks.text(11.15, -4.0, "=", font_size=24, dy=8, bold=True),
+            marks.text(12.65, 0.0, [names, "q"], QUERY_COLOUR, **head),
+        ],
+        min_width=330,
+        width_share=1.6,
+        height=300,
+        equal_aspect=True,
+        first_beat=2,
+        last_beat=2,
     )
-    figure = plot(
-        [scatter(at, x, "markers", t("before"), marker={"color": GREY})]
-        + [marks(at, values, name, symbol, size) for name, values, symbol, size in ways_drawn],
-        height=360,
-        xaxis=axis(t("dimension")),
-        yaxis=axis(t("value")),
+
+
+def _difference(value: float) -> str:
+    return f"{value:.0e}" if value else "0"
+
+
+def _three_ways(turns: Turns, at: Control, t: Words) -> Panel:
+    """Return the marked pair's turn written as a block, element by element and complex, and what is left in a score."""
+    a, b = map(entry, turns.query[2 * MARKED : 2 * MARKED + 2].tolist())
+    u, v = (_tracked(at, turns.turned[:, 2 * MARKED + k]) for k in (0, 1))
+    angle = TextTrack((at,), tuple(degrees(m * turns.theta[MARKED]) for m in at.stops))
+    names: dict[str, TextOrTrack] = {
+        "on": TextTrack((at,), tuple(matrix_name(int(m)) for m in at.stops)),
+        "rest": TextTrack((at,), tuple(matrix_name(int(m) - KEY_POSITION) for m in at.stops)),
+    }
+    relative = partial(
+        t, "relative_matrix", back=matrix_name(KEY_POSITION) + "ᵀ", difference=_difference(turns.relative)
     )
-    norm = abs(float(np.linalg.norm(ways.matrix) - np.linalg.norm(x)))
-    return Drawing(
-        "three_forms",
-        figure,
-        t("three_finding", residual=f"{ways.residual:.2g}", norm=f"{norm:.2g}"),
-        lambda: {"dimension": at, "x": x, "matrix": ways.matrix, "elements": ways.elements, "complex": ways.complex},
-        f"""
-        import rope_core as rc
-        from rope_core.theory import demo
-        x = demo.drawn_vectors({width}, 1)[0]
-        print(demo.three_ways(x, {position}, rc.Rope({width}, {base!r}).theta, "interleaved"))
-        """,
+    return text_panel(
+        Paragraph(t("three_title"), "ink", 17, bold=True),
+        Paragraph(sentence_parts(partial(t, "three_given", a=a, b=b), angle=angle), MUTED_COLOUR, 15),
+        *(Paragraph(t(f"three_{name}"), font_size=15) for name in ("block", "elements", "complex")),
+        Paragraph(sentence_parts(partial(t, "three_same"), u=u, v=v), "ink", 17, bold=True),
+        Paragraph(t("three_difference", difference=_difference(turns.difference)), font_size=15),
+        Paragraph(sentence_parts(relative, **names), font_size=15),
+        min_width=250,
+        width_share=1.0,
+        first_beat=2,
+        last_beat=2,
+    )
+
+
+def _model(rope: rc.Rope, t: Words) -> Panel:
+    """Return the model's matrix by its blocks, black where it is not zero, and where the four drawn pairs are."""
+    at = np.arange(rope.pairs)
+    four = rope.pairs * SIXTEENTHS // 16
+    near, far = 4.0 * rope.dim / 128, 16.0 * rope.dim / 128
+    ticks = [
+        marks.rect(2.0 * pair + near, 2.0 * pair + far, -2.0 * pair + near / 4, -2.0 * pair - 2 - near / 4, colour)
+        for pair, colour in zip(four.tolist(), COLOURS, strict=True)
+    ]
+    empty = f"{100 * (1 - 2 / rope.dim):.0f}"
+    return Panel(
+        Axis(0.0, float(rope.dim)),
+        Axis(-float(rope.dim), 0.0),
+        [
+            marks.rect(0.0, float(rope.dim), -float(rope.dim), 0.0, "none", outline=GREY),
+            marks.rect(2.0 * at, 2.0 * at + 2, -2.0 * at - 2, -2.0 * at, "ink"),
+            *ticks,
+            marks.text(2.0 * four[-1] + far, -2.0 * four[1], t("drawn_four"), MUTED_COLOUR, anchor="start", dx=6, dy=4),
+        ],
+        paragraphs=(
+            Paragraph(t("model_title", dim=rope.dim), bold=True),
+            Paragraph(t("model_blocks", pairs=rope.pairs, empty=empty), MUTED_COLOUR, 15),
+        ),
+        min_width=150,
+        width_share=0.7,
+        height=160,
+        equal_aspect=True,
+        first_beat=2,
+        last_beat=2,
     )
 
 
@@ -114,9 +219,15 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     gradient = demo.drawn_vectors(width, 1, seed=1)[0]
     exact = rc.rotation_matrix(position, theta, "interleaved").T @ gradient
     turned = rotate_by_elements(gradient, -position, theta, "interleaved")
-    both = ((t("transpose"), exact, "circle-open", 20), (t("negative"), turned, "x", 12))
+    both: tuple[tuple[str, Array, dict[str, Any]], ...] = (
+        (t("transpose"), exact, {"symbol": "circle-open", "size": 20}),
+        (t("negative"), turned, {"symbol": "x", "size": 12}),
+    )
     figure = plot(
-        [marks(np.arange(width), values, name, symbol, size) for name, values, symbol, size in both],
+        [
+            scatter(np.arange(width), values, "markers", name, marker=look | {"line": {"width": 3}})
+            for name, values, look in both
+        ],
         height=320,
         xaxis=axis(t("dimension")),
         yaxis=axis(t("value")),
@@ -134,8 +245,3 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
         print(rc.rotation_matrix({position}, rc.Rope({width}, {base!r}).theta, "interleaved").T @ g)
         """,
     )
-
-
-def marks(x: Any, y: Array, name: str, symbol: str, size: int) -> Props:
-    """Return marks of one shape."""
-    return scatter(x, y, "markers", name, marker={"symbol": symbol, "size": size, "line": {"width": 3}})

@@ -9,7 +9,10 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
+from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import degrees, single
+from ui.figures.rotation import matrix, places
+from ui.figures.rotation.names import KEY_POSITION, QUERY_POSITION, entry, matrix_name
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import (
@@ -28,36 +31,51 @@ from ui.film.scene import (
     Mark,
     NumberTrack,
     Panel,
+    Scene,
     TextOrTrack,
     TextTrack,
+    beats_from_labels,
+    field_control,
     sentence_parts,
 )
 from ui.text.words import Words
 
-KEY_POSITION, QUERY_POSITION, MOST_BEFORE = 1, 5, 6
-"""Where the two words stand in the sentence, and how many words can be put before it."""
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+MOST_BEFORE = 6
+"""How many words can be put before the sentence."""
 CELL = 1.0
 
 
-def entry(value: float) -> str:
-    """Return a matrix entry to two places, as it is written by hand.
-
-    >>> entry(0.309), entry(-0.004), entry(-0.9999)
-    ('.31', '0', '−1')
-    """
-    text = f"{abs(value):.2f}"
-    short = {"1.00": "1", "0.00": "0"}.get(text, text[1:])
-    return f"−{short}" if value < 0 and short != "0" else short
-
-
-def matrix_name(position: int) -> str:
-    """Return the name of the rotation to a position.
-
-    >>> matrix_name(11)
-    'R₁₁'
-    """
-    return f"R{position}".translate(SUBSCRIPTS)
+@cached_figure
+def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
+    """Return the score's matrices while a sentence moves, then a whole vector's matrix, then all places' scores."""
+    before = field_control(t, "before", range(MOST_BEFORE + 1), play_seconds=6.0, last_beat=1)
+    at = field_control(t, "m", positions, play_seconds=12.0, first_beat=2, last_beat=2)
+    apart = field_control(t, "apart", range(places.PLACES), play_seconds=8.0, first_beat=3)
+    turns, maps = matrix.Turns(rope, at.stops), places.maps(rope.base)
+    findings = finding(before, t), matrix.finding(turns, at, t), places.finding(maps, apart, t)
+    return Film(
+        "circle",
+        Scene(
+            (*panels(rope, before, t), *matrix.panels(rope, turns, at, t), *places.panels(maps, apart, t)),
+            (before, at, apart),
+            findings[0],
+            beats=beats_from_labels(t, "circle", *findings, hint_controls=("before", "m", "apart")),
+        ),
+        lambda: (
+            {"query_place": np.repeat(np.arange(places.PLACES), places.PLACES)}
+            | {"key_place": np.tile(np.arange(places.PLACES), places.PLACES)}
+            | {kind: scores.ravel() for kind, scores in maps.items()}
+        ),
+        f"""
+        import numpy as np
+        import rope_core as rc
+        from rope_core.theory.encodings.compare import score_matrix, weights
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        print(np.abs(rc.rotation_matrix(1, rope.theta, "half").T @ rc.rotation_matrix(5, rope.theta, "half")
+                     - rc.rotation_matrix(4, rope.theta, "half")).max())
+        print(score_matrix("rope", np.arange({places.PLACES}), weights({places.WIDTH}, {rope.base!r}))[4:, :4])
+        """,
+    )
 
 
 def panels(rope: rc.Rope, before: Control, t: Words) -> tuple[Panel, ...]:
