@@ -3,35 +3,33 @@
 from rope_core.layout import convert, convert_projection
 from rope_core.theory import challenges, layout_demo
 from ui.figures import catalogue as models
-from ui.figures.layouts import drawn, seats
+from ui.figures.layouts import drawn, threads
 from ui.figures.layouts import weights as figures
-from ui.film.scene import integer_window
 from ui.page.fields import BASE, CUSTOM, GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
-WIDTH = Field("width", "int", 8, 4, 12, step=2, even=True)
-POSITION = Field("position", "int", 3, 0, 4095)
 KV_HEADS = Field("kv_heads", "int", 2, 1, 4, steps=(1, 2, 4))
 GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
 GIVEN = Field("given", "int", 0, 0, 1)
+MENDED = Field("mended", "int", 0, 0, 1)
 CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
 
 CLAIM_IN_FILM = True
 BEATS = beats(2)
-FIRST_TOKEN = Question("first_token", "b", ((BEATS, 2), (POSITION, 0)))
+FIRST_TOKEN = Question("first_token", "b", ((BEATS, 2), (MENDED, 0)))
 WRONG = Drawn("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
 TASKS = (FIRST_TOKEN, WRONG, WHICH)
 
-FIELDS = (BEATS, GIVEN, WIDTH, POSITION, KV_HEADS, GROUP, *GEOMETRY)
+FIELDS = (BEATS, GIVEN, MENDED, KV_HEADS, GROUP, *GEOMETRY)
 
 
 def same_rotation(page: Frame) -> None:
-    """One rotation, its dimensions in two orders."""
-    film = seats.permutation(page.store.rope(), page.get(WIDTH), integer_window(page.get(POSITION)), page.t)
-    page.show(film, seats.permutation, convert, layout_demo.two_orders, ask=FIRST_TOKEN)
+    """One rotation, its dimensions in two orders, and what mends mixed ones."""
+    film = threads.permutation(page.store.rope(), page.t)
+    page.show(film, threads.permutation, convert, layout_demo.two_orders, layout_demo.mixed_error, ask=FIRST_TOKEN)
     if page.get(MODEL) != CUSTOM:
         page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
 
@@ -41,13 +39,6 @@ def tested(page: Frame) -> None:
     page.show(drawn.wrong(page.get(BASE), page.t), drawn.wrong, layout_demo.layout_error)
     page.table(figures.checkpoints(page.t))
     page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
-
-
-def matrices(page: Frame) -> None:
-    """Draw the rotation as three matrices."""
-    page.controls.beside(WIDTH, POSITION)
-    drawing = figures.matrices(page.get(WIDTH), page.get(POSITION), page.get(BASE), page.t)
-    page.show(drawing, figures.matrices, layout_demo.three_matrices)
 
 
 def conversion(page: Frame) -> None:
@@ -68,7 +59,7 @@ def body(page: Frame) -> None:
     page.prose("answer")
     page.prose("why")
     page.live(tested)
-    page.deeper("matrices", matrices)
+    page.deeper("matrices")
     page.deeper("bug", conversion)
     page.deeper("heads")
     page.deeper("yours", yours)

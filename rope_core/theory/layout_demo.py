@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.layout import Index, Layout, as_layout, convert, convert_projection, even_dim
-from rope_core.rope import Array, Rope
+from rope_core.rope import Array
 from rope_core.rotation import rotate, rotation_matrix
 
 IN_WIDTH = 32
@@ -19,70 +19,15 @@ TOKENS = 16
 
 
 @dataclass(frozen=True)
-class ThreeMatrices:
-    """One rotation as the paper prints it (dimensions 1..d), numbered from 0, and in the half-split order.
-
-    ``paper``, ``from_zero``, ``half``: float64 (dim, dim); ``order`` takes an interleaved vector to a half-split one.
-    """
-
-    paper: Array
-    from_zero: Array
-    half: Array
-    order: Index
-
-    @property
-    def renumbered(self) -> float:
-        """Largest difference between the paper's matrix and the one numbered from 0."""
-        return float(np.abs(self.paper - self.from_zero).max())
-
-    @property
-    def permuted(self) -> float:
-        """Largest difference between P R P^T and the half-split matrix."""
-        return float(np.abs(self.from_zero[np.ix_(self.order, self.order)] - self.half).max())
-
-
-def three_matrices(dim: int, position: float, base: float = 10_000.0) -> ThreeMatrices:
-    """Return the rotation at ``position`` in the three ways of writing it.
-
-    The paper's entries are filled one by one from its 1-based equation, so that the comparison compares something.
-
-    Raises ValueError on an odd dim, base <= 1 or a position that is not finite.
-
-    Source: RoFormer, arXiv:2104.09864, equation 15; LLaMA in
-    https://github.com/huggingface/transformers/blob/v4.57.6/src/transformers/models/llama/modeling_llama.py
-
-    >>> three_matrices(8, 3).permuted
-    0.0
-    """
-    theta = Rope(dim, base).theta
-    from_zero = rotation_matrix(position, theta, "interleaved")
-    paper = np.zeros_like(from_zero)
-    for i in range(1, dim // 2 + 1):
-        angle = position * base ** (-2 * (i - 1) / dim)
-        first, second = 2 * i - 1, 2 * i
-        for row, column, value in (
-            (first, first, np.cos(angle)),
-            (first, second, -np.sin(angle)),
-            (second, first, np.sin(angle)),
-            (second, second, np.cos(angle)),
-        ):
-            paper[row - 1, column - 1] = value
-    half = rotation_matrix(position, theta, "half")
-    return ThreeMatrices(paper, from_zero, half, convert(dim, "interleaved", "half"))
-
-
-@dataclass(frozen=True)
 class TwoOrders:
     """One head vector rotated at n positions, in each layout by its own code and by the other's, float64 (n, dim) each.
 
-    ``interleaved``, ``half``: by their own code; ``misread``: the interleaved vector rotated as if it were half-split;
-    ``mixed``: the half-split vector rotated as if it were interleaved; ``order`` takes an interleaved vector to a
-    half-split one.
+    ``interleaved``, ``half``: by their own code; ``mixed``: the half-split vector rotated as if it were interleaved;
+    ``order`` takes an interleaved vector to a half-split one.
     """
 
     interleaved: Array
     half: Array
-    misread: Array
     mixed: Array
     order: Index
 
@@ -107,10 +52,24 @@ def two_orders(inv_freq: npt.ArrayLike, positions: npt.ArrayLike, seed: int | np
     return TwoOrders(
         turned(x, "interleaved"),
         turned(x[order], "half"),
-        turned(x, "half"),
         turned(x[order], "interleaved"),
         order,
     )
+
+
+def mixed_error(inv_freq: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
+    """Return how wrong scores are where numbers of one layout are turned in the other's, float64 (distances,).
+
+    The root mean square error over queries and keys of any direction, as a share of the right scores' root mean square:
+    the Frobenius norm of the two rotations' difference over that of one. Unrelated scores would give sqrt(2).
+
+    >>> mixed_error([1.0, 0.1], [0, 3]).round(2).tolist()
+    [0.0, 1.13]
+    """
+    theta = np.asarray(inv_freq, dtype=np.float64)
+    both = [[rotation_matrix(d, theta, layout) for layout in ("interleaved", "half")] for d in np.asarray(distances)]
+    errors = np.array([float(np.linalg.norm(neighbours - halves)) for neighbours, halves in both])
+    return np.asarray(errors / np.sqrt(2 * theta.size))
 
 
 @dataclass(frozen=True)

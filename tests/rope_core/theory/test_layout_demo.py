@@ -25,29 +25,6 @@ def interleave_to_half(rows: int, heads: int) -> list[int]:
     return [h * width + j for h in range(heads) for j in [*range(0, width, 2), *range(1, width, 2)]]
 
 
-@given(st.integers(1, 12), st.integers(1, 10_000), bases)
-def test_the_three_matrices_are_one_rotation(pairs: int, position: int, base: float) -> None:
-    three = layout_demo.three_matrices(2 * pairs, position, base)
-    x = np.random.default_rng(position).standard_normal(2 * pairs)
-    theta = np.array([base ** (-2 * i / (2 * pairs)) for i in range(pairs)])
-    first, second = x[0::2], x[1::2]
-    cos, sin = np.cos(position * theta), np.sin(position * theta)
-    turned = np.stack([first * cos - second * sin, first * sin + second * cos], axis=1).ravel()
-    order = interleave_to_half(2 * pairs, 1)
-    np.testing.assert_allclose(three.paper @ x, turned, atol=1e-9)
-    np.testing.assert_allclose(three.from_zero @ x, turned, atol=1e-9)
-    np.testing.assert_allclose(three.half @ x[order], turned[order], atol=1e-9)
-    assert three.renumbered < 1e-9
-    assert three.permuted < 1e-12
-
-
-def test_the_residuals_see_a_wrong_matrix() -> None:
-    three = layout_demo.three_matrices(4, 1)
-    other = layout_demo.ThreeMatrices(three.half, three.from_zero, three.paper, three.order)
-    assert other.renumbered > 0.5
-    assert other.permuted > 0.5
-
-
 @given(shapes, st.integers(1, 300), bases, st.sampled_from(["interleaved", "half"]))
 @settings(max_examples=40)
 def test_head_scores_are_products_of_rotated_vectors(s: Shapes, distance: int, base: float, layout: str) -> None:

@@ -33,7 +33,7 @@ DERIVED = {
     *("models.rotating", "models.spans", "positions.sections", "predict.tally", "attention.softmax"),
 }
 # Their cells, bars and steps carry their names.
-UNTITLED = ("block.latent", "layouts.matrices", "predict.tally")
+UNTITLED = ("block.latent", "predict.tally")
 
 
 def numbers(text: str) -> set[str]:

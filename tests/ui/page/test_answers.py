@@ -116,8 +116,8 @@ def known(at: At) -> str:
 def first_token(at: At) -> str:
     """Return b: either order's rotation to the position leaves all numbers alone."""
     theta = LLAMA.base ** (-np.arange(4) / 4)
-    assert at("beat") == 2, "the error is there by the position"
-    matrices = [rc.rotation_matrix(at("position"), theta, layout) for layout in ("interleaved", "half")]
+    assert at("beat") == 2 and at("mended") == 0, "the error is there by the distance"
+    matrices = [rc.rotation_matrix(0, theta, layout) for layout in ("interleaved", "half")]
     alone = all(np.array_equal(matrix, np.eye(8)) for matrix in matrices)
     return only({"a": not alone, "b": alone, "c": False})
 

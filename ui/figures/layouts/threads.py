@@ -10,16 +10,17 @@ import rope_core as rc
 from rope_core.layout import INTERLEAVED, Index
 from rope_core.rope import Array
 from rope_core.theory import layout_demo
+from ui.figures.drawing import Film, cached_figure
+from ui.figures.layouts import mended
+from ui.figures.layouts.mended import COLOURS
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import clock_angle, drag_hint, link, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, beats_from_labels
 from ui.text.words import Words
 
 OWN, OTHER = 0, 1
 """The stops: numbers in Hugging Face's order go to their own code, or to Meta's."""
-COLOURS = ("#0b7c8c", "#a8307e", "#8a5a2b", "#51607a")
-"""A colour for each pair; none has another meaning."""
 SIXTEENTHS = np.array([2, 3, 4, 5])
 """How far from the fastest the drawn pairs lie: they turn visibly, and not far, in a few words."""
 SEED = 3420
@@ -48,6 +49,44 @@ class Drawn:
     def score(self, kind: str) -> str:
         """Return the score of the two words, ``kind`` "interleaved", "half" or "mixed"."""
         return two_places(float(getattr(self.query, kind)[1] @ getattr(self.key, kind)[1]))
+
+
+@cached_figure
+def permutation(rope: rc.Rope, t: Words) -> Film:
+    """Return a head's numbers in both orders with their arrows, then the permutation that mends mixed orders."""
+    given = Control("given", t("field.given"), (0.0, 1.0), (t("own_code"), t("other_code")), last_beat=1)
+    at = Control("mended", t("field.mended"), (0.0, 1.0), (t("left_out"), t("in_place")), first_beat=2)
+    drawn = Drawn(rope)
+    product = mended.Mended(drawn.theta)
+    findings = finding(drawn, given, t), mended.finding(product, at, t)
+    return Film(
+        "permutation",
+        Scene(
+            (*panels(drawn, given, t), *mended.panels(product, at, t)),
+            (given, at),
+            findings[0],
+            beats=beats_from_labels(t, "permutation", *findings, hint_controls=("given", "mended")),
+        ),
+        lambda: (
+            {"place": np.arange(drawn.query.order.size), "interleaved_dimension": drawn.query.order}
+            | drawn.columns()
+            | {"distance": np.arange(product.errors.size), "mixed_error": product.errors}
+        ),
+        f"""
+        import numpy as np
+        import rope_core as rc
+        from rope_core.theory import layout_demo
+        theta, rng = {drawn.theta.tolist()!r}, np.random.default_rng({SEED})
+        q = layout_demo.two_orders(theta, [0, {QUERY_POSITION}], rng)
+        k = layout_demo.two_orders(theta, [0, {KEY_POSITION}], rng)
+        print(q.order, q.interleaved[0])
+        print(q.interleaved[1] @ k.interleaved[1], q.half[1] @ k.half[1], q.mixed[1] @ k.mixed[1])
+        P = np.eye(8)[rc.convert(8, "interleaved", "half")]
+        R = rc.rotation_matrix({mended.WORDS}, theta, "interleaved")
+        print(np.abs(P @ R @ P.T - rc.rotation_matrix({mended.WORDS}, theta, "half")).max())
+        print(layout_demo.mixed_error(theta, range({mended.FARTHEST + 1})))
+        """,
+    )
 
 
 def two_places(value: float) -> str:
@@ -85,7 +124,8 @@ def _picture(drawn: Drawn, given: Control, t: Words, *, wide: bool) -> Panel:
         *_only(given, OWN, _threads(half_owners, half_owners, low + height, middle - RADIUS)),
         *_arrows(drawn, given, middle),
         *_brackets(given, owners, half_owners, height),
-        *_row(numbers, owners, NumberTrack((given,), np.zeros((2, 1))), height, font_size),
+        *_row(numbers, owners, NumberTrack((given,), np.zeros((2, 1))), height, 0),
+        *_row(numbers, owners, _shown(given, OWN, 0.0), height, font_size),
         *_row(moved, half_owners, _shown(given, OTHER, low), height, 0),
         marks.drag_handle(given, 4.0, travels, "ink", t("grab_row"), whole, radius_px=0),
         *(_wide_words if wide else _narrow_words)(drawn, given, middle, low, t),
@@ -140,7 +180,7 @@ def _only(given: Control, stop: int, lines: list[Mark]) -> list[Mark]:
 
 
 def _arrows(drawn: Drawn, given: Control, y: float) -> list[Mark]:
-    """Return each pair's arrow after the turn; by the wrong code it is made of two numbers of different pairs."""
+    """Return each pair's arrow after the turn; by the wrong code it is product of two numbers of different pairs."""
     right, wrong = (INTERLEAVED.split(numbers[1]) for numbers in (drawn.query.interleaved, drawn.query.mixed))
     shapes: list[Mark] = []
     for pair, colour in enumerate(COLOURS):

@@ -13,7 +13,8 @@ from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.home import degrees
-from ui.figures.layouts.threads import COLOURS, SIXTEENTHS, Drawn
+from ui.figures.layouts.mended import COLOURS
+from ui.figures.layouts.threads import SIXTEENTHS, Drawn
 from ui.figures.plot import axis, plot, scatter
 from ui.figures.rotation.names import KEY_POSITION, entry, matrix_name
 from ui.film import marks
