@@ -76,7 +76,7 @@ def keys_answer(visit: Visit) -> None:
 
 def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     steps = len(getattr(lessons.page_lesson("en", "rotation"), "steps", ()))
-    page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=before&beat=2")
+    page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=apart&beat=2")
     count(page, f"0 / {steps}")
     above_the_fold(page)
     keys_answer(visit)
@@ -97,11 +97,11 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     page.keyboard.press("Escape")
     expect(code).to_have_count(0)
     page.locator(".st-key-stage-open label").click()
-    slider = page.get_by_role("slider", name="position of mat").first
+    slider = page.get_by_role("slider", name="words before the sentence").first
     expect(slider).to_be_visible()
     slider.focus()
     slider.press("ArrowRight")
-    page.wait_for_url("**m=6**")
+    page.wait_for_url("**before=1**")
     count(page, f"1 / {steps}")
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")

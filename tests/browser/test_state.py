@@ -140,10 +140,10 @@ def test_numbers_and_pictures_can_be_taken_away(rotation: Page) -> None:
 def test_what_is_done_is_counted_at_once_and_outlives_a_wrong_try_a_reload_and_the_tab(app: str, visit: Visit) -> None:
     page = visit.open(f"{app}/rotation?lang=en")
     says(page, "0 of 4 on this page")
-    page.get_by_role("button", name="It can be high").click()
+    page.get_by_role("button", name="RoPE’s: the words").click()
     expect(page.get_by_text("1 of 4 on this page")).to_be_visible(timeout=3_000)
     page.get_by_role("button", name="Ask again").click()
-    page.get_by_role("button", name="Zero").click()
+    page.get_by_role("button", name="Neither: the map").click()
     says(page, "You chose C")
     page.goto(f"{app}/rotation?lang=en")
     says(page, "1 of 4 on this page")
