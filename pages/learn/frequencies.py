@@ -5,7 +5,7 @@ from rope_core.theory import challenges, frequency_demo
 from rope_core.theory.encodings.digits import beta_digits, digit_phases
 from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import drawn, spans, stripes
-from ui.figures.frequencies import tables as figures
+from ui.figures.frequencies import heat as figures
 from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
@@ -13,37 +13,31 @@ from ui.page.tasks import Challenge, Drawn, Question
 
 CLAIM_IN_FILM = True
 STEPS = beats(3)
-VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
-SPAN = Field("span", "int", 64, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
+COMPARED = Field("compared", "float", 1e5, 1.0, 1e12, low_open=True)
+CONTEXT = Field("context", "int", 4096, 256, 1_048_576, steps=(2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072))
 PAIR = Field("pair", "int", stripes.START, 0, 511)
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
 LONGER = Question("longer", "a", ((TRAIN_LEN, 8192), (STEPS, 1)))
-MIDDLE = Question("middle", "c", ((BASE, 1e6), (STEPS, 2)))
+MIDDLE = Question("middle", "c", ((COMPARED, 1e6), (STEPS, 2)))
 UNFINISHED = Drawn("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
 TASKS = (LONGER, MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
 
-FIELDS = (STEPS, VIEW, SPAN, PAIR, WIDTH, POSITION, *GEOMETRY)
+FIELDS = (STEPS, COMPARED, CONTEXT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:
-    """Draw all pairs over the positions, their speeds over the base, and the table that attention multiplies by."""
-    bases = stops(BASE, page.get(BASE), 1e3, 1e7)
-    pairs = figures.pairs_of(page.get(DIM), page.get(PAIR))
-    numbers = page.get(DIM), bases, page.get(TRAIN_LEN), pairs, page.get(VIEW), page.get(SPAN), page.store.default(BASE)
-    film = figures.heat(*numbers, page.get(BASE), page.t)
-    page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.table, frequency_demo.incomplete, ask=LONGER)
+    """Draw all pairs over the positions, the same with a larger base, and which base fits which training."""
+    bases = stops(BASE, page.get(COMPARED), 1e4, 1e7)
+    lengths = stops(CONTEXT, page.get(CONTEXT))
+    film = figures.heat(page.store.rope(), figures.pairs_of(page.get(DIM), page.get(PAIR)), bases, lengths, page.t)
+    page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.incomplete, ask=LONGER)
     page.predict(MIDDLE)
-    left, right = page.columns(1, 1)
-    with left:
-        page.controls.segments(VIEW)
-    with right:
-        page.controls.slider(SPAN)
 
 
 def tasks(page: Frame) -> None:

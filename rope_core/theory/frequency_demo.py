@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import whole
 from rope_core.rope import MAX_LEN, Array, Rope
-from rope_core.spectrum import Request, angles, spectrum
 from rope_core.theory.attention import cosine_sums
 
-TABLES: dict[str, Callable[[Array], Array]] = {"angle": np.positive, "cos": np.cos, "sin": np.sin}
 REACH = 131_072
 WORK = 2**20
 BLUR = 2.0
@@ -28,19 +24,6 @@ def sampled_positions(span: int, count: int) -> npt.NDArray[np.int64]:
     length = whole("span", span, 1, MAX_LEN)
     step = -(-length // whole("count", count, 1, MAX_LEN))
     return np.arange(0, length, step, dtype=np.int64)
-
-
-def table(rope: Rope, kind: str, positions: npt.ArrayLike) -> Array:
-    """Return position * theta_i wrapped to [-pi, pi), or its cos or sin, float64 (pairs, n): one row per pair.
-
-    Raises ValueError on a kind that is not "angle", "cos" or "sin", or positions outside [0, 2**31).
-
-    >>> table(Rope(4, 100.0), "cos", [0, 1]).round(3).tolist()
-    [[1.0, 0.54], [1.0, 0.995]]
-    """
-    if kind not in TABLES:
-        raise reject("kind", "one_of", kind, names=list(TABLES))
-    return np.asarray(TABLES[kind](angles(spectrum(Request(rope)), positions)).T, dtype=np.float64)
 
 
 def cosines(rope: Rope, pairs: npt.ArrayLike, positions: npt.ArrayLike) -> Array:

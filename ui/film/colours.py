@@ -36,12 +36,11 @@ def colour_scale(colours: str) -> ColourScale:
     return tuple((k / (len(each) - 1), f"#{colour}") for k, colour in enumerate(each))
 
 
-# ColorBrewer's RdBu, matplotlib's viridis and cmocean's phase, as Plotly's Python library has them.
+# ColorBrewer's RdBu and matplotlib's viridis, as Plotly's Python library has them.
 DIVERGING_SCALE = colour_scale("67001f b2182b d6604d f4a582 fddbc7 f7f7f7 d1e5f0 92c5de 4393c3 2166ac 053061")
 # The same signs on a dark ground: the middle is the ground, what is far from it is bright.
 DIVERGING_SCALE_DARK = colour_scale("ffb3a1 f2806b d6604d a8362f 5e2226 171614 1d3148 2a5f95 4393c3 7ab5dc b7daf2")
 SEQUENTIAL_SCALE = colour_scale("440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725")
-CYCLIC_SCALE = colour_scale("a7770c c56033 d94360 dd26a3 c43be0 9961f4 5f7fe4 2890b7 0f9788 27994f 778d11 a7770c")
 # What the browser draws black on the light theme and white on the dark one; over a heatmap "black" stays black.
 LINE = "#010101"
 # Backgrounds of Streamlit's themes, and the grey of its axis titles and ticks.

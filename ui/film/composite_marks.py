@@ -230,7 +230,7 @@ def verdict(
     return [marks.text(x, y, right, TRAINED_COLOUR, **look), marks.text(x, y, wrong, UNSEEN_COLOUR, **look)]
 
 
-def drag_hint(x: NumbersOrTrack, y: float, content: TextOrTrack, **style: Any) -> Mark:
+def drag_hint(x: NumbersOrTrack, y: NumbersOrTrack, content: TextOrTrack, **style: Any) -> Mark:
     """Return what is to be dragged, with a hand, in the colour of hints."""
     parts = [content] if isinstance(content, str | NumberTrack) or not isinstance(content, Sequence) else [*content]
     look = {"anchor": "start", "font_size": 16, "bold": True} | style

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_core.rope import Rope
@@ -30,27 +30,6 @@ def test_sampled_positions_are_even_and_fit(span: int, count: int) -> None:
         assert span <= count or (at[1] - 1) * count < span
     if span <= count:
         assert at.size == span
-
-
-@given(ropes, st.lists(st.integers(1, 100_000), min_size=1, max_size=5))
-@settings(max_examples=50)
-def test_tables_hold_one_row_per_pair(rope: Rope, positions: list[int]) -> None:
-    angle, cos, sin = (frequency_demo.table(rope, kind, positions) for kind in ("angle", "cos", "sin"))
-    assert angle.shape == (rope.pairs, len(positions))
-    for pair in range(rope.pairs):
-        for column, position in enumerate(positions):
-            exact = position * rope.base ** (-2 * pair / rope.dim)
-            assert cos[pair, column] == pytest.approx(math.cos(exact), abs=1e-8)
-            assert sin[pair, column] == pytest.approx(math.sin(exact), abs=1e-8)
-            assert math.remainder(exact - angle[pair, column], 2 * math.pi) == pytest.approx(0, abs=1e-8)
-    assert np.abs(angle).max() <= np.pi
-
-
-def test_a_quarter_turn_of_the_table() -> None:
-    rope = Rope(2, 10.0)
-    assert frequency_demo.table(rope, "sin", [1])[0, 0] == pytest.approx(0.8414709848078965)
-    with pytest.raises(ValueError, match="kind must be one of angle, cos, sin, got 'tan'"):
-        frequency_demo.table(rope, "tan", [1])
 
 
 @pytest.mark.parametrize(

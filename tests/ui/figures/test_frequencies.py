@@ -12,18 +12,18 @@ from tests.support.figures import ROPE, Row, ran
 from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
-from ui.figures.frequencies import drawn, spans, stripes, tables
+from ui.figures.frequencies import drawn, heat, spans, stripes
 from ui.film.scene import Mark, NumberTrack, Panel
 from ui.text.words import Words
 
 EN = Words("en", "frequencies")
 BASES = (1000.0, 10_000.0, 54_321.0, 1e7)
+LENGTHS = (2048, 4096, 32_768)
 
 
-def film(dim: int, kind: str = "cos", span: int = 256, train_len: int = 4096) -> Film:
-    built: Film = unwrap(tables.heat)(
-        dim, BASES, train_len, tables.pairs_of(dim, 3), kind, span, 10_000.0, 10_000.0, EN
-    )
+def film(dim: int, base: float = 10_000.0, train_len: int = 4096, bases: tuple[float, ...] = BASES) -> Film:
+    rope = Rope(dim, base, train_len)
+    built: Film = unwrap(heat.heat)(rope, heat.pairs_of(dim, 3), bases, LENGTHS, EN)
     return built
 
 
@@ -31,18 +31,12 @@ def of_kind(panel: Panel, kind: str) -> list[Mark]:
     return [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == kind]
 
 
-def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
-    texts_of = film(128).scene.finding_at({"base": 10_000, "pair": 0, "beat": 2})
-    assert "18 of 64 pairs" in texts_of and "54,410" in texts_of and "4,096" in texts_of
-
-
 @pytest.mark.parametrize(
     ("dim", "base", "train_len"), [(128, 1e4, 4096), (64, 30.0, 500), (1024, 1e6, 8192), (2, 5.0, 16)]
 )
 def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_len: int) -> None:
     """Wave, arrow and sentence of each pair by angles written out; where it never finished a turn it is amber."""
-    pairs = tables.pairs_of(dim, 3)
-    built: Film = unwrap(tables.heat)(dim, (base, 2 * base), train_len, pairs, "cos", 256, base, base, EN)
+    pairs, built = heat.pairs_of(dim, 3), film(dim, base, train_len)
     dial, _, map_panel, _ = built.scene.panels[:4]
     x = np.linspace(0.0, train_len, stripes.POINTS)
     waves = [line for line in of_kind(map_panel, "line") if isinstance(line["y"], NumberTrack)][-3:]
@@ -57,7 +51,7 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
             assert 2 * math.pi / theta < 10 * 1.25 * train_len / stripes.COLUMNS, "only a fine row has no wave"
         tip = of_kind(dial, "vector")[0]["angle"].at(at)[0]
         assert (np.sin(tip), np.cos(tip)) == pytest.approx((math.cos(turned), math.sin(turned)), abs=1e-6)
-        finding_text = built.scene.finding_at({"pair": pairs[stop], "base": base, "beat": 1})
+        finding_text = built.scene.finding_at({"pair": pairs[stop], "compared": base, "context": 4096, "beat": 1})
         assert ("new to the model" in finding_text) == (turned < 2 * math.pi)
         assert turned >= 2 * math.pi or f"{math.degrees(turned):.3g}°" in finding_text
 
@@ -75,70 +69,50 @@ def test_a_row_of_the_map_is_the_mean_over_its_columns() -> None:
     assert contrast[0] < 0.1 < 0.9 < contrast[-1]
 
 
-@pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
-@pytest.mark.parametrize(("dim", "span"), [(2, 16), (12, 64), (128, 256), (128, 131_072), (1024, 512)])
-def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
-    built = film(dim, kind, span)
-    panel = built.scene.panels[-2]
-    picture, marked = of_kind(panel, "heatmap")
-    cells = picture["cells"].keyframes
-    for n, pair in enumerate(tables.pairs_of(dim, 3)[: dim // 2]):
-        row = pair // (-(-dim // 2 // cells.shape[1]))
-        np.testing.assert_array_equal(marked["cells"].at({"pair": n, "base": 1})[0], cells[1, row])
-    assert cells.dtype == np.int8 and cells.shape[0] == len(BASES) and cells.shape[1] <= 32 and cells.shape[2] <= 256
-    every, step = -(-dim // 2 // cells.shape[1]), int(panel.x.high) // cells.shape[2]
-    assert ("one position in" in str(built.scene.beats[2].finding)) == (step > 1) == (span > 256)
-    limit = np.pi if kind == "angle" else 1.0
-    for base, shown in zip(BASES, cells / 127 * limit, strict=True):
-        theta = np.array([base ** (-2 * i / dim) for i in range(0, dim // 2, every)])
-        exact = np.arange(0, span, step) * theta[:, None]
-        off = np.remainder(exact - shown + np.pi, 2 * np.pi) - np.pi
-        off = off if kind == "angle" else getattr(np, kind)(exact) - shown
-        assert np.abs(off).max() <= limit / 254 + 1e-7
-    # A row is as high as the pairs that it represents, centred on the one that it shows.
-    assert picture["y"] == (-every / 2, (len(theta) - 0.5) * every)
-    middles = of_kind(panel, "dot")[0]["y"].keyframes[:, 0]
-    assert all(0 <= pair - row < every for pair, row in zip(tables.pairs_of(dim, 3), middles, strict=True) if dim > 2)
+@pytest.mark.parametrize(("dim", "base", "train_len"), [(12, 50.0, 16), (128, 1e4, 4096), (1022, 1e5, 131_072)])
+def test_a_larger_base_beside_the_model_s_own(dim: int, base: float, train_len: int) -> None:
+    """Rows, the line below those that finish a turn, and the sentence, by wavelengths written out."""
+    built = film(dim, base, train_len)
+    _, other = (panel for panel in built.scene.panels if panel.first_beat == 2)
+    (picture,), pairs = of_kind(other, "heatmap"), dim // 2
+    (hatched,) = (mark for mark in of_kind(other, "rect") if mark.get("fill_pattern") == "hatch")
+    grip = next(mark for mark in other.marks if mark["kind"] == "drag_handle")
+    before = sum(2 * math.pi * base ** (2 * i / dim) > train_len for i in range(pairs))
+    for k, each in enumerate(BASES):
+        waves = np.array([2 * math.pi * each ** (2 * i / dim) for i in range(pairs)])
+        count = int((waves > train_len).sum())
+        assert grip["y"].at({"compared": k})[0] == pytest.approx((count - pairs) / pairs)
+        wide = hatched["x1"].at({"compared": k}) - train_len
+        np.testing.assert_allclose(wide, np.clip(waves - train_len, 0, 0.25 * train_len), atol=1e-6 * train_len)
+        text = built.scene.finding_at({"pair": 0, "compared": each, "context": 4096, "beat": 2})
+        assert f", {count} of {pairs} pairs never" in text and f" {before}. " in text
+        cells = picture["cells"].at({"compared": k})
+        x = (np.arange(cells.shape[1]) + 0.5) * 1.25 * train_len / cells.shape[1]
+        drawn_wave = waves[:: -(-pairs // 64)][-1]
+        off = np.abs(cells[-1] / 127 - np.cos(2 * math.pi * x / drawn_wave)).max()
+        assert off < 0.01 or drawn_wave < 160 * x[0]
 
 
-@pytest.mark.parametrize(
-    ("dim", "kind", "train_len"), [(2, "sin", 4096), (12, "cos", 16), (128, "cos", 4096), (1022, "sin", 131_072)]
-)
-def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind: str, train_len: int) -> None:
-    built = film(dim, kind, train_len=train_len)
-    panel, _, bar = built.scene.panels[-3:]
-    (points,) = of_kind(panel, "dot")
-    labels = of_kind(panel, "text")
-    rows = points["y"].astype(int)
-    assert rows[0] == 0 and len(rows) <= 32 and set(np.diff(rows)) <= {-(-dim // 64)}
-    for k, base in enumerate(BASES):
-        waves = [2 * math.pi * base ** (2 * i / dim) for i in range(dim // 2)]
-        np.testing.assert_allclose(10.0 ** points["x"].keyframes[k], np.array(waves)[rows])
-        np.testing.assert_allclose(10.0 ** labels[1]["x"].keyframes[k], waves[-1])
-        for n, pair in enumerate(min(stop, dim // 2 - 1) for stop in tables.pairs_of(dim, 3)):
-            at = {"pair": n, "base": k}
-            turned = 6 * base ** (-2 * pair / dim)
-            tip = of_kind(bar, "vector")[-1]["angle"].at(at)[0]
-            assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), -math.sin(turned))
-            heights = [shape["y" if kind == "cos" else "x"].at(at)[1] for shape in of_kind(bar, "line")]
-            # Up for the cosine; the sine grows to the left, where an arrow from the top turns first.
-            exact, way = (math.cos(turned), 1) if kind == "cos" else (math.sin(turned), -1)
-            wanted = [way * exact if exact > 0 else np.nan, way * exact if exact < 0 else np.nan]
-            assert heights == pytest.approx(wanted, nan_ok=True)
-        never = [wave > train_len for wave in waves]
-        texts_of = built.scene.finding_at({"base": base, "pair": 0, "beat": 2})
-        assert f"{sum(never)} of {dim // 2} pairs" in texts_of
-        assert points["colour_index"].at({"base": k}).tolist() == [never[row] for row in rows]
-
-
-def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
-    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, 1000.0, 1000.0, EN)
-    _, base = built.scene.controls
-    assert base.stop_labels == ("1,000", "7·10⁹", "10¹²")
-    panel = built.scene.panels[-3]
-    assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)
-    assert not any("e+" in text for _, text in panel.x.ticks)
-    assert ran(built)
+def test_turns_by_pair_and_base_with_models_at_their_places() -> None:
+    built = film(128)
+    mapped, _ = (panel for panel in built.scene.panels if panel.first_beat == 3)
+    grip = next(mark for mark in mapped.marks if mark["kind"] == "drag_handle")
+    green = grip["grab_marks"][-1]
+    for k, length in enumerate(LENGTHS):
+        x = green["x"].at({"context": k})
+        inside = (x > -0.5) & (x < 63.4)
+        waves = 2 * math.pi * 10.0 ** (green["y"] * x / 64)
+        np.testing.assert_allclose(waves[inside], length, rtol=1e-5)
+        counts = [sum(2 * math.pi * base ** (i / 64) > length for i in range(64)) for base in (1e4, 1e6)]
+        text = built.scene.finding_at({"pair": 0, "compared": 1e4, "context": length, "beat": 3})
+        assert f"{counts[0]} of 64" in text and f"and {counts[1]} with" in text
+    dots = [(mark["x"][0], mark["y"][0]) for mark in of_kind(mapped, "dot") if mark["colour"] == "ink"]
+    configs = ((1e8, 32_768), (1e7, 262_144), (1e6, 32_768), (5e5, 8192), (1e4, 4096))
+    for (x, y), (base, length) in zip(dots, configs, strict=True):
+        assert y == pytest.approx(math.log10(base)) and 2 * math.pi * base ** (x / 64) == pytest.approx(length)
+    cells = of_kind(mapped, "heatmap")[0]["cells"]
+    by_hand = np.floor(np.log10(2 * np.pi) + np.linspace(8.5, 3.5, 81)[:, None] * np.arange(64) / 64)
+    assert np.unique(cells[by_hand == 4]).size == 1 and np.unique(cells).size == np.unique(by_hand).size
 
 
 @pytest.mark.parametrize("position", [0, 2718, 1_000_000])
@@ -172,10 +146,15 @@ def own_digits(t: Words) -> str:
 ROWS = [
     Row("frequencies", spans.repeats, (ROPE,)),
 ]
-STOPS = (100.0, 700.0, 5e4), 300
-AT = {"base": 700, "pair": 3, "beat": 2}
+AT = {"compared": 700, "pair": 3, "context": 4096, "beat": 2}
+
+
+def compared(t: Words) -> str:
+    return t("base_finding", base="700", count=3, pairs=8, own="50", before=0, times="3.74")
+
+
 FILMS = [
-    FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000, 700.0, 700.0), AT),
+    FilmRow("frequencies", heat.heat, (Rope(16, 50.0, 300), (0, 3, 7), (100.0, 700.0, 5e4), LENGTHS), AT, compared),
     FilmRow("frequencies", frequencies.digits, (8, 300.0, frequencies.positions(77)), {"position": 77}, own_digits),
     FilmRow("frequencies", drawn.unfinished, (16, 500), {}, to_draw),
 ]

@@ -89,7 +89,7 @@ def test_what_is_no_number_becomes_null_and_numpys_numbers_become_pythons() -> N
 
 @pytest.mark.parametrize(
     ("name", "scale"),
-    [("RdBu", colours.DIVERGING_SCALE), ("Viridis", colours.SEQUENTIAL_SCALE), ("Phase", colours.CYCLIC_SCALE)],
+    [("RdBu", colours.DIVERGING_SCALE), ("Viridis", colours.SEQUENTIAL_SCALE)],
 )
 def test_the_colour_scales_are_plotlys(name: str, scale: colours.ColourScale) -> None:
     theirs = plotly.colors.get_colorscale(name)

@@ -132,7 +132,8 @@ def longer(at: At) -> str:
 
 
 def middle(at: At) -> str:
-    slowed = (at("base") / LLAMA.base) ** (2 * 32 / LLAMA.dim)
+    slowed = (at("compared") / LLAMA.base) ** (2 * 32 / LLAMA.dim)
+    assert at("beat") == 2
     return only({letter: bool(np.isclose(slowed, times)) for letter, times in zip("abc", (100, 50, 10), strict=True)})
 
 

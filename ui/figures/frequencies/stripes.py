@@ -178,6 +178,10 @@ def _map(drawn: Map, t: Words) -> Panel:
         marks.heatmap(as_bytes(drawn.cells[drawn.rows], 1.0), SHADES, (0.0, end), (0.0, -1.0)),
         marks.line(np.tile([0.0, end, np.nan], len(edges)), gaps, "paper", 1),
     ]
+    white = float(np.interp(np.log(0.8 * trained), np.log(rope.wavelength), np.arange(rope.pairs) + 0.5))
+    if white < rope.pairs - 0.5:
+        half = marks.text(0.4 * trained, float(drawn.top(white)), t("half_turn"), bold=True, font_size=14, dy=5)
+        shown += marks.in_wide_panel(400, half)
     if drawn.never:
         far = np.minimum(rope.wavelength[rows], end)
         shown += [

@@ -1,0 +1,70 @@
+"""The film that leads the page: all pairs by position, what a larger base does to them, and which base fits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory import frequency_demo
+from ui.figures.drawing import Film, cached_figure
+from ui.figures.frequencies import bases as larger
+from ui.figures.frequencies import stripes
+from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.text.words import Words
+
+ROWS = 32
+
+
+def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
+    """Return the pairs to drag to, at most ``ROWS`` spread evenly, the last and a given one.
+
+    >>> pairs_of(12, 3), pairs_of(128, 3)[:4], pairs_of(128, 2)[-2:]
+    ((0, 1, 2, 3, 4, 5), (0, 2, 3, 4), (62, 63))
+    """
+    pairs = dim // 2
+    return tuple(
+        sorted({*frequency_demo.sampled_positions(pairs, ROWS).tolist(), min(pair, pairs - 1), max(pairs - 1, 1)})
+    )
+
+
+@cached_figure
+def heat(rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
+    """Return every pair at every position, then the same beside another base, then turns by pair and base.
+
+    ``shown``: the pairs to drag to; ``bases``: of the second step; ``lengths``: trained lengths of the third.
+    """
+    at_pair = field_control(t, "pair", shown, play_seconds=8.0, last_beat=1)
+    at_base = field_control(t, "compared", bases, play_seconds=8.0, first_beat=2, last_beat=2)
+    at_length = field_control(t, "context", lengths, play_seconds=8.0, first_beat=3)
+    ropes = [rc.Rope(rope.dim, base, rope.train_len) for base in bases]
+    findings = (
+        stripes.finding(rope, at_pair, t),
+        larger.base_finding(ropes, rope, at_base, t),
+        larger.fit_finding(at_length, t),
+    )
+    return Film(
+        "heat",
+        Scene(
+            (
+                *stripes.panels(rope, at_pair, t),
+                *larger.base_panels(ropes, rope, at_base, t),
+                *larger.fit_panels(at_length, t),
+            ),
+            (at_pair, at_base, at_length),
+            "",
+            beats=beats_from_labels(t, "heat", *findings, hint_controls=("pair", "compared", "context")),
+        ),
+        lambda: (
+            {"pair": np.arange(rope.pairs), "wavelength": rope.wavelength}
+            | {f"wavelength_at_base_{each.base:g}": each.wavelength for each in ropes}
+        ),
+        f"""
+        import rope_core as rc
+        from rope_core.theory import frequency_demo
+        for base in {(rope.base, *bases)!r}:
+            rope = rc.Rope({rope.dim}, base, {rope.train_len})
+            print(base, rope.wavelength[-1], int(frequency_demo.incomplete(rope).sum()), "of", rope.pairs)
+        for length in {lengths!r}:
+            print(length, [int(frequency_demo.incomplete(rc.Rope(128, base, length)).sum()) for base in (1e4, 1e6)])
+        """,
+    )
