@@ -160,9 +160,10 @@ def check_kernel(function: Callable[..., Any], config: object = None, part: int 
     for trial in trials:
         for each in _tried(function, form, trial):
             once.setdefault((each.key, str(each.values.get("mistake"))), each)
-    source = Phrase("kernel_of_config" if rope is not None else "kernel_of_itself")
+    source, advice = ("of_itself", "give_config") if rope is None else ("of_config", "has_config")
+    words = {"layout_source": Phrase(f"kernel_{source}"), "next": Phrase(f"kernel_{advice}")}
     shape = {"table": Phrase(f"kernel_table_{form.table}"), "dim": trials[0].dim, "width": trials[0].width}
-    return Tried(once.values(), finding("kernel_assumed", FIELD, layout=form.layout, layout_source=source, **shape))
+    return Tried(once.values(), finding("kernel_assumed", FIELD, layout=form.layout, **words, **shape))
 
 
 def _mistake(each: Finding) -> str:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import Finding, Phrase, finding
+from rope_core.checks.collected import Collected
 from rope_core.checks.observe import Seen, observe
 from rope_core.checks.probe import is_rotary, probe
 from rope_core.checks.products import Product, index_of, spread, steadiness
 from rope_core.checks.stored import Buffer, in_module
 from rope_core.checks.turned import Verdict, elsewhere, judge
 from rope_core.hf.anatomy import AXES, axes
+from rope_core.hf.families import recorded
 from rope_core.hf.normal import INDEXER, Model, resolve
 from rope_core.hf.places import FAMILIES
 from rope_core.hf.ropes import HfRope, from_hf, indexer
@@ -76,17 +78,20 @@ class Rotations:
             for kind, trained in kinds
         }
 
+    def _type_at(self, name: str) -> str | None:
+        """Return the model_type of the nearest module with a config, from a dotted name outwards."""
+        kind = getattr(getattr(self.parts.get(name), "config", None), "model_type", None)
+        return kind if kind is not None or not name else self._type_at(name.rpartition(".")[0])
+
     def _is_text(self, name: str) -> bool:
-        """Whether the nearest module with a config, from a dotted name outwards, has the text part's or the whole's."""
-        while True:
-            kind = getattr(getattr(self.parts.get(name), "config", None), "model_type", None)
-            if kind is not None or not name:
-                return kind in (None, self.model.model_type, self.data.get("model_type"))
-            name = name.rpartition(".")[0]
+        """Whether a module belongs to the text part, or to the whole."""
+        return self._type_at(name) in (None, self.model.model_type, self.data.get("model_type"))
 
     def _text_only(self, rows: list[Any], name: Callable[[Any], str]) -> list[Any]:
-        """Return the rows that belong to the text part; all of them where none does."""
-        return [row for row in rows if self._is_text(name(row))] or rows
+        """Return the rows of the text part; where there are none, all but those of parts known to be others."""
+        others = {*recorded()["part"].get(self.data.get("model_type"), {}).values(), *recorded()["other"]}
+        own = [row for row in rows if self._is_text(name(row))]
+        return own or [row for row in rows if self._type_at(name(row)) not in others]
 
     @cached_property
     def seen(self) -> Seen | None:
@@ -126,7 +131,7 @@ class Rotations:
         """Return what the rotations show beyond what is ``reported`` of the buffers."""
         if all(rope.nope for rope in self.ropes.values()):
             return []
-        collected = _Collected(reported, self.ropes)
+        collected = Collected(reported, self.ropes)
         if self.seen is None:
             self._alone(collected)
             return collected.findings()
@@ -143,7 +148,7 @@ class Rotations:
                 self._layers(collected, again, at)
         return collected.findings()
 
-    def _positions_followed(self, collected: _Collected, seen: Seen) -> None:
+    def _positions_followed(self, collected: Collected, seen: Seen) -> None:
         """Tell q and k that never turn from those that turn in one text, at positions other than the given ones."""
         still = [row for row in collected.rows if row[0] == "rotation_missing"]
         reached = any(each.moves for each in seen.products)
@@ -151,7 +156,7 @@ class Rotations:
         line = self._observed_again(seen.positions, only="sequence") if alone else None
         if line is None:
             return
-        in_line = _Collected([], self.ropes)
+        in_line = Collected([], self.ropes)
         self._layers(in_line, line, self.ropes)
         # The rows in another order: what turns as the first row does is another vector.
         other = self._observed_again(seen.positions[::-1], only="batch")
@@ -173,7 +178,7 @@ class Rotations:
         """Return another watched run of the text part."""
         return observe(self.module, where, self.model.model_type, self.raised, **how)
 
-    def _everywhere(self, collected: _Collected, seen: Seen) -> None:
+    def _everywhere(self, collected: Collected, seen: Seen) -> None:
         """Judge the first layer that turns at many positions more."""
         moving = [each for each in seen.products if each.moves]
         names = {each.module for each in moving}
@@ -210,7 +215,7 @@ class Rotations:
             again = observe(self.module, where, self.model.model_type, [], k)
             if again is None or again.positions != where:
                 return
-            collected, at = _Collected([], self.ropes), dict(self.ropes)
+            collected, at = Collected([], self.ropes), dict(self.ropes)
             for kind, rope in ropes.items():
                 of = np.array(axes(rope.mrope_section or (), self.model.model_type))
                 at[kind] = replace(rope, inv_freq=np.where(of == axis, rope.inv_freq, 0.0))
@@ -235,7 +240,7 @@ class Rotations:
             layers = tuple(index for each in off if (index := index_of(each)) is not None)
             yield finding("softmax_scale_differs", name, found=times, wanted=max(wanted), layers=layers or None)
 
-    def _alone(self, collected: _Collected) -> None:
+    def _alone(self, collected: Collected) -> None:
         """Judge a rotary embedding handed over without its model, or in one that does not run on token ids."""
         parts = dict(self._text_only([row for row in self.parts.items() if is_rotary(row[1])], itemgetter(0)))
         for kind, rope in self.ropes.items():
@@ -253,7 +258,7 @@ class Rotations:
             if next(self.module.parameters(), None) is not None:
                 collected.add(Verdict("attention_not_observed"), "q, k", product.module, kind)
 
-    def _layers(self, collected: _Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
+    def _layers(self, collected: Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
         products = self._text_only([each for each in seen.products if not CROSS.search(each.module)], _module_of)
         moving = {product.module for product in products if product.moves}
@@ -280,7 +285,7 @@ class Rotations:
             if candidates and followed and product.inputs and _values_move(product):
                 collected.add(Verdict("value_rotated"), "v", product.module, candidates[0][0], product.layer)
 
-    def _unseen(self, collected: _Collected, seen: Seen) -> None:
+    def _unseen(self, collected: Collected, seen: Seen) -> None:
         """Attention modules that ran without a product that was seen, where others of that name had one."""
         multiplied = {product.module for product in seen.products}
         alike = {re.sub(r"\d+", "#", name) for name in multiplied}
@@ -304,14 +309,16 @@ class Rotations:
         named = [kind for kind in (label, *product.labels) if kind in ropes and kind is not None][:1]
         chosen = {kind: ropes[kind] for kind in named} or ropes
         # Latent attention turns the end of a head, whose whole width some configs call head_dim (Mistral 4).
-        latent = self.model.get("qk_rope_head_dim")[0]
+        listed = self.model.data.get("per_layer_config") or {}
+        by_layer = {each.get("qk_rope_head_dim") for each in listed.values() if isinstance(each, dict)}
+        latent = by_layer | {self.model.get("qk_rope_head_dim")[0]}
         return [
             (
                 k,
                 replace(
                     rope,
                     nope=rope.nope or product.layer in rope.nope_layers,
-                    head_dim=latent if latent == rope.rotary_dim and not rope.start else rope.head_dim,
+                    head_dim=rope.rotary_dim if rope.rotary_dim in latent and not rope.start else rope.head_dim,
                 ),
             )
             for k, rope in chosen.items()
@@ -350,48 +357,6 @@ def _factors(rope: HfRope) -> Iterator[float]:
     factor = rope.params.get("factor")
     if isinstance(factor, int | float) and factor > 1:
         yield from (1.0 / factor, float(factor))
-
-
-class _Collected:
-    """Verdicts of many layers, one finding for each kind of fault, beside what is reported of the buffers."""
-
-    def __init__(self, reported: list[tuple[Finding, Buffer]], ropes: Mapping[str | None, HfRope]) -> None:
-        self.reported, self.ropes = reported, ropes
-        self.keys = {(each.key, each.layer_type) for each, _ in reported}
-        self.rows: dict[tuple[str, str | None], dict[str, Any]] = {}
-
-    def buffers(self, kind: str | None) -> list[Array]:
-        """Return the values of this layer type's buffers that are reported already."""
-        return [each.values for report, each in self.reported if report.layer_type == kind and each.values is not None]
-
-    def add(self, verdict: Verdict | None, part: str, module: str, kind: str | None, layer: int | None = None) -> None:
-        """Take one verdict on one part of one layer, unless a buffer's finding says the same."""
-        if verdict is None or ("buffer_width", kind) in self.keys:
-            return
-        if verdict.key == "rotation_scaled" and ("attention_scaling_differs", kind) in self.keys:
-            return
-        row = self.rows.setdefault((verdict.key, kind), {"module": module, "parts": [], "layers": [], "values": {}})
-        row["values"] = row["values"] or dict(verdict.values)
-        row["alike"] = row.get("alike", True) and row["values"] == dict(verdict.values)
-        row["parts"] += [] if part in row["parts"] else [part]
-        row["layers"] += [] if layer is None or layer in row["layers"] else [layer]
-
-    def findings(self) -> list[Finding]:
-        """Return the findings; a note on what was not observed only where nothing else was found."""
-        findings = []
-        certain = [key for key, _ in self.rows if not key.endswith("_not_observed")]
-        for (key, kind), row in self.rows.items():
-            if key.endswith("_not_observed") and certain:
-                continue
-            values = {"part": ", ".join(row["parts"]), "layers": tuple(row["layers"]) or None, **row["values"]}
-            if key == "layout_differs":
-                values.pop("layers")
-            if key == "rotation_not_observed":
-                values = {"reason": Phrase("nothing"), **values, "layout": self.ropes[kind].layout}
-            if key == "rotation_shifted" and row["alike"] and {"q", "k"} <= set(row["parts"]):
-                key = "rotation_shifted_alike"
-            findings.append(finding(key, row["module"], None, kind, **values))
-        return findings
 
 
 def _owner(buffer: Buffer) -> str:

@@ -8,6 +8,7 @@ counted, or a rotation that only some of the ways do shows as a difference betwe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from rope_core.rope import Array
 
 TOKENS, LEAST, PADDING = 12, 4, 3
 SEED = 0
-# What two ways may differ by, over the largest value: kernels add up in another order.
+# What two ways may differ by, over the largest value: kernels add up in another order. In half precision besides, this
+# many times what a change of the last digit of every projection does: it may choose another expert.
 APART = {"torch.float32": 1e-3, "torch.float64": 1e-6}
-COARSE = 0.15
+COARSE, CHANGES, TIMES = 0.05, 4, 2.0
 NEEDED = ("input_ids", "past_key_values", "use_cache")
 
 
@@ -63,7 +65,8 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
     ids = words[drawn].to(weight.device)
     room = APART.get(str(weight.dtype), COARSE)
     whole, begun = _read(part, ids, [count]), _read(part, ids[:, :half], [half])
-    if _first(whole[1][:half], begun[1], room)[0] is not None:
+    rooms, room_out = _rooms(part, ids, whole, room)
+    if _first(whole[1][:half], begun[1], room_out)[0] is not None:
         return  # an encoder: later tokens change what is read of earlier ones
     readings = {"decode": _read(part, ids, [1] * count), "pieces": _read(part, ids, [half, count - half])}
     if "position_ids" in parameters_of(part) and "attention_mask" in parameters_of(part):
@@ -74,19 +77,51 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
         # A convolution or a state may bring the first text into the second: only keys that run on are a fault.
         if packed is not None and len(packed) == len(alone) == len(whole[0]):
             compared.append("packed")
-            where, apart = _first(alone[0], packed[0][:, half:], room)
-            if where is not None and _first(whole[0][0], packed[0], room)[0] is None:
+            where, apart = _first(alone[0], packed[0][:, half:], rooms[0])
+            if where is not None and _first(whole[0][0], packed[0], rooms[0])[0] is None:
                 yield finding("ways_packed", name or "model", None, layer=0, token=half + where, apart=100 * apart)
     for way, (keys, output) in readings.items():
         for layer, (right, other) in enumerate(zip(whole[0], keys, strict=False)):
-            where, apart = _first(right, other, room)
+            where, apart = _first(right, other, rooms[layer])
             if where is not None:
                 yield finding(f"ways_{way}", name or "model", None, layer=layer, token=where, apart=100 * apart)
                 break
         else:
-            where, apart = _first(whole[1], output, room)
+            where, apart = _first(whole[1], output, room_out)
             if where is not None:
                 yield finding(f"ways_{way}_output", name or "model", None, token=where, apart=100 * apart)
+
+
+def _rooms(part: Any, ids: Any, whole: tuple[list[Array], Array], room: float) -> tuple[list[float], float]:
+    """Return what two ways may differ by in each layer's keys and in the output, over the largest value."""
+    rooms, room_out = [room] * len(whole[0]), room
+    for seed in range(CHANGES if room == COARSE else 0):
+        with _last_digits(part, seed):
+            keys, output = _read(part, ids, [ids.shape[1]])
+        apart = [_first(right, other, room)[1] for right, other in zip(whole[0], keys, strict=True)]
+        rooms = [max(old, TIMES * new) for old, new in zip(rooms, apart, strict=True)]
+        room_out = max(room_out, TIMES * _first(whole[1], output, room)[1])
+    return rooms, room_out
+
+
+@contextmanager
+def _last_digits(part: Any, seed: int) -> Iterator[None]:
+    """Change what each projection and embedding gives by at most its last digit."""
+    import torch
+
+    random = torch.Generator().manual_seed(seed)
+
+    def change(module: Any, inputs: Any, output: Any) -> Any:
+        drawn = torch.rand(output.shape, generator=random, dtype=torch.float32).to(output.device) * 2 - 1
+        return (output.float() * (1 + torch.finfo(output.dtype).eps * drawn)).to(output.dtype)
+
+    kinds = (torch.nn.Linear, torch.nn.Embedding)
+    hooks = [each.register_forward_hook(change) for each in part.modules() if isinstance(each, kinds)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def _read(part: Any, ids: Any, pieces: list[int]) -> tuple[list[Array], Array]:

@@ -17,7 +17,7 @@ def head_dim(model: Model, params: Parameters, notes: dict[str, Origin]) -> int:
     rule = model.family.get("head_dim", "divide")
     by_type = model.family.get("head_dims")
     traps: tuple[str, ...] = ()
-    if by_type and "per_layer_config" in model.data and (listed := listed_width(model, params.layer_type or "")):
+    if "per_layer_config" in model.data and (listed := listed_width(model, params.layer_type or "")):
         value, origin = listed
     elif by_type and params.layer_type == "full_attention" and "per_layer_config" not in model.data:
         value, origin = model.data.get("global_head_dim"), Origin(TOP, model.prefix + "global_head_dim")

@@ -15,6 +15,8 @@ from rope_core.hf.ropes import HfRope, ropes_of
 
 WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads")
 HEADS, VOCABULARY, INNER = "num_key_value_heads", "vocab_size", "intermediate_size"
+# RedPajama has Pythia's widths and vocabulary, and serial blocks; without the field GPT-NeoX's blocks are parallel.
+PARALLEL = "use_parallel_residual"
 # Tokens that fine-tunes add, and what rounds a vocabulary up.
 ADDED = 128
 
@@ -42,7 +44,7 @@ def by_widths() -> dict[tuple[object, ...], list[Released]]:
     ] + [(row["name"], row["config"], {}) for row in shapes["released"]]
     for name, config, more in configs:
         text = resolve(config)
-        kept = {field: text.data.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER)} | more
+        kept = {field: text.data.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER, PARALLEL)} | more
         released = Released(name, kept, ropes_of(config), tuple(text.layer_types()))
         rows.setdefault(widths(text.data, text.model_type), []).append(released)
     return rows
@@ -54,7 +56,7 @@ def widths(data: Mapping[str, Any], model_type: str | None) -> tuple[object, ...
 
 
 def is_of(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
-    """Whether a config of a released model's widths can be that model's: key heads, vocabulary and inner width.
+    """Whether a config of a released model's widths can be that model's: key heads, vocabulary, inner width, blocks.
 
     A config without key heads has as many as heads of queries.
     """
@@ -62,7 +64,8 @@ def is_of(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
     sizes = [each.get(VOCABULARY) for each in (data, fields)]
     inner = [each.get(INNER) for each in (data, fields)]
     near = not all(isinstance(size, int) for size in sizes) or abs(sizes[0] - sizes[1]) <= ADDED  # type: ignore[operator]
-    return heads[0] == heads[1] and near and (None in inner or inner[0] == inner[1])
+    serial = [each.get(PARALLEL) is False for each in (data, fields)]
+    return heads[0] == heads[1] and near and (None in inner or inner[0] == inner[1]) and serial[0] == serial[1]
 
 
 def resembled(case: Case) -> list[Released]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
 from rope_core.checks.extend import WINDOWED, cards
+from rope_core.checks.rules.keys import scaling_keys
 from rope_core.checks.rules.layers import kind_of
 from rope_core.checks.rules.likeness import resembled, twins
 from rope_core.checks.rules.origin import base
@@ -57,7 +58,7 @@ def released_differs(case: Case) -> Iterator[Finding]:
     meant = [row for row in matches if row[1].max_len == rope.max_len]
     others = meant or matches
     like = [row for row in others if alike(rope, row[1])]
-    if not others or any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
+    if not others or scaling_keys(case) or any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
         return
     if like:
         name, other = max(like, key=lambda row: row[1].max_len or 0)

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 from rope_core.checks.case import Finding, Phrase, apart, finding, largest
-from rope_core.checks.engines import lacks, read_as_4
+from rope_core.checks.engines import engines, lacks
 from rope_core.errors import ConfigError
 from rope_core.hf.normal import Model
 from rope_core.hf.ropes import ropes_of
@@ -33,7 +33,7 @@ def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
     # Step-3.5's lists of a base for each layer stand in model.data under the newer name, though no dict was written.
     params, scaling = text_part(config, model.prefix).get("rope_parameters"), model.data.get("rope_scaling")
     if isinstance(params, dict) and params:
-        cost = _cost(config, model)
+        cost = _cost(config)
         yield finding("rope_parameters_not_read", model.prefix + "rope_parameters", **cost)
     if not isinstance(scaling, dict):
         return
@@ -91,18 +91,17 @@ def faults(config: Mapping[str, Any], model: Model, release: str | None) -> Iter
             yield replace(finding("read_otherwise_before", place, **names), source=row["source"])
 
 
-def _cost(config: Mapping[str, Any], model: Model) -> dict[str, object]:
+def _cost(config: Mapping[str, Any]) -> dict[str, object]:
     """Return what 4.57 runs instead: both bases, the largest change of a frequency in per cent, and the words."""
     try:
-        new, old = ropes_of(config), ropes_of(read_as_4(config, model))
+        pairs = [(engines(config, kind)[1], rope) for kind, rope in ropes_of(config).items()]
     except ConfigError:
         return {"apart": [Phrase("not_built")]}
-    pairs = [(old.get(kind) or next(iter(old.values())), rope) for kind, rope in new.items()]
-    four, five = max(pairs, key=lambda pair: largest(pair[0].inv_freq, pair[1].inv_freq))
-    bases = {"base": five.base, "used": four.base}
-    texts_of = [Phrase("bases", bases)] if five.base != four.base else []
-    return {
-        **bases,
-        "worst": 100.0 * largest(four.inv_freq, five.inv_freq),
-        "apart": [*texts_of, apart(four.inv_freq, five.inv_freq)],
-    }
+    built = [(four.inv_freq, four.values.get("base"), five) for four, five in pairs if four.inv_freq is not None]
+    if len(built) < len(pairs):
+        return {"apart": [Phrase("not_built")]}
+    inv_freq, base, five = max(built, key=lambda row: largest(row[0], row[2].inv_freq))
+    bases = {"base": five.base, "used": five.base if base is None else base}
+    texts_of = [] if base is None else [Phrase("bases", bases)]
+    worst = 100.0 * largest(inv_freq, five.inv_freq)
+    return {**bases, "worst": worst, "apart": [*texts_of, apart(inv_freq, five.inv_freq)]}

@@ -50,7 +50,7 @@ def test_a_checkpoint_before_and_after_a_conversion() -> None:
     assert (rows.key, rows.severity, rows.values) == ("rows_end_early", "error", {"rows": 2048, "served": 8192})
     assert agreement(QWEN, {**QWEN, "max_position_embeddings": 2048}, 2048)[0].key == "lengths_disagree"
     wide = {**LLAMA31, "head_dim": 64}
-    assert "32 pairs turn instead of 64" in agreement(wide, LLAMA31)[0].why()
+    assert "32 pairs rotate instead of 64" in agreement(wide, LLAMA31)[0].why()
 
 
 def test_layer_types_are_compared_each_with_its_own() -> None:
@@ -164,7 +164,7 @@ OTHERWISE: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
     ),
     "the whole head": (
         {**rc.model("pythia-6.9b").hf_config(), "rotary_pct": 1.0},
-        "Pythia 6.9B", "rotary_dim 128", "rotary_pct", "64 pairs turn instead of 16",
+        "Pythia 6.9B", "rotary_dim 128", "rotary_pct", "64 pairs rotate instead of 16",
     ),
 }  # fmt: skip
 
@@ -186,7 +186,7 @@ def test_pairs_that_stand_still_are_counted() -> None:
     gemma = to_v5(rc.model("gemma-4-31b").hf_config())
     gemma["rope_parameters"]["full_attention"] = {"rope_type": "default", "rope_theta": 1e6}
     (single,) = of(gemma, "scaling_lost")
-    assert "192 pairs turn that should stand still" in single.why() and "%" not in single.why()
+    assert "192 pairs rotate that should stand still" in single.why() and "%" not in single.why()
 
 
 def test_somebody_s_extension_is_noted_and_a_card_s_is_not() -> None:

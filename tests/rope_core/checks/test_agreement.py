@@ -66,6 +66,24 @@ def test_check_refuses_what_the_table_of_engines_refuses(
         assert bool(stopped) == bool(refused), (version, config, stopped, [each.key for each in refused])
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(FAMILIES), st.sampled_from(["default", "linear"]), st.sampled_from([0.5, 0.25]), st.booleans())
+def test_check_and_the_table_of_engines_name_one_difference_at_4_57(
+    name: str, kind: str, share: float, outside: bool
+) -> None:
+    inner = {"rope_type": kind, "factor": 4.0, "rope_theta": 1e6, "partial_rotary_factor": share}
+    top = {"head_dim": 128, "rope_theta": 1e6, **({"partial_rotary_factor": share} if outside else {})}
+    config = {"model_type": name, **top, "rope_parameters": inner}
+    stated = [each for each in check(copy.deepcopy(config), "4.57") if each.key == "rope_parameters_not_read"]
+    try:
+        kinds: list[str | None] = [*rc.layer_types(config)] or [None]
+        rows = [row(config, kind, "4.57") for kind in kinds]
+    except rc.ConfigError:
+        return
+    if stated and all(each.difference is not None for each in rows):
+        assert stated[0].values["worst"] == 100.0 * max(each.difference for each in rows)
+
+
 def stops(finding: rc.Finding) -> bool:
     """Whether a finding says that transformers builds nothing."""
     return getattr(finding.values.get("runs"), "key", "") == "stops"

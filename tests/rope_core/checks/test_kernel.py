@@ -122,14 +122,14 @@ def test_rc_rotate_is_clean(layout: str) -> None:
 MISTAKES: dict[str, tuple[Kernel, str]] = {
     "k unrotated": (paired(k_sign=0), "leaves k unrotated"),
     "q unrotated": (paired(q_sign=0), "leaves q unrotated"),
-    "backwards": (paired(q_sign=-1, k_sign=-1), "turns q and k by the negative angle"),
-    "k backwards": (paired(k_sign=-1), "turns k by the negative angle"),
+    "backwards": (paired(q_sign=-1, k_sign=-1), "rotates q and k by the negative angle"),
+    "k backwards": (paired(k_sign=-1), "rotates k by the negative angle"),
     "tables in another order": (OwnTables(order="interleaved"), "tables in another order than its pairs"),
-    "positions doubled": (doubled, "turns x twice"),
+    "positions doubled": (doubled, "rotates x twice"),
     "tables in bfloat16": (lambda x, cos, sin: _by_tables(x, cos, sin), "rounds cos and sin to bfloat16"),
     "by place": (in_place(by_place=True), "takes a token's place for its position"),
     "first position": (in_place(first=True), "takes the first token's position for all of q and k"),
-    "next row": (in_place(next_row=1), "turns q and k at the next position"),
+    "next row": (in_place(next_row=1), "rotates q and k at the next position"),
     "a copy is turned": (in_place(contiguous=True), "leaves q and k unrotated: strided"),
     "lanes never written": (unwritten, "not finite"),
     "other shape": (lambda x, cos, sin: x[..., :4], "shape"),
@@ -170,7 +170,7 @@ def test_a_config_says_layout_width_and_frequencies(model_type: str) -> None:
     assert rc.check_kernel(paired(right), config) == []
     assert "other layout" in rc.check_kernel(paired(wrong), config)[0].title()
     if rope.rotary_dim < rope.head_dim:
-        assert "turns the last dimensions" in rc.check_kernel(paired(last=True), config)[0].title()
+        assert "rotates the last dimensions" in rc.check_kernel(paired(last=True), config)[0].title()
     assert "raises SystemExit" in rc.check_kernel(exits)[0].title()
 
 

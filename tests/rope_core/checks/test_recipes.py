@@ -40,6 +40,13 @@ VL35 = {
 MISTRAL = {"num_key_value_heads": 8, "rope_theta": 10000.0, "sliding_window": 131072}
 # The recipe as its card or its repository's config has it, and the place.
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
+    **{
+        f"RedPajama {size}": (
+            f"togethercomputer/RedPajama-INCITE-{size}",
+            sized("gpt_neox", width, 32, 32, 2048, rotary_pct=1.0, vocab_size=50432, use_parallel_residual=False),
+        )
+        for size, width in (("Base-3B-v1", 2560), ("7B-Base", 4096))
+    },
     "Qwen2.5": (
         "Qwen/Qwen2.5-7B-Instruct",
         sized("qwen2", 3584, 28, 28, 32768, num_key_value_heads=4, rope_theta=1e6, rope_scaling=yarn(4.0, 32768)),

@@ -99,9 +99,16 @@ def test_a_value_out_of_range_is_named_by_its_own_field() -> None:
     assert each.field == "rope_scaling.alpha"
 
 
-def test_a_width_that_a_class_checks_against_its_layers() -> None:
-    model, config = tiny_models.model("dots3_note_text", num_hidden_layers=2)
+@pytest.mark.parametrize("layers", [2, 4])
+def test_widths_that_a_config_lists_by_layer(layers: int) -> None:
+    model, config = tiny_models.model("dots3_note_text", num_hidden_layers=layers)
     assert rc.verify(model, config) == []
+
+
+@pytest.mark.parametrize("model_type", ["blt", "clvp"])
+def test_a_part_that_is_not_the_text_is_named_and_not_compared(model_type: str) -> None:
+    model, config = tiny_models.model(model_type)
+    assert [each.key for each in rc.verify(model, config)] == ["part_not_observed"]
 
 
 def packed(x: Any, cos: Any, sin: Any, unsqueeze_dim: int = 1) -> Any:

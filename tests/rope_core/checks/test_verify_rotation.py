@@ -228,7 +228,7 @@ def test_every_finding_of_a_model_has_its_sentences() -> None:
     model, config = tiny_models.model("llama", num_hidden_layers=2)
     model.rotary_emb.register_forward_hook(lambda _, __, out: (out[0], -out[1]))
     (single,) = rc.verify(model, config)
-    assert single.title() == "q, k turns the other way"
+    assert single.title() == "q, k rotates the other way"
     assert "layers.0.self_attn" in single.why() and "0, 1" in single.why("zh")
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import rope_core as rc
+from tests.rope_core.checks.test_verify_models import trained
 from tests.support import tiny_models
 
 FAMILIES = ("llama", "qwen3", "gemma3_text", "glm4", "gpt_oss")
@@ -140,3 +141,15 @@ def test_a_fault_of_one_way_is_found(name: str, plant: Any, monkeypatch: pytest.
     named = {(each.key, each.severity) for each in rc.verify(model, config)}
     assert named and named <= {(key, "error") for key in FAULTS[plant]}
     assert (IGNORED in FAULTS[plant]) == ((IGNORED, "error") in named)
+
+
+@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("name", ["llama", "kolibri1"])
+def test_in_half_precision_a_fault_is_found_and_a_choice_of_another_expert_is_none(
+    name: str, plant: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, config = tiny_models.model(name, torch.bfloat16, pad_token_id=2)
+    model = trained(model)
+    assert rc.verify(copy.deepcopy(model), config) == []
+    plant(model, monkeypatch)
+    assert {each.key for each in rc.verify(model, config) if each.severity == "error"} & FAULTS[plant]

@@ -29,7 +29,7 @@ PLAIN: dict[str, Any] = {"hidden_size": 512, "num_attention_heads": 8, "rope_the
 def test_nothing_turns(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [(each.key, each.severity) for each in rc.check(OTHERS[name])] == [("nothing_turns", "note")]
     (tmp_path / "config.json").write_text(json.dumps(OTHERS[name]))
-    for lang, words in (("en", "Nothing that turns"), ("zh", "没有会旋转的内容")):
+    for lang, words in (("en", "Nothing here rotates"), ("zh", "没有会旋转的内容")):
         assert main(["check", str(tmp_path), "--lang", lang]) == 0
         assert words in capsys.readouterr().out
 
