@@ -8,17 +8,20 @@ from rope_core.hf import anatomy
 from ui.figures import catalogue as models
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
-from ui.figures.config import whatif
+from ui.figures.config import promise
 from ui.figures.config.rotations import rotations
-from ui.page import configs
+from ui.page import configs, fields
 from ui.page.fields import LEN_STEPS, MAX_LEN
 from ui.page.frame import Frame
 from ui.page.sentences import explained
 from ui.page.state import Field
+from ui.page.tasks import Question
 from ui.text.escape import plain
 from ui.text.words import markdown_table
 
-MODEL = Field("model", "choice", "gpt-oss-20b", choices=models.ids())
+CLAIM_IN_FILM = True
+STEPS = fields.beats(2)
+MODEL = Field("model", "choice", configs.OPENED, choices=models.ids())
 HUB = Field("hub", "text", "")
 LAYER = Field("layer", "text", "")
 LENGTH = Field("length", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True)
@@ -33,7 +36,9 @@ SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
 
-FIELDS = (MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, ALL, OTHER, WANTED, TIMES, TRAINED)
+SLOWER = Question("slower", "b", ((TIMES, 64.0), (STEPS, 1)))
+TASKS = (SLOWER,)
+FIELDS = (STEPS, MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, ALL, OTHER, WANTED, TIMES, TRAINED)
 
 
 def source_of(page: Frame) -> configs.Source:
@@ -127,8 +132,27 @@ def programs_of(of: configs.Shown, rope: rc.HfRope) -> list[engines.Engine]:
         return []
 
 
+def lead(page: Frame, of: configs.Shown) -> None:
+    """Draw whether the factor keeps the config's promise, else every pair at a glance."""
+    rope = of.rope
+    if rope is None:
+        page.write(page.t("claim"))
+    elif promise.offered(rope):
+        length = promise.promised(rope, [finding.key for finding in findings(page, of)])
+        own = page.get(TIMES), page.get(TRAINED), length
+        start, factors, lengths = configs.whatif_stops(of.view, rope.request, *own)
+        name = configs.label(of.view, page.t)
+        film = promise.slowed_enough(rope.request, length, name, start, factors, lengths, page.t)
+        ask = SLOWER if of.view.name == configs.OPENED else None
+        page.show(film, promise.slowed_enough, anatomy.regions_of, ask=ask)
+    else:
+        if anatomy.follows_length(rope):
+            page.controls.slider(configs.length_field(LENGTH, rope))
+        glance(page, of, rope)
+
+
 def top(page: Frame, drawn: configs.Shown) -> None:
-    """Draw the config at a glance; ``drawn``: what the other parts show."""
+    """Draw which config is in view and what it does; ``drawn``: what the other parts show."""
     head(page, drawn)
     now = shown(page)
     if (now.view, now.layer) != (drawn.view, drawn.layer) or length_of(now) != length_of(drawn):
@@ -137,15 +161,8 @@ def top(page: Frame, drawn: configs.Shown) -> None:
     rope = now.rope
     if rope is None:
         page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
-    elif whatif.offered(rope):
-        request = rope.request
-        factors, lengths = configs.whatif_stops(request, page.get(TIMES), page.get(TRAINED))
-        page.show(whatif.moved(request, factors, lengths, page.t), whatif.moved, anatomy.regions_of)
+    elif promise.offered(rope):
         page.folded("glance", lambda page: glance(page, now, rope))
-    else:
-        if anatomy.follows_length(rope):
-            page.controls.slider(configs.length_field(LENGTH, rope))
-        glance(page, now, rope)
     if rope is not None:
         page.caption(figures.summary(rope, page.t))
 
@@ -343,6 +360,7 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     drawn = shown(page)
     rope = drawn.rope
+    page.live(lead, drawn)
     page.live(top, drawn)
     page.live(cards, drawn)
     if rope:

@@ -26,7 +26,7 @@ FILMS = {
     "clock": "hands",
     "encodings": "swapping",
     "precision": "phase",
-    "config": "whatif",
+    "config": "promise",
     "extrapolation": "hesitates",
     "block": "word_vectors",
     "positions": "which",

@@ -21,6 +21,8 @@ from ui.text.words import Words
 
 # Far above any released config.json, and parsed and checked in well under a second.
 LIMIT = 2**20
+OPENED = "gpt-oss-20b"
+"""The model that the page opens with."""
 ROPE_FIELDS = (*OLD, "original_max_position_embeddings", "max_position_embeddings")
 TEXT, HUB, REFUSED = "config.text", "config.hub", "config.refused"
 
@@ -213,14 +215,19 @@ def rope_part(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def whatif_stops(
-    request: rc.Request, factor: float | None, trained: int | None
-) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Return the factors and trained lengths that a film of a request can rest at: its own and those in force too."""
+    view: View, request: rc.Request, factor: float | None, trained: int | None, promised: int | None = None
+) -> tuple[float, tuple[float, ...], tuple[int, ...]]:
+    """Return the factor that a film of a request opens with, and the factors and trained lengths that it can rest at.
+
+    Its own, those in force and the one that a promised length asks for are among them. The model that the page opens
+    with has a quarter of its own factor at first: what is wrong with it is what the film shows.
+    """
     own, length = float(str(request.params["factor"])), request.rope.train_len
-    factors = {own, *WHATIF_FACTORS, *([factor] if factor else [])}
+    start = own / 4 if (view.kind, view.name) == ("model", OPENED) else own
+    factors = {own, start, *WHATIF_FACTORS, *([factor] if factor else []), *([promised / length] if promised else [])}
     lengths = {
         length,
-        *(stop for stop in LEN_STEPS if length / 16 <= stop <= 16 * length),
+        *(stop for stop in LEN_STEPS if length / 2 <= stop <= 16 * length),
         *([trained] if trained else []),
     }
-    return tuple(sorted(factors)), tuple(sorted(lengths))
+    return start, tuple(sorted(factors)), tuple(sorted(lengths))

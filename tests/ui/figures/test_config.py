@@ -17,13 +17,17 @@ from tests.support.figures import Row, chart, ran
 from tests.support.films import FilmRow
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
-from ui.figures.config import whatif
+from ui.figures.config import promise
 from ui.figures.config.rotations import rotations
-from ui.page.configs import whatif_stops
+from ui.film.scene import text_at
+from ui.page.configs import View, whatif_stops
 from ui.text.words import Words
 
 EN, ZH = Words("en", "config"), Words("zh", "config")
 MODELS = ["gpt-oss-20b", "deepseek-r1", "phi-4-mini", "llama-4-scout", "qwen3-vl-32b", "llama-2-7b", "hunyuan-dense"]
+
+
+VIEWS = {name: View("model", name, {}) for name in ("gpt-oss-20b", "llama-3.1-8b", "deepseek-r1")}
 
 
 def config_of(model: str) -> dict[str, Any]:
@@ -34,27 +38,68 @@ def where(model: str) -> str:
     return f"rc.model({model!r}).hf_config()"
 
 
+def keys(config: dict[str, Any]) -> set[str]:
+    return {finding.key for finding in rc.check(config) if finding.severity != "note"}
+
+
+def with_scaling(config: dict[str, Any], **changed: object) -> dict[str, Any]:
+    return config | {"rope_scaling": dict(config["rope_scaling"]) | changed}
+
+
 @pytest.mark.parametrize("model", ["gpt-oss-20b", "llama-3.1-8b", "deepseek-r1"])
-def test_what_if_is_the_config_read_with_other_numbers(model: str) -> None:
+def test_another_factor_or_trained_length_is_the_config_read_with_it(model: str) -> None:
     config = config_of(model)
-    request = rc.from_hf(config).request
-    factors, lengths = whatif_stops(request, 6.5, 5000)
+    rope = rc.from_hf(config)
+    promised, request = promise.promised(rope, keys(config)), rope.request
+    start, factors, lengths = whatif_stops(VIEWS[model], request, 6.5, 5000, promised)
     assert 6.5 in factors and 5000 in lengths and request.rope.train_len in lengths
-    scene = unwrap(whatif.moved)(request, factors, lengths, EN).scene
-    dots = next(shape for shape in scene.panels[0].marks if shape["kind"] == "dot")
+    scene = unwrap(promise.slowed_enough)(request, promised, model, start, factors, lengths, EN).scene
+    dots = next(shape for shape in scene.panels[-1].marks if shape["kind"] == "dot")
     for factor, length in ((6.5, 5000), (factors[-1], lengths[0]), (2.0, lengths[-1])):
-        scaling = dict(config["rope_scaling"]) | {"factor": factor, "original_max_position_embeddings": length}
-        changed = rc.from_hf(config | {"rope_scaling": scaling})
+        changed = rc.from_hf(with_scaling(config, factor=factor, original_max_position_embeddings=length))
         index = {"times": factors.index(factor), "trained": lengths.index(length)}
-        np.testing.assert_allclose(10 ** dots["y"].at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
-        assert [whatif.SHOWN[k] for k in dots["colour_index"].at(index)] == list(anatomy.regions(changed))
-    own = {each.name: each.start for each in scene.controls}
-    assert own == {"times": float(str(request.params["factor"])), "trained": request.rope.train_len}
+        np.testing.assert_allclose(2 ** dots["y"].at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
+        assert [promise.SHOWN[k] for k in dots["colour_index"].at(index)] == list(anatomy.regions(changed))
+    own = float(str(request.params["factor"]))
+    first = own / 4 if model == "gpt-oss-20b" else own
+    assert {each.name: each.start for each in scene.controls} == {"times": first, "trained": request.rope.train_len}
+
+
+@pytest.mark.parametrize("model", ["gpt-oss-20b", "deepseek-r1"])
+def test_the_picture_warns_where_the_check_does(model: str) -> None:
+    config = config_of(model)
+    rope = rc.from_hf(config)
+    length = promise.promised(rope, keys(config))
+    assert length is not None and length == rope.max_len
+    start, factors, lengths = whatif_stops(VIEWS[model], rope.request, None, None, length)
+    scene = unwrap(promise.slowed_enough)(rope.request, length, model, start, factors, lengths, EN).scene
+    at = lengths.index(rope.train_len)
+    for panel in scene.panels[:2]:
+        heads = [mark["content"] for mark in panel.marks if mark["kind"] == "text"]
+        for k, factor in enumerate(factors):
+            index = {"times": k, "trained": at}
+            shown = {text_at(head, index) for head in heads}
+            warned = keys(with_scaling(config, factor=factor))
+            assert (EN("verdict_head.less") in shown) == ("factor_is_not_ratio" in warned and factor < length / 4096)
+            assert (EN("verdict_head.kept") in shown) == (factor == length / 4096)
+    # Between the factor and the ratio lie angles past the trained ones: counted from the frequencies themselves.
+    hatched = next(mark for mark in scene.panels[-2].marks if mark.get("fill_pattern") == "hatch")
+    for k, factor in enumerate(factors):
+        changed = rc.from_hf(with_scaling(config, factor=factor))
+        slow = np.array(anatomy.regions(changed)) == "divided"
+        beyond = changed.inv_freq[slow] * length > changed.unscaled[slow] * 4096 * (1 + 1e-9)
+        assert np.isfinite(hatched["x0"].at({"times": k, "trained": at})).all() == bool(beyond.any())
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "phi-4-mini"])
+def test_a_factor_that_is_no_ratio_makes_no_promise(model: str) -> None:
+    config = config_of(model)
+    assert promise.promised(rc.from_hf(config), keys(config)) is None
 
 
 @pytest.mark.parametrize("model, there", [("gpt-oss-20b", True), ("phi-3.5-mini", False), ("mistral-7b-v0.3", False)])
-def test_what_if_is_offered_where_a_factor_can_be_another(model: str, there: bool) -> None:
-    assert whatif.offered(rc.from_hf(config_of(model))) is there
+def test_another_factor_is_offered_where_there_is_one(model: str, there: bool) -> None:
+    assert promise.offered(rc.from_hf(config_of(model))) is there
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -249,13 +294,10 @@ CONFIG, SCOUT = (config_of(name) for name in ("gpt-oss-20b", "llama-4-scout"))
 SCALED = rc.from_hf(CONFIG)
 
 
-def whatif_moved(t: Words) -> str:
-    """Return the same config with another factor and original length, read anew."""
-    scaling = dict(CONFIG["rope_scaling"]) | {"factor": 8.0, "original_max_position_embeddings": 8192}
-    kinds = Counter(anatomy.regions(rc.from_hf(CONFIG | {"rope_scaling": scaling})))
-    counts = {name: kinds[name] for name in whatif.SHOWN}
-    assert sum(counts.values()) == 32
-    return t("whatif_finding", pairs=32, times="8", trained="8,192", reach="65,536", **counts)
+def enough(t: Words) -> str:
+    """Return the sentence at factor 64, from the config read anew."""
+    kinds = Counter(anatomy.regions(rc.from_hf(with_scaling(CONFIG, factor=64.0))))
+    return t("enough_finding", times="64", reach="262,144", promise="131,072", **kinds)
 
 
 BOTH = (SCALED, rc.from_hf(SCOUT, rc.layer_types(SCOUT)[0] if rc.layer_types(SCOUT) else None), ("a", "b"))
@@ -267,5 +309,13 @@ ROWS = [
     Row("config", comparison.overlay, (*BOTH, convert_config.compare(CONFIG, SCOUT))),
     Row("config", comparison.extensions, (extend(CONFIG, 500_000), SCALED, 500_000, "")),
 ]
-STOPS = whatif_stops(SCALED.request, None, None)
-FILMS = [FilmRow("config", whatif.moved, (SCALED.request, *STOPS), {"times": 8, "trained": 8192}, whatif_moved)]
+START, *STOPS = whatif_stops(VIEWS["gpt-oss-20b"], SCALED.request, None, None, 131_072)
+FILMS = [
+    FilmRow(
+        "config",
+        promise.slowed_enough,
+        (SCALED.request, 131_072, "gpt-oss 20B", START, *STOPS),
+        {"times": 64, "trained": 4096, "beat": 1},
+        enough,
+    )
+]

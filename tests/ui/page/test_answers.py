@@ -272,6 +272,14 @@ def slowest(at: At) -> str:
     )
 
 
+def slower(at: At) -> str:
+    """Return whether the slowest pair turns further from a word to the next than with the factor as published."""
+    config = rc.model("gpt-oss-20b").hf_config()
+    scaling = dict(config["rope_scaling"]) | {"factor": at("times")}
+    slowed, published = (rc.from_hf(each).inv_freq[-1] for each in (config | {"rope_scaling": scaling}, config))
+    return "a" if slowed > published else "b" if slowed == pytest.approx(published / 2) else "c"
+
+
 FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("home", "both"): both,
     ("home", "slow"): slow,
@@ -298,6 +306,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("lrpe", "together"): together,
     ("inside", "slowest"): slowest,
     ("models", "slow_by"): slow_by,
+    ("config", "slower"): slower,
 }
 VALUES: list[tuple[str, Any]] = [
     (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)
