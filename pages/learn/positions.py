@@ -3,21 +3,19 @@
 import rope_core as rc
 from rope_core.theory import challenges, position_demo
 from rope_core.theory.encodings import rotary
-from ui.figures.positions import axes, expected, fillers
+from ui.figures.positions import axes, expected, fillers, moved_keys, packing, patches
 from ui.figures.positions import which as figures
-from ui.figures.positions.patches import LAST
-from ui.figures.positions.rows import LATEST, MOST
 from ui.page.fields import GEOMETRY, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
 CLAIM_IN_FILM = True
-BEAT = beats(4)
+BEAT = beats(3)
 FILLERS = Field("fillers", "int", fillers.START, 0, fillers.MOST)
-CUT = Field("cut", "int", 4, 1, LATEST)
-DROPPED = Field("dropped", "int", 2, 0, MOST)
-PATCH = Field("patch", "int", 9, 0, LAST)
+CUT = Field("cut", "int", packing.FIRST_CUT, packing.CUTS[0], packing.CUTS[-1])
+DROPPED = Field("dropped", "int", moved_keys.FIRST_DROPPED, 0, moved_keys.MOST)
+PATCH = Field("patch", "int", 9, 0, patches.LAST)
 SECTIONS = (
     Field("sec_t", "int", 24, 1, 64),
     Field("sec_h", "int", 20, 1, 64),
@@ -42,9 +40,9 @@ print(findings, findings.looked())"""
 
 
 def whole(page: Frame) -> None:
-    """Draw fillers before a text, a row of two texts, a cache that drops words, and an image among words."""
+    """Draw fillers before a text, a row of two texts, and a cache that drops words."""
     film = figures.which(page.store.rope(), page.t)
-    sources = position_demo.last_reads, position_demo.cached_reads, rc.multimodal_positions
+    sources = position_demo.last_reads, position_demo.cached_reads
     page.show(film, figures.which, position_demo.padded_positions, *sources, ask=COUNTED)
     page.predict(RENUMBERED)
 
@@ -66,7 +64,9 @@ def tools(page: Frame) -> None:
 
 
 def image(page: Frame) -> None:
-    """Link to the score maps of a patch."""
+    """Draw an image among words."""
+    page.prose("image")
+    page.show(patches.image(page.t), patches.image, rc.multimodal_positions, rotary.mrope_axes)
     page.goto("models", open="axes")
 
 
@@ -81,12 +81,12 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(whole)
     page.live(tasks)
+    page.live(image)
     page.prose("packed")
     page.deeper("padding")
     page.deeper("ranks")
     page.deeper("moving")
     page.deeper("pieces")
-    page.deeper("image", image)
     page.deeper("sections", sections)
     page.deeper("video")
     page.deeper("threads")

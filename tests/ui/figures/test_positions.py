@@ -10,48 +10,71 @@ import pytest
 import rope_core as rc
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, to_draw
-from ui.figures.home import single
+from ui.figures.home import degrees, single
 from ui.figures.positions import axes as figures
-from ui.figures.positions import expected, fillers, patches
+from ui.figures.positions import expected, fillers, packing, patches
 from ui.figures.positions.which import which
+from ui.film.scene import text_at
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "positions")
-AT = {"fillers": 0, "cut": 4, "dropped": 0, "patch": 0}
+AT = {"fillers": 0, "cut": 4, "dropped": 0}
 
 
-def attention(query: int, keys: list[int]) -> list[float]:
+def attention(rope: rc.Rope, query: int, keys: list[int]) -> list[float]:
     """Return softmax over the keys of a vector of ones, each turned at its own position by its matrix."""
-    ones = np.ones(ROPE.dim)
-    q = rc.rotation_matrix(query, ROPE.theta, "half") @ ones
-    scores = [float(q @ (rc.rotation_matrix(at, ROPE.theta, "half") @ ones)) / math.sqrt(ROPE.dim) for at in keys]
+    ones = np.ones(rope.dim)
+    q = rc.rotation_matrix(query, rope.theta, "half") @ ones
+    scores = [float(q @ (rc.rotation_matrix(at, rope.theta, "half") @ ones)) / math.sqrt(rope.dim) for at in keys]
     weights = [math.exp(score - max(scores)) for score in scores]
     return [weight / sum(weights) for weight in weights]
 
 
-@pytest.mark.parametrize("lang", list(LANGUAGES))
-def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
-    t = Words(lang, "positions")
-    scene = unwrap(which)(ROPE, t).scene
-    for cut in (1, 3, 6):
-        ids = [*range(cut), *range(8 - cut)]
-        share = f"{100 * sum(attention(ids[-1], ids)[:cut]):.0f}"
-        read = str(ids[-1] - ids[cut - 1]).replace("-", "−")
+@pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
+def test_the_other_text_s_share_is_softmaxs_of_rotated_vectors(rope: rc.Rope) -> None:
+    scene = unwrap(which)(rope, T).scene
+    row, mixed, parted = (panel for panel in scene.panels if panel.first_beat == panel.last_beat == 2)
+    for stop, cut in enumerate(packing.CUTS):
+        ids = [*range(cut), *range(10 - cut)]
+        share = f"{100 * sum(attention(rope, ids[-1], ids)[:cut]):.0f}"
         finding = scene.finding_at(AT | {"beat": 2, "cut": cut})
-        assert finding == t("packing_finding", last=str(7 - cut), apart=str(8 - cut), share=share, read=read)
-    for gone in (0, 1, 4, 5):
-        keys = [*range(gone, 8)]
-        right = attention(8, keys)
-        assert attention(8 - gone, [key - gone for key in keys]) == pytest.approx(right)
-        wrong = attention(8 - gone, keys)
-        back = [str(8 - keys[int(np.argmax(each))]) for each in (right, wrong)]
+        assert f" {share} % of its attention" in finding
+        assert (f"seems {ids[-1] - 1} word" in finding) == (ids[-1] > 1)
+        at = {"cut": stop}
+        numbers = [text_at(mark["content"], at) for mark in row.marks if mark["kind"] == "text"]
+        assert [each for each in numbers if each.isdigit()] == list(map(str, ids))
+        assert T("other_share", share=share) in [text_at(m["content"], at) for m in mixed.marks if m["kind"] == "text"]
+        assert T("own_share", share="100") in [text_at(m["content"], at) for m in parted.marks if m["kind"] == "text"]
+
+
+@pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
+def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_a_smaller_one(rope: rc.Rope) -> None:
+    scene = unwrap(which)(rope, T).scene
+    theta = rope.theta[[single(rope)]]
+    _, left, back = (panel for panel in scene.panels if panel.first_beat == 3)
+    # The first word stays, so “cat” is word 5 of those stored and “mat” comes after nine.
+    for gone in range(5):
+        at = {"dropped": gone}
+        query = rc.rotation_matrix(9 - gone, theta, "half")
+        for panel, key in ((left, 5), (back, 5 - gone)):
+            between = rc.rotation_matrix(key, theta, "half").T @ query
+            hands = [mark["angle"] for mark in panel.marks if mark["kind"] == "vector"]
+            k, q = (np.ravel(hand.at(at))[0] for hand in hands)
+            assert np.cos(k - q) == pytest.approx(between[0, 0], abs=1e-9)
+            words = [text_at(mark["content"], at) for mark in panel.marks if mark["kind"] == "text"]
+            assert T("key_turned", n=key) in words and T("query_turned", n=9 - gone) in words
         finding = scene.finding_at(AT | {"beat": 3, "dropped": gone})
-        read = str(1 - gone).replace("-", "−")
-        assert finding == t("cache_finding", dropped=str(gone), right=back[0], wrong=back[1], read=read)
+        assert gone == 0 or degrees(gone * float(theta[0])) in finding
+        assert {0: "way", 1: "3 words apart", 2: "2 words apart", 3: "1 word apart", 4: "one place"}[gone] in finding
+
+
+@pytest.mark.parametrize("lang", list(LANGUAGES))
+def test_a_patch_has_the_numbers_of_its_row_and_column(lang: str) -> None:
+    t = Words(lang, "positions")
     row, column = patches.order()[8]
-    finding = scene.finding_at(AT | {"beat": 4, "patch": 8})
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
+    finding = unwrap(patches.image)(t).scene.finding_at({"patch": 8})
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
 
 
@@ -59,7 +82,7 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
 def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope) -> None:
     scene = unwrap(which)(rope, T).scene
     theta = rope.theta[[single(rope)]]
-    dials = [panel for panel in scene.panels if panel.equal_aspect]
+    dials = [panel for panel in scene.panels if panel.equal_aspect and panel.last_beat == 1]
     assert len(dials) == 2
     for count in range(fillers.MOST + 1):
         # Keys are stored by a program that numbers the places of the row; the new word counts the mask alone.
@@ -82,7 +105,7 @@ def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope)
 
 def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> None:
     labels = [
-        shape for panel in unwrap(which)(ROPE, T).scene.panels for shape in panel.marks if shape["kind"] == "text"
+        shape for panel in unwrap(patches.image)(T).scene.panels for shape in panel.marks if shape["kind"] == "text"
     ]
     places = {shape["x"]: shape["content"] for shape in labels if re.fullmatch(r"\d \d \d", str(shape["content"]))}
     assert [places[x] for x in sorted(places)] == ["0 0 0", "1 1 1", "8 8 8", "9 9 9"]
@@ -117,7 +140,8 @@ FILMS = [
         "positions",
         which,
         (ROPE,),
-        {"fillers": 2, "cut": 3, "dropped": 2, "patch": patches.WIDE - 1, "beat": 4},
+        {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3},
     ),
+    FilmRow("positions", patches.image, (), {"patch": patches.WIDE - 1}),
     FilmRow("positions", expected.slipped, (ROPE,), {}, to_draw),
 ]

@@ -9,9 +9,10 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.encodings.rotary import AXES, mrope_axes
 from rope_core.theory.packing import Ids
+from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import Words
 
 HIGH, WIDE, BEFORE, BEHIND = 3, 6, 2, 2
@@ -51,7 +52,7 @@ def tokens() -> list[int]:
     return [BEFORE + row * WIDE + column for row, column in order()]
 
 
-def image(patch: Control, t: Words) -> list[Panel]:
+def _panels(patch: Control, t: Words) -> list[Panel]:
     """Return an image between words, and the pairs that follow each of a patch's three numbers."""
     ids, where = positions(), np.array(order(), dtype=float)
     corner = ids[:, BEFORE]
@@ -85,9 +86,7 @@ def image(patch: Control, t: Words) -> list[Panel]:
         marks.text(at(across, 0.5), at(down, 0.5), given, "paper", font_size=15, bold=True, dy=5, halo=False),
     ]
     shapes.append(marks.drag_handle(patch, at(across, 0.5), at(down, 0.5), "ink", t("grab_patch"), tile, radius_px=0))
-    picture = Panel(
-        Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, min_width=1000, height=180, first_beat=4
-    )
+    picture = Panel(Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, min_width=1000, height=180)
     return [picture, _pairs(patch, ids, t)]
 
 
@@ -106,7 +105,7 @@ def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
         shapes.append(marks.text(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
         shapes.append(marks.text(float(own[0]), 0.0, t("pairs", count=own.size), colour, dy=17, **look))
     x = Axis(-0.3, len(axes) + 0.3)
-    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75, first_beat=4)
+    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75)
 
 
 def finding(patch: Control, t: Words) -> TextOrTrack:
@@ -116,4 +115,28 @@ def finding(patch: Control, t: Words) -> TextOrTrack:
         lambda **given: t("patch_finding", after=int(ids[0, AFTER]), plain=AFTER, **given),
         where=TextTrack((patch,), patch.stop_labels),
         **{f"n{k}": TextTrack((patch,), tuple(map(str, row.tolist()))) for k, row in enumerate(ids[:, tokens()])},
+    )
+
+
+@cached_figure
+def image(t: Words) -> Film:
+    """Return an image among words whose patches have three positions each."""
+    # Rows and columns have the numbers that are written beside them: their positions.
+    ids = positions()
+    _, *at = ids[:, tokens()].tolist()
+    places = tuple(t("patch_at", row=row, column=column) for row, column in zip(*at, strict=True))
+    patch = Control("patch", t("field.patch"), tuple(map(float, range(len(places)))), places, play_seconds=6.0)
+    return Film(
+        "image",
+        Scene(_panels(patch, t), (patch,), finding(patch, t)),
+        lambda: (
+            {axis: ids[k] for k, axis in enumerate(("time", "height", "width"))}
+            | {"axis of each pair": mrope_axes(SECTIONS)}
+        ),
+        f"""
+        import rope_core as rc
+        from rope_core.theory.encodings.rotary import mrope_axes
+        print(rc.multimodal_positions({CONFIG}, {types()}, image_grid_thw={GRID}))
+        print(mrope_axes({SECTIONS}))
+        """,
     )

@@ -1,56 +1,47 @@
-"""Which position a token has, under the hand: fillers, two texts in one row, a cache that drops words, an image."""
+"""Which position a word has, under the hand: fillers, two texts in one row, and a cache that drops words."""
 
 from __future__ import annotations
 
 import rope_core as rc
-from rope_core.theory.encodings.rotary import mrope_axes
 from rope_core.theory.position_demo import WAYS, cached_reads, padded_positions
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
-from ui.figures.positions import fillers, patches, rows
-from ui.film.scene import Control, Scene, beats_from_labels, field_control
+from ui.figures.positions import fillers, moved_keys, packing
+from ui.film.scene import Scene, beats_from_labels, field_control
 from ui.text.words import Words
 
 
 @cached_figure
 def which(rope: rc.Rope, t: Words) -> Film:
-    """Return the four beats: fillers, a boundary between texts, a cache's left edge, and a patch of an image."""
+    """Return the three beats: fillers, a boundary between texts, and words that a cache drops."""
     padding = field_control(t, "fillers", range(fillers.MOST + 1), play_seconds=4.0, last_beat=1)
-    cut = field_control(t, "cut", range(1, rows.LATEST + 1), play_seconds=4.0, first_beat=2, last_beat=2)
-    dropped = field_control(t, "dropped", range(rows.MOST + 1), play_seconds=4.0, first_beat=3, last_beat=3)
-    # Rows and columns have the numbers that are written beside them: their positions.
-    _, *at = patches.positions()[:, patches.tokens()].tolist()
-    places = tuple(t("patch_at", row=row, column=column) for row, column in zip(*at, strict=True))
-    patch = Control(
-        "patch", t("field.patch"), tuple(map(float, range(len(places)))), places, play_seconds=6.0, first_beat=4
-    )
-    panels = [
-        *fillers.panels(rope, padding, t),
-        rows.packing(rope, cut, t),
-        rows.cache(rope, dropped, t),
-        *patches.image(patch, t),
-    ]
-    findings = [
+    cut = field_control(t, "cut", packing.CUTS, play_seconds=4.0, first_beat=2, last_beat=2)
+    dropped = field_control(t, "dropped", range(moved_keys.MOST + 1), play_seconds=4.0, first_beat=3)
+    findings = (
         fillers.finding(padding, t),
-        rows.packing_finding(rope, cut, t),
-        rows.cache_finding(rope, dropped, t),
-        patches.finding(patch, t),
-    ]
-    scene = Scene(
-        panels,
-        (padding, cut, dropped, patch),
-        findings[-1],
-        beats=beats_from_labels(t, "which", *findings, hint_controls=("fillers", "cut", "dropped", "patch")),
+        packing.finding(rope, cut, t),
+        moved_keys.finding(rope, dropped, t),
     )
-    ids = patches.positions()
     return Film(
         "which",
-        scene,
+        Scene(
+            (
+                *fillers.panels(rope, padding, t),
+                *packing.panels(rope, cut, t),
+                *moved_keys.panels(rope, dropped, t),
+            ),
+            (padding, cut, dropped),
+            "",
+            beats=beats_from_labels(t, "which", *findings, hint_controls=("fillers", "cut", "dropped")),
+        ),
         lambda: (
             {f"stored, {k} fillers": padded_positions(fillers.STORED, k)[0] for k in range(fillers.MOST + 1)}
-            | {f"{way}, dropped {k}": cached_reads(rows.CACHED, k)[way] for way in WAYS for k in range(rows.MOST + 1)}
-            | {axis: ids[k] for k, axis in enumerate(("time", "height", "width"))}
-            | {"axis of each pair": mrope_axes(patches.SECTIONS)}
+            | {f"other text, first of {k}": packing.attention(rope, [k])[1][0, :k].sum() for k in packing.CUTS}
+            | {
+                f"{way}, dropped {k}": cached_reads(moved_keys.CACHED, k)[way]
+                for way in WAYS
+                for k in range(moved_keys.MOST + 1)
+            }
         ),
         f"""
         import rope_core as rc
@@ -60,8 +51,9 @@ def which(rope: rc.Rope, t: Words) -> Film:
         for k in range({fillers.MOST + 1}):
             stored, new = padded_positions({fillers.STORED}, k)
             print(stored, new, np.degrees((new - stored[{fillers.CAT}]) * rope.theta[{single(rope)}]))
-        for reads in (*last_reads((4, {rows.PACKED - 4})), *cached_reads({rows.CACHED}, 3).values()):
-            print(reads, shares(rope, reads))
-        print(rc.multimodal_positions({patches.CONFIG}, {patches.types()}, image_grid_thw={patches.GRID}))
+        for cut in {list(packing.CUTS)}:
+            print(cut, shares(rope, last_reads((cut, {packing.PACKED} - cut))[1])[:cut].sum())
+        for dropped in range({moved_keys.MOST + 1}):
+            print(cached_reads({moved_keys.CACHED}, dropped))
         """,
     )

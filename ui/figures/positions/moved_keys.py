@@ -1,0 +1,146 @@
+"""Stored keys whose words get smaller numbers when a cache drops old ones: left as stored, and turned back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory.position_demo import cached_reads
+from ui.figures.home import degrees, single
+from ui.film import marks
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
+from ui.film.composite_marks import angle_wedge, clock_angle, drag_hint, hidden_past, link, offset, word_tile
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
+from ui.text.words import Words
+
+CACHED, MOST, FIRST_DROPPED = 9, 4, 2
+"""Keys that the cache held, how many words it drops at most, and at first; the very first word always stays."""
+CAT, TRUE = MOST + 1, CACHED - MOST - 1
+"""The red word's position, and its distance from the new word."""
+COLOURS = {CAT: KEY_COLOUR, CACHED: QUERY_COLOUR}
+
+
+def distances(dropped: int) -> tuple[int, int]:
+    """Return the distance between the new word and the red one with its key left as stored, and turned back."""
+    reads = cached_reads(CACHED, dropped)
+    return int(reads["renumbered"][CAT - dropped]), int(reads["moved"][CAT - dropped])
+
+
+def panels(rope: rc.Rope, dropped: Control, t: Words) -> tuple[Panel, ...]:
+    """Return the words as stored and after some are dropped, then both arrows in each way."""
+    theta = float(rope.theta[single(rope)])
+    gone = list(map(int, dropped.stops))
+    return (
+        _rows(dropped, gone, t),
+        _dial(dropped, gone, theta, t, back=False),
+        _dial(dropped, gone, theta, t, back=True),
+    )
+
+
+def _rows(dropped: Control, gone: list[int], t: Words) -> Panel:
+    """Return the stored words with their numbers, those that are dropped struck out, and the rest renumbered below."""
+    words, away = t("words_cached").split(), np.array(gone)
+    drawn: list[Mark] = []
+    tiles: list[Mark] = []
+    for k, word in enumerate(words):
+        colour, number = COLOURS.get(k, ""), COLOURS.get(k, MUTED_COLOUR)
+        drawn += word_tile(float(k), 3.0, word, colour if k < CACHED else "")
+        drawn.append(
+            marks.text(float(k), 2.2, str(k) if k < CACHED else t("new"), number, font_size=13, bold=k in COLOURS)
+        )
+        if 0 < k <= MOST:
+            struck = np.where((k <= away)[:, None], [k - 0.45, k + 0.45], np.nan)
+            drawn.append(marks.line(NumberTrack((dropped,), struck), [2.6, 3.4], UNSEEN_COLOUR, 3))
+        stays = (k == 0) | (k > away)
+        x = NumberTrack((dropped,), np.where(stays, k - away * (k > 0), np.nan)[:, None])
+        drawn.append(link(float(k), 2.0, x, 1.25, colour or GREY, stroke_width=3 if colour else 1.2))
+        tile = word_tile(x, 0.75, word, colour)
+        (tiles if k == CAT else drawn).extend(tile)
+        at = TextTrack((dropped,), tuple(str(k - n * (k > 0)) for n in gone))
+        drawn.append(marks.text(x, -0.05, at, number, font_size=13, bold=k in COLOURS))
+    cat = NumberTrack((dropped,), (CAT - away)[:, None])
+    hint = offset(hidden_past(dropped, MOST - 1, 0.0), 0.0)
+    assert isinstance(hint, NumberTrack)
+    after = NumberTrack((dropped,), hint.keyframes + (CACHED - away + 0.6)[:, None])
+    return Panel(
+        Axis(-0.55, CACHED + 0.55),
+        Axis(-0.3, 3.6),
+        [
+            *drawn,
+            marks.drag_handle(dropped, cat, 0.75, KEY_COLOUR, t("grab_dropped"), tiles, radius_px=0),
+            *marks.in_wide_panel(500, drag_hint(after, 0.75, t("drag_dropped"), dy=6)),
+        ],
+        t("dropped_title"),
+        min_width=2000,
+        height=150,
+        first_beat=3,
+    )
+
+
+def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bool) -> Panel:
+    """Return the stored key and the new query in a circle, with the distance that RoPE takes for it."""
+    away = np.array(gone)
+    key, query = CAT - away * back, CACHED - away
+
+    def track(values: Any) -> NumberTrack:
+        return NumberTrack((dropped,), np.asarray(values, dtype=float)[:, None])
+
+    def texts(values: list[str]) -> TextTrack:
+        return TextTrack((dropped,), tuple(values))
+
+    taken = [distances(n)[int(back)] for n in gone]
+    good = [each == TRUE for each in taken]
+    words = [
+        t("one_place") if n == 0 else t("takes_for", words=t("one_word") if n == 1 else t("so_many_words", count=n))
+        for n in taken
+    ]
+    lines: list[tuple[float, TextOrTrack, str]] = [
+        (0.75, texts([t("key_turned", n=int(n)) for n in key]), KEY_COLOUR),
+        (0.45, texts([t("query_turned", n=int(n)) for n in query]), QUERY_COLOUR),
+        (-0.05, texts(words), DISTANCE_COLOUR),
+        (-0.4, texts([degrees(abs(n) * theta) if n else t("same_turn") for n in taken]), DISTANCE_COLOUR),
+    ]
+    verdicts = [
+        texts([f"✓ {t('right_distance')}" if each else "" for each in good]),
+        texts(["" if each else f"✗ {t('wrong_distance', true=TRUE)}" for each in good]),
+    ]
+    drawn: list[Mark] = [
+        marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+        *angle_wedge(0.0, 0.0, 0.85, track(key * theta), track(query * theta)),
+        marks.vector(0.0, 0.0, 0.97, clock_angle(track(key * theta)), KEY_COLOUR, 8, has_head=True),
+        marks.vector(0.0, 0.0, 0.97, clock_angle(track(query * theta)), QUERY_COLOUR, 4, has_head=True),
+        *(marks.text(1.2, y, line, colour, anchor="start", bold=True, font_size=16, dy=5) for y, line, colour in lines),
+        *(
+            marks.text(1.2, -0.85, text, colour, anchor="start", bold=True, dy=5)
+            for text, colour in zip(verdicts, (TRAINED_COLOUR, UNSEEN_COLOUR), strict=True)
+        ),
+    ]
+    if back:
+        drawn.append(marks.arc(0.0, 0.0, 0.5, clock_angle(CAT * theta), clock_angle(track(key * theta)), KEY_COLOUR, 3))
+    return Panel(
+        Axis(-1.1, 4.0),
+        Axis(-1.1, 1.1),
+        drawn,
+        t("turned_back" if back else "left_as_stored"),
+        min_width=330,
+        height=185,
+        equal_aspect=True,
+        first_beat=3,
+    )
+
+
+def finding(rope: rc.Rope, dropped: Control, t: Words) -> TextOrTrack:
+    """Return what RoPE takes the two words' distance for in each way."""
+    theta = float(rope.theta[single(rope)])
+    texts = []
+    for n in map(int, dropped.stops):
+        stored, _ = distances(n)
+        if n == 0:
+            texts.append(t("none_dropped", true=TRUE))
+        else:
+            words = t("one_word") if stored == 1 else t("so_many_words", count=stored)
+            taken = t("as_one_place") if stored == 0 else t("as_words", words=words)
+            texts.append(t("dropped_finding", dropped=n, taken=taken, angle=degrees(n * theta), true=TRUE))
+    return TextTrack((dropped,), tuple(texts))
