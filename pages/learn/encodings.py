@@ -4,8 +4,7 @@ from rope_core.lab import view
 from rope_core.theory import challenges
 from rope_core.theory.encodings import additive, compare
 from ui.figures.encodings import additive as parts
-from ui.figures.encodings import drawn, exchange, swapping
-from ui.figures.encodings import moving as films
+from ui.figures.encodings import drawn, exchange, moved, swapping, terms
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
@@ -26,6 +25,7 @@ SHIFT = Field("shift", "int", 0, 0, 1000)
 DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
 CLAIM_IN_FILM = True
+BEATS = beats(2)
 ORDER = Field("order", "int", 0, 0, 1)
 SWAPPED = Field("swapped", "float", 0.0, 0.0, 1.0)
 QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
@@ -33,11 +33,12 @@ KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
 PLACES = 40, 33
 """Where the query and the key of the challenge stand."""
 WITHOUT = Question("without", "c", ((SWAPPED, 1.0),))
-SHIFTED = Question("shifted", "a", ((SHIFT, 5),))
+SHIFTED = Question("shifted", "a", ((BEATS, 2), (SHIFT, moved.FAR)))
+OFF = Field("off", "float", 0.0, 0.0, 1.0)
 SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
 ADDED = Drawn("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
-FIELDS = (beats(2), ORDER, SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
+FIELDS = (BEATS, ORDER, OFF, SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
 
 
 def pair(page: Frame) -> Field:
@@ -62,7 +63,7 @@ def fits(store: Store) -> None:
 
 def order(page: Frame) -> None:
     """Two words that change places, and what attention hands to a third."""
-    film = exchange.swapping(page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
+    film = exchange.swapping(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
     page.show(film, exchange.swapping, compare.outputs, compare.logits, ask=WITHOUT)
 
 
@@ -80,9 +81,7 @@ def reordering(page: Frame) -> None:
 
 def adding(page: Frame) -> None:
     """Draw a sentence that moves: what was added to its words shows where it is."""
-    if page.predict(SHIFTED):
-        film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
-        page.show(film, films.moving, compare.logits)
+    page.predict(SHIFTED)
     left, right = page.columns(1, 1)
     with left:
         film = drawn.added(sentences(page)[0], page.store.rope().base, page.t)
@@ -112,12 +111,15 @@ def chooser(page: Frame) -> None:
 
 
 def crossing(page: Frame) -> None:
-    """Link to the claim about the cross terms of an additive encoding's score."""
+    """Draw the four terms of an additive encoding's score while the sentence moves."""
+    film = terms.crossing(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
+    page.show(film, terms.crossing, additive.cross_terms)
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
 
 
 def hessian(page: Frame) -> None:
-    """Link to the claim about the Taylor expansion's second-order term."""
+    """Draw the Taylor expansion's second-order term, from a diagonal H to a general one."""
+    page.show(terms.hessian(page.store.rope().base, page.t), terms.hessian, additive.hessian_term)
     page.goto("ledger", entry="004-hessian-general")
 
 

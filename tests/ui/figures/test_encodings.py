@@ -11,7 +11,7 @@ from rope_core.theory.encodings import compare
 from rope_core.theory.encodings.compare import ENCODINGS, weights, words
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
-from ui.figures.encodings import additive, drawn, exchange, moving, swapping
+from ui.figures.encodings import additive, drawn, exchange, moved, swapping, terms
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
 
@@ -31,48 +31,22 @@ def test_tokens_are_words_or_characters() -> None:
     assert figures.tokens("小明") == ("小", "明")
 
 
-@pytest.mark.parametrize("sentences", [CHINESE, DOGS])
-def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.Sentences) -> None:
-    """ALiBi and the unplaced head by plain loops; the relative ones stay, the sinusoidal one does not."""
-    stops = moving.shifts(1000)
-    scene = unwrap(moving.moving)(sentences, 50.0, stops, T).scene
-    line, *panels = scene.panels
-    count = len(sentences[0])
-    (grip,) = line.marks
-    lefts = [shape["x0"].keyframes[:, 0] for shape in grip["grab_marks"] if shape["kind"] == "rect"]
-    words_shown = [shape["content"] for shape in grip["grab_marks"] if shape["kind"] == "text"]
-    assert words_shown == [*sentences[1], *sentences[0]]
-    for j, left in enumerate(lefts):
-        np.testing.assert_allclose(left, np.array(stops) + j % count + 0.04)
-    bars = {name: panel.marks[0]["y1"].keyframes for name, panel in zip(moving.SHOWN, panels, strict=True)}
-    x, head = words(sentences[0], figures.WIDTH), weights(figures.WIDTH, 50.0)
-    plain = (x @ head.q.T) @ (x @ head.k.T).T / math.sqrt(figures.WIDTH)
-    slopes = -(2.0**-1) * np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
-    for name, scores in (("nope", plain), ("alibi", plain + slopes)):
-        np.testing.assert_allclose(bars[name], np.tile(attended(scores)[-1], (len(stops), 1)), atol=1e-12)
-    for name, frames in bars.items():
-        assert (np.abs(frames - frames[0]).max() < 1e-9) == (name != "sinusoidal"), name
-        np.testing.assert_allclose(frames.sum(axis=1), 1.0)
-        outline = panels[moving.SHOWN.index(name)].marks[1]
-        np.testing.assert_array_equal(outline["y"][::2], frames[0])
-
-
 @pytest.mark.parametrize("base", [3.0, 10_000.0])
 def test_two_words_that_change_places_change_nothing_without_positions(base: float) -> None:
     """Bars and outlines by plain loops over the six words, at both ends; with RoPE turned by matrices."""
-    scene = unwrap(exchange.swapping)(base, moving.shifts(5), T).scene
-    head = weights(exchange.DIM, base)
-    theta = base ** (-np.arange(0, exchange.DIM, 2) / exchange.DIM)
+    scene = unwrap(exchange.swapping)(base, moved.shifts(5), T).scene
+    head = weights(moved.DIM, base)
+    theta = base ** (-np.arange(0, moved.DIM, 2) / moved.DIM)
     orders = ["the", "cat", "sat", "on", "the", "mat"], ["the", "mat", "sat", "on", "the", "cat"]
     for name, panel in zip(("nope", "rope"), scene.panels[2:6:2], strict=True):
         by_hand = []
         for order in orders:
-            x = words(order, exchange.DIM)
+            x = words(order, moved.DIM)
             q, k, v = (x @ each.T for each in (head.q, head.k, head.v))
             if name == "rope":
                 turns = [rotation_matrix(m, theta, "interleaved") for m in range(6)]
                 q, k = (np.stack([turn @ row for turn, row in zip(turns, each, strict=True)]) for each in (q, k))
-            by_hand.append(attended(q[2:3] @ k.T / math.sqrt(exchange.DIM))[0] @ v)
+            by_hand.append(attended(q[2:3] @ k.T / math.sqrt(moved.DIM))[0] @ v)
         solid, outline = (panel.marks[k]["y1"].keyframes for k in (0, 2))
         np.testing.assert_allclose(solid, by_hand)
         np.testing.assert_allclose(outline, by_hand[::-1])
@@ -85,12 +59,56 @@ def test_two_words_that_change_places_change_nothing_without_positions(base: flo
 
 
 def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
-    stops = moving.shifts(1000)
-    scene = unwrap(exchange.swapping)(50.0, stops, T).scene
-    added, turned = (panel.marks[0]["y1"].keyframes for panel in scene.panels[-2:])
-    assert np.abs(turned - turned[0]).max() < 1e-9
-    share = np.abs(added[-1] - added[0]).max()
-    assert f"by up to {100 * share:.2g} percentage" in scene.finding_at({"order": 0, "shift": stops[-1], "beat": 2})
+    """Bars by plain loops over positions written out: vectors added, or queries and keys turned by matrices."""
+    stops, base = moved.shifts(40), 50.0
+    scene = unwrap(exchange.swapping)(base, stops, T).scene
+    added, turned = (panel for panel in scene.panels[-2:])
+    x, head = words(moved.WORDS, 16), weights(16, base)
+    theta = base ** (-np.arange(0, 16, 2) / 16)
+    for k, by in enumerate(stops):
+        angles = np.outer(np.arange(6) + by, theta)
+        summed = x + np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(6, 16)
+        turns = [rotation_matrix(m + by, theta, "interleaved") for m in range(6)]
+        scores = {
+            "added": (summed @ head.q.T)[2] @ (summed @ head.k.T).T,
+            "turned": np.array([turns[2] @ head.q @ x[2] @ (turns[n] @ head.k @ x[n]) for n in range(6)]),
+        }
+        for panel, name in ((added, "added"), (turned, "turned")):
+            bars = [mark for mark in panel.marks if mark["kind"] == "rect"][::2]
+            heights = [bar["y1"].keyframes[k, 0] for bar in bars]
+            np.testing.assert_allclose(heights, attended(scores[name][None] / 4)[0], atol=1e-9)
+        text = scene.finding_at({"order": 0, "shift": by, "beat": 2})
+        share = f"{100 * attended(scores['added'][None] / 4)[0][4]:.0f} %"
+        assert (share in text) == bool(by)
+
+
+@pytest.mark.parametrize("shift", [0, 3, 1000])
+def test_the_four_terms_add_up_and_word_with_word_has_no_position(shift: int) -> None:
+    parts, first = terms.terms_of(300.0, shift), terms.terms_of(300.0, 0)
+    x, head = words(moved.WORDS, 16), weights(16, 300.0)
+    np.testing.assert_allclose(
+        sum(parts.values()), compare.logits("sinusoidal", x, np.arange(6) + shift, head), atol=1e-12
+    )
+    film = unwrap(terms.crossing)(300.0, (0, 3, 1000), T)
+    for panel, name in zip(film.scene.panels, terms.TERMS, strict=True):
+        changed = np.abs(parts[name] - first[name]).max() > 1e-9
+        assert changed == (name != "word_word" and shift > 0)
+        assert ("✓" in str(panel.paragraphs[0].content)) == (name == "word_word")
+
+
+def test_the_second_order_term_is_relative_for_a_diagonal_matrix_alone() -> None:
+    """Against sums over pairs: with equal entries in each pair, the term is that of the distance."""
+    film = unwrap(terms.hessian)(90.0, T)
+    _, picture = film.scene.panels
+    cells = picture.marks[0]["cells"].keyframes
+    theta = 90.0 ** (-np.arange(16) / 16)
+    diagonal = 0.5 + np.random.default_rng(0).random(16)
+    by_hand = np.cos(np.subtract.outer(np.arange(40), np.arange(40))[..., None] * theta) @ diagonal
+    assert np.corrcoef(cells[0].ravel(), by_hand.ravel())[0, 1] > 0.9999
+    spread = [np.ptp(np.diagonal(each.astype(int), -5)) for each in cells]
+    assert spread[0] <= 1 and spread[-1] > 20
+    assert "misses 0 %" in film.scene.finding_at({"off": 0.0})
+    assert "misses 0 %" not in film.scene.finding_at({"off": 0.2})
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:
@@ -168,10 +186,11 @@ ROWS = [
     Row("encodings", figures.score_lines, PLAIN),
 ]
 FILMS = [
-    FilmRow("encodings", exchange.swapping, (60.0, moving.shifts(5)), {"order": 1, "shift": 5, "beat": 1}, exchanged),
+    FilmRow("encodings", exchange.swapping, (60.0, moved.shifts(5)), {"order": 1, "shift": 5, "beat": 1}, exchanged),
     FilmRow("encodings", swapping.reordering, (*GIVEN, False), {"swapped": 1.0}, swapped_words),
     FilmRow("encodings", swapping.reordering, (*GIVEN, True), {"swapped": 1.0}, masked),
-    FilmRow("encodings", moving.moving, ((SENTENCE, SWAPPED), 60.0, moving.shifts(5)), {"shift": 5}),
+    FilmRow("encodings", terms.crossing, (60.0, (0, 2, 7)), {"shift": 2}),
+    FilmRow("encodings", terms.hessian, (60.0,), {"off": 0.1}),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}),
     FilmRow("encodings", drawn.added, (SENTENCE, 60.0), {}, to_draw),
 ]

@@ -83,13 +83,16 @@ def without(at: At) -> str:
 
 
 def moved(at: At) -> str:
-    head, x = compare.weights(32, LLAMA.base), compare.words(["the", "cat", "chased", "the", "dog"], 32)
+    head, x = compare.weights(16, LLAMA.base), compare.words(["the", "cat", "sat", "on", "the", "mat"], 16)
+    assert at("beat") == 2 and at("shift") == 1000
     gap = {
-        name: np.ptp([compare.logits(name, x, np.arange(5) + by, head) for by in (0, at("shift"))], axis=0).max()
-        for name in ("alibi", "rope")
+        name: np.ptp([compare.logits(name, x, np.arange(6) + by, head) for by in (0, at("shift"))], axis=0).max()
+        for name in ("sinusoidal", "rope")
     }
-    alibi, rope = (bool(each > 1e-9) for each in gap.values())
-    return only({"a": not alibi, "b": alibi and not rope, "c": alibi and rope})
+    moves = {name: bool(each > 1e-9) for name, each in gap.items()}
+    return only(
+        {"a": moves["sinusoidal"] and not moves["rope"], "b": all(moves.values()), "c": not any(moves.values())}
+    )
 
 
 def left(at: At) -> str:

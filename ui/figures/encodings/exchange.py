@@ -9,8 +9,8 @@ import numpy as np
 from rope_core.rope import Array
 from rope_core.theory.encodings.compare import outputs, weights
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.encodings.moving import along, attended, kept_by
-from ui.figures.encodings.scores import attention_rows
+from ui.figures.encodings import moved as moving
+from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
 from ui.film import marks
 from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
 from ui.film.composite_marks import TILE, drag_hint, verdict, word_tile
@@ -28,14 +28,8 @@ from ui.film.scene import (
 )
 from ui.text.words import Words
 
-WORDS = ("the", "cat", "sat", "on", "the", "mat")
-"""What is computed in every language: a word's vector is drawn by its letters."""
-FIRST, READER, LAST = 1, 2, 5
-"""Where the two words that change places stand, and the word whose sum is drawn."""
-DIM = 16
 SAME = 1e-9
 ENCODED = {"nope": ("plain_attention", "cannot_tell"), "rope": ("turned_attention", "order_shows")}
-ADDED = ("sinusoidal", "rope")
 
 
 class Handed:
@@ -57,12 +51,12 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
     handed = Handed(base)
     order = Control("order", t("field.order"), (0.0, 1.0), (t("own_order"), t("other_order")), last_beat=1)
     shift = field_control(t, "shift", moved, play_seconds=4.0, first_beat=2)
-    rows = {name: attention_rows(name, WORDS, base, np.array(moved)) for name in ADDED}
+    attended = moving.Attended(base, moved)
     tokens = t("sentence").split()
     given = {"same": DIM - handed.differ["nope"], "differ": handed.differ["rope"], "count": DIM}
     findings: list[TextOrTrack] = [
         TextTrack((order,), tuple(t(f"{key}_finding", **given) for key in ("both_orders", "exchanged"))),
-        kept_by(rows, shift, t),
+        moving.finding(attended, shift, t),
     ]
     return Film(
         "swapping",
@@ -70,14 +64,11 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
             (
                 *(_words(tokens, order, t, wide=wide) for wide in (True, False)),
                 *(_bars(name, handed, order, t, wide=wide) for name in ENCODED for wide in (True, False)),
-                along((tokens,), shift, t, 2),
-                *attended(rows, shift, t, 2, tokens),
+                *moving.panels(attended, shift, t),
             ),
             (order, shift),
             findings[-1],
-            beats=beats_from_labels(
-                t, "swapping", *findings, hint_controls=("order", "shift"), control_values=({}, {"shift": 0})
-            ),
+            beats=beats_from_labels(t, "swapping", *findings, hint_controls=("order", "shift")),
         ),
         lambda: {
             f"{name}, {which}": numbers[k]

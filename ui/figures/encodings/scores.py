@@ -1,4 +1,4 @@
-"""The encodings page, first half: who breaks the tie, each encoding's scores, and a sentence that moves."""
+"""Each encoding's scores of one repeated word, and the sentences that are compared."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rope_core.rope import Array
-from rope_core.theory.encodings.compare import logits, relative_residual, score_matrix, weights, words
-from rope_core.theory.softmax import softmax
+from rope_core.theory.encodings.compare import relative_residual, score_matrix, weights
 from ui.figures.drawing import Drawing, cached_figure, grid
 from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, line, plot
 from ui.film.colours import BLUE, DIVERGING_SCALE, LINE, ORANGE
@@ -99,10 +97,3 @@ def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
         print(relative_residual(scores, where))
         """,
     )
-
-
-def attention_rows(name: str, sentence: Sequence[str], base: float, shifts: Array) -> Array:
-    """Attention of the last token over the sentence, at each shift, float64 (shifts, tokens)."""
-    head = weights(WIDTH, base)
-    x, where = words(sentence, WIDTH), np.arange(len(sentence))
-    return np.stack([softmax(logits(name, x, where + shift, head)[-1]) for shift in shifts])
