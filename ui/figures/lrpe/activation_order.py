@@ -108,7 +108,7 @@ def _side(place: Control, t: Words, *, activation_first: bool) -> Panel:
     if activation_first:
         grips = [marks.rect(here, right, FOOT, top, TRAINED_COLOUR)]
         drawn.append(marks.drag_handle(place, here, FOOT, colour, t("grab_place"), grips, radius_px=0))
-        drawn.append(drag_hint(hidden_past(place, 9, 1.25), -0.35, t("drag_place"), dy=6))
+        drawn += marks.in_wide_panel(400, drag_hint(hidden_past(place, 9, 1.25), -0.35, t("drag_place"), dy=6))
     else:
         drawn.insert(0, marks.wedge(0.0, 0.0, 1.0, 0.0, np.pi / 2, UNSEEN_COLOUR, opacity=0.12))
     return Panel(
