@@ -357,8 +357,6 @@ def lerope(rope: Rope, seq_len: int, alpha: float | tuple[float, ...]) -> Rescal
 
 # One of each kind: all pairs alike, a raised base, a blend by the turns of each pair.
 KINDS = ("linear", "ntk", "yarn")
-# The other ramp of a blend than the last kind's.
-BY_TURNS = "ntk_by_parts"
 
 
 def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -> Rescale:
@@ -372,7 +370,6 @@ def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -
 
 
 __all__ = [
-    "BY_TURNS",
     "KINDS",
     "SCHEMES",
     "UNSCALED",

@@ -8,6 +8,7 @@ from ui.figures.clock import dials as figures
 from ui.figures.clock import measured as figure
 from ui.figures.clock import reading
 from ui.figures.clock import schemes as comparison
+from ui.figures.frequencies.heat import pairs_of
 from ui.page import fields
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, stops
 from ui.page.frame import Frame
@@ -18,6 +19,7 @@ from ui.work import extrapolated
 
 CLAIM_IN_FILM = True
 STEPS = fields.beats(2)
+HAND = Field("hand", "int", 0, 0, 511)
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
 DISTANCE = Field("distance", "float", 2.0, 0.0, 32.0, steps=figures.SPANS)
@@ -54,7 +56,7 @@ def unmoved(store: Store, scheme: str) -> dict[str, object]:
 
 
 fits = length_of
-FIELDS = (STEPS, DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (STEPS, DISTANCE, HAND, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def hands(page: Frame) -> None:
@@ -65,7 +67,7 @@ def hands(page: Frame) -> None:
     requests = tuple(each.request for each in extended)
     factors = stops(FACTOR, page.get(FACTOR), high=FARTHEST)
     spans = stops(DISTANCE, page.get(DISTANCE))
-    film = figures.dials(rope, requests, factors, spans, page.t)
+    film = figures.dials(rope, requests, factors, spans, pairs_of(rope.dim, page.get(HAND)), page.t)
     page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle, ask=FASTEST)
     page.refusals(refused)
     page.prose("ideas")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rope_core.errors import ArgumentError, finite, reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
-from rope_core.schemes import BY_TURNS, KINDS, SCHEMES, UNSCALED, Scheme
+from rope_core.schemes import KINDS, SCHEMES, UNSCALED, Scheme
 from rope_core.spectrum import Request, Spectrum, spectrum
 
 MAX_CELLS = 4096
@@ -99,16 +99,13 @@ def extensions(rope: Rope, params: Params, seq_len: int | None) -> tuple[list[Ex
 
 
 def kinds(own: str = UNSCALED) -> tuple[str, ...]:
-    """Return one scheme of each kind, blends by both ramps; ``own`` is the last of them where it is another one.
+    """Return the names of the schemes that `compared` has, but those that wait for the text's length; and ``own``.
 
-    >>> kinds("linear") == kinds()
-    True
-    >>> kinds(), kinds("llama3")
-    (('linear', 'ntk', 'ntk_by_parts', 'yarn'), ('linear', 'ntk', 'ntk_by_parts', 'llama3'))
+    >>> kinds(), "longrope" in kinds("longrope")
+    (('linear', 'ntk', 'ntk_by_parts', 'yarn', 'llama3'), True)
     """
-    *others, last = KINDS
-    each = (*others, BY_TURNS, last)
-    return each if own in (UNSCALED, *each) else (*each[:-1], own)
+    each = [name for name in compared(own) if name != UNSCALED]
+    return tuple(name for name in each if name == own or not SCHEMES[name].follows_length)
 
 
 def at_factor(request: Request, factor: float) -> Request:

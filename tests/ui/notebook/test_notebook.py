@@ -31,14 +31,14 @@ def first(page: str, config: Any, **values: Any) -> Film:
 
 
 def hand(config: Any) -> float:
-    """Return how far YARN's slow hand on the clock turns in a text 16 times as long as training's, rad."""
+    """Return how many times slower YARN's slow hand on the clock turns in a text 16 times as long as training's."""
     name, head, held = unpacked(first("clock", config).packed(Words("en", "clock")).data)
     assert name == "clock.hands"
     stops = {control["name"]: control["stops"] for control in head["controls"]}
     yarn = Words("en", "labels")("scheme.yarn")
     panel = next(panel for panel in head["panels"] if panel["title"] == yarn)
-    shape = [shape for shape in panel["marks"] if shape["kind"] == "vector"][-1]
-    return float(np.pi / 2 - numbers(shape["angle"], held, {"factor": stops["factor"].index(16.0)})[0])
+    bars = next(shape for shape in panel["marks"] if shape["kind"] == "rect")
+    return float(numbers(bars["x1"], held, {"factor": stops["factor"].index(16.0)})[slow_hand(rc.Rope(64, 5e5, 8192))])
 
 
 def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
@@ -46,10 +46,11 @@ def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
     live, _ = ROPE_INIT_FUNCTIONS["yarn"](transformers.LlamaConfig(**CONFIG), "cpu")
-    expected = 16 * 8192 * live.double().numpy()[slow_hand(rc.Rope(64, 5e5, 8192))]
+    rope = rc.Rope(64, 5e5, 8192)
+    expected = (rope.theta / live.double().numpy())[slow_hand(rope)]
     (tmp_path / "config.json").write_text(json.dumps(CONFIG), "utf-8")
     for given in (CONFIG, tmp_path, str(tmp_path / "config.json"), rc.from_hf(CONFIG)):
-        assert hand(given) == pytest.approx(expected, abs=1e-6)
+        assert hand(given) == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_model_s_own_vectors_are_drawn() -> None:
@@ -93,12 +94,12 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     from rope_core.notebook import figure, film, names
 
     own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(Words("en", "clock"))
-    assert own.values == {"factor": 4.0, "distance": 2.0, "beat": 1}
+    assert own.values == {"factor": 4.0, "distance": 2.0, "hand": 0.0, "beat": 1}
     assert unpacked(own._scene) == unpacked(packed.data)
     seen: list[Any] = []
     own.observe(lambda change: seen.append(change["new"]), "values")
     own.values = {"factor": 7.9}
-    assert seen == [{"factor": 8.0, "distance": 2.0, "beat": 1}] and own.values == seen[0]
+    assert seen == [{"factor": 8.0, "distance": 2.0, "hand": 0.0, "beat": 1}] and own.values == seen[0]
     scene: Scene = packed.scene
     assert own.finding == scene.finding_at(own.values) and len(own.table()["pair"]) == 32
     shown, _ = own._repr_mimebundle_()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,19 +12,18 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.hf.anatomy import REGIONS, regions_of
 from rope_core.rope import Array
-from rope_core.theory.extension import TURN, at_factor, at_unseen_angle, past_training, reach, slow_hand, trained_angles
+from rope_core.theory.extension import TURN, at_factor, past_training, reach, trained_angles
 from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
-from ui.film.colours import GREEN, GREY, ORANGE, REGION_COLOURS
+from ui.film.colours import MUTED_COLOUR, REGION_COLOURS
 from ui.film.scene import (
     Axis,
     Control,
-    Mark,
     NumberTrack,
     Panel,
+    Paragraph,
     Scene,
-    TextOrTrack,
     TextTrack,
     beats_from_labels,
     field_control,
@@ -32,10 +31,6 @@ from ui.film.scene import (
 )
 from ui.text.words import Words
 
-UP = np.pi / 2
-SMALL = 0.42
-"""The radius of a dial among several, in units of a panel 2.3 wide."""
-BARS, FOOT, ROOF = 1.12, -0.98, 0.42
 SPANS = tuple(np.arange(0.0, 4.01, 0.25).tolist())
 """Lengths of a text, in multiples of the trained length."""
 
@@ -57,15 +52,16 @@ class Dial:
         """Tokens of the text."""
         return [reach(self.request.rope, factor) for factor in self.factors]
 
-    def of_each(self, count: str) -> npt.NDArray[np.bool_]:
-        """Return which pairs were "past" what training showed, or are at a "new" angle at the text's end."""
-        says = {"past": past_training, "new": at_unseen_angle}[count]
+    @property
+    def past(self) -> npt.NDArray[np.bool_]:
+        """Which pairs are past what training showed at the text's end, bool (factors, pairs)."""
         rows = zip(self.spectra, self.lengths, strict=True)
-        return np.array([says(self.request.rope, s, [length])[0] for s, length in rows])
+        return np.array([past_training(self.request.rope, s, [length])[0] for s, length in rows])
 
-    def angles(self, pair: int) -> Array:
-        """Return how far a pair has turned at the text's end, rad."""
-        return np.array([s.inv_freq[pair] for s in self.spectra]) * self.lengths
+    def slow(self, pair: int) -> Array:
+        """Return how many times slower a pair turns, by the factor; 1 for one that does not turn at all."""
+        slow = np.array([s.slowdown[pair] for s in self.spectra])
+        return np.where(np.isfinite(slow), slow, 1.0)
 
     @property
     def steps(self) -> Array:
@@ -90,29 +86,37 @@ def degrees(angle: float) -> str:
 
 @cached_figure
 def dials(
-    rope: rc.Rope, requests: Sequence[rc.Request], factors: Sequence[float], spans: Sequence[float], t: Words
+    rope: rc.Rope,
+    requests: Sequence[rc.Request],
+    factors: Sequence[float],
+    spans: Sequence[float],
+    hands: Sequence[int],
+    t: Words,
 ) -> Film:
-    """Return a slow and the fastest hand in a longer text under three ways, then both hands under each request."""
+    """Return a slow and the fastest hand in a longer text under three ways, then all hands under each request.
+
+    ``hands``: those that can be marked there.
+    """
     lengths = [round(span * rope.train_len) for span in spans]
     written = tuple(
         t("length", tokens=f"{length:,}", span=f"{span:g}") for length, span in zip(lengths, spans, strict=True)
     )
     far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, play_seconds=6.0, last_beat=1)
     by = field_control(t, "factor", factors, play_seconds=6.0, first_beat=2)
+    at = field_control(t, "hand", hands, play_seconds=6.0, first_beat=2)
     each = [Dial(request, tuple(factors)) for request in requests]
-    findings = (ways.finding(rope, far, t), compared(each, by, t))
-    pair = slow_hand(rope)
+    findings = (ways.finding(rope, far, t), finding(each, at, by, t))
     return Film(
         "hands",
         Scene(
-            (*ways.panels(rope, far, t), *(panel(dial, pair, by, t) for dial in each)),
-            (far, by),
+            (*ways.panels(rope, far, t), *(panel(dial, at, by, t) for dial in each)),
+            (far, at, by),
             findings[-1],
             beats=beats_from_labels(
                 t,
                 "hands",
                 *findings,
-                hint_controls=("distance", "factor"),
+                hint_controls=("distance", "hand"),
                 control_values=({}, {"factor": 4}),
                 pairs=str(rope.pairs),
             ),
@@ -136,130 +140,107 @@ def dials(
     )
 
 
-def compared(each: Sequence[Dial], by: Control, t: Words) -> TextOrTrack:
-    """Return the sentence that names the schemes with hands at new angles, and those that bring neighbours closer."""
+def finding(each: Sequence[Dial], at: Control, by: Control, t: Words) -> list[str | TextTrack]:
+    """Return how much each scheme slows the marked hand at a factor."""
     names = [t(f"scheme.{dial.request.scheme}") for dial in each]
-    trained = degrees(each[0].request.rope.theta[0]) if each else ""
-
-    def listed(values: Sequence[Sequence[str]]) -> TextTrack:
-        """Return at each stop the names that have a text there, with it."""
-        columns = zip(*values, strict=True)
-        rows = [[f"{name} ({text})" for name, text in zip(names, column, strict=True) if text] for column in columns]
-        return TextTrack((by,), tuple(t("comma").join(row) or t("nobody") for row in rows))
-
+    rows = [
+        t("comma").join(f"{name} {_times(dial.slow(hand)[k])}" for name, dial in zip(names, each, strict=True))
+        for k in range(len(by.stops))
+        for hand in _hands(at)
+    ]
     return sentence_parts(
-        lambda **slots: t("compared_finding", **slots),
-        length=TextTrack((by,), tuple(f"{length:,}" for length in each[0].lengths)) if each else "",
-        new=listed(
-            [[t("new_hands", count=n) if n else "" for n in map(np.sum, dial.of_each("past"))] for dial in each]
-        ),
-        closer=listed(
-            [
-                [
-                    t("closer_by", apart=a, trained=trained) if new else ""
-                    for a, new in zip(dial.apart, dial.moved, strict=True)
-                ]
-                for dial in each
-            ]
-        ),
+        partial(t, "slowed_finding"),
+        factor=TextTrack((by,), by.stop_labels),
+        i=TextTrack((at,), at.stop_labels),
+        each=TextTrack((by, at), tuple(rows)),
     )
 
 
-def seen(
-    x: float, y: float, r: float, by: Control, angles: Array, trained: float, new: npt.NDArray[np.bool_], width: float
-) -> tuple[list[Mark], Mark]:
-    """Return what training showed of a hand's circle and how far it came beyond; and the hand."""
-    edge = UP - trained
-    beyond = NumberTrack((by,), UP - np.clip(angles, trained, TURN)[:, None])
-    rim = [
-        marks.arc(x, y, r, edge, UP - TURN, ORANGE, 1.5, stroke_dash="2 5"),
-        marks.link_symbol("L", marks.arc(x, y, r, UP, edge, GREEN, width)),
-        marks.arc(x, y, r, edge, beyond, ORANGE, width, stroke_dash="4 2"),
-    ]
-    angle = NumberTrack((by,), (UP - angles)[:, None])
-    return rim, marks.vector(
-        x, y, r, angle, ["ink", ORANGE], width / 2 + 1, colour_index=NumberTrack((by,), new[:, None].astype(np.int8))
-    )
+def _hands(at: Control) -> list[int]:
+    return [int(stop) for stop in at.stops]
 
 
-def neighbours(dial: Dial, x: float, y: float, r: float, by: Control) -> tuple[list[Mark], Mark]:
-    """Return the fastest hand at a word, at the next one in training; and at the next one under a scheme."""
-    step = NumberTrack((by,), UP - dial.steps[:, None])
-    rests = [
-        marks.circle(x, y, r, GREY, 1.5),
-        marks.link_symbol("θ", marks.wedge(x, y, 0.96 * r, UP, step, GREY, opacity=0.25)),
-        marks.vector(x, y, r, UP, GREY, 3),
-        marks.vector(x, y, r, UP - dial.request.rope.theta[0], GREEN, 2.5),
-    ]
-    return rests, marks.vector(x, y, r, step, ["ink", ORANGE], 5, colour_index=NumberTrack((by,), dial.moved[:, None]))
+def _times(slow: float) -> str:
+    """Return a slow-down with three digits.
+
+    >>> _times(3.6312), _times(4.0)
+    ('3.63', '4')
+    """
+    return f"{slow:.3g}"
 
 
-def either(
-    x: float, y: float, by: Control, texts: Sequence[str], bad: npt.NDArray[np.int8], good: str, **look: object
-) -> list[Mark]:
-    """Return a text at every stop of a control: amber where training never showed it."""
-    pairs = list(zip(texts, bad.tolist(), strict=True))
-    amber, plain = (tuple(text if bool(wrong) is wanted else "" for text, wrong in pairs) for wanted in (True, False))
-    return [
-        marks.text(x, y, TextTrack((by,), amber), ORANGE, bold=True, **look),
-        marks.text(x, y, TextTrack((by,), plain), good, bold=True, **look),
-    ]
-
-
-def panel(dial: Dial, pair: int, by: Control, t: Words) -> Panel:
-    """Return a scheme's fast hand and slow hand, and below them how much it slows each pair."""
-    trained = float(trained_angles(dial.request.rope)[pair])
-    left, right, y = -0.58, 0.58, 0.25
-    new = dial.of_each("past")[:, pair]
-    rests, step = neighbours(dial, left, y, SMALL, by)
-    rim, hand = seen(right, y, SMALL, by, dial.angles(pair), trained, dial.of_each("new")[:, pair], 7)
-    words = [t("slow_short", angle=degrees(angle)) for angle in dial.angles(pair)]
-    return Panel(
-        Axis(-1.15, 1.15),
-        Axis(-1.4, 0.72),
-        [
-            *rests,
-            step,
-            *rim,
-            hand,
-            *either(left, -0.4, by, [t("fast_short", apart=apart) for apart in dial.apart], dial.moved, "ink", size=13),
-            *either(right, -0.4, by, words, new.astype(np.int8), "ink", size=13),
-            *strip(dial, by, t),
-        ],
-        t(f"scheme.{dial.request.scheme}"),
-        min_width=120,
-        height=215,
-        equal_aspect=True,
-        first_beat=2,
-    )
-
-
-def strip(dial: Dial, by: Control, t: Words) -> list[Mark]:
-    """Return every pair's slow-down as a bar, logarithmic, coloured by what becomes of the pair: the handle."""
-    pairs = dial.request.rope.pairs
-    edges = np.linspace(-BARS, BARS, pairs + 1)
-    slow = np.array([s.slowdown for s in dial.spectra])
-    slow = np.where(np.isfinite(slow), slow, 1.0)
-    most = max(float(by.stops[-1]), 2.0)
-    top = FOOT + 0.03 + ROOF * np.clip(np.log(slow) / np.log(most), 0.0, 1.0)
+def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
+    """Return how many times slower a scheme lets each hand turn, fast ones above, and what follows for two kinds."""
+    rope = dial.request.rope
+    pairs, most = rope.pairs, max(float(by.stops[-1]), 2.0)
+    slow = np.array([dial.slow(pair) for pair in range(pairs)]).T
     names = [regions_of(at_factor(dial.request, factor)) for factor in by.stops]
     paint = np.array([[REGIONS.index(name) for name in row] for row in names], dtype=np.int8)
-    colours = list(REGION_COLOURS.values())
-    bars = marks.rect(edges[:-1], edges[1:], FOOT, NumberTrack((by,), top), colours, NumberTrack((by,), paint))
-    name = t("grab_bars", scheme=t(f"scheme.{dial.request.scheme}"))
-    grip = marks.drag_handle(by, BARS, NumberTrack((by,), top[:, -1:]), "ink", name, [bars], radius_px=0)
-    shapes = [marks.link_symbol("s", grip if np.ptp(top[:, -1]) else bars)]
-    row = FOOT - 0.18
-    places = {
-        "kept": (-BARS, row, "start"),
-        "blended": (0.0, row - 0.2, "middle"),
-        "divided": (BARS, row, "end"),
-        "own": (0.0, row, "middle"),
-    }
-    for region, (x, y, anchor) in places.items():
-        counts = [each.count(region) for each in names]
-        if any(counts):
-            text = TextTrack((by,), tuple(t(f"region.{region}", count=count) if count else "" for count in counts))
-            shape = marks.text(x, y, text, REGION_COLOURS[region], anchor=anchor, font_size=13)
-            shapes.append(marks.link_symbol("γ", shape) if region == "blended" else shape)
-    return shapes
+    tops = -np.arange(pairs, dtype=float)
+    bars = marks.rect(
+        0.0,
+        NumberTrack((by,), np.minimum(slow, most)),
+        tops - 0.85,
+        tops - 0.15,
+        list(REGION_COLOURS.values()),
+        NumberTrack((by,), paint),
+    )
+    hands = np.array(_hands(at), dtype=float)
+    half = max(0.5, pairs / 80)
+    frame = [
+        marks.rect(
+            0.0,
+            1.02 * most,
+            NumberTrack((at,), -hands[:, None] - 0.5 - half),
+            NumberTrack((at,), -hands[:, None] - 0.5 + half),
+            "none",
+            outline="ink",
+            stroke_width=2,
+        )
+    ]
+    middle = NumberTrack((at,), -hands[:, None] - 0.5)
+    chip = TextTrack((by, at), tuple(f"{_times(row[hand])}×" for row in slow for hand in _hands(at)))
+    ticks = tuple((v, f"{v:g}×") for v in (1.0, most / 2, most) if v <= most)
+    return Panel(
+        Axis(0.0, 1.3 * most, ticks, t("slower_axis"), grid=False),
+        Axis(-pairs - 0.5, 0.5),
+        [
+            marks.link_symbol("s", bars),
+            marks.drag_handle(at, 0.0, middle, "ink", t("grab_hand"), frame, radius_px=6),
+            marks.text(1.05 * most, middle, chip, anchor="start", bold=True, font_size=14, dy=5),
+        ],
+        t(f"scheme.{dial.request.scheme}"),
+        min_width=96,
+        height=200,
+        first_beat=2,
+        paragraphs=tuple(
+            Paragraph(TextTrack((by,), texts), colour, 14)
+            for texts, colour in (
+                (_counts(names, t), MUTED_COLOUR),
+                (_neighbours(dial, t), "ink"),
+                (_slow_hands(dial, t), "ink"),
+            )
+        ),
+    )
+
+
+def _counts(names: Sequence[Sequence[str]], t: Words) -> tuple[str, ...]:
+    """Return how many hands are kept, blended and divided, by the factor."""
+    return tuple(
+        t("comma").join(t(f"region.{region}", count=row.count(region)) for region in REGIONS if region in row)
+        for row in names
+    )
+
+
+def _neighbours(dial: Dial, t: Words) -> tuple[str, ...]:
+    """Return how far the fastest hand turns from a word to the next, and whether that is as in training."""
+    rows = zip(dial.apart, dial.moved.tolist(), strict=True)
+    return tuple(t("neighbours_closer" if closer else "neighbours_kept", apart=apart) for apart, closer in rows)
+
+
+def _slow_hands(dial: Dial, t: Words) -> tuple[str, ...]:
+    """Return how many of the hands that made no full turn in training leave what it showed, by the factor."""
+    slow = int((trained_angles(dial.request.rope) < TURN).sum())
+    return tuple(
+        t("slow_leave" if count else "slow_stay", count=count, of=slow) for count in dial.past.sum(axis=1).tolist()
+    )
