@@ -1,25 +1,55 @@
-"""Every term and symbol of the lab in one table, in both languages."""
+"""From a symptom to its name, its cause and the step that shows it; and every term of the lab, in both languages."""
 
+from rope_core.lab import faults
+from ui.figures import faults as figures
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.text.glossary import table
 from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
-FIELDS = (FIND,)
+FAULT = Field("fault", "int", None, 1, len(faults.NAMES), optional=True)
+FIELDS = (FIND, FAULT)
 HEADS = ("term", "meaning", "seen")
+SHOWN = {
+    "mixed": ("verify", "layouts", 2),
+    "long": ("check", "clock", 1),
+    "stale": ("cache", "positions", 3),
+    "padded": ("positions", "positions", 1),
+    "rounded": ("verify", "precision", 2),
+}
+"""The command that finds each fault, and the page and step that show it."""
+
+
+def link(page: Frame, name: str, beat: int) -> str:
+    """Return a link to a step of a page."""
+    return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
+
+
+def symptoms(page: Frame) -> None:
+    """Draw the traces of five faults, and below them where each is shown."""
+    page.show(figures.traces(page.t), figures.traces, faults.traces)
+    page.write(
+        markdown_table(
+            {
+                page.t("head.symptom"): [page.t(f"fault.{name}.seen").replace("|", "") for name in SHOWN],
+                page.t("head.called"): [f"**{page.t(f'fault.{name}.called')}**" for name in SHOWN],
+                page.t("head.command"): [f"`rope {command}`" for command, _, _ in SHOWN.values()],
+                page.t("head.seen"): [link(page, name, beat) for _, name, beat in SHOWN.values()],
+            }
+        )
+    )
 
 
 def listed(page: Frame) -> None:
     """Draw the terms that hold what the visitor looks for."""
+    page.prose("terms")
     page.controls.text(FIND)
     other = "en" if page.t.lang == "zh" else "zh"
     first, meaning, seen = (page.t(f"head.{name}") for name in HEADS)
-
-    def link(name: str, beat: int) -> str:
-        return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
-
-    columns = table(page.t.lang, other, page.get(FIND), (first, meaning, seen), link)
+    columns = table(
+        page.t.lang, other, page.get(FIND), (first, meaning, seen), lambda name, beat: link(page, name, beat)
+    )
     if columns[first]:
         page.write(markdown_table(columns))
     else:
@@ -28,5 +58,6 @@ def listed(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
+    page.live(symptoms, shared=False)
     page.live(listed, shared=False)
     page.prose("more")

@@ -190,7 +190,7 @@ def drag_handle(
 
     The player looks for the stop at which the point is nearest to the pointer; a press beside it takes the point there.
     ``grab_marks``: the marks of the whole thing, which is grabbed wherever it is touched; ``radius_px``: of the dot,
-    0 for none.
+    0 for none; ``press_px``: from how far a press beside it takes it, 40 where it is not given.
     """
     grip = {"kind": "drag_handle", "control": control.name, "x": x, "y": y, "colour": colour, "label": label}
     return grip | {"grab_marks": list(grab_marks), **style}

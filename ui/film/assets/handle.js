@@ -146,7 +146,7 @@ export function press(panel, event) {
   // Of two that could come here the nearer one does.
   const rank = ([each, , far]) => far + off(each.tip()) / 1000;
   const ranked = able.map((each) => [each, ...each.sought(event)]).sort((a, b) => rank(a) - rank(b));
-  if (!ranked.length || ranked[0][2] > NEAR) return;
+  if (!ranked.length || ranked[0][2] > (ranked[0][0].mark.press_px ?? NEAR)) return;
   const [handle, at] = ranked[0];
   film.hold(handle.control);
   film.move(handle.control, Math.round(at));

@@ -1,0 +1,94 @@
+"""Five faults that raise no error, and the trace that each leaves along a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rope_core.lab import records
+from rope_core.layout import HALF, INTERLEAVED, Layout
+from rope_core.rope import Array, Rope
+from rope_core.rotation import rotation_matrix
+from rope_core.theory.precision import round_to
+
+ROPE = Rope(128, 10_000.0, 4096)
+DRAWN, SEED = 200, 0
+"""How many queries and keys are drawn, and from which seed."""
+MOVED, PADDING = 500, 3
+"""By how many positions a stored text is moved, and how many fillers stand before a short one."""
+NAMES = ("mixed", "long", "stale", "padded", "rounded")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one fault does along a text.
+
+    Attributes:
+        tokens: positions in the text, (tokens,); a filler's is below 0.
+        error: at each, (tokens,): root mean square of the scores' error over that of the right scores; of ``long``,
+            whose error is in the guesses, the share of the way from its least to its greatest perplexity.
+        wrong: the first token with an error, as an index of the two.
+    """
+
+    tokens: tuple[int, ...]
+    error: Array
+    wrong: int
+
+
+def _drawn() -> tuple[Array, Array]:
+    q, k = np.random.default_rng(SEED).standard_normal((2, DRAWN, ROPE.dim))
+    return q, k
+
+
+def score_error(distance: int, believed: int, layout: Layout = HALF, inv_freq: Array | None = None) -> float:
+    """Return the error of scores at ``distance`` where a program believes another, root mean square over the right's.
+
+    Args:
+        distance: of query and key, tokens.
+        believed: the distance that the program turns by.
+        layout: which numbers it turns together; right is "half".
+        inv_freq: by which frequencies it turns, rad/token (64,); None for the right ones.
+    """
+    q, k = _drawn()
+    right = np.einsum("nd,de,ne->n", k, rotation_matrix(distance, ROPE.theta, HALF), q)
+    turned = rotation_matrix(believed, ROPE.theta if inv_freq is None else inv_freq, layout)
+    error = np.einsum("nd,de,ne->n", k, turned, q) - right
+    return float(np.sqrt((error**2).mean() / (right**2).mean()))
+
+
+@lru_cache(maxsize=1)
+def traces() -> dict[str, Trace]:
+    """Return the trace of each fault, by its name in NAMES.
+
+    ``mixed``: weights of one layout in code of the other. ``long``: a text past the trained 256 bytes, as recorded.
+    ``stale``: a stored text that is moved by 500 while its keys keep their turn. ``padded``: new words count three
+    fillers that the stored ones do not. ``rounded``: frequencies in bfloat16.
+    """
+    apart = (0, 1, 2, 3, 4, 6, 8, 10, 14, 20, 28, 40)
+    later = (1, 2, 3, 5, 8)
+    far = (0, 64, 128, 256, 512, 832, 1216, 1664, 2176, 2688, 3328, 4096)
+    rounded = round_to(ROPE.theta, "bfloat16")
+    mixed = [score_error(each, each, INTERLEAVED) for each in apart]
+    stale = [0.0] * 6 + [score_error(each, each - MOVED) for each in (5, 6, 8, 11, 15, 20)]
+    padded = [0.0] * (PADDING + 4) + [score_error(each, each + PADDING) for each in later]
+    return {
+        "mixed": Trace(apart, np.array(mixed), 1),
+        "long": _recorded(),
+        "stale": Trace((*range(6), *(MOVED + k for k in (5, 6, 8, 11, 15, 20))), np.array(stale), 6),
+        "padded": Trace((*range(-PADDING, 4), *(3 + k for k in later)), np.array(padded), PADDING + 4),
+        "rounded": Trace(far, np.array([score_error(each, each, inv_freq=rounded) for each in far]), 1),
+    }
+
+
+def _recorded() -> Trace:
+    """Return the recorded perplexity of the small model along a text of eight trained lengths."""
+    sweep = records.shipped("sweep").results
+    (curve,) = (
+        each["curve"] for each in sweep if (each["line"], each["length"], each["weights"]) == ("none", 2048, "rope-0")
+    )
+    tokens, values = np.array(curve["position"]), np.array(curve["value"])
+    kept = np.array([0, 1, 2, 3, 5, 8, 11, 14, 18, 22, 27, 31])
+    share = (values - values.min()) / np.ptp(values)
+    return Trace(tuple(int(each) for each in tokens[kept]), share[kept], int(np.sum(tokens[kept] < 256)))

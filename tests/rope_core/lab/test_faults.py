@@ -1,0 +1,78 @@
+"""The traces of faults, against scores that are turned pair by pair in plain Python."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rope_core.lab import faults
+
+HALF = [(i, i + 64) for i in range(64)]
+NEIGHBOURS = [(2 * i, 2 * i + 1) for i in range(64)]
+
+
+def turned(x: np.ndarray, pairs: list[tuple[int, int]], position: int, steps: list[float]) -> list[float]:
+    result = [0.0] * 128
+    for (a, b), step in zip(pairs, steps, strict=True):
+        c, s = math.cos(position * step), math.sin(position * step)
+        result[a], result[b] = c * x[a] - s * x[b], s * x[a] + c * x[b]
+    return result
+
+
+def error(query: int, key: int, at: tuple[int, int], pairs: list[tuple[int, int]], steps: list[float]) -> float:
+    """Return the error where a program turns query and key by the positions ``at``."""
+    q, k = faults._drawn()
+    theta = [10_000.0 ** (-2 * i / 128) for i in range(64)]
+    right, wrong = [], []
+    for x, y in zip(q, k, strict=True):
+        right.append(np.dot(turned(x, HALF, query, theta), turned(y, HALF, key, theta)))
+        wrong.append(np.dot(turned(x, pairs, at[0], steps), turned(y, pairs, at[1], steps)))
+    off: list[float] = [(a - b) ** 2 for a, b in zip(wrong, right, strict=True)]
+    return float(np.sqrt(sum(off) / sum(a * a for a in right)))
+
+
+def bfloat16(x: float) -> float:
+    """Return the nearest number with 8 binary digits, half to even."""
+    exponent = math.floor(math.log2(x))
+    return round(x / 2.0 ** (exponent - 7)) * 2.0 ** (exponent - 7)
+
+
+THETA = [10_000.0 ** (-2 * i / 128) for i in range(64)]
+
+
+@pytest.mark.parametrize("at", [1, 5, 11])
+def test_mixed_layouts_pair_neighbours_where_halves_belong_together(at: int) -> None:
+    trace = faults.traces()["mixed"]
+    place = trace.tokens[at]
+    assert trace.error[0] == pytest.approx(0.0, abs=1e-12) and trace.wrong == 1
+    assert trace.error[at] == pytest.approx(error(place, 0, (place, 0), NEIGHBOURS, THETA), rel=1e-9)
+
+
+def test_a_stale_key_is_five_hundred_positions_behind_its_text() -> None:
+    trace = faults.traces()["stale"]
+    assert not trace.error[: trace.wrong].any()
+    # The query's text is moved to 500; the key at its first word was stored at 0.
+    assert trace.error[8] == pytest.approx(error(508, 500, (508, 1000), HALF, THETA), rel=1e-9)
+
+
+def test_new_words_count_the_fillers_and_stored_ones_do_not() -> None:
+    trace = faults.traces()["padded"]
+    assert trace.tokens[:3] == (-3, -2, -1) and trace.wrong == 7
+    for at in (7, 11):
+        word = trace.tokens[at]
+        assert trace.error[at] == pytest.approx(error(word, 3, (word + 3, 3), HALF, THETA), rel=1e-9)
+
+
+def test_rounded_frequencies_err_more_with_the_position() -> None:
+    trace = faults.traces()["rounded"]
+    assert trace.error[0] == pytest.approx(0.0, abs=1e-12)
+    steps = [bfloat16(theta) for theta in THETA]
+    for at in (2, 7):
+        place = trace.tokens[at]
+        assert trace.error[at] == pytest.approx(error(place, 0, (place, 0), HALF, steps), rel=1e-6)
+
+
+def test_guesses_are_recorded_and_worsen_past_the_trained_256_bytes() -> None:
+    trace = faults.traces()["long"]
+    assert [token < 256 for token in trace.tokens] == [k < trace.wrong for k in range(12)]
+    assert trace.error[: trace.wrong].max() < 0.02 < trace.error[trace.wrong :].min()

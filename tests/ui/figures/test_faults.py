@@ -1,0 +1,46 @@
+"""The glossary's first picture: bars as high as the errors, the chosen fault's words, and links that lead somewhere."""
+
+from inspect import unwrap
+
+import numpy as np
+import pytest
+
+from pages.reference.glossary import SHOWN
+from rope_core.cli import COMMANDS
+from rope_core.lab import faults
+from tests.support.films import FilmRow
+from ui.figures.faults import MOST, traces
+from ui.film.scene import BEAT, text_at
+from ui.page.menu import declaration
+from ui.text.words import Words
+
+EN = Words("en", "glossary")
+FILMS = [FilmRow("glossary", traces, (), {"fault": 3}, lambda t: t("fault.stale.finding"))]
+
+
+def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
+    for panel in unwrap(traces)(EN).scene.panels[:2]:
+        bars = [mark for mark in panel.marks if mark.get("fill_pattern") == "hatch"]
+        assert len(bars) == len(faults.NAMES)
+        for row, (name, bar) in enumerate(zip(faults.NAMES, bars, strict=True)):
+            trace = faults.traces()[name]
+            high = (np.asarray(bar["y1"]) - (4 - row + 0.16)) / 0.68 * MOST
+            wanted = trace.error[trace.wrong :]
+            np.testing.assert_allclose(high, np.clip(wanted, 0.06 * MOST, MOST), rtol=1e-9)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
+    t = Words(lang, "glossary")
+    paragraphs = unwrap(traces)(t).scene.panels[-1].paragraphs
+    for k, name in enumerate(faults.NAMES):
+        shown = [text_at(each.content, {"fault": k}) for each in paragraphs]
+        assert [t(f"fault.{name}.{line}") for line in ("called", "cause", "test", "mend")] == [shown[0], *shown[2:7:2]]
+        assert f"rope {SHOWN[name][0]}" in t(f"fault.{name}.test")
+
+
+def test_every_fault_names_a_command_and_a_step() -> None:
+    assert tuple(SHOWN) == faults.NAMES
+    for name, page, beat in SHOWN.values():
+        (field,) = (field for field in declaration(page).fields if field.name == BEAT)
+        assert name in COMMANDS and 1 <= beat <= field.high
