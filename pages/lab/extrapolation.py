@@ -5,6 +5,7 @@ from rope_core.lab import beside, cards, estimates, experiments, view
 from rope_core.lab import pairs as shipped
 from rope_core.theory import challenges, remap
 from ui.figures.extrapolation import after as newer
+from ui.figures.extrapolation import copied as passage
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import handling, lead, letters, models, words
 from ui.figures.extrapolation import longer as stretching
@@ -21,11 +22,12 @@ from ui.work.extrapolated import Request, Seen
 from ui.work.session import Unfit
 
 CLAIM_IN_FILM = True
-STEPS = beats(3)
+STEPS = beats(2)
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()
 BANDS = Field("bands", "choice", figures.TWO, choices=(figures.TWO, figures.ALL, figures.OFF))
 BYTE = Field("byte", "int", 608, 1, 2048)
+BACK = Field("back", "int", 192, 96, 1536)
 SHARE = Field("share", "choice", words.LAST, choices=(words.LAST, words.WHOLE))
 AT = Field("at", "text", "")
 AFTER_AT = Field("after_at", "text", "")
@@ -55,6 +57,7 @@ FIELDS = (
     PAIRS_OF,
     BANDS,
     BYTE,
+    BACK,
     SHARE,
     AT,
     AFTER_AT,
@@ -109,12 +112,12 @@ def every_line(page: Frame) -> None:
 
 def under_the_hand(page: Frame, sweep: Seen) -> None:
     """One recorded text along the curves."""
-    shipped, copies = extrapolated.seen_shipped("bytes"), extrapolated.seen_shipped("recall")
+    shipped, copies = extrapolated.seen_shipped("bytes"), extrapolated.seen_together("recall", "recall-window")
     if shipped is None or copies is None:
         return
     text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
-    film = lead.hesitates(text.curves, extrapolated.rope(sweep), at, lead.price(copies.results), page.t)
+    film = lead.hesitates(text.curves, extrapolated.rope(sweep), at, passage.curves(copies.results), page.t)
     page.show(film, lead.hesitates, view.coarser, view.copies, ask=VIEW)
 
 

@@ -3,9 +3,8 @@
 import hashlib
 import math
 import re
-from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from inspect import unwrap
 
 import numpy as np
 import pytest
@@ -17,10 +16,22 @@ from rope_core.lab.lines import lines
 from tests.support import lab_results as made
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
-from ui.figures.extrapolation import after, handling, lead, letters, longer, models, pairs, recall, reported, words
+from ui.figures.extrapolation import (
+    after,
+    copied,
+    handling,
+    lead,
+    letters,
+    longer,
+    models,
+    pairs,
+    recall,
+    reported,
+    words,
+)
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import past as three
-from ui.film.scene import field_control
+from ui.film.scene import field_control, text_at
 from ui.text.words import LANGUAGES, Words
 from ui.work import extrapolated
 from ui.work.extrapolated import GOING, HERE, Seen, request
@@ -212,7 +223,7 @@ ROWS = [
 AT = 1500
 FOUND = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
 assert FOUND[0] and FOUND[1]
-RECORDED = records.shipped("recall").results
+COPIED = copied.curves((*records.shipped("recall").results, *records.shipped("recall-window").results))
 TEXT = letters.read(FOUND[0], FOUND[1])
 
 
@@ -223,26 +234,43 @@ def chances(t: Words) -> str:
     return t("letters_finding", at="1,500", plain=plain, best=best, name="YaRN")
 
 
-def value(result: Mapping[str, Any]) -> float:
-    """Return perplexity about a byte: means over 32 bytes and more, a straight line between two in the logarithm."""
-    middle, logs = np.array(result["curve"]["position"]), np.log(result["curve"]["value"])
-    bins = round(32 / (2 * middle[0])) or 1
-    middle, logs = (each.reshape(-1, bins).mean(axis=1) for each in (middle, logs))
-    k = int(np.searchsorted(middle, AT))
-    share = (AT - middle[k - 1]) / (middle[k] - middle[k - 1])
-    return float(np.exp(logs[k - 1] + share * (logs[k] - logs[k - 1])))
+MODELS = {
+    "window": ("recall-window", "rope-0-copy-near", "window"),
+    "tuned": ("recall", "rope-0-copy-yarn", "yarn"),
+    "untuned": ("recall", "rope-0-copy", "yarn"),
+    "untaught": ("recall-window", "rope-0", "window"),
+}
+
+
+def perplexity(name: str, distance: int) -> float:
+    """Return the second copy's perplexity from its losses in the record."""
+    record, weights, key = MODELS[name]
+    wanted = (weights, key, distance)
+    rows = records.shipped(record).results
+    (row,) = [each for each in rows if (each["weights"], each["line"], each["distance"]) == wanted]
+    return float(np.exp(np.mean(row["nats"])))
 
 
 def hesitates(t: Words) -> str:
-    """Return the finding between two of the record's means over 64 bytes, from its losses."""
-    written_text = {}
-    for each in records.shipped("sweep").results:
-        if each["length"] == 2048 and each["line"] in lead.lines_of(t):
-            written_text[each["line"]] = value(each)
-    copied = {each["distance"]: np.mean(each["nats"]) for each in RECORDED if each["line"] == "window"}
-    seen, forgotten = (f"{np.exp(copied[distance]):.3g}" for distance in (96, 1536))
-    cost = {"near": "96", "far": "1,536", "seen": seen, "forgotten": forgotten}
-    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in written_text.items()}, **cost)
+    """Return the finding at 768 bytes, out of the window."""
+    values = {name: f"{perplexity(name, 768):.1f}" for name in MODELS}
+    return t("copied_out", back="768", **values)
+
+
+def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
+    t = Words("en", "extrapolation")
+    assert FOUND[0]
+    film = unwrap(lead.hesitates)(TEXT.curves, extrapolated.rope(FOUND[0]), (608, 1000), COPIED, t)
+    _, chart_panel, cards_panel = (panel for panel in film.scene.panels if panel.first_beat == 2)
+    taught = ("window", "tuned", "untuned")
+    for k, distance in enumerate((96, 192, 384, 768, 1536)):
+        best = min(taught, key=lambda name, d=distance: perplexity(name, d))  # type: ignore[misc]
+        written = [text_at(paragraph.content, {"back": k}) for paragraph in cards_panel.paragraphs]
+        assert [line for line in written if line.startswith("✓")] == [
+            f"✓ {t(f'copied.{best}')}: {perplexity(best, distance):.1f}"
+        ]
+        dots = [mark["y"].at({"back": k})[0] for mark in chart_panel.marks if mark["kind"] == "dot"]
+        np.testing.assert_allclose(dots, [perplexity(name, distance) for name in MODELS], rtol=1e-3)
 
 
 @pytest.mark.parametrize("t", [Words(lang, "extrapolation") for lang in LANGUAGES])
@@ -270,8 +298,8 @@ FILMS = [
     FilmRow(
         "extrapolation",
         lead.hesitates,
-        (TEXT.curves, extrapolated.rope(FOUND[0]), letters.places(AT, TEXT.letters), lead.price(RECORDED)),
-        {"byte": AT, "beat": 3},
+        (TEXT.curves, extrapolated.rope(FOUND[0]), letters.places(AT, TEXT.letters), COPIED),
+        {"byte": AT, "back": 768, "beat": 2},
         hesitates,
     ),
     FilmRow(
