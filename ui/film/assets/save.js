@@ -5,11 +5,31 @@ import { films } from "./film.js";
 
 const LOOK = ["fill", "stroke", "font-size", "font-family", "font-weight", "opacity", "display"];
 
+/** The lines of an element's text as the browser has broken them: each with the place of its middle. */
+function lines(node) {
+  const text = node.firstChild, found = [], range = document.createRange();
+  for (let k = 0; k < (text?.length ?? 0); k++) {
+    range.setStart(text, k);
+    range.setEnd(text, k + 1);
+    const box = range.getBoundingClientRect(), last = found.at(-1);
+    if (!box.width) continue;
+    if (last && Math.abs(last.y - box.y - box.height / 2) < box.height / 2) last.text += text.data[k];
+    else found.push({ text: text.data[k], x: box.x, y: box.y + box.height / 2 });
+  }
+  return found;
+}
+
 function save(film, kind) {
   const frame = film.stage.getBoundingClientRect();
   const whole = make("svg", { xmlns: NS, width: px(frame.width), height: px(frame.height), viewBox: `0 0 ${px(frame.width)} ${px(frame.height)}` });
   make("rect", { width: "100%", height: "100%", fill: getComputedStyle(film.box).getPropertyValue("--film-paper") || "white" }, whole);
-  for (const panel of film.panels) {
+  for (const panel of film.panels.filter(({ root }) => root.clientWidth)) {
+    for (const node of panel.root.querySelectorAll(".film-title, .film-paragraph")) {
+      const look = getComputedStyle(node);
+      for (const { text, x, y } of lines(node))
+        make("text", { x: px(x - frame.left), y: px(y - frame.top), "dominant-baseline": "central", "font-family": "sans-serif", "font-size": look.fontSize, "font-weight": look.fontWeight, fill: look.color }, whole).textContent = text;
+    }
+    if (!panel.place.clientWidth) continue;
     const place = panel.svg.getBoundingClientRect(), x = place.left - frame.left, y = place.top - frame.top;
     const group = make("g", { transform: `translate(${px(x)} ${px(y)})` }, whole);
     for (const canvas of panel.root.querySelectorAll("canvas"))
@@ -21,9 +41,6 @@ function save(film, kind) {
       for (const name of LOOK) to[k].setAttribute(name, look.getPropertyValue(name));
     });
     group.append(...copy.childNodes);
-    const title = panel.caption.textContent && make("text", { x: 4, y: -6, "font-family": "sans-serif", "font-size": 16, "font-weight": 600,
-      fill: getComputedStyle(panel.caption).color }, group);
-    if (title) title.textContent = panel.caption.textContent;
   }
   const blob = new Blob([new XMLSerializer().serializeToString(whole)], { type: "image/svg+xml" });
   const download = (content, end) => {
