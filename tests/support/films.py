@@ -65,9 +65,7 @@ def numbers(reference: Any, held: bytes, index: Mapping[str, int]) -> np.ndarray
     size = [*reference["dims"], *reference["shape"]]
     kind = np.dtype(TYPES[reference["type"]])
     values = np.frombuffer(held, kind, int(np.prod(size)), reference["at"]).reshape(size)
-    return np.asarray(
-        values[tuple(index[d] if isinstance(d, str) else index[d[0]] - index[d[1]] + d[2] for d in reference["by"])]
-    )
+    return np.asarray(values[tuple(index[driver] for driver in reference["by"])])
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def arc(
 ) -> Mark:
     """Return arcs about (x, y) between two angles (rad, unwrapped); a whole turn or more is a circle.
 
-    ``opacity`` thins it; ``shorter_way`` goes the shorter way round.
+    ``opacity`` thins it.
     """
     ends = {"x": x, "y": y, "radius": radius, "start_angle": start_angle, "end_angle": end_angle}
     return {"kind": "arc", **ends, "colour": colour, "stroke_width": stroke_width, **style}

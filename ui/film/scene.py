@@ -68,35 +68,10 @@ def field_control(t: Words, name: str, stops: Sequence[float], **more: Any) -> C
 
 
 @dataclass(frozen=True)
-class ControlDifference:
-    """The difference of two controls whose stops are whole numbers one apart, as a control for tracks.
-
-    Its stops are ``first - second`` from the least to the greatest, one apart.
-    """
-
-    first: Control
-    second: Control
-
-    @property
-    def name(self) -> str:
-        """What tracks name it by."""
-        return f"{self.first.name}-{self.second.name}"
-
-    @property
-    def stops(self) -> tuple[float, ...]:
-        """Every difference that the two can have, in rising order."""
-        low, high = self.first.stops[0] - self.second.stops[-1], self.first.stops[-1] - self.second.stops[0]
-        return tuple(np.arange(low, high + 1).tolist())
-
-
-Driver = Control | ControlDifference
-
-
-@dataclass(frozen=True)
 class NumberTrack:
     """Numbers at every stop of the ``drivers``, at most two: (stops of the first, of the second, values)."""
 
-    drivers: tuple[Driver, ...]
+    drivers: tuple[Control, ...]
     keyframes: npt.NDArray[Any]
 
     def __post_init__(self) -> None:
@@ -108,7 +83,7 @@ class NumberTrack:
 
     def at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
         """Return the numbers where each control is at its stop ``index``."""
-        values: npt.NDArray[Any] = self.keyframes[tuple(stop_index(driver, index) for driver in self.drivers)]
+        values: npt.NDArray[Any] = self.keyframes[tuple(index[driver.name] for driver in self.drivers)]
         return values
 
 
@@ -116,7 +91,7 @@ class NumberTrack:
 class TextTrack:
     """A text at every stop of the ``drivers``, the last one's stops fastest; between stops the nearest's."""
 
-    drivers: tuple[Driver, ...]
+    drivers: tuple[Control, ...]
     keyframes: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -128,13 +103,6 @@ class TextTrack:
 TextOrTrack = str | TextTrack | Sequence[str | TextTrack]
 
 
-def stop_index(driver: Driver, index: Mapping[str, int]) -> int:
-    """Return at which of its stops a driver is where each control is at its stop ``index``."""
-    if isinstance(driver, Control):
-        return index[driver.name]
-    return index[driver.first.name] - index[driver.second.name] + len(driver.second.stops) - 1
-
-
 def text_at(text: TextOrTrack, index: Mapping[str, int]) -> str:
     """Return a text as it is where each control is at its stop ``index``."""
     if isinstance(text, str):
@@ -142,7 +110,7 @@ def text_at(text: TextOrTrack, index: Mapping[str, int]) -> str:
     if isinstance(text, TextTrack):
         flat = 0
         for driver in text.drivers:
-            flat = flat * len(driver.stops) + stop_index(driver, index)
+            flat = flat * len(driver.stops) + index[driver.name]
         return text.keyframes[flat]
     return "".join(text_at(part, index) for part in text)
 
@@ -329,10 +297,10 @@ class Scene:
 def _plain(value: Any, numbers: list[bytes]) -> Any:
     """Return JSON for a scene's part; arrays go to ``numbers`` and leave their place, type, size and controls."""
     if isinstance(value, NumberTrack):
-        by = [_named(driver) for driver in value.drivers]
+        by = [driver.name for driver in value.drivers]
         return _stored(value.keyframes, len(by), numbers) | {"by": by}
     if isinstance(value, TextTrack):
-        return {"by": [_named(driver) for driver in value.drivers], "texts": list(value.keyframes)}
+        return {"by": [driver.name for driver in value.drivers], "texts": list(value.keyframes)}
     if isinstance(value, np.ndarray):
         return _stored(value, 0, numbers) | {"by": []}
     if isinstance(value, np.generic):
@@ -354,13 +322,6 @@ def _stored(array: npt.NDArray[Any], drivers: int, numbers: list[bytes]) -> dict
     data = np.ascontiguousarray(kept).tobytes()
     numbers.append(data + b"\0" * (-len(data) % 4))
     return {"at": start, "type": TYPES[kept.dtype.str], "dims": kept.shape[:drivers], "shape": kept.shape[drivers:]}
-
-
-def _named(driver: Driver) -> Any:
-    """Return a control's name, or of a difference both names and how far its first stop is from zero."""
-    if isinstance(driver, Control):
-        return driver.name
-    return [driver.first.name, driver.second.name, len(driver.second.stops) - 1]
 
 
 WINDOW = 64

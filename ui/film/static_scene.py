@@ -95,9 +95,9 @@ class StaticScene:
             return part
         if isinstance(part, list):
             return "".join(map(self.text, part))
-        flat = 0
+        counts, flat = {each["name"]: len(each["stops"]) for each in self.head["controls"]}, 0
         for driver in part["by"]:
-            flat = flat * self._stops(driver) + self._at(driver)
+            flat = flat * counts[driver] + self.index[driver]
         return str(part["texts"][flat])
 
     def numbers(self, part: Any) -> np.ndarray:
@@ -106,17 +106,7 @@ class StaticScene:
             return np.atleast_1d(np.asarray(part, dtype=float))
         size = [*part["dims"], *part["shape"]]
         values = np.frombuffer(self.held, KINDS[part["type"]], int(np.prod(size)), part["at"]).reshape(size)
-        return np.asarray(values[tuple(map(self._at, part["by"]))])
-
-    def _at(self, driver: Any) -> int:
-        if isinstance(driver, str):
-            return self.index[driver]
-        first, second, offset = driver
-        return int(self.index[first] - self.index[second] + offset)
-
-    def _stops(self, driver: Any) -> int:
-        counts = {each["name"]: len(each["stops"]) for each in self.head["controls"]}
-        return counts[driver] if isinstance(driver, str) else counts[driver[0]] + counts[driver[1]] - 1
+        return np.asarray(values[tuple(self.index[driver] for driver in part["by"])])
 
     def _shown(self, part: Part) -> bool:
         """Whether the beat in force shows a panel or a mark."""
@@ -283,8 +273,7 @@ class _Panel:
         ends = (self.still.numbers(mark[name]) for name in ("radius", "start_angle", "end_angle"))
         for x, y, r, start, end in np.transpose(np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"]), *ends)):
             by, radius = end - start, r * self.unit(mark)
-            shorter = mark.get("shorter_way")
-            sweep = np.arctan2(np.sin(by), np.cos(by)) if shorter else np.clip(by, -2 * np.pi, 2 * np.pi)
+            sweep = np.clip(by, -2 * np.pi, 2 * np.pi)
             if radius > 0 and np.isfinite(x + y + start + sweep):
                 yield x, y, radius, start + sweep * np.linspace(0.0, 1.0, max(2, int(np.ceil(abs(sweep) / 0.1)) + 1))
 

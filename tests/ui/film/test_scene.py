@@ -10,13 +10,11 @@ from ui.film.scene import (
     Axis,
     Beat,
     Control,
-    ControlDifference,
     NumberTrack,
     Panel,
     Scene,
     TextTrack,
     sentence_parts,
-    stop_index,
     text_at,
 )
 from ui.text.words import Words
@@ -32,11 +30,11 @@ def scene(*shapes: dict[str, object]) -> Scene:
 
 def test_a_packed_scene_reads_back_to_float32() -> None:
     rng = np.random.default_rng(0)
-    both, single = rng.normal(size=(3, 2, 4)), rng.normal(size=(4, 7))
+    both, single = rng.normal(size=(3, 2, 4)), rng.normal(size=(3, 7))
     cells = rng.integers(-127, 128, (3, 2, 5)).astype(np.int8)
     built = scene(
         marks.line(NumberTrack((A, B), both), np.arange(4.0), "ink"),
-        marks.dot(NumberTrack((ControlDifference(A, B),), single), 3.5, "ink"),
+        marks.dot(NumberTrack((A,), single), 3.5, "ink"),
         marks.heatmap(NumberTrack((A,), cells), DIVERGING_SCALE, (0, 1), (0, 1)),
     )
     name, head, held = unpacked(built.to_bytes("page.film", T))
@@ -46,20 +44,10 @@ def test_a_packed_scene_reads_back_to_float32() -> None:
         for j in range(2):
             at = {"a": i, "b": j}
             np.testing.assert_array_equal(numbers(line["x"], held, at), both[i, j].astype(np.float32))
-            np.testing.assert_array_equal(numbers(points["x"], held, at), single[i - j + 1].astype(np.float32))
+            np.testing.assert_array_equal(numbers(points["x"], held, at), single[i].astype(np.float32))
             np.testing.assert_array_equal(numbers(picture["cells"], held, at), cells[i])
     np.testing.assert_array_equal(numbers(line["y"], held, {}), np.arange(4.0))
     assert numbers(points["y"], held, {}).tolist() == [3.5]
-
-
-def test_a_difference_has_every_value_between_its_ends() -> None:
-    apart = ControlDifference(A, B)
-    assert apart.stops == (-6.0, -5.0, -4.0, -3.0)
-    result = {apart.stops[stop_index(apart, {"a": i, "b": j})] for i in range(3) for j in range(2)}
-    assert result == set(apart.stops)
-    assert all(
-        apart.stops[stop_index(apart, {"a": i, "b": j})] == A.stops[i] - B.stops[j] for i in range(3) for j in range(2)
-    )
 
 
 def test_a_sentence_moves_with_its_slots() -> None:

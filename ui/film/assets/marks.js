@@ -113,7 +113,7 @@ class Arc extends Mark {
     const names = ["x", "y", "radius", "start_angle", "end_angle"], [x, y, radius, start, end] = names.map((name) => this.each(name));
     for (let k = 0, n = this.count(...names); k < n; k++) {
       const R = radius(k) * this.unit, by = end(k) - start(k), { sx, sy, ...scale } = this.panel.scale;
-      const sweep = this.mark.shorter_way ? Math.atan2(Math.sin(by), Math.cos(by)) : clamp(by, -2 * Math.PI, 2 * Math.PI);
+      const sweep = clamp(by, -2 * Math.PI, 2 * Math.PI);
       const [cx, cy, from] = [scale.x(x(k)), scale.y(y(k)), start(k)];
       put(this.part(k, "path", this.style), "d", R > 0 && Number.isFinite(cx + cy + from + sweep) ? this.outline(cx, cy, R, from, sweep) : "");
     }

@@ -10,14 +10,11 @@ export class Tracks {
   /** `controls`: by name, each with `index` among its `stops`, between two of them while it moves. */
   constructor(buffer, start, controls) { Object.assign(this, { buffer, start, controls }); }
 
-  /** The index among a driver's stops: a control's name, or [first, second, offset] for a difference of two. */
-  where(driver, over) {
-    const of = (name) => over?.[name] ?? this.controls[name].index;
-    return typeof driver === "string" ? of(driver) : of(driver[0]) - of(driver[1]) + driver[2];
-  }
+  /** The index among a control's stops. */
+  where(name, over) { return over?.[name] ?? this.controls[name].index; }
 
   /** The controls that a reference depends on. */
-  names(reference) { return (reference?.by ?? []).flatMap((driver) => (typeof driver === "string" ? driver : driver.slice(0, 2))); }
+  names(reference) { return reference?.by ?? []; }
 
   /** The controls that any part of a mark depends on, of what lies in it too. */
   uses(part) {
@@ -71,12 +68,9 @@ export class Tracks {
     if (typeof text === "string") return text;
     if (Array.isArray(text)) return text.map((part) => this.text(part)).join("");
     let flat = 0;
-    for (const driver of text.by) {
-      const one = typeof driver === "string", stops = (name) => this.controls[name].stops.length;
-      const near = (name) => Math.round(this.controls[name].index);
-      const count = one ? stops(driver) : stops(driver[0]) + stops(driver[1]) - 1;
-      const at = one ? near(driver) : near(driver[0]) - near(driver[1]) + driver[2];
-      flat = flat * count + clamp(at, 0, count - 1);
+    for (const name of text.by) {
+      const { stops: { length: count }, index } = this.controls[name];
+      flat = flat * count + clamp(Math.round(index), 0, count - 1);
     }
     return text.texts[flat];
   }
