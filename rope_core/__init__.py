@@ -17,12 +17,13 @@ rooms, each of which imports the root and rooms above it in this list only:
     evaluate any transformers model under every scheme, on any text
     ledger   the claims of the source documents and of papers, decided
     grade    a student's own functions, stage by stage, in a child process
+    comparisons  schemes side by side: shipped, of configs, one's own; margins of checks
     cli      the command ``rope``, one file for each subcommand
     notebook the app's films and figures in a notebook; the only room that names the app
 
-``checks`` and ``jobs`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``, ``rc.verify`` and
-``rc.engines`` are functions, their modules are rope_core.checks.<name>. The one exception is ``rc.spectrum``: the
-function is the attribute, and ``from rope_core.spectrum import angles`` reads the module.
+``checks``, ``jobs`` and ``comparisons`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``,
+``rc.verify`` and ``rc.engines`` are functions, their modules are rope_core.checks.<name>. The one exception is
+``rc.spectrum``: the function is the attribute, and ``from rope_core.spectrum import angles`` reads the module.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from rope_core.checks.kernel import check_kernel
 from rope_core.checks.positions import check_positions
 from rope_core.checks.schemas import to_v4, to_v5
 from rope_core.checks.verify import check_conversion, verify
+from rope_core.comparisons.compare import Compared, compare
 from rope_core.errors import ArgumentError, ConfigError
 from rope_core.hf.axial import AxialRope, axial
 from rope_core.hf.catalogue import Model, model, models
@@ -71,6 +73,7 @@ __all__ = [
     "SCHEMES",
     "ArgumentError",
     "AxialRope",
+    "Compared",
     "ConfigError",
     "Engine",
     "Finding",
@@ -90,6 +93,7 @@ __all__ = [
     "check_conversion",
     "check_kernel",
     "check_positions",
+    "compare",
     "convert",
     "convert_projection",
     "cos_sin",

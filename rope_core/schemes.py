@@ -74,7 +74,10 @@ class Rescale:
 
 @dataclass(frozen=True)
 class Scheme:
-    """A named scheme with its declared parameters and its source; ``newer`` is one published after YaRN."""
+    """A named scheme with its declared parameters and its source; ``newer`` is one published after YaRN.
+
+    ``breaks``: keys of rope_core.comparisons' checks that it does not hold at a factor of 8, by its own formula.
+    """
 
     name: str
     params: tuple[Param, ...]
@@ -82,6 +85,7 @@ class Scheme:
     source: str
     follows_length: bool
     newer: bool = False
+    breaks: frozenset[str] = frozenset()
 
     def defaults(self) -> dict[str, Value]:
         """Each parameter's default, by name."""
@@ -109,7 +113,12 @@ def scheme(name: str) -> Scheme:
 
 
 def register(
-    *params: Param, source: str, follows_length: bool = False, newer: bool = False, name: str | None = None
+    *params: Param,
+    source: str,
+    follows_length: bool = False,
+    newer: bool = False,
+    name: str | None = None,
+    breaks: str = "",
 ) -> Callable[[Callable[..., Rescale]], Callable[..., Rescale]]:
     """Enter a function (rope, seq_len, **params) -> Rescale into SCHEMES.
 
@@ -122,7 +131,7 @@ def register(
         declared = ("rope", "seq_len", *(param.name for param in params))
         if takes != declared:
             raise TypeError(f"{key} takes {takes}, its Params declare {declared}")
-        SCHEMES[key] = Scheme(key, params, function, source, follows_length, newer)
+        SCHEMES[key] = Scheme(key, params, function, source, follows_length, newer, frozenset(breaks.split()))
         return function
 
     return enter
@@ -178,17 +187,17 @@ def temperature(factor: float, weight: float = 1.0) -> float:
     return 1.0 if factor <= 1.0 else 0.1 * weight * math.log(factor) + 1.0
 
 
-@register(source="RoFormer, arXiv:2104.09864")
+@register(source="RoFormer, arXiv:2104.09864", breaks="inside_arc")
 def none(rope: Rope, seq_len: int) -> Rescale:
     return Rescale(np.ones(rope.pairs))
 
 
-@register(FACTOR, source="Position Interpolation, arXiv:2306.15595, equation 4")
+@register(FACTOR, source="Position Interpolation, arXiv:2306.15595, equation 4", breaks="resolution")
 def linear(rope: Rope, seq_len: int, factor: float) -> Rescale:
     return Rescale(np.full(rope.pairs, factor))
 
 
-@register(FACTOR, source="NTK-aware scaled RoPE, reddit.com/r/LocalLLaMA/comments/14lz7j5")
+@register(FACTOR, source="NTK-aware scaled RoPE, reddit.com/r/LocalLLaMA/comments/14lz7j5", breaks="inside_arc")
 def ntk(rope: Rope, seq_len: int, factor: float) -> Rescale:
     if rope.dim < 4:
         raise reject("dim", "two_pairs", rope.dim)
@@ -199,6 +208,7 @@ def ntk(rope: Rope, seq_len: int, factor: float) -> Rescale:
     FACTOR,
     source="Dynamic NTK, reddit.com/r/LocalLLaMA/comments/14mrgpr",
     follows_length=True,
+    breaks="not_overslowed",
 )
 def dynamic(rope: Rope, seq_len: int, factor: float) -> Rescale:
     # factor * length / train_len - (factor - 1), written so that it is exactly 1 at the trained length.
@@ -258,6 +268,7 @@ def llama3(rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high
     ATTENTION,
     source="LongRoPE, arXiv:2402.13753; attention factor as in Phi-3's released code",
     follows_length=True,
+    breaks="not_faster monotone inside_arc not_overslowed continuity",
 )
 def longrope(
     rope: Rope,
@@ -282,6 +293,7 @@ def longrope(
     Param("partial_rotary_factor", 0.25, 0.0, 1.0),
     Param("factor", 1.0, 1.0, 1024.0, "×"),
     source="p-RoPE, arXiv:2410.06205; transformers 5.23 modeling_rope_utils.py, Gemma 4: the slowest pairs stand",
+    breaks="finite_positive not_overslowed resolution",
 )
 def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor: float) -> Rescale:
     turning = int(partial_rotary_factor * rope.dim // 2)
@@ -293,6 +305,7 @@ def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor:
     Param("soft", True, 0, 1, kind="bool"),
     source="CoPE and its hard clipping, arXiv:2602.05258; github.com/hrlics/CoPE, modeling_cope.py (20 of 64 pairs)",
     newer=True,
+    breaks="finite_positive inside_arc not_overslowed",
 )
 def cope(rope: Rope, seq_len: int, clipped_share: float, soft: bool) -> Rescale:
     clipped = int(clipped_share * rope.pairs)
@@ -336,6 +349,7 @@ def mrrope(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow:
     Param("period_share", 0.9, 0.01, 1.0),
     source="RIFLEx, arXiv:2502.15894, equation 8; github.com/thu-ml/RIFLEx, riflex_utils.py",
     newer=True,
+    breaks="monotone inside_arc not_overslowed",
 )
 def riflex(rope: Rope, seq_len: int, factor: float, period_share: float) -> Rescale:
     # The authors watch a video repeat itself to find the pair; here it is the one whose turn is nearest to training.
@@ -349,10 +363,25 @@ def riflex(rope: Rope, seq_len: int, factor: float, period_share: float) -> Resc
     Param("alpha", 0.0, -16.0, 16.0, "", "vector"),
     source="LeRoPE, transformers 5.23, models/mistral_large4/modeling_mistral_large4.py: theta_i exp(alpha_i)",
     newer=True,
+    breaks="not_faster monotone inside_arc",
 )
 def lerope(rope: Rope, seq_len: int, alpha: float | tuple[float, ...]) -> Rescale:
     learned = np.asarray(alpha, dtype=np.float64)
     return Rescale(np.exp(-np.broadcast_to(learned, (rope.pairs,))))
+
+
+def attention_factors(rope: Rope, factor: float) -> dict[str, float]:
+    """Return the attention factors that published schemes give at a factor, by their source.
+
+    >>> [round(each, 4) for each in attention_factors(Rope(4, 1e4, 4096), 8.0).values()]
+    [1.0, 1.2079, 1.118]
+    """
+    searched = longrope(rope, rope.train_len, 1.0, 1.0, factor, None).attention_factor
+    return {
+        SCHEMES["none"].source: 1.0,
+        SCHEMES["yarn"].source: temperature(factor),
+        SCHEMES["longrope"].source: searched,
+    }
 
 
 # One of each kind: all pairs alike, a raised base, a blend by the turns of each pair.
@@ -377,6 +406,7 @@ __all__ = [
     "Rescale",
     "Scheme",
     "Value",
+    "attention_factors",
     "blend",
     "ramp_by_pair",
     "ramp_by_turns",

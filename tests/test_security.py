@@ -192,8 +192,8 @@ Rule = Callable[[ast.AST], Iterator[str]]
 # whose hashes npm's lock and Pyodide's hold.
 PACKING = {"deploy/proxy.py", "benchmarks/sessions.py", "tools/engines/__main__.py"}
 PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py", "tools/book/scorm.py", "ui/film/static_scene.py"}
-GRADED = {"rope_core/grade/remote.py"}
-"""Where a student's text is run, in a child process of `rope grade` or in the frame of the book's homework."""
+GRADED = {"rope_core/grade/remote.py", "rope_core/comparisons/driver.py"}
+"""Where text of a user runs: in a child process of `rope grade` or `rope compare`, or in the book's frame."""
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")
 RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),

@@ -6,6 +6,7 @@ COMMANDS = {
     "extend": ("rope_core.cli.extend", "the config block and the start command for a longer context"),
     "engines": ("rope_core.cli.engines", "what several programs compute from one config"),
     "convert": ("rope_core.cli.convert", "a config in the schema of transformers 4 or 5"),
+    "compare": ("rope_core.cli.compare", "schemes side by side: the margin of each check, pair by pair"),
     "diff": ("rope_core.cli.diff", "two configs' rotary embeddings, field by field"),
     "verify": ("rope_core.cli.verify", "stored rotary buffers against a config, or a kernel of your own"),
     "positions": ("rope_core.cli.positions", "the positions of a batch: padding, packed texts, slices, images"),

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,28 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Resul
     for name, points in assignment.points.items():
         graded += _function(source, name, points, assignment.seconds, seed, broken)
     return graded
+
+
+@contextlib.contextmanager
+def functions_of(source: str, seconds: float = 20.0) -> Iterator[Callable[..., Any]]:
+    """Run a text apart, as homework is, and yield what calls its functions: call(name, *arguments).
+
+    Raises ValueError on a text that is no Python; the call raises ValueError on whatever goes wrong, in a sentence.
+    """
+    check_source(source, "the text")
+    with _started(seconds) as process:
+        student = _Remote(process, source, seconds)
+
+        def call(name: str, *arguments: Any) -> Any:
+            try:
+                return student.call(name, *arguments)
+            except Fault as fault:
+                wrong: tuple[str, Mapping[str, object]] = fault.key, fault.slots
+            except _Over as over:
+                wrong = over.ended
+            raise ValueError(Result(name, "values", 0.0, *wrong).sentence())
+
+        yield call
 
 
 def borrows(source: str) -> bool:

@@ -29,9 +29,11 @@ UNBUILT = {
     "no auto class has the part alone": """
         blt_global_transformer blt_local_decoder blt_local_encoder blt_patcher clvp_encoder csm_depth_decoder_model
         deepseek_ocr2_encoder deepseek_ocr2_text dia_decoder dia_encoder diffusion_gemma_text emu3_text_model evolla
-        granite4_vision_text jev mllama_text_model paddleocr_vl_text pp_chart2table qwen2_5_omni qwen2_5_omni_dit
-        qwen2_5_omni_talker qwen2_5_omni_text qwen3_omni_moe_talker_code_predictor qwen3_omni_moe_talker_text
+        EvollaModel granite4_vision_text jev mllama_text_model paddleocr_vl_text pp_chart2table qwen2_5_omni
+        qwen2_5_omni_dit qwen2_5_omni_talker qwen2_5_omni_text qwen3_omni_moe_talker_code_predictor
+        qwen3_omni_moe_talker_text
         shieldgemma2 step3p5 t5_gemma_module t5gemma2_decoder t5gemma2_text unlimited_ocr_text
+        voxtral_realtime_text
     """,
     "its vision tower needs timm": """
         fast_vlm gemma3n pe_audio_video pe_audio_video_encoder pe_video pe_video_encoder perception_lm
@@ -41,7 +43,9 @@ UNBUILT = {
         gemma4_unified_assistant gradium_phonon_tts granite4_vision molmo2 moonshine_streaming
         nemotron3_5_transcribe_word_timestamp pocket_tts qwen4_exp qwen4_exp_text t5gemma2_encoder
     """,
-    "its codec convolves in groups": "csm mimi mimi_decoder pocket_tts_audio_tokenizer",
+    "its codec convolves in groups": """
+        csm mimi mimi_decoder pocket_tts_audio_tokenizer pocket_tts_audio_tokenizer_decoder
+    """,
     "its layers come in groups of a fixed number": "zamba2",
 }
 # What transformers does: these compute frequencies in the default dtype, bfloat16 where the model is built in it.

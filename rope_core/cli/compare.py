@@ -1,0 +1,96 @@
+"""`rope compare`: schemes side by side, a margin for each check."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rope_core.checks.case import printable
+from rope_core.cli.source import tokens
+from rope_core.cli.terminal import show, show_json
+from rope_core.cli.words import words
+from rope_core.comparisons.compare import Compared, compare
+from rope_core.comparisons.export import cell, html_page, pytest_file, record
+from rope_core.errors import reject
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "columns",
+        nargs="+",
+        metavar="A",
+        help="a scheme, a model of the catalogue, config.json, .npy .csv .safetensors, or FILE.py[:FUNCTION] with a "
+        "function of (dim, base, train_len, factor[, seq_len]) or of (config, device, seq_len)",
+    )
+    parser.add_argument("--model", help="a model of the catalogue, or a config: the geometry (llama-2-7b)")
+    parser.add_argument("--factor", type=float, help="what schemes are given (8)")
+    parser.add_argument("--length", help="the target, tokens (factor times the trained length)")
+    parser.add_argument("--trained-to", help="tokens that training covered, further training included")
+    parser.add_argument(
+        "--fine-tuned",
+        action=argparse.BooleanOptionalAction,
+        help="whether the model is trained on with the scheme, which asks less (configs are, others are not)",
+    )
+    parser.add_argument("--threshold", action="append", default=[], metavar="KEY=N", help="what a check allows")
+    parser.add_argument("--json", action="store_true", help="columns and checks instead of a table")
+    parser.add_argument("--html", metavar="FILE", help="write a page")
+    parser.add_argument("--pytest", metavar="FILE", help="write a test file that needs numpy alone")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare schemes, configs, frequencies and functions: the least margin of each check in bits, and its pair.
+
+    Exit 0: each required check holds; 1: one does not; 2: unreadable.
+    """
+    columns = compare(
+        *options.columns,
+        model=options.model,
+        factor=options.factor,
+        length=tokens("--length", options.length),
+        trained_to=tokens("--trained-to", options.trained_to),
+        fine_tuned=options.fine_tuned,
+        thresholds=dict(_threshold(text) for text in options.threshold),
+    )
+    for path, write in ((options.html, html_page), (options.pytest, pytest_file)):
+        if path:
+            try:
+                Path(path).write_text(write(columns), encoding="utf-8")
+            except OSError as error:
+                raise reject("the file to write", "one in a folder that can be written", error.filename) from None
+    if options.json:
+        show_json({"columns": [record(each, options.lang) for each in columns]})
+    else:
+        _table(columns, options.lang)
+    return int(any(each.broken for each in columns))
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    key, _, value = text.partition("=")
+    try:
+        return key, float(value)
+    except ValueError:
+        raise reject("--threshold", "KEY=NUMBER", text) from None
+
+
+def _table(columns: list[Compared], lang: str) -> None:
+    """Print a line for each check: its name, then margin and pair of each column; then what does not hold, and why."""
+    t = words("compare", lang)
+    rows = {row.key: row for each in columns for row in each.rows}
+    width = max(14, *(len(printable(each.column.name)) + 2 for each in columns))
+    show(f"{t['bits']:<20}" + "".join(f"{printable(each.column.name):>{width}}" for each in columns))
+    for key in rows:
+        by_key = [next((row for row in each.rows if row.key == key), None) for each in columns]
+        marks = ["!" if row and row.broken else "~" if row and row.holds is False else " " for row in by_key]
+        cells = "".join(f"{cell(row) + mark:>{width}}" for row, mark in zip(by_key, marks, strict=True))
+        show(f"{key:<20}{cells}".rstrip())
+    for each in columns:
+        for row in each.rows:
+            if row.holds is False:
+                known = t["by_design"] if row.by_design else t["required"] if row.broken else t["not_required"]
+                title = f"{printable(each.column.name)}, {row.key}: {row.text('title', lang)} ({known})"
+                show("", title, f"  {row.text('formula', lang)}", f"  {row.text('reason', lang)}")
+                show(f"  {row.text('counterexample', lang)}", f"  {row.text('source', lang)}")
+        unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
+        if unused:
+            show("", t["without_effect"].format(name=printable(each.column.name), names=", ".join(unused)))

@@ -1,0 +1,9 @@
+"""Schemes side by side: the margin of each check, pair by pair, of functions, frequencies, configs and shipped schemes.
+
+margins     the checks' formulas, arrays of frequencies in, bits out; numpy alone, for the pytest file carries them
+driver      the text that runs beside somebody's own function, apart, and calls it as it wants to be called
+columns     what may be compared -> a Column: its frequencies at a geometry, and again at others
+compare     columns and settings -> a row for each check
+export      the pytest file and the HTML page
+checks.toml each check in two languages: formula, reason, source, counter-example
+"""

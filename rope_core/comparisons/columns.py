@@ -1,0 +1,223 @@
+"""What may be compared: shipped schemes, configs and models, frequencies, and functions of one's own, run apart."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rope_core.checks.arrays import entries_of, read_arrays
+from rope_core.checks.engines import engines
+from rope_core.errors import reject
+from rope_core.grade.process import functions_of
+from rope_core.grade.result import check_source
+from rope_core.hf.catalogue import models
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.rope import Array, Rope
+from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
+from rope_core.spectrum import Request, spectrum
+
+Answer = tuple[Array, float]
+ARGUMENTS = ("dim", "base", "train_len", "factor", "seq_len")
+SECONDS = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One thing to compare.
+
+    Attributes:
+        name: what it is called.
+        at: (rope, factor, length) -> frequencies (pairs,) rad/token and the attention factor.
+        rope: its own geometry; None where it takes the setting's.
+        length: its own target, tokens; None likewise.
+        factor: its own factor; None likewise.
+        expected: factor -> the attention factors that a source gives, with the sources' names.
+        breaks: keys of the checks that it is known not to hold, by design.
+        takes: which of ARGUMENTS it reads; None for numbers.
+        programs: largest relative difference between programs that run it; None where there is no config.
+        source: where it is from, or "".
+        code: the text of a function, or "".
+    """
+
+    name: str
+    at: Callable[[Rope, float, int], Answer]
+    rope: Rope | None = None
+    length: int | None = None
+    factor: float | None = None
+    expected: Callable[[Rope, float], Mapping[str, float]] | None = None
+    breaks: frozenset[str] = frozenset()
+    takes: tuple[str, ...] | None = None
+    programs: float | None = None
+    source: str = ""
+    code: str = field(default="", repr=False)
+
+
+def of_scheme(name: str) -> Column:
+    """Return a shipped scheme as a column; ValueError on an unknown name."""
+    chosen = SCHEMES[name]
+    takes_factor = any(param.name == "factor" for param in chosen.params)
+
+    def at(rope: Rope, factor: float, length: int) -> Answer:
+        params = {"factor": factor} if takes_factor else {}
+        answer = spectrum(Request(rope, name, params, length))
+        return answer.inv_freq, answer.attention_factor
+
+    def expected(rope: Rope, factor: float) -> Mapping[str, float]:
+        return {chosen.source: at(rope, factor, rope.train_len + 1)[1]}
+
+    takes = ARGUMENTS if chosen.follows_length else ARGUMENTS[:4]
+    return Column(name, at, expected=expected, breaks=chosen.breaks, takes=takes, source=chosen.source)
+
+
+def of_config(name: str, config: object) -> Column:
+    """Return a config as a column: the layer type with the longest reach that turns.
+
+    Raises ConfigError on what cannot be read.
+    """
+    kinds: list[str | None] = [*layer_types(config)] or [None]
+    ropes = [rope for rope in (from_hf(config, kind) for kind in kinds) if not rope.nope]
+    if not ropes:
+        raise reject("config", "one with layers that rotate", name)
+    chosen: HfRope = max(ropes, key=lambda rope: rope.scheme != UNSCALED)
+    length = max(chosen.max_len or 0, chosen.train_len)
+    stated = chosen.params.get("factor")
+    factor = max(length / chosen.train_len, float(stated) if isinstance(stated, int | float) else 1.0)
+
+    def at(rope: Rope, factor: float, length: int) -> Answer:
+        answer = spectrum(Request(rope, chosen.scheme, chosen.params, length))
+        return answer.inv_freq, answer.attention_factor
+
+    def expected(rope: Rope, factor: float) -> Mapping[str, float]:
+        return {SCHEMES[chosen.scheme].source: at(rope, factor, length)[1]}
+
+    running = [each for each in engines(config, chosen.layer_type) if each.difference is not None]
+    apart = max((max(each.difference or 0.0, each.attention_difference or 0.0) for each in running), default=None)
+    rope = chosen.request.rope
+    breaks = SCHEMES[chosen.scheme].breaks
+    return Column(name, at, rope, length, factor, expected, breaks, None, apart, SCHEMES[chosen.scheme].source)
+
+
+def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> Column:
+    """Return frequencies, (pairs,) rad/token, as a column of numbers that follow nothing."""
+    values = np.asarray(inv_freq, dtype=np.float64).reshape(-1)
+    if not values.size or not np.issubdtype(np.asarray(inv_freq).dtype, np.number):
+        raise reject("inv_freq", "a non-empty vector of numbers", inv_freq)
+
+    def at(rope: Rope, factor: float, length: int) -> Answer:
+        if values.size != rope.pairs:
+            raise reject("inv_freq", f"of {rope.pairs} pairs, as the model has", values.size)
+        return values, attention_factor
+
+    return Column(name, at, expected=attention_factors)
+
+
+@cache
+def driver() -> str:
+    """Return the text that runs beside somebody's function."""
+    return resources.files("rope_core.comparisons").joinpath("driver.py").read_text(encoding="utf-8")
+
+
+@contextlib.contextmanager
+def of_code(name: str, code: str, function: str = "", more: Mapping[str, Any] | None = None) -> Iterator[Column]:
+    """Yield a function of somebody's as a column, while the process that runs it lives.
+
+    Args:
+        name: what the column is called.
+        code: Python text; the last function of a known signature counts, unless ``function`` names one.
+        more: fields of rope_parameters for a function that takes a config, as modeling_rope_utils of transformers do.
+
+    Raises ValueError on code that is no Python, raises, or answers something else; the message is one sentence.
+    """
+    check_source(code, name)
+    text = f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\n{driver()}"
+    with functions_of(text, SECONDS) as call:
+        flags = np.asarray(call("arguments")).reshape(-1)
+
+        def at(rope: Rope, factor: float, length: int) -> Answer:
+            answer = call("frequencies", rope.dim, float(rope.base), rope.train_len, float(factor), int(length))
+            return as_answer(answer, rope)
+
+        takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
+        yield Column(name, at, expected=attention_factors, takes=takes, code=code)
+
+
+def of_callable(name: str, function: Callable[..., Any]) -> Column:
+    """Return the caller's own function of (dim, base, train_len, factor[, seq_len]), run in this process."""
+    names = tuple(inspect.signature(function).parameters)
+    unknown = [each for each in names if each not in (*ARGUMENTS, "length")]
+    if unknown:
+        raise reject(name, "a function of (dim, base, train_len, factor) and perhaps seq_len", names)
+
+    def at(rope: Rope, factor: float, length: int) -> Answer:
+        values = (rope.dim, rope.base, rope.train_len, factor, length)
+        given = {**dict(zip(ARGUMENTS, values, strict=True)), "length": length}
+        answer = function(**{each: given[each] for each in names})
+        return as_answer(answer if isinstance(answer, tuple) else (answer, 1.0), rope)
+
+    takes = tuple(each for each in ARGUMENTS if each in names or (each == "seq_len" and "length" in names))
+    return Column(name, at, expected=attention_factors, takes=takes)
+
+
+def as_answer(answer: Any, rope: Rope) -> Answer:
+    """Return frequencies and attention factor of what a function gave; ValueError on anything else."""
+    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[1], int | float):
+        raise reject("the function's answer", "inv_freq or (inv_freq, attention_factor)", answer)
+    values = np.asarray(answer[0])
+    if values.shape != (rope.pairs,) or values.dtype.kind not in "fiu":
+        raise reject("inv_freq", f"numbers of shape ({rope.pairs},)", values.shape)
+    return values.astype(np.float64), float(answer[1])
+
+
+@contextlib.contextmanager
+def column(given: object) -> Iterator[Column]:
+    """Yield a column from a Column, a scheme's or model's name, a path, a config, numbers or a function.
+
+    Raises ValueError on what is none of these.
+    """
+    if isinstance(given, Column):
+        yield given
+    elif isinstance(given, str | Path):
+        with _named(str(given)) as each:
+            yield each
+    elif isinstance(given, Mapping) or hasattr(given, "to_dict"):
+        yield of_config("config", given)
+    elif callable(given):
+        yield of_callable(getattr(given, "__name__", "function"), given)
+    else:
+        yield of_numbers("inv_freq", given)
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[Column]:
+    """Yield a column from the name of a scheme, a model of the catalogue, or a file, FILE.py:FUNCTION among them."""
+    ids = {model.id: model for model in models()}
+    path, _, function = name.partition(".py:")
+    file = Path(path + ".py" if function else name)
+    if name in SCHEMES:
+        yield of_scheme(name)
+    elif name in ids:
+        yield of_config(name, ids[name].hf_config())
+    elif file.suffix == ".py" and file.is_file():
+        with of_code(file.stem, file.read_text(encoding="utf-8-sig"), function) as each:
+            yield each
+    elif file.suffix == ".csv" and file.is_file():
+        yield of_numbers(file.stem, np.loadtxt(file, delimiter=",", max_rows=2**16).reshape(-1))
+    elif file.suffix == ".safetensors" and file.is_file():
+        buffers = entries_of(file, "column", lambda key: key.endswith("inv_freq"))
+        if not buffers:
+            raise reject("column", "a file with a buffer inv_freq", name)
+        yield of_numbers(file.stem, buffers[0].read())
+    elif file.suffix == ".npy" or (file.suffix == ".json" and file.is_file() and file.read_bytes()[:1] == b"["):
+        yield of_numbers(file.stem, read_arrays(name, ["inv_freq"], "inv_freq")["inv_freq"])
+    elif file.exists():
+        yield of_config(name, file)
+    else:
+        raise reject("column", "a scheme, a model of the catalogue, or a file .py .json .csv .npy .safetensors", name)

@@ -1,0 +1,291 @@
+"""Columns side by side: a row of margins for each check, none of which is a verdict on the whole column."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from rope_core.comparisons import margins
+from rope_core.comparisons.columns import Column, column, of_config
+from rope_core.errors import finite, reject, whole
+from rope_core.hf.catalogue import model as catalogued
+from rope_core.hf.catalogue import models
+from rope_core.rope import MAX_LEN, Array, Rope
+
+MODEL, FACTOR = "llama-2-7b", 8.0
+# Checks that demand more of a model that is not trained on.
+UNTRAINED = ("not_faster", "inside_arc", "resolution")
+DISTANCES = (1, 10, 100, 1000)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What columns are compared at.
+
+    Attributes:
+        rope: geometry and trained length of the model.
+        factor: what schemes are given.
+        length: the target, tokens.
+        trained_to: tokens that training covered, further training included.
+        fine_tuned: whether the model is trained on with the scheme; None where each column says so itself.
+        thresholds: of each check, what it allows.
+    """
+
+    rope: Rope
+    factor: float
+    length: int
+    trained_to: int | None = None
+    fine_tuned: bool | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check of one column.
+
+    Attributes:
+        key: of checks.toml.
+        margin: bits, log2 of a ratio; below 0 where the check does not hold. None where it cannot be tried.
+        holds: whether the margin is at least 0; None likewise.
+        pair: the pair of the least margin; None for what is no pair's.
+        required: whether the setting asks for it, and the column is not known to break it by design.
+        by_design: whether the published scheme does not hold it either.
+        values: the numbers beside it.
+        by_pair: the margin of each pair, () for what is no pair's.
+    """
+
+    key: str
+    margin: float | None
+    holds: bool | None
+    pair: int | None
+    required: bool
+    by_design: bool = False
+    values: Mapping[str, Any] = field(default_factory=dict)
+    by_pair: tuple[float, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether the check is required and does not hold."""
+        return self.required and self.holds is False
+
+    def text(self, name: str, lang: str = "en") -> str:
+        """Return a text of checks.toml on this check: "title", "formula", "reason", "source" or "counterexample"."""
+        row = checks()[self.key]
+        text = row.get(name, row.get(lang, {}).get(name, ""))
+        return str(text)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A column with its numbers and its rows, the least margin first among those required.
+
+    inv_freq, theta and slowdown are float64 (pairs,); rad/token and dimensionless.
+    """
+
+    column: Column
+    setting: Setting
+    inv_freq: Array
+    attention_factor: float
+    rows: tuple[Row, ...]
+
+    @property
+    def slowdown(self) -> Array:
+        """theta / inv_freq; infinite for a pair of 0, negative for one that turns back."""
+        return np.asarray(margins.slowdown(self.inv_freq, self.setting.rope.theta))
+
+    @property
+    def least(self) -> Row:
+        """The row with the least margin among those that are required."""
+        tried = [(row.margin, row) for row in self.rows if row.required and row.margin is not None]
+        return min(tried, key=itemgetter(0))[1]
+
+    @property
+    def broken(self) -> list[Row]:
+        """The rows that are required and do not hold."""
+        return [row for row in self.rows if row.broken]
+
+
+@cache
+def checks() -> dict[str, dict[str, Any]]:
+    """Return checks.toml: by key formula, threshold, source and, by language, title, reason and counter-example."""
+    return tomllib.loads(resources.files("rope_core.comparisons").joinpath("checks.toml").read_text(encoding="utf-8"))
+
+
+def compare(
+    *given: object,
+    model: object = None,
+    factor: float | None = None,
+    length: int | None = None,
+    trained_to: int | None = None,
+    fine_tuned: bool | None = None,
+    thresholds: Mapping[str, float] | None = None,
+) -> list[Compared]:
+    """Return the margins of each check for schemes, configs, frequencies and functions, side by side.
+
+    Args:
+        given: a scheme's name; a model of the catalogue; a config (dict, path); frequencies (pairs,), rad/token; the
+            path of a file .npy, .csv, .safetensors or FILE.py[:FUNCTION], whose code runs in a process of its own; or a
+            function of this process. A function takes (dim, base, train_len, factor), seq_len besides where it follows
+            the length, or is one as in transformers' modeling_rope_utils; it returns inv_freq or (inv_freq,
+            attention_factor).
+        model: a model of the catalogue, or a config, whose geometry counts; Llama 2 7B where nothing is given.
+        factor: what schemes are given; the ratio of the lengths, or 8.
+        length: the target, tokens; factor times the trained length.
+        trained_to: tokens that training covered, where the model was trained on at a longer length.
+        fine_tuned: whether it is trained on with the scheme, which asks less; by default configs are, others are not.
+        thresholds: other values than those of checks.toml, by key.
+
+    Raises:
+        ValueError: on what is no column, code that raises, or a geometry that does not fit.
+
+    >>> linear, ntk = compare("linear", "ntk", factor=8)
+    >>> [(row.key, row.pair) for row in linear.rows if row.holds is False]
+    [('resolution', 0)]
+    >>> [row.key for row in ntk.rows if row.by_design]
+    ['inside_arc']
+    """
+    if not given:
+        raise reject("given", "at least one column", given)
+    setting = _setting(model, factor, length, trained_to, fine_tuned, thresholds or {})
+    with contextlib.ExitStack() as stack:
+        return [_compared(stack.enter_context(column(each)), setting) for each in given]
+
+
+def _setting(
+    model: object,
+    factor: float | None,
+    length: int | None,
+    trained_to: int | None,
+    fine_tuned: bool | None,
+    thresholds: Mapping[str, float],
+) -> Setting:
+    known = [key for key, row in checks().items() if "threshold" in row]
+    for key in thresholds:
+        if key not in known:
+            raise reject("thresholds", "one_of", key, names=known)
+    values = {key: finite(f"thresholds.{key}", value) for key, value in thresholds.items()}
+    by_id = model is None or (isinstance(model, str) and model in {each.id for each in models()})
+    config = catalogued(str(model or MODEL)).hf_config() if by_id else model
+    rope = of_config("model", config).rope
+    assert rope is not None
+    if factor is not None:
+        factor = finite("factor", factor)
+        if not 1.0 <= factor <= 4096.0:
+            raise reject("factor", "a number in [1, 4096]", factor)
+    if length is not None:
+        length = whole("length", length, 1, MAX_LEN)
+    if trained_to is not None:
+        trained_to = whole("trained_to", trained_to, 1, MAX_LEN)
+    ratio = factor or (max(1.0, length / rope.train_len) if length else FACTOR)
+    target = length or round(ratio * rope.train_len)
+    return Setting(rope, ratio, min(target, MAX_LEN), trained_to, fine_tuned, values)
+
+
+def _compared(column: Column, setting: Setting) -> Compared:
+    """Return a column's rows; one with a geometry of its own is judged at that."""
+    own = Setting(
+        column.rope or setting.rope,
+        column.factor or setting.factor,
+        column.length or setting.length,
+        setting.trained_to,
+        column.rope is not None if setting.fine_tuned is None else setting.fine_tuned,
+        setting.thresholds,
+    )
+    f, a = column.at(own.rope, own.factor, own.length)
+    rows = [*_rows(column, own, f, a)]
+    if column.takes is not None:
+        rows.append(_elsewhere(column, own, rows))
+    return Compared(column, own, f, a, tuple(rows))
+
+
+def _rows(column: Column, own: Setting, f: Array, a: float) -> Iterable[Row]:
+    """Yield the rows at one setting."""
+    rope, theta = own.rope, own.rope.theta
+    trained = own.trained_to or rope.train_len
+    needed = max(own.length / rope.train_len, own.factor)
+    expected = column.expected(rope, own.factor) if column.expected else {}
+    follows = column.takes is None or "seq_len" in column.takes
+    after = column.at(rope, own.factor, rope.train_len + 1)[0] if follows else f
+    before = column.at(rope, own.factor, rope.train_len)[0] if follows else f
+
+    def allowed(key: str) -> float:
+        return float(own.thresholds.get(key, checks()[key]["threshold"]))
+
+    def row(key: str, by_pair: Array | None, **values: Any) -> Row:
+        if by_pair is None:
+            return Row(key, None, None, None, False, values=values)
+        pair = int(np.argmin(by_pair)) if by_pair.size == rope.pairs > 1 else values.pop("at", None)
+        margin = float(by_pair.min())
+        design = key in column.breaks and margin < 0
+        meant = not (own.fine_tuned and key in UNTRAINED) and key != "programs"
+        return Row(key, margin, margin >= 0, pair, meant and not design, design, values, tuple(by_pair.tolist()))
+
+    yield row("finite_positive", margins.finite_positive(f))
+    yield row("not_faster", margins.not_faster(f, theta) + math.log2(allowed("not_faster")))
+    yield row("monotone", margins.monotone(f, theta) + math.log2(allowed("monotone")))
+    arc = margins.inside_arc(f, theta, trained, own.length) + math.log2(allowed("inside_arc"))
+    yield row("inside_arc", arc, trained=trained, length=own.length)
+    over = margins.not_overslowed(f, theta, needed) + math.log2(allowed("not_overslowed"))
+    yield row("not_overslowed", over, needed=needed)
+    similar = {str(n): [margins.agreement(f, n), margins.agreement(theta, n)] for n in DISTANCES}
+    worst = int(np.nanargmax(np.cos(f) - np.cos(theta))) if np.all(np.isfinite(f)) else 0
+    yield row("resolution", margins.resolution(f, theta, allowed("resolution")), at=worst, agreement=similar)
+    nearest = min(expected, key=lambda source: abs(expected[source] - a), default=None)
+    factors = list(expected.values())
+    attention = margins.attention_factor(a, factors, allowed("attention_factor")) if factors else None
+    matches = attention is not None and attention[0] >= 0
+    yield row("attention_factor", attention, factor=a, nearest=nearest, source=nearest if matches else None)
+    yield row("continuity", margins.continuity(before, after, allowed("continuity")))
+    single = margins.float32(f, own.length, allowed("float32"))
+    yield row("float32", single, bfloat16_error=float(own.length * np.abs(f).max() * 2.0**-8))
+    apart = column.programs
+    limit = allowed("programs")
+    programs = None if apart is None else np.asarray([np.log2((1 + limit) / (1 + min(apart, 1e18)))])
+    yield row("programs", programs, difference=apart)
+
+
+def _elsewhere(column: Column, own: Setting, rows: list[Row]) -> Row:
+    """Return the row of the same function at another geometry, where a literal in an argument's place shows.
+
+    The base 50 times as large, the trained length 4 times: each check that holds here has to hold there.
+    """
+    takes = column.takes or ()
+    other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
+    there = Setting(other, own.factor, 4 * own.length, None, own.fine_tuned, own.thresholds)
+    values: dict[str, Any] = {"unread": [name for name in ("dim", "base", "train_len", "factor") if name not in takes]}
+    values["base"], values["train_len"] = other.base, other.train_len
+    try:
+        f, a = column.at(other, there.factor, min(there.length, MAX_LEN))
+        values["without_effect"] = [*_without_effect(column, own)]
+    except ValueError as error:
+        return Row("arguments", -margins.MOST, False, None, True, values={**values, "error": str(error)})
+    held = {row.key for row in rows if row.holds}
+    again = [row for row in _rows(column, there, f, a) if row.key in held and row.required and row.key != "float32"]
+    worst = min(again, key=lambda row: row.margin or 0.0, default=None)
+    if worst is None or worst.margin is None:
+        return Row("arguments", None, None, None, False, values=values)
+    values["check"] = worst.key
+    return Row("arguments", worst.margin, worst.margin >= 0, worst.pair, True, values=values)
+
+
+def _without_effect(column: Column, own: Setting) -> Iterable[str]:
+    """Yield arguments that a function takes and that change nothing."""
+    rope, factor = own.rope, own.factor
+    here = column.at(rope, factor, own.length)[0]
+    tries: dict[str, Callable[[], tuple[Array, float]]] = {
+        "base": lambda: column.at(Rope(rope.dim, 50.0 * rope.base, rope.train_len), factor, own.length),
+        "train_len": lambda: column.at(Rope(rope.dim, rope.base, 4 * rope.train_len), factor, own.length),
+        "factor": lambda: column.at(rope, 2.0 * factor, own.length),
+    }
+    for name, again in tries.items():
+        if name in (column.takes or ()) and np.array_equal(again()[0], here, equal_nan=True):
+            yield name

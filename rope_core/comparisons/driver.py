@@ -1,0 +1,135 @@
+"""Call somebody's function as it wants to be called. This text runs apart, beside numpy alone, after SOURCE, NAME and MORE.
+
+A function takes (dim, base, train_len, factor), with seq_len or length where it follows the length, or as those of
+transformers' modeling_rope_utils (config, device, seq_len, layer_type); a small part of torch is lent to these.
+"""
+
+# ruff: noqa
+# mypy: ignore-errors
+import inspect
+import math
+import sys
+import types
+import typing
+
+import numpy as np
+
+
+class Tensor(np.ndarray):
+    def to(self, *given, dtype=None, **more):
+        kinds = [each for each in (*given, dtype) if isinstance(each, type) and issubclass(each, np.generic)]
+        return self.astype(kinds[0]) if kinds else self
+
+    def float(self):
+        return self.astype(np.float32)
+
+    def double(self):
+        return self.astype(np.float64)
+
+    def numpy(self):
+        return np.asarray(self)
+
+    def __truediv__(self, other):
+        return np.true_divide(
+            _single(np.asarray(self)), np.asarray(other) if isinstance(other, Tensor) else other
+        ).view(Tensor)
+
+    detach = cpu = contiguous = clone = lambda self: self
+
+
+def _single(x):
+    return x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype.kind in "iub" else x
+
+
+def _tensor(function):
+    def call(*given, device=None, dtype=None, dim=None, **more):
+        more = more if dim is None else {**more, "axis": dim}
+        answer = np.asarray(function(*given, **more))
+        if dtype is not None:
+            answer = answer.astype(dtype)
+        elif answer.dtype == np.float64 and not any(isinstance(x, np.ndarray) and x.dtype == np.float64 for x in given):
+            answer = answer.astype(np.float32)
+        return answer.view(Tensor)
+
+    return call
+
+
+class Torch(types.ModuleType):
+    pi, inf, Tensor = math.pi, math.inf, Tensor
+    float = float32 = np.float32
+    double = float64 = np.float64
+    int = int32 = np.int32
+    long = int64 = np.int64
+    device = str
+
+    def __getattr__(self, name):
+        names = {"tensor": "asarray", "as_tensor": "asarray", "clamp": "clip", "cat": "concatenate", "pow": "power"}
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _tensor(getattr(np, names.get(name, name)))
+
+
+class Config:
+    def __init__(self, dim, base, train_len, factor, more):
+        self.head_dim = self.hidden_size = dim
+        self.num_attention_heads = 1
+        self.max_position_embeddings = self.original_max_position_embeddings = train_len
+        self.rope_theta = base
+        self.rope_parameters = {"rope_theta": base, "factor": factor, "original_max_position_embeddings": train_len}
+        self.rope_parameters.update(low_freq_factor=1.0, high_freq_factor=4.0)
+        self.rope_parameters.update(more)
+        self.rope_scaling = self.rope_parameters
+
+    def standardize_rope_params(self):
+        pass
+
+    @property
+    def per_layer_config(self):
+        raise ValueError("layers are alike")
+
+
+torch = Torch("torch")
+if "SOURCE" in globals():
+    sys.modules["torch"] = torch
+_own = {"np": np, "numpy": np, "math": math, "torch": torch, "Optional": typing.Optional, "__name__": "student"}
+_before = set(_own)
+if "SOURCE" in globals():
+    exec(compile(SOURCE, "mine.py", "exec", dont_inherit=True), _own)
+
+
+def _chosen():
+    """The function named, else the last public one whose first argument is a width or a config."""
+    if NAME:
+        return _own[NAME]
+    for name, each in reversed(list(_own.items())):
+        if name not in _before and inspect.isfunction(each) and each.__code__.co_filename == "mine.py":
+            if list(inspect.signature(each).parameters)[:1] in (["dim"], ["config"]):
+                return each
+    raise ValueError("no function of (dim, base, train_len, factor) or of (config, device, seq_len)")
+
+
+def arguments():
+    """Return whether the function takes dim, base, train_len, factor, and a length."""
+    takes = set(inspect.signature(_chosen()).parameters)
+    if "config" in takes:
+        takes |= {"dim", "base", "train_len", "factor"}
+    return np.asarray(
+        [bool(takes & each) for each in ({"dim"}, {"base"}, {"train_len"}, {"factor"}, {"seq_len", "length"})]
+    )
+
+
+def frequencies(dim, base, train_len, factor, seq_len):
+    """Return what the function answers, (pairs,), and its attention factor, 1 where it gives none."""
+    function = _chosen()
+    given = {"dim": dim, "base": base, "train_len": train_len, "factor": factor, "seq_len": seq_len, "length": seq_len}
+    takes = inspect.signature(function).parameters
+    if next(iter(takes)) == "config":
+        answer = function(Config(dim, base, train_len, factor, MORE), None, seq_len)
+    else:
+        unknown = [n for n, p in takes.items() if n not in given and p.default is p.empty and p.kind < 2]
+        if unknown:
+            raise ValueError("an argument has no meaning here: " + unknown[0])
+        answer = function(**{name: given[name] for name in takes if name in given})
+    if not isinstance(answer, tuple):
+        answer = (answer, 1.0)
+    return np.asarray(answer[0]), float(answer[1])

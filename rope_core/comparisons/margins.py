@@ -1,0 +1,97 @@
+"""How far each check is from breaking, pair by pair, in bits: log2 of a ratio, below 0 where the check does not hold.
+
+Frequencies f and theta (pairs,) in rad/token, with and without the scheme; lengths in tokens. numpy alone.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+MOST = 64.0
+ROUNDING = 1e-6
+
+
+def bits(ratio: npt.ArrayLike) -> Array:
+    """Return log2 of a ratio within [-MOST, MOST]; -MOST for what is negative, 0 or no number."""
+    with np.errstate(all="ignore"):
+        answer = np.log2(np.asarray(ratio, dtype=np.float64) * (1.0 + ROUNDING))
+    return np.asarray(np.clip(np.nan_to_num(answer, nan=-MOST, posinf=MOST, neginf=-MOST), -MOST, MOST))
+
+
+def slowdown(f: Array, theta: Array) -> Array:
+    """Return theta / f; infinite for a pair of 0."""
+    with np.errstate(all="ignore"):
+        return np.asarray(theta / f)
+
+
+def finite_positive(f: Array) -> Array:
+    """Return the margins of 0 < f < infinity: 1 or -MOST."""
+    return np.where(np.isfinite(f) & (f > 0), 1.0, -MOST)
+
+
+def not_faster(f: Array, theta: Array) -> Array:
+    """Return the margins of theta / f >= 1."""
+    return bits(slowdown(f, theta))
+
+
+def monotone(f: Array, theta: Array) -> Array:
+    """Return the margins of a slow-down at least that of every faster pair."""
+    s = slowdown(f, theta)
+    with np.errstate(all="ignore"):
+        still = np.where(np.isfinite(s), s, 0.0)
+        before = np.maximum.accumulate(np.concatenate([s[:1], still[:-1]]))
+        return np.where(np.isinf(s) & (s > 0), MOST, bits(s / before))
+
+
+def inside_arc(f: Array, theta: Array, trained: float, length: float) -> Array:
+    """Return the margins of the share of its circle that training covered over the one that the target uses."""
+    with np.errstate(all="ignore"):
+        covered, used = trained * theta / (2 * np.pi), length * np.abs(f) / (2 * np.pi)
+        return bits(covered / np.minimum(used, 1.0))
+
+
+def not_overslowed(f: Array, theta: Array, needed: float) -> Array:
+    """Return the margins of theta / f <= needed, the ratio of the target length to the trained one."""
+    return bits(needed / slowdown(f, theta))
+
+
+def agreement(f: Array, distance: float) -> float:
+    """Return the mean of cos(f * distance): the score of equal vectors so far apart, over that at 0."""
+    return float(np.mean(np.cos(np.asarray(f, dtype=np.float64) * distance)))
+
+
+def resolution(f: Array, theta: Array, allowed: float) -> Array:
+    """Return the margin by which neighbours differ in score by 1/allowed of training's difference: (1,)."""
+    with np.errstate(all="ignore"):
+        return bits([allowed * (1.0 - agreement(f, 1)) / (1.0 - agreement(theta, 1))])
+
+
+def attention_factor(a: float, expected: npt.ArrayLike, tolerance: float) -> Array:
+    """Return the margin of the factor on cos and sin to the nearest that a source gives: (1,)."""
+    with np.errstate(all="ignore"):
+        apart = np.abs(np.log2(np.asarray(expected, dtype=np.float64) / a)).min()
+    return np.asarray([np.clip(np.nan_to_num(np.log2(1.0 + tolerance) - apart, nan=-MOST, neginf=-MOST), -MOST, MOST)])
+
+
+def continuity(f: Array, after: Array, tolerance: float) -> Array:
+    """Return the margins of a change by at most the tolerance, relative, one token past the trained length."""
+    apart = np.where(f == after, 0.0, np.abs(bits(after / np.where(f == 0, 1.0, f))))
+    return np.asarray(np.log2(1.0 + tolerance) - apart)
+
+
+def unit(f: Array) -> float:
+    """Return the unit round-off of the coarsest type that holds all of f: bfloat16, float16, float32 or float64."""
+    with np.errstate(all="ignore"):
+        single = np.asarray(f, dtype=np.float32)
+        if not np.array_equal(single, f) or np.all(np.abs(np.frexp(f)[0]) == 0.5):
+            return 2.0**-53
+        if not np.any(single.view(np.uint32) & 0xFFFF):
+            return 2.0**-8
+        return 2.0**-11 if np.array_equal(np.asarray(f, dtype=np.float16), single) else 2.0**-24
+
+
+def float32(f: Array, length: float, allowed: float) -> Array:
+    """Return the margins of an angle at the target that errs by at most ``allowed`` rad, through the digits of f."""
+    with np.errstate(all="ignore"):
+        return bits(allowed / (length * np.abs(f) * unit(f)))

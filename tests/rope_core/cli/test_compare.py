@@ -1,0 +1,78 @@
+"""`rope compare`: its table, its JSON, its page, and a test file that runs elsewhere with numpy alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import printed
+
+MINE = """
+import numpy as np
+
+def inv_freq(dim, base, train_len, factor):
+    i = np.arange(dim // 2)
+    theta = base ** (-2 * i / dim)
+    low, high = 20, 46
+    g = np.minimum((i - low) / (high - low), 1)
+    return theta * (1 - g + g / factor), 0.1 * np.log(factor) + 1
+"""
+
+
+def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    code, out, err = printed(capsys, "compare", "linear", "yarn", tmp_path / "mine.py", "--factor", "8")
+    assert code == 1 and not err
+    lines = {line.split()[0]: line for line in out.splitlines() if line}
+    assert lines["not_faster"].split()[-2:] == ["-0.74", "@0!"] and lines["arguments"].endswith("!")
+    assert lines["resolution"].split()[1:3] == ["-4.93", "@0~"]
+    assert "mine takes train_len and gives the same whatever it is." in out
+    _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "--lang", "zh")
+    assert "没有一对快于未缩放时（要求，未满足）" in out.replace(" (", "（").replace(")", "）")
+
+
+def test_json_has_columns_and_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = printed(capsys, "compare", "none", "llama-3.1-8b", "--length", "65536", "--json")
+    columns = json.loads(out)["columns"]
+    assert code == 0 and [each["name"] for each in columns] == ["none", "llama-3.1-8b"]
+    for column in columns:
+        for check in column["checks"]:
+            assert {"key", "holds", "margin", "pair", "source", "counterexample"} <= check.keys()
+    assert columns[0]["length"] == 65536 and columns[1]["length"] == 131072
+
+
+def test_a_page_is_one_file_without_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert printed(capsys, "compare", "yarn", "ntk", "--html", page)[0] == 0
+    text = page.read_text("utf-8")
+    assert text.count("<polyline") == 2 and "not_faster" not in text and "no pair faster" in text
+    assert "<script" not in text and "http-equiv" in text
+    assert printed(capsys, "compare", "yarn", "--html", tmp_path / "no" / "page.html")[0] == 2
+
+
+def test_the_test_file_runs_elsewhere_and_fails_on_a_changed_frequency(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "test_frequencies.py"
+    assert printed(capsys, "compare", "yarn", "llama3", "--factor", "4", "--pytest", path)[0] == 0
+    command = [sys.executable, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    text = path.read_text()
+    assert "rope_core" not in text and "torch" not in text
+    changed = text.replace("PINNED['yarn']['inv_freq'],", "[1.001 * f for f in PINNED['yarn']['inv_freq']],")
+    assert changed != text
+    path.write_text(changed)
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 1 and "1 failed, 1 passed" in run.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nothing"], ["yarn", "--factor", "0.5"], ["yarn", "--threshold", "x=1"], ["yarn", "--length", "8k"]]
+)
+def test_bad_arguments_are_one_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = printed(capsys, "compare", *arguments)
+    assert code == 2 and len(err.splitlines()) == 1 and "must be" in err

@@ -1,0 +1,317 @@
+"""rc.compare: margins against loops, shipped schemes and models, planted faults, and transformers' own functions."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import LlamaConfig
+from transformers import modeling_rope_utils as theirs
+
+import rope_core as rc
+from rope_core.comparisons.columns import of_code
+from rope_core.comparisons.compare import checks
+from rope_core.schemes import UNSCALED
+
+KEYS = [
+    *("finite_positive", "not_faster", "monotone", "inside_arc", "not_overslowed", "resolution"),
+    *("attention_factor", "continuity", "float32", "programs"),
+]
+DIM, BASE, TRAIN, FACTOR = 128, 10_000.0, 4096, 8.0
+
+
+def rows(column: rc.Compared) -> dict[str, Any]:
+    return {row.key: row for row in column.rows}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([8, 64, 96]),
+    st.floats(1e3, 1e7),
+    st.integers(128, 65_536),
+    st.integers(2, 64),
+    st.integers(0, 2**32 - 1),
+)
+def test_margins_are_what_loops_over_pairs_give(dim: int, base: float, train: int, factor: int, seed: int) -> None:
+    slow = np.exp(np.random.default_rng(seed).uniform(-0.3, 4.0, dim // 2))
+    theta = [base ** (-2.0 * i / dim) for i in range(dim // 2)]
+    f = np.asarray(theta) / slow
+    config = {"model_type": "llama", "head_dim": dim, "rope_theta": base, "max_position_embeddings": train}
+    result = rows(rc.compare(f, model=config, factor=factor)[0])
+    length, log = factor * train, math.log2
+    wanted: dict[str, list[float]] = {key: [] for key in KEYS[1:5]}
+    for i, (t, g) in enumerate(zip(theta, f, strict=True)):
+        s = t / g
+        wanted["not_faster"].append(log(1.001 * s))
+        wanted["monotone"].append(log(1.001 * s / max(slow[: max(i, 1)])))
+        wanted["inside_arc"].append(log(1.1 * (train * t / math.tau) / min(length * g / math.tau, 1.0)))
+        wanted["not_overslowed"].append(log(1.05 * factor / s))
+    for key, margins in wanted.items():
+        assert result[key].by_pair == pytest.approx(margins, abs=1e-5)
+        assert (result[key].pair, result[key].holds) == (
+            int(np.argmin(result[key].by_pair)),
+            min(result[key].by_pair) >= 0,
+        )
+    lost, had = (1.0 - sum(math.cos(x) for x in row) / len(row) for row in (f, theta))
+    assert result["resolution"].margin == pytest.approx(log(2.0 * lost / had), abs=1e-4)
+    assert result["float32"].margin == pytest.approx(min(log(0.1 / (length * x * 2.0**-53)) for x in f), abs=1e-4)
+
+
+def test_every_key_is_there_in_two_languages_with_a_source_and_a_counter_example() -> None:
+    (yarn,) = rc.compare("yarn")
+    assert set(KEYS) <= {row.key for row in yarn.rows} == set(checks())
+    for row in yarn.rows:
+        assert row.text("source") and row.text("formula")
+        texts = [row.text(name, lang) for name in ("title", "reason", "counterexample") for lang in ("en", "zh")]
+        assert all(texts) and len(set(texts)) == 6
+
+
+def test_nothing_shipped_is_broken_at_any_factor_and_each_known_breach_is_one() -> None:
+    for factor in (2.0, 8.0, 32.0):
+        for each in rc.compare(*rc.SCHEMES, factor=factor):
+            assert not each.broken, (each.column.name, factor, [row.key for row in each.broken])
+    declared = {name: scheme.breaks for name, scheme in rc.SCHEMES.items()}
+    for each in rc.compare(*rc.SCHEMES, factor=8.0):
+        broken = {row.key for row in each.rows if row.holds is False}
+        # What is searched or learned breaks more than its defaults do.
+        assert broken <= declared[each.column.name]
+        assert broken == declared[each.column.name] or each.column.name in ("longrope", "lerope")
+
+
+def test_no_scaled_model_of_the_catalogue_is_broken() -> None:
+    scaled = []
+    for model in rc.models():
+        config = model.hf_config()
+        kinds: list[str | None] = [*rc.layer_types(config)] or [None]
+        if any(rc.from_hf(config, kind).scheme != UNSCALED for kind in kinds):
+            scaled.append(model.id)
+    assert len(scaled) >= 26
+    assert [(each.column.name, [row.key for row in each.broken]) for each in rc.compare(*scaled) if each.broken] == []
+
+
+def ramp(dim: int, base: float, train_len: int, low: float = 32.0, high: float = 1.0) -> tuple[Any, Any]:
+    theta = base ** (-2.0 * np.arange(dim // 2) / dim)
+    turns = train_len * theta / math.tau
+    return theta, np.clip(np.log(low / turns) / np.log(low / high), 0, 1)
+
+
+def by_parts(dim: int, base: float, train_len: int, factor: float) -> Any:
+    theta, g = ramp(dim, base, train_len)
+    return theta * (1 - g + g / factor), 0.1 * math.log(factor) + 1
+
+
+def ntk(dim: int, base: float, factor: float) -> Any:
+    return (base * factor ** (dim / (dim - 2))) ** (-2.0 * np.arange(dim // 2) / dim)
+
+
+def spoiled(change: Callable[[Any, Any, float], Any]) -> Callable[..., Any]:
+    def function(dim: int, base: float, train_len: int, factor: float) -> Any:
+        theta, _ = ramp(dim, base, train_len)
+        f, a = by_parts(dim, base, train_len, factor)
+        return change(f, theta, factor), a
+
+    return function
+
+
+def at(change: Callable[[Any], Any], pair: int) -> Callable[[Any, Any, float], Any]:
+    def changed(f: Any, theta: Any, factor: float) -> Any:
+        f[pair] = change(f[pair])
+        return f
+
+    return changed
+
+
+def rampless(g: Callable[[Any], Any]) -> Callable[..., Any]:
+    def function(dim: int, base: float, train_len: int, factor: float) -> Any:
+        theta, _ = ramp(dim, base, train_len)
+        turns = train_len * theta / math.tau
+        share = g(np.log(32.0 / turns) / np.log(32.0))
+        return theta * (1 - share + share / factor), 0.1 * math.log(factor) + 1
+
+    return function
+
+
+def literal(dim: int, base: float, train_len: int, factor: float) -> Any:
+    i = np.arange(dim // 2)
+    g = np.clip((i - 20) / 26, 0, 1)
+    return base ** (-2.0 * i / dim) * (1 - g + g / factor)
+
+
+def literal_base(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return by_parts(dim, 10_000.0, train_len, factor)
+
+
+def attention(change: Callable[[float], float]) -> Callable[..., Any]:
+    def function(dim: int, base: float, train_len: int, factor: float) -> Any:
+        f, a = by_parts(dim, base, train_len, factor)
+        return f, change(a)
+
+    return function
+
+
+def jumps(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+    f, _ = by_parts(dim, base, train_len, factor)
+    return f if seq_len > train_len else base ** (-2.0 * np.arange(dim // 2) / dim)
+
+
+# A scheme with one fault, the check that has to have the least margin, and the pairs that may be named.
+EVERY = range(64)
+FAULTS: dict[str, tuple[Callable[..., Any], str, range | None]] = {
+    "ramp upside down": (rampless(lambda x: 1 - np.clip(x, 0, 1)), "resolution", range(20)),
+    "no lower clamp": (rampless(lambda x: np.minimum(x, 1)), "not_faster", range(1)),
+    "no upper clamp": (rampless(lambda x: np.maximum(x, 0)), "finite_positive", range(46, 64)),
+    "base for inverse base": (spoiled(lambda f, theta, k: 1 / theta), "not_faster", range(63, 64)),
+    "times the factor": (spoiled(lambda f, theta, k: theta * k), "not_faster", EVERY),
+    "factor on the fast end": (
+        spoiled(lambda f, theta, k: theta / k ** (1 - np.arange(64) / 63)),
+        "resolution",
+        range(8),
+    ),
+    "mscale twice": (attention(lambda a: a * a), "attention_factor", None),
+    "mscale inverted": (attention(lambda a: 1 / a), "attention_factor", None),
+    "log to the base 10": (attention(lambda a: 0.1 * math.log10(8) + 1), "attention_factor", None),
+    "s = 1, 1000, 1000": (
+        spoiled(lambda f, theta, k: theta / np.where(np.arange(64) > 0, 1000.0, 1.0)),
+        "not_overslowed",
+        range(1, 64),
+    ),
+    "factor twice": (spoiled(lambda f, theta, k: f * f / theta), "not_overslowed", range(46, 64)),
+    "a negative pair": (spoiled(at(lambda x: -x, 30)), "finite_positive", range(30, 31)),
+    "a pair that is no number": (spoiled(at(lambda x: math.nan, 7)), "finite_positive", range(7, 8)),
+    "a pair of 0": (spoiled(at(lambda x: 0.0, 50)), "finite_positive", range(50, 51)),
+    "two pairs exchanged": (
+        spoiled(lambda f, theta, k: f[[*range(40), 44, 41, 42, 43, 40, *range(45, 64)]]),
+        "monotone",
+        range(41, 45),
+    ),
+    "reversed": (spoiled(lambda f, theta, k: f[::-1].copy()), "monotone", range(63, 64)),
+    "exponent i / dim": (spoiled(lambda f, theta, k: np.sqrt(f)), "not_faster", range(63, 64)),
+    "bfloat16": (
+        spoiled(lambda f, theta, k: (f.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)),
+        "float32",
+        range(4),
+    ),
+    "literals for the ramp": (literal, "arguments", None),
+    "a literal base": (literal_base, "arguments", None),
+    "a jump at the trained length": (jumps, "continuity", range(46, 64)),
+    "one pair left unscaled": (
+        spoiled(lambda f, theta, k: np.where(np.arange(64) == 58, theta, f)),
+        "monotone",
+        range(58, 59),
+    ),
+}
+
+
+def test_the_least_margin_names_the_planted_faults() -> None:
+    missed = {}
+    for name, (function, key, pairs) in FAULTS.items():
+        (result,) = rc.compare(function)
+        assert result.broken, name
+        if result.least.key != key or (pairs is not None and result.least.pair not in pairs):
+            missed[name] = (result.least.key, result.least.pair)
+    # Faster pairs leave the trained arc as well, and by more.
+    assert missed == {"times the factor": ("inside_arc", 63)} and len(FAULTS) == 22
+
+
+def test_the_same_schemes_without_a_fault_hold() -> None:
+    healthy = rc.compare(by_parts, rampless(lambda x: np.clip(x, 0, 1)), factor=8)
+    assert [each.broken for each in healthy] == [[], []]
+    # NTK's slow pairs leave the trained arc: a margin, and no word on the others.
+    (plain,) = rc.compare(lambda dim, base, factor: ntk(dim, base, factor))
+    assert [row.key for row in plain.broken] == ["inside_arc"]
+
+
+def test_settings_ask_for_less_or_for_more() -> None:
+    (plain,) = rc.compare("linear", fine_tuned=True)
+    assert not rows(plain)["resolution"].required and rows(plain)["monotone"].required
+    (unscaled,) = rc.compare("none", length=8192, trained_to=8192)
+    assert rows(unscaled)["inside_arc"].holds
+    (strict,) = rc.compare(by_parts, thresholds={"resolution": 1.0001})
+    assert [row.key for row in strict.broken] == ["resolution"]
+    (strict,) = rc.compare(lambda dim, base: base ** (-2.0 * np.arange(dim // 2) / dim) / 1.2, factor=8)
+    assert rows(strict)["resolution"].holds
+    (strict,) = rc.compare(
+        lambda dim, base: base ** (-2.0 * np.arange(dim // 2) / dim) / 1.2, thresholds={"resolution": 1.1}
+    )
+    assert not rows(strict)["resolution"].holds
+
+
+THEIRS: dict[str, dict[str, Any]] = {
+    "linear": {},
+    "dynamic": {},
+    "yarn": {"beta_fast": 24.0, "beta_slow": 2.0},
+    "llama3": {"low_freq_factor": 2.0, "high_freq_factor": 8.0},
+    "longrope": {"short_factor": [1.0 + i / 50 for i in range(48)], "long_factor": [1.0 + i / 3 for i in range(48)]},
+    "proportional": {"partial_rotary_factor": 0.5},
+}
+
+
+@pytest.mark.parametrize("kind", [*theirs.ROPE_INIT_FUNCTIONS])
+def test_functions_of_transformers_run_as_they_are(kind: str) -> None:
+    function, more = theirs.ROPE_INIT_FUNCTIONS[kind], THEIRS[kind]
+    code = "import torch\nfrom typing import Optional\n\n" + inspect.getsource(function)
+    rope = rc.Rope(96, 500_000.0, 2048)
+    with of_code(kind, code, more=more) as column:
+        inv_freq, attention = column.at(rope, 6.0, 12_288)
+        assert set(column.takes or ()) == {"dim", "base", "train_len", "factor", "seq_len"}
+    parameters = {"rope_type": kind, "rope_theta": 5e5, "factor": 6.0, "original_max_position_embeddings": 2048}
+    config = LlamaConfig(
+        head_dim=96,
+        max_position_embeddings=2048,
+        rope_parameters={**parameters, **more},
+        hidden_size=96,
+        num_attention_heads=1,
+    )
+    wanted, factor = function(config, None, 12_288)
+    np.testing.assert_allclose(inv_freq, wanted.double().numpy(), rtol=1e-6, atol=0)
+    assert attention == pytest.approx(factor, rel=1e-6)
+
+
+BAD = {
+    "syntax": ("def f(dim:\n", "line 1"),
+    "raises": ("def f(dim, base):\n    return 1 / 0\n", "Line 2 raised ZeroDivisionError"),
+    "nothing": ("x = 1\n", "no function of"),
+    "shape": ("def f(dim, base):\n    return np.ones(3)\n", "inv_freq must be numbers of shape (64,)"),
+    "argument": ("def f(dim, speed):\n    return np.ones(64)\n", "no meaning here: speed"),
+    "rope_core": ("import rope_core\ndef f(dim):\n    return np.ones(64)\n", "rope_core"),
+    "a list of texts": ("def f(dim):\n    return ['a'] * 64\n", "must be"),
+    "exit": ("import os\ndef f(dim):\n    os._exit(0)\n", "ended"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_code_that_is_no_scheme_is_one_sentence(name: str, tmp_path: Path) -> None:
+    code, words = BAD[name]
+    path = tmp_path / "mine.py"
+    path.write_text(code)
+    with pytest.raises(ValueError) as raised:
+        rc.compare(path)
+    assert words in str(raised.value) and "\n" not in str(raised.value)
+
+
+def files(folder: Path) -> Iterator[tuple[str, Any]]:
+    f = rc.compare("yarn")[0].inv_freq
+    np.save(folder / "f.npy", f)
+    yield "f.npy", f
+    np.savetxt(folder / "f.csv", f)
+    yield "f.csv", f
+    (folder / "f.json").write_text(str(f.tolist()))
+    yield "f.json", f
+
+
+def test_frequencies_are_read_from_files(tmp_path: Path) -> None:
+    for name, wanted in files(tmp_path):
+        (result,) = rc.compare(tmp_path / name)
+        np.testing.assert_allclose(result.inv_freq, wanted, rtol=1e-12)
+    with pytest.raises(ValueError, match="of 64 pairs"):
+        rc.compare(np.ones(3))
+    for bad in ("no-such-scheme", tmp_path / "none.py", [], ["a"]):
+        with pytest.raises(ValueError):
+            rc.compare(bad)
