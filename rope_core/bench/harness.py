@@ -16,6 +16,7 @@ from rope_core.bench.answers import check, check_whole, forward, make_inputs
 from rope_core.bench.cases import Case
 from rope_core.bench.contestants import Contestant, Inputs
 from rope_core.bench.environment import cache_bytes, resolution, sets_of_buffers
+from rope_core.bench.movers import movers
 from rope_core.bench.records import Result
 from rope_core.errors import reject
 from rope_core.kernels.task import available_memory
@@ -254,6 +255,10 @@ def _time_rounds(
     floor(0)
     floor_calls = _calls_for(clock, floor, count)
     floors: list[float] = []
+    others = movers(case, sets)
+    moved: dict[str, list[float]] = {name: [] for name in others}
+    for step in others.values():
+        step(0)
     shuffle = random.Random(0)
     gc.collect()
     gc.disable()
@@ -261,6 +266,8 @@ def _time_rounds(
         for turn in range(rounds):
             # The floor is measured in every round; who follows whom, and finds what in the caches, is drawn anew.
             floors.append(clock.sample(floor, [(turn + i) % count for i in range(floor_calls)])[0])
+            for name in shuffle.sample(sorted(others), len(others)):
+                moved[name].append(clock.sample(others[name], [turn % count])[0])
             for entry in shuffle.sample(entries, len(entries)):
                 seconds, faults = clock.sample(entry.step, [(turn + i) % count for i in range(entry.calls)])
                 entry.seconds.append(seconds)
@@ -269,7 +276,8 @@ def _time_rounds(
     finally:
         gc.enable()
     cold = count * case.tensor_bytes > cache_bytes() if case.device == "cpu" else None
-    common = {"floor": floors, "sets": count, "larger_than_cache": cold, "traffic": case.traffic, "tick": clock.tick}
+    common = {"floor": floors, "movers": moved, "sets": count, "larger_than_cache": cold}
+    common |= {"traffic": case.traffic, "tick": clock.tick}
     timed = [
         Result(case, e.contestant.name, "ok", "", {"seconds": e.seconds, "faults": _median(e.faults)} | e.data | common)
         for e in entries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -80,11 +80,20 @@ class Source:
         return str(where.get("gpu") or where.get("cpu") or self.name)
 
 
+def quiet_ratio(seconds: Sequence[float], floor: Sequence[float]) -> float:
+    """Return the median ratio to the copy over the half of the rounds in which the copy was fastest.
+
+    >>> quiet_ratio([2.0, 9.0], [2.0, 3.0])
+    1.0
+    """
+    rounds = sorted(zip(floor, seconds, strict=True))[: max(1, len(floor) // 2)]
+    return summary([took / copy for copy, took in rounds]).median
+
+
 def point(result: Result, environment: dict[str, Any]) -> Point:
     """Return a good result with what the page draws of it."""
     data, case = result.data, result.case
     ratios = [a / b for a, b in zip(data["seconds"], data["floor"], strict=True)]
-    calm = sorted(zip(data["floor"], ratios, strict=True))[: max(1, len(ratios) // 2)]
     took = summary(data["seconds"])
     return Point(
         case,
@@ -94,7 +103,7 @@ def point(result: Result, environment: dict[str, Any]) -> Point:
         summary(ratios),
         data["traffic"] / took.median,
         2 * case.passes * case.tensor_bytes / summary(data["floor"]).median,
-        summary([ratio for _, ratio in calm]).median,
+        quiet_ratio(data["seconds"], data["floor"]),
         float(data["error"]),
         float(data["first_call"]),
         float(data["faults"]),

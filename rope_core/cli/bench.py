@@ -11,8 +11,8 @@ from pathlib import Path
 from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
 from rope_core.bench.environment import with_allocator
 from rope_core.bench.records import Result, Store
-from rope_core.bench.statistics import compare
-from rope_core.bench.view import point
+from rope_core.bench.statistics import compare, summary
+from rope_core.bench.view import point, quiet_ratio
 from rope_core.cli.command import execute
 from rope_core.cli.terminal import show
 from rope_core.errors import reject
@@ -156,6 +156,10 @@ def table(results: list[Result]) -> str:
         f"error {p.error:.2e}  faults {p.faults:.0f}  first call {p.first_call:.2f} s"
         for p in sorted(good, key=lambda p: p.quiet)
     ]
+    timed = next((r.data for r in results if r.state == "ok"), {})
+    for name, seconds in timed.get("movers", {}).items():
+        took, ratio = summary(seconds).median, quiet_ratio(seconds, timed["floor"])
+        lines.append(f"  {f'({name})':24s} {took * 1e6:11.2f} us  quiet {ratio:.3f}")
     lines += [f"  {r.contestant:24s} {r.state}: {r.reason}" for r in results if r.state != "ok"]
     return "\n".join(lines)
 

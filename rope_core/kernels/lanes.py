@@ -283,6 +283,18 @@ def _read_index(_: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
+def _stream_line(_: Any, __: Any, ___: Any) -> Any:
+    """Copy a cache line from an address to another at a line's start, past the cache."""
+
+    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+        lanes = LINE // BYTES[I32]
+        value = b.load(b.inttoptr(args[0], wide(I32, lanes).as_pointer()), align=BYTES[I32])
+        store(b, I32, value, args[1], lanes, True)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
 def _drain(_: Any) -> Any:
     """Wait until streaming stores are visible to the other cores."""
 
@@ -298,3 +310,4 @@ size_of = intrinsic(_size_of)
 table_size_of = intrinsic(_table_size_of)
 read_index = intrinsic(_read_index)
 drain = intrinsic(_drain)
+stream_line = intrinsic(_stream_line)
