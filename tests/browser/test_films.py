@@ -398,7 +398,8 @@ def lit(page: Page, symbol: str) -> None:
 def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
     page = rotation
     page.get_by_role("button", name="Step 2").click()
-    chip, hand = page.locator(".symbol[data-symbol=q]"), page.locator(".film [data-symbol=q]:visible").first
+    page.get_by_role("button", name=Words("en", "labels")("frame.menu"), exact=True).click()
+    chip, hand = page.locator(".symbol[data-symbol=q]:visible"), page.locator(".film [data-symbol=q]:visible").first
     page.mouse.move(640, 300)
     chip.focus()
     expect(hand).to_have_class(re.compile("symbol-lit"))
@@ -413,8 +414,9 @@ def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page
     expect(page.locator(".film [data-symbol=m]").first).to_have_class(re.compile("symbol-lit"))
     lit(page, "m")
     expect(letter).to_have_attribute("title", re.compile("^m: position"))
+    page.keyboard.press("Escape")
+    expect(chip).to_have_count(0)
     hand.hover(force=True)
-    expect(chip).to_have_class(re.compile("symbol-lit"))
     lit(page, "q")
 
 

@@ -21,13 +21,13 @@ from tests.support import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 YARN = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 16.0, "original_max_position_embeddings": 8192}
 CONFIG = {"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32, "rope_parameters": YARN}
-SECOND = {"distance": 1, "beat": 2}
+SECOND = {"distance": 1, "hand": 0, "beat": 2}
 CELLS = (
     'from rope_core.notebook import figure, film\nshown = film("clock", "config.json", beat=2); shown',
     "shown",
     'figure("rotation", "backward", "config.json")',
-    "print('hand', shown.values)",
-    "shown.values = {'factor': 2.0, 'beat': 3}; print('told', shown.finding)",
+    "print('factor', shown.values['factor'])",
+    "shown.values = {'factor': 2.0, 'beat': 1}; print('told', shown.finding)",
 )
 
 
@@ -102,14 +102,14 @@ def test_two_lines_show_a_film_of_ones_own_model(browser: Browser, lab: str) -> 
     assert until(page, lambda: at(page), lambda seen: len(seen) == 2 and all(seen)) == [{"factor": 16, **SECOND}] * 2
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     # By keys in the first view; Python and the second view hear of it.
-    page.locator(".film-range:visible").first.focus()
+    page.locator(".film").first.locator(".film-range:visible").last.focus()
     page.keyboard.press("Home")
     until(page, lambda: at(page), lambda seen: seen == [{"factor": 1, **SECOND}] * 2)
     assert at(page) == [{"factor": 1, **SECOND}] * 2
     run(3)
-    expect(cells.nth(3)).to_contain_text("hand {'factor': 1.0, 'distance': 1.0, 'beat': 2}")
+    expect(cells.nth(3)).to_contain_text("factor 1.0")
     run(4)
-    expect(cells.nth(4)).to_contain_text("told Within 16,384 tokens")
-    assert until(page, lambda: at(page), lambda seen: seen == [{"factor": 2, "distance": 1, "beat": 3}] * 2)
-    assert at(page) == [{"factor": 2, "distance": 1, "beat": 3}] * 2
+    expect(cells.nth(4)).to_contain_text("told Within the trained length")
+    assert until(page, lambda: at(page), lambda seen: seen == [{"factor": 2, "distance": 1, "hand": 0, "beat": 1}] * 2)
+    assert at(page) == [{"factor": 2, "distance": 1, "hand": 0, "beat": 1}] * 2
     assert not visit.outside

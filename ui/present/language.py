@@ -33,4 +33,6 @@ def language_switch() -> None:
 
 
 def _speak() -> None:
-    st.session_state["lang"] = st.session_state["w.lang"]
+    # Where a run is cut short before the switch is drawn, Streamlit reports it as changed to nothing.
+    if (wanted := st.session_state.get("w.lang")) in LANGUAGES:
+        st.session_state["lang"] = wanted
