@@ -2,7 +2,7 @@
 
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
-from ui.figures.benchmark import paper, words
+from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
 from ui.page.frame import Frame, Kind
 from ui.page.state import Field
@@ -35,7 +35,8 @@ SIZES = (BATCH, SEQ, HEADS, KV_HEADS, HEAD_DIM, ROTARY, ROUNDS)
 
 KINDS: dict[str, Kind] = {"done": "success", "failed": "error"}
 ALL = Field("all", "bool", False)
-FIELDS = (ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
+AT = Field("at", "int", None, 1, 1_048_576, optional=True)
+FIELDS = (AT, ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 
 def known_kind(page: Frame) -> str:
@@ -51,6 +52,12 @@ def points(page: Frame) -> list[view.Point]:
     source = view.source(page.get(SOURCE))
     kinds = measured.kinds(source)
     return view.of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
+
+
+def lead(page: Frame) -> None:
+    """Draw the shipped record's times in copies, from one token to many."""
+    source = view.source(measured.sources()[0])
+    page.show(bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.point)
 
 
 def top(page: Frame, drawn: tuple[str, str]) -> None:
@@ -192,6 +199,7 @@ def watch(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
+    page.live(lead)
     page.live(top, (page.get(SOURCE), known_kind(page)))
     if view.source(page.get(SOURCE)).points:
         page.live(one_size)

@@ -1,7 +1,9 @@
 """The benchmark page's figures on drawn samples, against sums written out by hand."""
 
+import json
 import re
 from dataclasses import replace
+from inspect import unwrap
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,8 @@ from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.records import Result, Store
 from tests.support.figures import Row, chart
-from ui.figures.benchmark import paper, words
+from tests.support.films import FilmRow
+from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
 from ui.text.words import LANGUAGES, Words
 
@@ -219,3 +222,29 @@ ROWS = [
     Row("benchmark", figures.speed_ups, (ONE_CASE, "intel-xeon")),
     Row("benchmark", figures.errors, (ONE_CASE, "intel-xeon")),
 ]
+
+
+XEON = view.source("intel-xeon")
+FILMS = [FilmRow("benchmark", bars.in_copies, (tuple(XEON.points), XEON.hardware), {"at": 2048})]
+
+
+def test_a_bar_is_as_long_as_the_record_has_it() -> None:
+    shipped = json.loads((Path(view.__file__).parent / "records/intel-xeon.json").read_text("utf-8"))
+    wanted = {}
+    for run in shipped["runs"]:
+        for each in run["results"]:
+            case = Case.from_key(each["case"])
+            plain = replace(Case("cpu", "float32", 1, 2048, 32, 32, 128, 128), seq=case.seq)
+            if case == plain and run["environment"].get("allocator") == "tuned" and each["state"] == "ok":
+                pairs = zip(each["data"]["seconds"], each["data"]["floor"], strict=True)
+                wanted[case.seq, each["contestant"]] = float(np.median([took / copy for took, copy in pairs]))
+    film = unwrap(bars.in_copies)(tuple(XEON.points), XEON.hardware, T)
+    (control,) = film.scene.controls
+    assert control.stops == (1, 16, 128, 512, 2048)
+    for panel in film.scene.panels:
+        ours, copy, peer = (mark for mark in panel.marks if mark["kind"] == "rect")
+        for k, tokens in enumerate(control.stops):
+            assert ours["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "numba"]], rel=1e-9)
+            assert peer["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "transformers"]], rel=1e-9)
+            assert copy["x1"].at({"at": k}) == 1.0
+    assert "0.76" in film.scene.finding_at({"at": 2048}) and "10 copies" in film.scene.finding_at({"at": 1})
