@@ -136,8 +136,8 @@ def sentence(error: Exception, lang: str) -> str:
 
 
 def show(value: object, limit: int = 80) -> str:
-    """Return ``repr(value)`` cut to ``limit`` characters, so that no message drowns in its value."""
-    text = repr(value)
+    """Return ``repr(value)`` in one line cut to ``limit`` characters, so that no message drowns in its value."""
+    text = " ".join(repr(value).split()) if hasattr(value, "shape") else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

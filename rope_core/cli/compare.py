@@ -52,10 +52,13 @@ def run(options: argparse.Namespace) -> int:
         fine_tuned=options.fine_tuned,
         thresholds=dict(_threshold(text) for text in options.threshold),
     )
-    for path, write in ((options.html, html_page), (options.pytest, pytest_file)):
+    for path, text in (
+        (options.html, html_page(columns, options.lang) if options.html else ""),
+        (options.pytest, pytest_file(columns) if options.pytest else ""),
+    ):
         if path:
             try:
-                Path(path).write_text(write(columns), encoding="utf-8")
+                Path(path).write_text(text, encoding="utf-8")
             except OSError as error:
                 raise reject("the file to write", "one in a folder that can be written", error.filename) from None
     if options.json:

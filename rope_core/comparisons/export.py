@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -120,24 +120,21 @@ def test_frequencies_and_margins(name):
 '''
 
 
-def html_page(columns: Sequence[Compared], lang: str = "en", words: Mapping[str, str] | None = None) -> str:
+def html_page(columns: Sequence[Compared], lang: str = "en") -> str:
     """Return one page with the slow-down of each pair and a table of margins; it loads nothing and runs no script."""
     if lang not in LANGUAGES:
         raise reject("lang", "one_of", lang, names=LANGUAGES)
-    words = words or {}
-    keys = list(dict.fromkeys(row.key for each in columns for row in each.rows))
     head = "".join(f"<th>{escape(each.column.name)}</th>" for each in columns)
-    body = ""
-    for key in keys:
-        by_key = [next((row for row in each.rows if row.key == key), None) for each in columns]
-        first = next(row for row in by_key if row is not None)
-        about = escape(" ".join(first.text(name, lang) for name in ("reason", "counterexample", "source")))
-        title = f"<b>{escape(first.text('title', lang))}</b><br><code>{escape(first.text('formula', lang))}</code>"
-        cells = "".join(f"<td class={_mark(row)}>{escape(cell(row))}</td>" for row in by_key)
-        body += (
-            f"<tr><td title='{escape(about, quote=True)}'>{title}<br><small>{escape(about)}</small></td>{cells}</tr>"
-        )
-    return PAGE.format(lang=lang, title=escape(words.get("title", "Schemes")), svg=_svg(columns), head=head, body=body)
+    body, notes = "", ""
+    for key, row in {row.key: row for each in columns for row in each.rows}.items():
+        by_key = [next((each for each in column.rows if each.key == key), None) for column in columns]
+        cells = "".join(f"<td class={_mark(each)}>{escape(cell(each))}</td>" for each in by_key)
+        title, formula = (escape(row.text(name, lang)) for name in ("title", "formula"))
+        body += f"<tr><th>{title}</th>{cells}</tr>"
+        about = " ".join(row.text(name, lang) for name in ("reason", "counterexample", "source"))
+        notes += f"<dt>{title}: <code>{formula}</code></dt><dd>{escape(about)}</dd>"
+    texts = {"title": {"en": "Schemes", "zh": "方案"}[lang], "axis": {"en": "pair", "zh": "对"}[lang]}
+    return PAGE.format(lang=lang, svg=_svg(columns), head=head, body=body, notes=notes, **texts)
 
 
 def _mark(row: Row | None) -> str:
@@ -170,7 +167,9 @@ def _svg(columns: Sequence[Compared]) -> str:
             if math.isfinite(v) and v > 0
         ]
         colour = COLOURS[k % len(COLOURS)]
-        lines += f"<polyline fill='none' stroke='{colour}' stroke-width='2' points='{' '.join(points)}'/>"
+        # Lines that lie on each other show by their dashes.
+        dash = f" stroke-dasharray='{12 - 2 * (k % 5)} {3 * (k % 5)}'" if k else ""
+        lines += f"<polyline fill='none' stroke='{colour}' stroke-width='2'{dash} points='{' '.join(points)}'/>"
         lines += f"<text x='{50 + 110 * k}' y='14' fill='{colour}'>{escape(each.column.name)}</text>"
     marks = "".join(
         f"<text x='4' y='{24 + (height - 50) * (top - k) / (top - low):.0f}'>{2.0**k:g}</text>"
@@ -182,10 +181,13 @@ def _svg(columns: Sequence[Compared]) -> str:
 
 
 PAGE = """<!doctype html><html lang="{lang}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{title}</title>
-<style>body{{font:15px/1.4 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}svg{{max-width:100%}}
-svg text{{font-size:11px}}td,th{{padding:.3em .6em;border-bottom:1px solid #ccc;vertical-align:top;text-align:left}}
-small{{color:#555}}.broken{{color:#c4122f;font-weight:bold}}.known{{color:#a15c00}}.holds{{color:#0f7b3f}}</style>
-<h1>{title}</h1><p>theta / inv_freq</p>{svg}<table><tr><th></th>{head}</tr>{body}</table></html>
+<style>body{{font:15px/1.4 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;background:#fff;color:#111}}
+svg{{width:100%}}svg text{{font-size:13px}}td,th{{padding:.3em .6em;border-bottom:1px solid #ccc;text-align:left}}
+td{{white-space:nowrap}}tr>:first-child{{min-width:9em}}.table{{overflow-x:auto}}dt{{margin-top:.8em;font-weight:bold}}dd{{margin:0}}
+.broken{{color:#c4122f;font-weight:bold}}.known{{color:#a15c00}}.holds{{color:#0f7b3f}}</style>
+<h1>{title}</h1><p>theta / inv_freq</p>{svg}<p>{axis}</p>
+<div class="table"><table><tr><th></th>{head}</tr>{body}</table></div><dl>{notes}</dl></html>
 """

@@ -146,9 +146,14 @@ def multimodal_positions(
         raise reject("token_types", "numbers 0, 1 and 2 of shape (seq,)", token_types)
     images = as_grids("image_grid_thw", image_grid_thw)
     videos = as_grids("video_grid_thw", video_grid_thw)
-    times = np.ones(len(videos)) if seconds_per_grid is None else np.asarray(seconds_per_grid, dtype=np.float64).ravel()
+    each_video = f"one number for each of {len(videos)} videos"
+    try:
+        given = np.ones(len(videos)) if seconds_per_grid is None else seconds_per_grid
+        times = np.asarray(given, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise reject("seconds_per_grid", each_video, seconds_per_grid) from None
     if len(times) != len(videos):
-        raise reject("seconds_per_grid", f"one number for each of {len(videos)} videos", seconds_per_grid)
+        raise reject("seconds_per_grid", each_video, seconds_per_grid)
     steps = how.seconds * times if how.family.seconds else np.ones(len(videos))
     if how.family.frames:
         # As a browser's Python counts, in 32 bits.

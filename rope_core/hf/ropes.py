@@ -214,11 +214,12 @@ def pick(model: Model, layers: list[Parameters], differ: list[str], layer_type: 
         if differ:
             raise refuse("layer_type", "differing_types", layer_type, names=differ)
         return layers[0] if len(layers) == 1 else replace(layers[0])
+    name = layer_type if isinstance(layer_type, str) else ""
     for own in layers:
-        if own.layer_type == layer_type:
+        if own.layer_type == name:
             return own
     known = [own.layer_type for own in layers if own.layer_type] or list(dict.fromkeys(model.layer_types()))
-    if layer_type in known:
+    if name in known:
         return layers[0]
     if known:
         raise refuse("layer_type", "one_of", layer_type, names=known)

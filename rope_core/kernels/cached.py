@@ -59,6 +59,9 @@ def apply_normed_cached(
     if q.dim() != 3:
         raise reject("q", "packed (T, heads, D)", tuple(q.shape))
     _check_v(k, v)
+    for name, weight in (("q_weight", q_weight), ("k_weight", k_weight)):
+        if not isinstance(weight, Tensor):
+            raise reject(name, "a torch tensor", type(weight).__name__)
     caches = _flat("k_cache", k_cache, k), _flat("v_cache", v_cache, v)
     where = _slots(slots, k, caches)
     if torch.is_grad_enabled() and any(t.requires_grad for t in (q, k, v, q_weight, k_weight, k_cache, v_cache)):
@@ -103,6 +106,8 @@ def _slots(slots: Tensor, k: Tensor, caches: tuple[Tensor, Tensor]) -> Tensor:
     """Return the slots as int64, or raise ValueError."""
     if not isinstance(slots, Tensor) or slots.dtype not in (torch.int32, torch.int64) or slots.shape != k.shape[:1]:
         raise reject("slots", f"an int32 or int64 tensor ({len(k)},)", slots)
+    if slots.device != k.device:
+        raise reject("slots", f"on k's device, {k.device}", slots.device)
     room = min(len(cache) for cache in caches)
     if slots.numel():
         low, high = (int(value) for value in torch.aminmax(slots))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.errors import reject, whole
+from rope_core.errors import finite, reject, whole
 from rope_core.layout import HALF, Layout, as_layout
 from rope_core.spectrum import MAX_POSITION
 
@@ -135,7 +135,8 @@ def make_turn(
         start, positions = whole("positions", positions, 0, MAX_POSITION), None
     if not per_token and cu_seqlens is None and offsets is None and positions is None and start + seq > rows:
         raise reject("positions", f"below the table's {rows} rows", f"{start}..{start + seq - 1}")
-    return Turn(cos, sin, steps, float(scale), positions, cu_seqlens, offsets, start, half)
+    factor = finite("attention_factor", scale.item() if isinstance(scale, Tensor) and scale.ndim == 0 else scale)
+    return Turn(cos, sin, steps, factor, positions, cu_seqlens, offsets, start, half)
 
 
 def _named(positions: Any, cu_seqlens: Any, offsets: Any) -> Sequence[tuple[str, Any]]:
