@@ -1,4 +1,4 @@
-# make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests
+# make run: the app on http://127.0.0.1:8501     make serve: the book for a hall     make test: all tests
 # make test-fast: a minute of them     make check: lint, format, types, audit     make docs: API pages
 # make book: the pages as plain files; make scorm: as a course package
 PYTHON ?= python3
@@ -11,13 +11,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run serve test test-fast test-long check format bench docs book scorm fuzz lock clean
 
 run: $(VENV)/.app
-	exec $(BIN)/python -m deploy.replica
+	exec $(BIN)/streamlit run app.py
 
-# For a hall: REPLICAS processes behind nginx, under the names in HOSTS; see deploy/README.md.
-REPLICAS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+# For a hall: the book, written where BOOK names no other, and rooms; see deploy/README.md.
 PORT ?= 8080
-serve: $(VENV)/.app
-	exec $(BIN)/python -m deploy --replicas $(REPLICAS) --port $(PORT) --hosts "$(HOSTS)" $(SERVE)
+BOOK ?= build/book
+serve: $(VENV)/.app $(BOOK)/index.html
+	exec $(BIN)/python -m deploy $(BOOK) --port $(PORT) $(SERVE)
 
 # The browser tests start first, in three groups of about a hundred processor seconds; what shares something costly keeps
 # to one worker.
@@ -54,13 +54,16 @@ docs: $(VENV)/.dev
 # The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. SITE=ADDRESS:
 # where it will be.
 export SITE
-BOOK := $(if $(SITE),--site $(SITE))
+AT := $(if $(SITE),--site $(SITE))
 book: $(VENV)/.book
-	$(BIN)/python -m tools.book build/book $(BOOK)
+	$(BIN)/python -m tools.book build/book $(AT)
+
+build/book/index.html: | $(VENV)/.book
+	$(BIN)/python -m tools.book build/book $(AT)
 
 # The same as a course package for Moodle, Canvas and others: build/rope-lab-scorm.zip.
 scorm: $(VENV)/.book
-	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(BOOK)
+	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(AT)
 
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/.dev requirements-fuzz.lock

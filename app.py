@@ -1,4 +1,4 @@
-"""The RoPE Lab as one app: `python -m deploy.replica` serves it."""
+"""The RoPE Lab as one app: `streamlit run app.py` serves it."""
 
 import gc
 import sys
@@ -13,29 +13,28 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from ui.server.middleware import stack  # noqa: E402
-from ui.server.room import routes  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
+
+from ui.served.early import Early  # noqa: E402
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Import what every page needs, then take it out of the garbage collector's sight.
 
-    A thread draws the next step of a lesson while one is shown, another knows which browsers are shut out.
+    A thread draws the next step of a lesson while one is shown.
 
     Streamlit collects all generations after every rerun; with the imports frozen that costs a few milliseconds
     instead of most of the rerun.
     """
-    import ui.server.warm  # noqa: F401
+    import ui.served.warm  # noqa: F401
     from ui.served import ahead, film
-    from ui.server import shut_out
 
     film.register()
-    for work in (ahead.work, shut_out.keep):
-        threading.Thread(target=work, daemon=True).start()
+    threading.Thread(target=ahead.work, daemon=True).start()
     gc.collect()
     gc.freeze()
     yield
 
 
-app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=stack(), routes=routes())
+app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(Early)])

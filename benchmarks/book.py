@@ -91,7 +91,7 @@ def compressed(path: Path) -> int:
 
 def in_all(book: Path) -> int:
     """Return the bytes that a reader's browser loads beside the pages, letters and models, compressed."""
-    files = (path for path in (book / "assets").rglob("*") if path.is_file() and path.suffix not in APART)
+    files = (path for path in book.glob("assets-*/**/*") if path.is_file() and path.suffix not in APART)
     return sum(map(compressed, files))
 
 

@@ -41,11 +41,9 @@ def served(script: Path, cwd: Path = ROOT, seconds: float = 240, **environment: 
 def running(
     script: Path, cwd: Path = ROOT, seconds: float = 240, port: int = 0, **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Serve ``script`` on ``port``, or on one that is free, and yield its process; the app comes by its launcher."""
+    """Serve ``script`` on ``port``, or on one that is free, and yield its process."""
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
-    if script == ROOT / "app.py" and cwd == ROOT:
-        command = [sys.executable, "-m", "deploy.replica"]
     environment |= {"STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "STREAMLIT_SERVER_PORT": str(port)}
     environment |= {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     environment |= {"STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"}

@@ -1,81 +1,81 @@
-"""`python -m deploy`: serve the app to a hall. SIGHUP restarts the replicas one after another, SIGTERM stops all.
-
-`python -m deploy jobs` lists the work that visitors have queued, and cancels it; `python -m deploy rooms` lists the
-rooms that are open, writes their votes and closes them.
-"""
+"""`python -m deploy BOOK`: serve a book's folder to a hall, with rooms in which a class answers on its phones."""
 
 import argparse
 import os
-import signal
+import socket
+import ssl
 import sys
-from importlib import import_module
 from pathlib import Path
 
-from deploy.hall import Hall, say
-from deploy.proxy import Site
+import qrcode
 
-LOCAL = ("localhost", "127.0.0.1")
+from ui.hall.server import BACKLOG, application, serve
+from ui.hall.store import Store, Unavailable, default_path, lecturer_keys
+from ui.present.addresses import own_address
+
+KEYS = "lecturers.txt"
 
 
 def options() -> argparse.Namespace:
-    """Return the command line; every option has an environment variable that `make serve` passes on."""
+    """Return the command line."""
     parser = argparse.ArgumentParser(prog="python -m deploy", description=__doc__)
-    parser.add_argument("--replicas", type=int, default=os.cpu_count(), help="processes that serve the app")
+    parser.add_argument("book", type=Path, help="folder that `make book` has written")
     parser.add_argument("--port", type=int, default=8080)
-    parser.add_argument("--hosts", default="", help="names under which visitors may come, separated by spaces")
-    parser.add_argument("--address", help="address to listen on: all where hosts are named, else the loopback")
-    parser.add_argument("--frame-ancestors", default="'self'", help="origins whose pages may frame the app")
-    parser.add_argument("--proxies", default="", help="addresses or networks of proxies in front, separated by spaces")
+    parser.add_argument("--address", default="0.0.0.0", help="address to listen on; all of this machine's by default")
+    parser.add_argument("--hosts", default="", help="names under which it answers, separated by spaces; all by default")
     parser.add_argument("--certificate", type=Path, help="PEM file: serve over TLS")
     parser.add_argument("--key", type=Path, help="PEM file of the certificate's key")
-    parser.add_argument("--app", default="app:app", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def main() -> int:
-    """Serve until stopped; exit 1 with one sentence when that cannot be."""
-    if sys.argv[1:2] in (["jobs"], ["rooms"]):
-        # What the rooms need, Streamlit among it, is not loaded to serve.
-        return int(import_module(f"deploy.{sys.argv[1]}").main(sys.argv[2:]))
-    given = options()
-    named = tuple(given.hosts.split())
-    address = given.address or ("0.0.0.0" if named else "127.0.0.1")
-    try:
-        site = Site(
-            hosts=tuple(dict.fromkeys(LOCAL + named)),
-            listen=f"{address}:{given.port}",
-            frame_ancestors=given.frame_ancestors,
-            proxies=tuple(given.proxies.split()),
-            certificate=given.certificate,
-            key=given.key,
-        )
-        hall = Hall(site, given.replicas, given.app)
-    except (ValueError, OSError) as error:
-        return refuse(error)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: setattr(hall, "stopping", True))
-    signal.signal(signal.SIGHUP, lambda *_: hall.restart())
-    try:
-        hall.start()
-        if not hall.stopping:
-            scheme = "https" if site.certificate else "http"
-            count = "1 replica" if given.replicas == 1 else f"{given.replicas} replicas"
-            url = f"{scheme}://{named[0] if named else 'localhost'}:{given.port}"
-            say(f"{count} behind {url}; the hall's own page, for you alone: {url}/hall?key={hall.operator}")
-        hall.watch()
-    except (RuntimeError, OSError) as error:
-        return refuse(error)
-    finally:
-        hall.stop()
-    return 0
+def announce(url: str, key: str, keys: Path) -> None:
+    """Print the address and, on a terminal alone, the lecturer's link with its QR code."""
+    print(f"The book: {url}")
+    if not sys.stdout.isatty():
+        print(f"The lecturer's link: {url}room/?key=KEY, with a key of {keys}", flush=True)
+        return
+    link = f"{url}room/?key={key}"
+    print(f"The lecturer's link, for you alone, which lets this browser open rooms: {link}")
+    code = qrcode.QRCode(border=2)
+    code.add_data(link)
+    code.print_ascii(invert=True)
+    sys.stdout.flush()
 
 
-def refuse(error: Exception) -> int:
-    """Say in one sentence why nothing is served."""
-    rule = f"TMPDIR must be a folder with room that can be written, got {error}"
-    print(rule if isinstance(error, OSError) else error, file=sys.stderr)
+def refuse(sentence: str) -> int:
+    """Print why nothing is served; return the exit code."""
+    print(sentence, file=sys.stderr)
     return 1
 
 
+def main() -> int:
+    """Serve until stopped; exit 1 with one sentence where that cannot be."""
+    given, keys = options(), default_path().with_name(KEYS)
+    try:
+        store, known = Store(), lecturer_keys(keys)
+        app = application(given.book, store, known, given.hosts.split())
+        if given.certificate:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(given.certificate, given.key)
+        listening = socket.create_server((given.address, given.port), backlog=BACKLOG)
+    except Unavailable as error:
+        used = f"another process serves these rooms ({default_path()})" if error.reason == "locked" else str(error)
+        return refuse(f"ROPE_LAB_ROOMS must be a file of this process alone, {used}: {error.__cause__}")
+    except ssl.SSLError as error:
+        return refuse(f"--certificate and --key must be PEM files that fit, got {error}")
+    except FileNotFoundError as error:
+        return refuse(f"--certificate and --key must be files, got {given.certificate} and {given.key}: {error}")
+    except OSError as error:
+        return refuse(f"--address and --port must be free here, got {given.address}:{given.port}: {error}")
+    except ValueError as error:
+        return refuse(str(error))
+    everywhere = given.address in ("0.0.0.0", "::")
+    host = (given.hosts.split() or [own_address() if everywhere else given.address])[0]
+    url = f"{'https' if given.certificate else 'http'}://{host}:{listening.getsockname()[1]}/"
+    announce(url, known[0], keys)
+    serve(app, listening, given.certificate, given.key)
+    return 0
+
+
 if __name__ == "__main__":
+    os.umask(0o077)
     sys.exit(main())

@@ -164,10 +164,9 @@ def app_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def app(app_records: Path) -> Iterator[str]:
-    """One server for the tests that do not mind who was there before, with records and rooms of its own."""
-    rooms = app_records.with_name("rooms.sqlite3")
+    """One server for the tests that do not mind who was there before, with records of its own."""
     entry = ROOT / "tests/support/app_with_jobs.py"
-    with served(entry, ROPE_LAB_RECORDS=str(app_records), ROPE_LAB_ROOMS=str(rooms)) as url:
+    with served(entry, ROPE_LAB_RECORDS=str(app_records)) as url:
         yield url
 
 

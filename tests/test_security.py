@@ -31,10 +31,10 @@ from rope_core.jobs.ending import last_words
 from tests.support import ROOT
 from tests.support.sources import dotted, imports, nodes, sources, tree
 from ui.figures.drawing import as_csv
+from ui.hall import store as rooms
 from ui.page import configs
 from ui.present import lessons
 from ui.present.rooms import room_name
-from ui.present.tally import Tally
 from ui.work import measured
 
 RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
@@ -83,7 +83,6 @@ LOADERS = {
     "pandas.read_pickle",
     "pd.read_pickle",
     "st.cache_data",
-    "st.cache_resource",
 }
 ARCHIVES = {"zipfile", "tarfile", "gzip", "bz2", "lzma", "zipimport", "xml", "lxml"}
 UNPACKERS = {"shutil.unpack_archive", "zlib.decompress", "zlib.decompressobj"}
@@ -119,7 +118,7 @@ def unpacking(node: ast.AST) -> Iterator[str]:
 # HTML that is no constant: the frame's script with the texts' words, a QR code's squares with an escaped label, a
 # film's buttons with its own name and the texts' words, and what escapes all that it is given.
 ESCAPED = {"legend(self.t)", "notes(self.view.lesson(), step, self.t)", "anchor(section)"}
-WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code", "saves(chart, self.t)"} | ESCAPED
+WRITTEN = {"access.script(self.t.lang) + symbols", "STYLE + access.STYLE", "code", "saves(chart, self.t)"} | ESCAPED
 
 
 def unescaped(node: ast.AST) -> Iterator[str]:
@@ -190,7 +189,7 @@ def jobs(node: ast.AST) -> Iterator[str]:
 Rule = Callable[[ast.AST], Iterator[str]]
 # These pack, as a proxy does, or read what their own server has packed, wheels that pip has checked, and archives
 # whose hashes npm's lock and Pyodide's hold.
-PACKING = {"deploy/proxy.py", "benchmarks/sessions.py", "tools/engines/__main__.py"}
+PACKING = {"ui/hall/files.py", "tools/engines/__main__.py"}
 PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py", "tools/book/scorm.py", "ui/film/static_scene.py"}
 GRADED = {"rope_core/grade/remote.py", "rope_core/comparisons/driver.py"}
 """Where text of a user runs: in a child process of `rope grade` or `rope compare`, or in the book's frame."""
@@ -247,7 +246,9 @@ def shared(source: ast.AST) -> Iterator[ast.FunctionDef]:
     """Functions whose results are kept for the process."""
     for node in nodes(source):
         if isinstance(node, ast.FunctionDef):
-            decorators = {ast.unparse(each).partition("(")[0].split(".")[-1] for each in node.decorator_list}
+            texts = [ast.unparse(each) for each in node.decorator_list]
+            # What is kept for a session alone is not shared.
+            decorators = {text.partition("(")[0].split(".")[-1] for text in texts if "scope='session'" not in text}
             if decorators & {"cache", "lru_cache", "cache_data", "cache_resource"}:
                 yield node
 
@@ -497,11 +498,12 @@ def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path
     before = os.umask(0o000)
     try:
         Store(tmp_path / "new" / "records.sqlite3").begin("one", {})
-        Tally(tmp_path / "class" / "rooms.sqlite3").host("room", "key")
+        rooms.Store(tmp_path / "class" / "rooms.sqlite3").close()
+        rooms.lecturer_keys(tmp_path / "class" / "lecturers.txt")
     finally:
         os.umask(before)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) >= 2
+    assert len(files) >= 3
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert {stat.S_IMODE(path.parent.stat().st_mode) for path in files} == {0o700}
     target = tmp_path / "mine"
@@ -511,7 +513,7 @@ def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path
     with pytest.raises(ValueError, match="path must be a file of records that can be written"):
         Store(link)
     with pytest.raises(Exception, match="unwritable"):
-        Tally(link).count("room", "q", 2)
+        rooms.Store(link)
     assert target.read_bytes() == b""
 
 

@@ -1,17 +1,17 @@
 """The Streamlit script: page config, language, and the list of pages by section."""
 
+import uuid
 from functools import partial
 
 import streamlit as st
 
 from ui.page.menu import ORDER, SECTIONS
-from ui.present import operator
 from ui.present.language import language
 from ui.present.view import DISPLAY, SESSION, STAGE
-from ui.present.visitor import identify
 from ui.served import film
 from ui.served.frame import draw
 from ui.text.words import Words
+from ui.work.jobs import OWNER, TAB, end
 
 
 def bare() -> bool:
@@ -21,10 +21,17 @@ def bare() -> bool:
     return display == STAGE or bool(st.context.is_embedded)
 
 
+@st.cache_resource(scope="session", on_release=end, show_spinner=False)
+def tab() -> str:
+    """Return a word for this session; Streamlit ends its work some time after its browser has gone."""
+    return uuid.uuid4().hex
+
+
 def main(first: str = "home") -> None:
     """Run the page that the address names; ``first`` is the one at the root."""
     film.register()
-    identify(st.session_state)
+    st.session_state.setdefault(TAB, tab())
+    st.session_state.setdefault(OWNER, st.context.ip_address or "here")
     t = Words(language(), "labels")
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")
     pages: dict[str, st.Page] = {}
@@ -35,10 +42,6 @@ def main(first: str = "home") -> None:
         t(f"section.{section}"): [pages[name] for name in names if name in pages] for section, names in ORDER.items()
     }
     shown = {section: links for section, links in menu.items() if links}
-    if operator.there():
-        title = Words(language(), operator.PAGE)("title")
-        own = st.Page(operator.draw, title=title, url_path=operator.PAGE, visibility="hidden")
-        next(iter(shown.values())).append(own)
     st.navigation(shown, position="hidden" if bare() else "sidebar", expanded=True).run()
 
 

@@ -85,14 +85,13 @@ class _Job:
     last_output: float = 0.0
     stderr: deque[bytes] = field(default_factory=deque)
     tab: str = ""
-    address: str = ""
 
 
 class Queue:
     """Runs jobs one after another, each owner in turn.
 
     Args:
-        waiting: jobs that may wait in all; more are refused. One address may have half as many waiting or running.
+        waiting: jobs that may wait in all; more are refused.
         per_owner: jobs that one owner may have waiting or running; more are refused.
         kept: finished jobs that are remembered.
 
@@ -116,7 +115,6 @@ class Queue:
         arguments: Sequence[str] = (),
         *,
         owner: str,
-        address: str = "",
         tab: str = "",
         title: str = "",
         env: Mapping[str, str] | None = None,
@@ -130,7 +128,6 @@ class Queue:
             module: importable module with a ``__main__`` part.
             arguments: its command line.
             owner: who asks; jobs of different owners take turns.
-            address: where the owner is; "" for this computer.
             tab: the page that waits for it; see ``leave``.
             title: a name for people.
             env: environment variables to add.
@@ -138,7 +135,7 @@ class Queue:
             silence_limit: seconds without a line of output after which it is taken for hung and killed.
             memory_limit: bytes of address space that it may take, or None.
 
-        Raises ValueError when the queue or the owner's or the address's share is full, or it is closed.
+        Raises ValueError when the queue or the owner's share is full, or it is closed.
         """
         if not all(part.isidentifier() for part in module.split(".")):
             raise reject("module", "a dotted module name", module)
@@ -150,7 +147,6 @@ class Queue:
         job = _Job(
             uuid.uuid4().hex, owner, title or module, command, dict(env or {}), limit, silence, memory_limit, tab=tab
         )
-        job.address = address
         with self._changed:
             if self._closed:
                 raise reject("queue", "open_queue", "closed")
@@ -160,9 +156,6 @@ class Queue:
             mine = [j for j in self._jobs.values() if j.owner == owner and j.state not in OVER]
             if len(mine) >= self._per_owner:
                 raise reject("owner", "owner_room", len(mine), limit=self._per_owner)
-            near = [j for j in self._jobs.values() if address and j.address == address and j.state not in OVER]
-            if len(near) >= max(1, self._limit // 2):
-                raise reject("address", "owner_room", len(near), limit=max(1, self._limit // 2))
             self._forget_old()
             self._jobs[job.id] = job
             if self._thread is None:
@@ -187,11 +180,11 @@ class Queue:
             _cancel(self._find(job_id))
             self._changed.notify_all()
 
-    def leave(self, tab: str, *, running: bool = False) -> None:
-        """Cancel the jobs that a page has left waiting, and on ``running`` the one that it has left running."""
+    def leave(self, tab: str) -> None:
+        """Cancel the jobs that a page has left, waiting or running."""
         with self._changed:
             for job in self._jobs.values():
-                if tab and job.tab == tab and (running or job.state == WAITING):
+                if tab and job.tab == tab and job.state not in OVER:
                     _cancel(job)
             self._changed.notify_all()
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
+from urllib.request import Request as Post
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import (
@@ -22,7 +27,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from rope_core.jobs import control
+from benchmarks.servers import ROOT
 from tests.conftest import CHROMIUM
 from ui.text.words import Words
 
@@ -35,6 +40,32 @@ PATIENCE = 180.0
 """Seconds that a test waits for what it asserts: a busy machine is slow, and a passing test waits for none of them."""
 expect.set_options(timeout=1000 * PATIENCE)
 T = TypeVar("T")
+
+
+BOOK_PAGES = ("home", "rotation", "clock", "inside", "config", "glossary")
+REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
+
+
+def built(folder: Path, *only: str) -> Path:
+    """Build the book, or some of its pages; skip the test where a piece of it cannot be had."""
+    command = [sys.executable, "-m", "tools.book", str(folder), *(["--only", *only] if only else [])]
+    written = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
+    if written.returncode:
+        text = written.stderr.strip().splitlines()[-1]
+        if not REQUIRED and text.startswith("book: "):
+            pytest.skip(text)
+        raise RuntimeError(written.stderr[-2000:])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder to be served, which has some pages of the book below it; one worker of a run builds it."""
+    folder = tmp_path_factory.mktemp("host")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        tmp_path_factory.getbasetemp().with_name("book").touch(exist_ok=False)
+    built(folder / "course/rope", *BOOK_PAGES)
+    return folder
 
 
 def address_has(page: Page, *parts: str) -> None:
@@ -160,10 +191,7 @@ def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         if context not in before:
             context.close()
     if "app" in request.fixturenames:
-        jobs = request.getfixturevalue("app_records").with_suffix(control.SUFFIX)
-        for job in control.ask(jobs):
-            with contextlib.suppress(ValueError):  # it has just ended by itself
-                control.ask(jobs, job["id"])
+        urlopen(Post(f"{request.getfixturevalue('app')}/jobs-of-tests", method="POST")).close()
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +19,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, Quiet, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
-from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, until
+from tests.browser.conftest import DESK, PHONE, Visit, address_has, built, holds, until
 from tests.support.reader import violations
 from tools.book import scorm
 from ui.book.frame import Book
@@ -31,36 +29,12 @@ from ui.present import lessons
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
-PAGES = ("home", "rotation", "clock", "inside", "config", "glossary")
-REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
 COMPILED = """async () => {
   for (const name of await caches.keys()) for (const key of await (await caches.open(name)).keys())
     if (key.url.endsWith("/python/compiled")) return (await (await caches.match(key)).arrayBuffer()).byteLength;
   return 0;
 }"""
 DRAWN = "() => [...document.querySelectorAll('.plot[data-drawn]')].map(box => [box.id, JSON.stringify(box.data)])"
-
-
-def built(folder: Path, *only: str) -> Path:
-    """Build the book, or some of its pages; skip the test where a piece of it cannot be had."""
-    command = [sys.executable, "-m", "tools.book", str(folder), *(["--only", *only] if only else [])]
-    written = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
-    if written.returncode:
-        text = written.stderr.strip().splitlines()[-1]
-        if not REQUIRED and text.startswith("book: "):
-            pytest.skip(text)
-        raise RuntimeError(written.stderr[-2000:])
-    return folder
-
-
-@pytest.fixture(scope="session")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder to be served, which has some pages of the book below it; one worker of a run builds it."""
-    folder = tmp_path_factory.mktemp("host")
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        tmp_path_factory.getbasetemp().with_name("book").touch(exist_ok=False)
-    built(folder / "course/rope", *PAGES)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -453,6 +427,7 @@ def test_a_new_edition_is_read_where_the_host_has_files_kept(browser: Browser, h
         page.wait_for_selector("html[data-kept]")
         for path in (first, tmp_path / "rope/edition.txt"):
             path.write_text(path.read_text("utf-8").replace(edition, "0" * 16), "utf-8")
+        (tmp_path / "rope" / f"assets-{edition}").rename(tmp_path / "rope" / f"assets-{'0' * 16}")
         page.reload()
         expect(page.locator("footer")).to_contain_text("edition 0000000000000000")
         page.wait_for_selector(READY)

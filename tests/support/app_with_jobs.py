@@ -1,17 +1,30 @@
-"""The app, with a socket through which a test ends the work that it has started."""
-
-import os
-from pathlib import Path
+"""The app, with an address at which a test ends the work that it has started."""
 
 import streamlit as st
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from app import ROOT, lifespan
-from rope_core.jobs import control
-from rope_core.jobs.queue import default_queue
-from ui.server.middleware import stack
-from ui.server.room import routes
+from rope_core.jobs.queue import OVER, default_queue
+from ui.served.early import Early
 
-# Who only reads this file, as the doctests do, has no records.
-if RECORDS := os.environ.get("ROPE_LAB_RECORDS"):
-    control.serve(default_queue(), Path(RECORDS).with_suffix(control.SUFFIX))
-app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=stack(), routes=routes())
+JOBS = "/jobs-of-tests"
+
+
+def cancel(_: Request) -> Response:
+    """Cancel all jobs."""
+    queue = default_queue()
+    for job in queue.all():
+        if job.state not in OVER:
+            queue.cancel(job.id)
+    return Response()
+
+
+app = st.App(
+    ROOT / "ui" / "main.py",
+    lifespan=lifespan,
+    middleware=[Middleware(Early)],
+    routes=[Route(JOBS, cancel, methods=["POST"])],
+)

@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ LEFT_OUT = (
 )
 LATER = "later.json"
 """The archive's list of the files that are fetched once Python reads them, with their sizes: weights."""
+ASSETS = re.compile(r'((?:href|src|content)="(?:[^"]*/)?)assets/')
+"""Where a page names the assets, whose folder has the edition's name: a browser may keep them for good."""
 SCRIPTS = Path(book.__file__).parent / "assets"
 KEYS = ROOT / "ui/present/stage.js"
 
@@ -69,12 +72,14 @@ def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> Non
     about.licences(folder, packages, numpy)
     about.write(folder, site_address)
     edition = digest(folder)
-    for page in folder.rglob("index.html"):
-        page.write_text(page.read_text("utf-8").replace(about.EDITION, edition), "utf-8")
+    for page in folder.rglob("*.html"):
+        text = page.read_text("utf-8").replace(about.EDITION, edition)
+        page.write_text(ASSETS.sub(rf"\1assets-{edition}/", text), "utf-8")
     code = assets / "code.js"
     code.write_text(code.read_text("utf-8").replace("VERSION", edition), "utf-8")
     (folder / "edition.txt").write_text(f"{edition}\n", "utf-8")
     shutil.copy(SCRIPTS / "sw.js", folder)
+    assets.rename(folder / f"assets-{edition}")
 
 
 def later(folder: Path) -> dict[str, int]:

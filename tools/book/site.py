@@ -175,9 +175,11 @@ def typeset(files: Iterable[Path], katex: Path) -> None:
     texts = {path: path.read_text("utf-8") for path in files}
     matches = (match for text in texts.values() for match in TEX.finditer(text))
     formulas = sorted({(unescape(match["latex"]), "display" in match["look"]) for match in matches})
+    from tools.book import pieces  # this module is loaded by Pyodide as well, which has no such programs
+
     script = [str(Path(__file__).parent / "katex.mjs"), str(katex / "dist/katex.mjs")]
     given = json.dumps([{"latex": latex, "display": display} for latex, display in formulas])
-    answer = subprocess.run(["node", *script], input=given, text=True, capture_output=True, check=True)
+    answer = subprocess.run([pieces.program("node"), *script], input=given, text=True, capture_output=True, check=True)
     rendered = dict(zip(formulas, json.loads(answer.stdout), strict=True))
     for path, text in texts.items():
 

@@ -179,8 +179,9 @@ class Book(Stage):
     def menu(self) -> None:
         """Draw the button beside the title, and what is behind it."""
         with self.places.folding("menu", escape(self.t("frame.menu"))):
-            with self.details(self.t("frame.present"), "present"):
-                self.talks()
+            with self.details(self.t("frame.present"), "present") as unfolded:
+                if unfolded:
+                    self.talks()
             if self.store.shared():
                 self.controls.geometry()
             self.button(self.t("frame.reset"), "reset", self.view.again, self.store)

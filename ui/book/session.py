@@ -10,7 +10,13 @@ from typing import Any
 
 from ui.book.content import Saved
 from ui.book.frame import Book, folder
+from ui.book.hall import ROOMS
 from ui.book.nodes import changes, live, marks
+from ui.present.lessons import Lesson
+from ui.present.view import LOADED
+
+OWN_LESSON: list[Lesson] = []
+"""The reader's own lesson file, for the next page of this visit."""
 
 
 class Reading:
@@ -22,6 +28,7 @@ class Reading:
         address: of the book, for links that are handed on.
         values: what the reader has set on other pages of this visit.
         query: the link's parameters.
+        rooms: the address of a service of rooms, where this browser holds a lecturer's key; "" without one.
         known: the marks of the page as it was built, by id; the stage, where the figure that leads is in no part,
             knows none of them.
     """
@@ -35,8 +42,11 @@ class Reading:
         values: Mapping[str, Any],
         query: Mapping[str, str],
         known: Mapping[str, str],
+        rooms: str = "",
     ) -> None:
-        self.session: dict[Any, Any] = {"values": dict(values), "book.address": address}
+        self.session: dict[Any, Any] = {"values": dict(values), "book.address": address, ROOMS: rooms}
+        if OWN_LESSON:
+            self.session[LOADED] = OWN_LESSON[-1]
         self.page = Book(name, lang, self.session, root, dict(query))
         self.known = {} if self.page.view.stage else dict(known)
 
@@ -61,6 +71,7 @@ class Reading:
         """Do what a control asks for with the JSON that it gives; return the answer, or a file to be saved."""
         staged = self.page.view.stage
         saved = self.page.act(key, json.loads(given))
+        OWN_LESSON[:] = filter(None, [self.session.get(LOADED)])
         if isinstance(saved, Saved):
             content = b64encode(saved.content).decode("ascii")
             return json.dumps({"save": {"name": saved.name, "mime": saved.mime, "content": content}})

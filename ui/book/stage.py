@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from html import escape
 
-from ui.book.learning import Learning
+from ui.book.hall import ROOMS, Hall
 from ui.book.nodes import Node
 from ui.page import tasks
 from ui.present import lessons
@@ -22,7 +22,7 @@ CONTROLS = "stage.open"
 """Whether the session's stage has the controls below the figure."""
 
 
-class Stage(Learning):
+class Stage(Hall):
     """What a lesson adds to a page, and what the presentation display leaves of it."""
 
     view: View
@@ -61,6 +61,10 @@ class Stage(Learning):
             if step:
                 self._press("stage-notes", t("notes"))
                 self.places.add("write", notes(lesson, step, t), key="notes")
+            if self.session.get(ROOMS):
+                with self.details(t("qr"), "qr") as unfolded:
+                    if unfolded:
+                        self.audience(t)
             with self.details(t("talks"), "talks", lazy=False):
                 self.talks()
             self._press("stage-leave", t("leave"), lambda: self.view.present(on=False))
@@ -79,6 +83,8 @@ class Stage(Learning):
                 self._step(t, lesson, 1)
                 for name, number in (("first", self.view.earliest()), ("last", len(lesson.steps))):
                     self._press(f"stage-{name}", t(name), partial(self.view.move, number))
+        if self.view.stage:
+            self.followed(t, text if step else "", self.question())
 
     def _step(self, t: Words, lesson: Lesson, by: int) -> None:
         name = "next" if by > 0 else "previous"
@@ -120,7 +126,9 @@ class Stage(Learning):
             verdict = tasks.judged(words, choices, question.chosen, right)
             with self.row():
                 self.write(f"{'✓' if question.chosen == right else '✗'} **{plain(verdict, 600)}**")
-                self._press("stage-again", words("again"), question.forget)
+                if not self.room:
+                    self._press("stage-again", words("again"), question.forget)
+            self.counted_votes(question)
             return
 
         def choose(choice: int) -> None:
@@ -129,11 +137,11 @@ class Stage(Learning):
 
         self.choices("choices", question.texts, None, choose)
         if self.view.stage:
-            self._press("stage-reveal", words("reveal_here"), question.see)
+            self._press("stage-reveal", words("reveal" if self.room else "reveal_here"), question.see)
         self.caption(words("how_stage" if self.view.stage else "how"))
 
     def talks(self) -> None:
-        """Draw buttons for what can be presented: this page, and the shipped talks."""
+        """Draw what can be presented: this page, the shipped talks, a lesson file; and in a hall the room."""
         t = Words(self.t.lang, "stage")
         if not self.view.stage:
             self.button(t("present_page"), "present.page", self.view.present, look="primary")
@@ -142,6 +150,8 @@ class Stage(Learning):
             if talk:
                 self.button(summary(talk, t), f"present.{name}", self.view.begin, name)
         self.caption(t("arrows"))
+        self.own_lesson(t)
+        self.open_room(t)
 
     # ---- what the stage leaves of a page ---------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The panel that starts a presentation: this page, a shipped talk, or a lecturer's own file; and the room."""
+"""The panel that starts a presentation: this page, a shipped talk, or a lecturer's own file."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from ui.page.sentences import sentence
 from ui.present import lessons
 from ui.present.lessons import BadLesson, Lesson, Problem
-from ui.present.rooms import room_name
-from ui.present.steps import summary
-from ui.present.view import LOADED, OWN, ROOM, View
+from ui.present.steps import described, summary
+from ui.present.view import LOADED, OWN, View
 from ui.text.words import Words
 
-PROBLEM, FILE, ROOM_BOX, ROOM_GIVEN = "panel.problem", "panel.file", "panel.room", "panel.room_given"
+PROBLEM, FILE = "panel.problem", "panel.file"
 # The label says the limit; Streamlit's own line would say another.
 ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 
 
 def panel(view: View) -> None:
-    """Buttons for what can be presented, the room's name, and the box for a file."""
+    """Buttons for what can be presented, and the box for a file."""
     t = Words(view.lang, "stage")
     if not view.stage and st.button(t("present_page"), key="panel.page", type="primary", width="stretch"):
         view.present()
@@ -44,25 +42,7 @@ def panel(view: View) -> None:
     for name in lessons.talks()[-1:]:
         data = lessons.shipped(view.lang, "talks", name)
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
-    room(view, t)
-
-
-def room(view: View, t: Words) -> None:
-    """Draw the box for the room's name."""
-    if ROOM_BOX not in st.session_state:
-        st.session_state[ROOM_BOX] = view.room
-    st.text_input(t("room"), key=ROOM_BOX, max_chars=40, help=t("room_help"), on_change=enter, args=(view,))
-    if st.session_state.pop(ROOM_GIVEN, False):
-        st.warning(t("room_bad"))
-
-
-def enter(view: View) -> None:
-    """Take the room that the box names; a name that is none changes nothing."""
-    text = str(st.session_state.get(ROOM_BOX) or "").strip()
-    try:
-        view.put(ROOM, room_name(text) if text else "")
-    except ValueError:
-        st.session_state[ROOM_GIVEN] = True
+    st.caption(t("room_elsewhere"))
 
 
 def take() -> None:
@@ -75,9 +55,3 @@ def take() -> None:
         st.session_state[LOADED] = lessons.load(file.getvalue(), OWN)
     except BadLesson as bad:
         st.session_state[PROBLEM] = bad.problem
-
-
-def described(problem: Problem, t: Words) -> str:
-    """Return a problem of a lesson file in the page's language, with its step."""
-    text = sentence(problem.key, problem.given, t)
-    return t("lesson.at_step", step=problem.step, problem=text) if problem.step else text

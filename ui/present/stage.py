@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from ipaddress import ip_address
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from socket import AF_INET, SOCK_DGRAM, socket
-from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
 from ui.page.controls import Controls, Place
 from ui.page.store import Store
 from ui.present import panel, predict, qr
+from ui.present.addresses import local
 from ui.present.language import language_switch
 from ui.present.lessons import Step
 from ui.present.steps import is_long, notes, sentence
@@ -92,9 +90,7 @@ class Stage:
 
     def _show_code(self) -> None:
         """Draw the audience's QR code of this view, as large as the screen allows."""
-        room = self.view.room
         url = self.link(self.view.query(audience=True))
-        url = in_room(url, room, self.t.lang) if room else url
         code = qr.image(url, self.t("qr_alt", url=url))
 
         @st.dialog(self.t("qr_title"), width="large")
@@ -104,11 +100,9 @@ class Stage:
             else:
                 with st.container(key="stage-qr"):
                     st.html(code)
-            if room:
-                st.markdown(f"**{self.t('room_shown', room=plain(room))}**")
             st.code(url, language=None, wrap_lines=True)
             if local(url):
-                st.caption(self.t("qr_local", address=own_address()))
+                st.caption(self.t("qr_local"))
 
         dialog()
 
@@ -194,8 +188,6 @@ def headline(own: Words, view: View, store: Store) -> None:
             for name, number in (("first", view.earliest()), ("last", len(lesson.steps))):
                 st.button(t(name), key=f"stage-{name}", on_click=view.move, args=(number,))
     ask(view, store)
-    if view.room:
-        predict.share(view, text if step else "", step, lesson.id if lesson else "")
 
 
 def step_button(view: View, t: Words, by: int) -> None:
@@ -242,35 +234,3 @@ def strip(view: View, store: Store) -> None:
             step_button(view, t, -1)
             step_button(view, t, 1)
             st.button(t("end"), key="stage-end", on_click=view.end, type="tertiary")
-
-
-def in_room(url: str, room: str, lang: str) -> str:
-    """Return the address of a room's page on the server that a page's address names.
-
-    >>> in_room("https://rope.example/lab/clock?factor=4", "physik-2", "zh")
-    'https://rope.example/lab/room/physik-2?lang=zh'
-    """
-    parts = urlsplit(url)
-    path = parts.path.rpartition("/")[0]
-    return urlunsplit((parts.scheme, parts.netloc, f"{path}/room/{quote(room)}", urlencode({"lang": lang}), ""))
-
-
-def own_address() -> str:
-    """Return this computer's address on its network; 127.0.0.1 where it has none. Nothing is sent."""
-    with socket(AF_INET, SOCK_DGRAM) as probe, suppress(OSError):
-        probe.connect(("192.0.2.1", 9))  # an address for documentation: choosing the way there names our own
-        return str(probe.getsockname()[0])
-    return "127.0.0.1"
-
-
-def local(url: str) -> bool:
-    """Whether an address leads to the computer itself.
-
-    >>> local("http://127.0.0.1:8501/clock"), local("https://rope.example/clock")
-    (True, False)
-    """
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

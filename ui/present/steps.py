@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from ui.present.lessons import Lesson, Predict, Step
+from ui.page.sentences import sentence as written
+from ui.present.lessons import Lesson, Predict, Problem, Step
 from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.session import Session
@@ -71,6 +72,12 @@ def is_long(text: str) -> bool:
 def summary(lesson: Lesson, t: Words) -> str:
     """Return a lesson in one line: title, minutes, steps."""
     return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
+
+
+def described(problem: Problem, t: Words) -> str:
+    """Return a problem of a lesson file in the page's language, with its step."""
+    text = written(problem.key, problem.given, t)
+    return t("lesson.at_step", step=problem.step, problem=text) if problem.step else text
 
 
 def notes(lesson: Lesson | None, step: Step, t: Words) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -21,14 +20,11 @@ DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
 STEP = Field("step", "int")
 TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talks()))
 ROOM = Field("room", "text", "")
-LEAD = Field("lead", "text", "")
-"""The key of the lecturer's rooms: in the lecturer's own address, and in no link that is handed on."""
 HIDE = Field("hide", "text", "")
 OPEN = Field("open", "text", "")
 """The sections that are unfolded, with commas between, or ``all``."""
-FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, LEAD, HIDE, OPEN)}
+FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, HIDE, OPEN)}
 UNKNOWN_SHOWN = 3
-KEY = re.compile(r"[0-9a-f]{32}")
 
 SESSION = "view"
 """The session's dict of explicit values, by field name."""
@@ -76,7 +72,7 @@ class View:
 
     @property
     def room(self) -> str:
-        """The room whose tally answers count in; "" without one."""
+        """The room of a hall in which a class answers; "" without one."""
         return str(self.get(ROOM))
 
     @property
@@ -101,16 +97,10 @@ class View:
         number: int | None = self.get(STEP)
         return number
 
-    @property
-    def lead(self) -> str:
-        """The key of the lecturer's rooms; "" where there is none yet."""
-        return str(self.get(LEAD))
-
-    def query(self, *, audience: bool = False, lead: bool = False) -> dict[str, str]:
-        """Return the explicit values as URL parameters; an ``audience`` has no stage, and its key only on ``lead``."""
+    def query(self, *, audience: bool = False) -> dict[str, str]:
+        """Return the explicit values as URL parameters; an ``audience`` has no stage."""
         own = self.get(TALK) == OWN
         left_out = (DISPLAY.name, *((STEP.name, TALK.name) if own else ())) if audience else ()
-        left_out += () if lead else (LEAD.name,)
         return {name: str(value) for name, value in self.values.items() if name not in left_out}
 
     def lesson(self) -> Lesson | None:
@@ -146,8 +136,6 @@ class View:
             self.put(FIELDS[name], value)
         if ROOM.name in values:
             notes += self._read_room(str(values[ROOM.name]))
-        if not KEY.fullmatch(self.lead):
-            self.put(LEAD, "")
         if OPEN.name in values:
             names = (ALL, *sections(self.lang, self.page))
             self.put(OPEN, ",".join(name for name in self.get(OPEN).split(",") if name in names))

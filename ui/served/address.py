@@ -55,7 +55,7 @@ class Address:
 
     def query(self) -> dict[str, str]:
         """Return the explicit values, the language and the view as URL parameters."""
-        return self.store.query() | {"lang": self.view.lang} | self.view.query(lead=True)
+        return self.store.query() | {"lang": self.view.lang} | self.view.query()
 
     def link(self, shown: Mapping[str, str] | None = None) -> str:
         """Return the address, as the browser reaches it, of these values; ``shown``: the parameters of the view."""

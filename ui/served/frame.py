@@ -8,7 +8,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -28,7 +28,6 @@ from ui.served import access, ahead, film
 from ui.served.address import Address
 from ui.served.content import Content
 from ui.served.controls import Controls
-from ui.text.escape import plain
 from ui.text.words import Words
 
 STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
@@ -91,10 +90,6 @@ class Served(Content):
             language_switch()
             st.fragment(self._menu)()
         claim = "" if self.claim_in_film else self.t("claim")
-        if room := self.view.room:
-            # In the claim's own element: with one more, React builds what follows anew; the keyboard loses its place.
-            join = Words(self.view.lang, "predict")("join", room=plain(room))
-            claim = f"**[{join}](./room/{quote(room)}?{urlencode({'lang': self.view.lang})})**\n\n{claim}"
         if claim:
             st.markdown(claim)
         if self.t.has("task"):

@@ -21,7 +21,7 @@ from rope_core.lab.records import Record
 from rope_core.lab.shape import Shape
 from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
-from ui.work.jobs import active, address, latest, memory_limit, own, owner, queue, tab
+from ui.work.jobs import active, latest, memory_limit, own, owner, queue, tab
 from ui.work.session import Session, Unfit
 
 MODULE = "rope_core.lab.job"
@@ -208,7 +208,6 @@ def start(session: Session, panel: str, wanted: Request, title: str) -> None:
             MODULE,
             [wanted.kind, "-"],
             owner=owner(session),
-            address=address(session),
             tab=tab(session),
             title=title,
             memory_limit=memory_limit(),

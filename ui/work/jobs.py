@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 
@@ -13,9 +12,8 @@ from rope_core.jobs.queue import Status
 from ui.work.session import Session
 
 JOBS, SEEN, OWNER = "work.jobs", "work.seen", "work.owner"
-# Where the frame notes the browser, the address and the tab of a session.
-VISITOR, ADDRESS, TAB = "visitor", "visitor.address", "visitor.tab"
-WAITS, RUNS = 10.0, 60.0
+TAB = "work.tab"
+"""The session's word for the page that waits for its work."""
 
 
 @lru_cache(maxsize=1)
@@ -29,13 +27,8 @@ def gpu() -> bool:
 
 
 def owner(session: Session) -> str:
-    """Return a word that tells this browser's work from that of others."""
-    return str(session.setdefault(OWNER, session.get(VISITOR) or uuid.uuid4().hex))
-
-
-def address(session: Session) -> str:
-    """Return a word for the address from which work is started; "" for this computer."""
-    return str(session.get(ADDRESS, ""))
+    """Return a word for whose work it is, the same after a reload where the frame knows the reader's address."""
+    return str(session.setdefault(OWNER, uuid.uuid4().hex))
 
 
 def tab(session: Session) -> str:
@@ -48,10 +41,9 @@ def memory_limit() -> int | None:
     return None if gpu() else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def end_with_their_tabs(when_left: Callable[[float, Callable[[str], None]], None]) -> None:
-    """Let waiting jobs end WAITS seconds after their tab, and a running one RUNS seconds after it."""
-    when_left(WAITS, lambda name: jobs.default_queue().leave(name))
-    when_left(RUNS, lambda name: jobs.default_queue().leave(name, running=True))
+def end(name: str) -> None:
+    """End the work that the page of this name waits for: it has gone."""
+    jobs.default_queue().leave(name)
 
 
 def own(session: Session) -> dict[str, str]:

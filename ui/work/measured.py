@@ -13,7 +13,7 @@ from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.records import Result, Store, default_path
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import Status
-from ui.work.jobs import address, gpu, memory_limit, own, owner, tab
+from ui.work.jobs import gpu, memory_limit, own, owner, tab
 from ui.work.session import Session
 
 PLACE = "benchmark"
@@ -122,7 +122,6 @@ def start(session: Session, what: str, case: Case, only: Iterable[str], rounds: 
         "rope_core.cli.bench",
         line,
         owner=owner(session),
-        address=address(session),
         tab=tab(session),
         title=title,
         memory_limit=memory_limit(),

@@ -13,7 +13,7 @@ import pytest
 
 from rope_core.jobs import queue as jobs
 from tests.support import ROOT
-from tests.support.nginx import alive, wait_until
+from tests.support.waiting import alive, wait_until
 
 Submit = Callable[..., str]
 
@@ -146,13 +146,18 @@ def test_owners_take_turns(env: dict[str, str]) -> None:
     queue.close()
 
 
+def test_what_a_page_has_left_ends_and_nothing_else(env: dict[str, str]) -> None:
+    with contextlib.closing(jobs.Queue(per_owner=5)) as queue:
+        running, waiting = (queue.submit("job_sleepy", owner="a", tab="gone", env=env) for _ in range(2))
+        other = queue.submit("job_good", owner="a", tab="here", env=env)
+        wait_until(lambda: queue.status(running).state == "running")
+        queue.leave("")
+        queue.leave("gone")
+        assert queue.wait(running, 30).state == queue.wait(waiting, 30).state == "cancelled"
+        assert queue.wait(other, 60).state == "done"
+
+
 def test_full_queues_refuse(env: dict[str, str]) -> None:
-    with contextlib.closing(jobs.Queue(waiting=4)) as shared:
-        for owner in "ab":
-            shared.submit("job_sleepy", owner=owner, address="one", env=env)
-        with pytest.raises(ValueError, match="address must be below 2 jobs waiting or running, got 2"):
-            shared.submit("job_sleepy", owner="c", address="one")
-        shared.submit("job_sleepy", owner="c", address="other", env=env)
     queue = jobs.Queue(waiting=2, per_owner=2)
     first = queue.submit("job_sleepy", owner="a", env=env)
     wait_until(lambda: queue.status(first).state == "running")

@@ -13,7 +13,7 @@ from tests.support import ROOT
 from ui.page.menu import declaration
 from ui.present import lessons
 from ui.present.lessons import BadLesson, Predict, Problem, load
-from ui.present.panel import described
+from ui.present.steps import described
 from ui.text.words import Words, labels
 
 STEP = '[[steps]]\npage = "clock"\nsay = "Look."\n'

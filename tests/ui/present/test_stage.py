@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.support import films
 from tests.test_pages import opened
 from ui.present import lessons, qr
-from ui.present.stage import local
+from ui.present.addresses import local
 from ui.present.view import GOING, LOADED, View
 
 LESSON = b"""

@@ -194,9 +194,9 @@ def test_the_page_says_how_its_work_goes(queue: jobs.Queue) -> None:
 
 
 def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: dict[str, Card]) -> None:
-    before: dict[str, Any] = {work.VISITOR: "browser"}
-    beside: dict[str, Any] = {work.VISITOR: "another"}
-    after: dict[str, Any] = {work.VISITOR: "browser", work.TAB: "tab"}
+    before: dict[str, Any] = {work.OWNER: "browser"}
+    beside: dict[str, Any] = {work.OWNER: "another"}
+    after: dict[str, Any] = {work.OWNER: "browser", work.TAB: "tab"}
     slow = extrapolated.request("sweep", documents=1)
     extrapolated.start(before, "sweep", slow, "slow")
     while not (status := work.latest(before, "sweep")) or not status.results:
@@ -208,7 +208,7 @@ def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: d
     assert work.own(after) == work.own(before)
     result = extrapolated.seen(after, "sweep", slow)
     assert result is not None and result.origin == extrapolated.GOING
-    queue.leave("tab", running=True)
+    queue.leave("tab")
     assert finished(queue, before).state == jobs.CANCELLED, "it ends with the page that looks at it now"
     extrapolated.start(after, "sweep", slow, "anew")
     assert work.own(after) != work.own(before)

@@ -17,6 +17,9 @@ const shell = () => {
 shell();
 const told = new Map(), figures = new Map(), seen = new WeakMap();
 
+/** The address of the rooms, where this browser holds a lecturer's key. */
+const rooms = () => (/\brope_hall=1\b/.test(kept(() => document.cookie) ?? "") ? new URL("room/", new URL(book, here)).href : "");
+
 const element = (id) => document.getElementById(id);
 const decoded = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
@@ -138,6 +141,7 @@ function answered({ tree, told: now, query, values, save, page: name, folder, ti
     restored(box);
   }
   address(query);
+  if (rooms()) import("./hall.js").then(({ follow }) => follow(send));
 }
 
 function keep({ name, mime, content }) {
@@ -227,7 +231,7 @@ function ask() {
   const marks = Object.fromEntries([...document.querySelectorAll("#page, #page [data-mark]")].map((box) => [box.id, box.dataset.mark]));
   [busy, opening] = [true, opening + 1];
   worker.postMessage({ open: {
-    name: page, lang, root, address: new URL(book, here).href, known: marks,
+    name: page, lang, root, address: new URL(book, here).href, known: marks, rooms: rooms(),
     values: kept(() => JSON.parse(sessionStorage.getItem("values"))) ?? {}, query: Object.fromEntries(new URLSearchParams(location.search)),
   } });
 }

@@ -27,7 +27,9 @@ const keep = async (request) => {
 
 self.addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 self.addEventListener("fetch", (event) => {
-  if (event.request.method === "GET" && event.request.url.startsWith(self.registration.scope)) event.respondWith(keep(event.request));
+  const { method, url } = event.request, { scope } = self.registration;
+  // What a room shows is never kept.
+  if (method === "GET" && url.startsWith(scope) && !url.startsWith(`${scope}room/`)) event.respondWith(keep(event.request));
 });
 // What the first visit had loaded before this file was there.
 self.addEventListener("message", (event) => event.waitUntil(current().then(() => Promise.allSettled(event.data.map(keep)))

@@ -1,0 +1,132 @@
+"""What a hall adds to the book: a lesson file, a room's line and what its phones get, the count once it is out."""
+
+import json
+from html import unescape
+from typing import Any
+
+import pytest
+
+from ui.book import session as module
+from ui.book.frame import Book
+from ui.book.hall import ROOMS
+from ui.book.nodes import Node
+from ui.book.session import Reading
+from ui.present import lessons
+from ui.present.lessons import Predict, Step
+from ui.text.words import Words
+
+SERVICE = "https://rope.example/room/"
+
+
+def opened(name: str = "rotation", rooms: str = SERVICE, **query: str) -> Book:
+    return Book(name, "en", {ROOMS: rooms}, "../", {"lang": "en"} | query)
+
+
+def node(book: Book, kind: str) -> Node | None:
+    return next((each for each in book.places.root.all() if each.kind == kind), None)
+
+
+def there(book: Book, kind: str) -> Node:
+    each = node(book, kind)
+    assert each, kind
+    return each
+
+
+def shown(book: Book) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(there(book, "stage-room").attributes["data-show"])
+    return content
+
+
+def asking() -> tuple[Step, Predict]:
+    lesson = lessons.page_lesson("en", "rotation")
+    assert lesson
+    step = next(step for step in lesson.steps if step.predict)
+    assert step.predict
+    return step, step.predict
+
+
+@pytest.fixture
+def stage() -> Book:
+    return opened(display="stage", room="physics-2", step=str(asking()[0].number))
+
+
+def test_phones_get_the_question_and_no_answer_before_it_is_out(stage: Book) -> None:
+    step, predict = asking()
+    question = {"lang": "en", "say": "", "id": f"rotation/{step.number}", "question": predict.question}
+    assert shown(stage) == question | {"choices": list(predict.choices)}
+    stage.act(there(stage, "button stage-reveal").id, "")
+    assert shown(stage) == question | {"choices": list(predict.choices), "say": step.say, "answer": predict.answer}
+    assert node(stage, "button stage-again") is None, "what is out in a room stays out"
+
+
+def test_the_count_is_written_once_it_comes_and_puts_the_answer_out(stage: Book) -> None:
+    _, predict = asking()
+    votes = [3 * (k == predict.answer) + 1 for k in range(len(predict.choices))]
+    room = there(stage, "stage-room")
+    stage.act(room.id, {"id": shown(stage)["id"], "votes": votes})
+    sentence = f"{votes[predict.answer]} of {sum(votes)}"
+    assert sentence in unescape(stage.places.root.written()) and shown(stage)["answer"] == predict.answer
+
+
+def test_other_steps_are_their_sentence_and_the_claim_is_nothing() -> None:
+    lesson = lessons.page_lesson("en", "rotation")
+    assert lesson
+    plain = next(step for step in lesson.steps if not step.predict)
+    assert shown(opened(display="stage", room="a", step=str(plain.number))) == {"lang": "en", "say": plain.say}
+    assert shown(opened(display="stage", room="a")) == {"lang": "en", "say": ""}
+
+
+def test_without_a_service_there_is_no_room() -> None:
+    book = opened(rooms="", display="stage", room="physics-2")
+    assert node(book, "stage-room") is None and node(book, "form") is None and node(book, "popover") is not None
+    assert "code.svg" not in book.places.root.written()
+
+
+def test_a_room_is_opened_named_and_left() -> None:
+    book, t = opened(display="stage"), Words("en", "stage")
+    form = there(book, "form")
+    book.act(form.id, "no room!")
+    assert t("room_bad") in unescape(book.places.root.written()) and "room" not in book.query()
+    book.act(form.id, " Physics-２ ")
+    assert book.query()["room"] == "physics-2"
+    text = unescape(book.places.root.written())
+    assert t("room_bad") not in text and f'href="{SERVICE}physics-2/votes.csv"' in text
+    assert f"{SERVICE}code.svg?text=https%3A%2F%2Frope.example%2Froom%2Fphysics-2%3Flang%3Den" in text
+    assert t("room_local") not in text, "phones reach it"
+    close = there(book, "button room-close")
+    assert close.attributes["data-room"] == f"{SERVICE}physics-2"
+    book.act(close.id, "")
+    assert "room" not in book.query() and node(book, "stage-room") is None
+
+
+def test_an_address_of_this_computer_is_warned_of() -> None:
+    book = opened(rooms="http://127.0.0.1:8080/room/", display="stage", room="a")
+    assert Words("en", "stage")("room_local") in unescape(book.places.root.written())
+
+
+LESSON = """title = "Mine"
+minutes = 5
+[[steps]]
+page = "clock"
+say = "My own sentence."
+[[steps]]
+page = "rotation"
+say = "And another page."
+"""
+
+
+def test_a_lesson_file_is_read_begun_and_kept_on_the_next_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "OWN_LESSON", [])
+    reading = Reading("rotation", "en", "../", "https://rope.example/", {}, {"display": "stage", "lang": "en"}, {})
+    key = next(each for each in reading.page.places.acts if each.endswith("present.file"))
+    broken = [*b"title = 3"]
+    reading.act(key, json.dumps(["mine.toml", broken]))
+    assert Words("en", "stage")("problem") in unescape(reading.page.places.root.written())
+    reading.act(key, json.dumps(["mine.toml", [*LESSON.encode()]]))
+    assert Words("en", "stage")("problem") not in unescape(reading.page.places.root.written())
+    begin = next(each for each in reading.page.places.acts if each.endswith("present.own"))
+    reading.act(begin, '""')
+    assert reading.page.name == "clock" and "My own sentence." in reading.page.places.root.written()
+    query = {"display": "stage", "lang": "en", "talk": "own", "step": "2"}
+    other = Reading("rotation", "en", "../", "https://rope.example/", {}, query, {})
+    assert "And another page." in other.page.places.root.written()

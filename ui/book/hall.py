@@ -1,0 +1,142 @@
+"""What a hall adds to the book: a lecturer's own lesson file, and a room whose phones follow and vote."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ui.book.learning import Learning
+from ui.figures.tally import finding
+from ui.page.frame import File
+from ui.present import lessons
+from ui.present.addresses import local
+from ui.present.lessons import BadLesson, Lesson, Problem
+from ui.present.rooms import room_name
+from ui.present.steps import Prediction, described, summary
+from ui.present.view import LOADED, OWN, ROOM, View
+from ui.text.escape import plain
+from ui.text.words import Words
+
+ROOMS = "hall.rooms"
+"""The session's address of a service of rooms that knows this browser for a lecturer's; absent without one."""
+PROBLEM, REFUSED, VOTES = "hall.problem", "hall.refused", "hall.votes"
+"""What is wrong with a lesson file; whether a room's name was none; a question's votes by choice, by question."""
+EXAMPLE = "lecture"
+
+
+class Hall(Learning):
+    """The parts of *Present* that a lecturer brings along: a lesson file, and a room of a hall."""
+
+    view: View
+
+    @property
+    def room(self) -> str:
+        """The name of the room that this reader leads; "" without one."""
+        return self.view.room if self.session.get(ROOMS) else ""
+
+    def own_lesson(self, t: Words) -> None:
+        """Draw the box for a lesson file, what is wrong with it, and the way to begin it."""
+
+        def take(file: File) -> None:
+            self.session.pop(PROBLEM, None)
+            try:
+                self.session[LOADED] = lessons.load(file.getvalue(), OWN)
+            except BadLesson as bad:
+                self.session[PROBLEM] = bad.problem
+
+        self.upload(f"{t('own')}: {t('upload')}", "present.file", 1, take)
+        problem: Problem | None = self.session.get(PROBLEM)
+        if problem:
+            self.note(f"{t('problem')} {described(problem, t)}", "error")
+        own: Lesson | None = self.session.get(LOADED)
+        if own:
+            self.button(summary(own, t), "present.own", self.view.begin, OWN)
+        data = lessons.shipped(self.t.lang, "talks", EXAMPLE).decode()
+        self.download(t("example"), data, f"{EXAMPLE}.toml", "application/toml", "present.example")
+
+    def open_room(self, t: Words) -> None:
+        """Draw the box for a room's name; below it the room that is open, with what it offers."""
+        if not self.session.get(ROOMS):
+            return
+
+        def enter(text: str) -> None:
+            self.session[REFUSED] = False
+            try:
+                self.view.put(ROOM, room_name(text.strip()))
+            except ValueError:
+                self.session[REFUSED] = True
+
+        self.form(t("room"), t("room_open"), "present.room", enter, hint=t("room_example"))
+        if self.session.get(REFUSED):
+            self.note(t("room_bad"), "error")
+        if not self.room:
+            self.caption(t("room_help"))
+            return
+        self.audience(t)
+        address = f"{self.session[ROOMS]}{quote(self.room)}"
+        with self.row():
+            self.places.add("write", f'<a href="{escape(address)}/votes.csv" download>{escape(t("room_votes"))}</a>')
+            node = self.places.put(
+                "button room-close",
+                "present.close",
+                f'<button type="button" data-act="{{act}}">{escape(t("room_close"))}</button>',
+                lambda _: self.view.put(ROOM, ""),
+            )
+            node.attributes = {"data-room": address}
+
+    def audience(self, t: Words) -> None:
+        """Draw the QR code of the room, or of this view, with its address."""
+        if self.room:
+            address = f"{self.session[ROOMS]}{quote(self.room)}?{urlencode({'lang': self.t.lang})}"
+            self.write(f"**{t('room_shown', room=plain(self.room))}**")
+        else:
+            address = self.link()
+        code = f"{self.session[ROOMS]}code.svg?{urlencode({'text': address})}"
+        alt = escape(t("qr_alt", url=address))
+        self.places.add("qr-code", f'<img src="{escape(code)}" alt="{alt}"><p>{escape(address)}</p>', key="qr")
+        if local(address):
+            self.note(t("room_local"), "warning")
+
+    def link(self) -> str:
+        """Return the address of this view."""
+        raise NotImplementedError
+
+    def followed(self, t: Words, sentence: str, question: Prediction | None) -> None:
+        """Draw the room's line, with what hall.js has the room's phones show: the step, and no answer before it is out.
+
+        Phones show nothing that is beside the question here, which could answer it.
+        """
+        if not self.room:
+            return
+        words = Words(self.t.lang, "predict")
+        content: dict[str, Any] = {"lang": self.t.lang, "say": sentence}
+        if question:
+            content |= {"id": question.id, "question": question.predict.question}
+            content |= {"choices": list(question.predict.choices)}
+            content |= {"answer": question.predict.answer} if question.seen else {"say": ""}
+        name = escape(t("room_shown", room=self.room))
+        node = self.places.add("stage-room", f'<span>{name}</span> <span class="voters"></span>', key="room")
+        node.attributes = {
+            "data-room": f"{self.session[ROOMS]}{quote(self.room)}",
+            "data-show": json.dumps(content, ensure_ascii=False),
+            "data-answers": words("answers", count="{count}") if question else "",
+            "data-lost": words("phone.lost"),
+            "data-taken": t("room_taken"),
+        }
+        votes: dict[str, list[int]] = self.session.setdefault(VOTES, {})
+
+        def count(given: Any) -> None:
+            votes[str(given["id"])] = [int(each) for each in given["votes"]]
+            # After a reload the room still knows that the answer is out.
+            if question and question.id == given["id"]:
+                question.see()
+
+        self.places.act(node.id, count)
+
+    def counted_votes(self, question: Prediction) -> None:
+        """Write how the room has voted, once its count is there."""
+        votes = self.session.get(VOTES, {}).get(question.id)
+        if self.room and votes:
+            self.write(f"▸ {finding(votes, question.predict.answer, Words(self.t.lang, 'predict'))}")

@@ -1,0 +1,332 @@
+"""The rooms of a hall: a lecturer shows a step, phones follow it and vote; no phone gets what was not shown."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import hmac
+import io
+import json
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from ui.hall.requests import Refused, as_json, read_body, refuse_other_sites, room_of, step_of, wait_for
+from ui.hall.store import Room, Store, Unavailable
+from ui.present import qr
+from ui.text.words import LANGUAGES, Words
+
+ASSETS = {path.name: path.read_bytes() for path in (Path(__file__).parent / "assets").iterdir()}
+TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+LECTURER, HERE, PHONE = "rope_lecturer", "rope_hall", "rope_phone"
+"""Cookies: a lecturer's key; that the browser has one, which scripts may read; a phone's name with its signature."""
+YEAR = 31_536_000
+HOLD, GATHER, BEAT = 25.0, 0.2, 20.0
+"""Seconds: a lecturer's request waits for votes, votes are gathered, a stream gives another sign of life."""
+MOST_ROOMS, BODY, VOTE, CODE = 2000, 8000, 400, 1000
+"""Rooms, and bytes: of what is shown, of a vote, of the text of a QR code."""
+WORDS = ("wait", "counted", "out", "yes", "no", "lost", "late", "closed", "crowded", "over")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+STREAM = {"cache-control": "no-store", "x-accel-buffering": "no"}
+"""A proxy in front hands a stream's events on at once."""
+LOG_SECONDS = 60.0
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Live:
+    """A room in memory: what its phones show, and an event for who waits for another content or another vote."""
+
+    room: Room
+    content: dict[str, Any]
+    shown: asyncio.Event = field(default_factory=asyncio.Event)
+    voted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @cached_property
+    def event(self) -> bytes:
+        """The content as an event of a stream."""
+        text = json.dumps({"number": self.room.number} | self.content, ensure_ascii=False)
+        return f"retry: 1000\ndata: {text}\n\n".encode()
+
+    @property
+    def question(self) -> str:
+        """The question that is open or answered; "" where there is none."""
+        return str(self.content.get("id", ""))
+
+    def put(self, room: Room, content: dict[str, Any]) -> None:
+        """Take another content, and wake all who wait."""
+        self.room, self.content = room, content
+        self.__dict__.pop("event", None)
+        self.wake(phones=True)
+
+    def wake(self, *, phones: bool) -> None:
+        """Wake who waits for votes, and the phones too."""
+        if phones:
+            event, self.shown = self.shown, asyncio.Event()
+            event.set()
+        event, self.voted = self.voted, asyncio.Event()
+        event.set()
+
+
+class Rooms:
+    """The service of rooms below ``/room/``.
+
+    Args:
+        store: the file of rooms and votes.
+        keys: the lecturers' keys; a room belongs to the key that opened it.
+    """
+
+    def __init__(self, store: Store, keys: list[str]) -> None:
+        self.store, self.keys = store, keys
+        self.secret = sha256("\n".join(["phones", *keys[:1]]).encode()).digest()
+        self.live = {room.name: Live(room, json.loads(room.content)) for room in store.rooms()}
+        self._logged: dict[str, float] = {}
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        return [
+            Route("/room/", self._guard(self.enter)),
+            Route("/room/code.svg", self._guard(self.code)),
+            Route("/room/{file:str}.{ending:str}", self._guard(self.asset)),
+            Route("/room/{room}", self._guard(self.page), methods=["GET"]),
+            Route("/room/{room}", self._guard(self.show), methods=["PUT"]),
+            Route("/room/{room}", self._guard(self.remove), methods=["DELETE"]),
+            Route("/room/{room}/state", self._guard(self.state)),
+            Route("/room/{room}/steps", self._guard(self.steps)),
+            Route("/room/{room}/vote", self._guard(self.vote), methods=["POST"]),
+            Route("/room/{room}/votes", self._guard(self.votes)),
+            Route("/room/{room}/votes.csv", self._guard(self.table)),
+        ]
+
+    def expire(self) -> None:
+        """Forget the rooms whose time has run out."""
+        there = {room.name for room in self.store.rooms()}
+        for name in self.live.keys() - there:
+            self.live.pop(name).wake(phones=True)
+
+    def _guard(self, answer: Any) -> Any:
+        """Return an endpoint that answers refusals and a file that takes nothing, which is logged once a minute."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                response: Response = await answer(request)
+            except Refused as refused:
+                return as_json({"counted": False, "reason": refused.reason}, refused.status)
+            except ClientDisconnect:
+                return Response(status_code=400)
+            except Unavailable as error:
+                if time.monotonic() - self._logged.get(error.reason, -LOG_SECONDS) >= LOG_SECONDS:
+                    self._logged[error.reason] = time.monotonic()
+                    log.error("%s: %s", error, error.__cause__)
+                return as_json({"counted": False, "reason": error.reason}, 503)
+            return response
+
+        return endpoint
+
+    # ---- who asks --------------------------------------------------------------------------------------------------
+
+    def owner(self, request: Request) -> str:
+        """Return the hash of the lecturer's key that a browser holds; "" without one."""
+        return self._known(request.cookies.get(LECTURER, ""))
+
+    def _known(self, key: str) -> str:
+        given = key.encode("utf-8", "replace")
+        match = [each for each in self.keys if secrets.compare_digest(given, each.encode())]
+        return sha256(match[0].encode()).hexdigest() if match else ""
+
+    def _lecturer(self, request: Request) -> str:
+        refuse_other_sites(request)
+        owner = self.owner(request)
+        if not owner:
+            raise Refused(403, "lecturer")
+        return owner
+
+    def _own(self, request: Request) -> Live:
+        """Return the room that a lecturer's request names; refuse one of another lecturer."""
+        owner, live = self._lecturer(request), self._there(request)
+        if live.room.owner != owner:
+            raise Refused(403, "taken")
+        return live
+
+    def _there(self, request: Request) -> Live:
+        live = self.live.get(room_of(request))
+        if live is None:
+            raise Refused(404, "closed")
+        return live
+
+    def sign(self, name: str) -> str:
+        """Return a phone's cookie: its name and a signature, so that a made-up one votes nowhere."""
+        return f"{name}.{hmac.digest(self.secret, name.encode(), 'sha256').hex()[:32]}"
+
+    def voter(self, request: Request) -> str:
+        """Return the name of a phone's browser; "" where its cookie is none of ours."""
+        cookie = request.cookies.get(PHONE, "")
+        name = cookie.partition(".")[0]
+        given, signed = cookie.encode("utf-8", "replace"), self.sign(name).encode()
+        return name if len(name) == 32 and secrets.compare_digest(given, signed) else ""
+
+    # ---- for the lecturer ------------------------------------------------------------------------------------------
+
+    async def enter(self, request: Request) -> Response:
+        """Exchange the key of the lecturer's link for a cookie, and go on to the book."""
+        key = request.query_params.get("key", "")
+        if not self._known(key):
+            return Response("This link needs a lecturer's key.\n", 403, media_type="text/plain")
+        answer = RedirectResponse("../", 303, {"cache-control": "no-store", "referrer-policy": "no-referrer"})
+        secure = request.url.scheme == "https"
+        answer.set_cookie(LECTURER, key, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
+        answer.set_cookie(HERE, "1", max_age=YEAR, samesite="lax", secure=secure)
+        return answer
+
+    async def code(self, request: Request) -> Response:
+        """Draw a QR code of an address for a lecturer."""
+        self._lecturer(request)
+        text = request.query_params.get("text", "")
+        drawn = qr.code(text) if 0 < len(text) <= CODE else None
+        if drawn is None:
+            raise Refused(400, "long")
+        return Response(
+            drawn.make_image().to_string(), media_type="image/svg+xml", headers={"cache-control": "no-store"}
+        )
+
+    async def show(self, request: Request) -> Response:
+        """Have a room's phones show a step; a room that is not there is opened for the lecturer's key."""
+        owner, name = self._lecturer(request), room_of(request)
+        live = self.live.get(name)
+        if live and live.room.owner != owner:
+            raise Refused(403, "taken")
+        if live is None and len(self.live) >= MOST_ROOMS:
+            raise Refused(503, "rooms")
+        content = step_of(await read_body(request, BODY))
+        text = json.dumps(content, ensure_ascii=False)
+        before = live.room if live else Room(name, owner, 0, "")
+        if text != before.content:
+            room = Room(name, owner, max(before.number + 1, int(1000 * self.store.now())), text)
+            self.store.show(room, content["id"] if "answer" in content else "")
+            if live is None:
+                self.live[name] = Live(room, content)
+            else:
+                live.put(room, content)
+        return self._counts(self.live[name])
+
+    async def votes(self, request: Request) -> Response:
+        """Answer a lecturer with the counts of the question that is shown, once they are no longer ``since``."""
+        live = self._own(request)
+        if request.query_params.get("since") == self._mark(live):
+            await wait_for(request, live.voted.wait(), HOLD)
+            await asyncio.sleep(GATHER)
+        return self._counts(self._own(request))
+
+    def _mark(self, live: Live) -> str:
+        return f"{live.room.number}.{self.store.total(live.room.name, live.question)}"
+
+    def _counts(self, live: Live) -> Response:
+        """Return how many have voted; how, only once the answer is out."""
+        counts: dict[str, Any] = {"mark": self._mark(live), "id": live.question}
+        counts["voters"] = self.store.total(live.room.name, live.question)
+        if live.question and self.store.answered(live.room.name, live.question):
+            votes = self.store.votes(live.room.name).get(live.question, {})
+            counts["votes"] = [votes.get(choice, 0) for choice in range(len(live.content["choices"]))]
+        return as_json(counts)
+
+    async def table(self, request: Request) -> Response:
+        """Answer a lecturer with the votes of a room as CSV; choices from 1."""
+        live, out = self._own(request), io.StringIO()
+        rows = csv.writer(out)
+        rows.writerow(("room", "question", "choice", "votes"))
+        for question, counts in self.store.votes(live.room.name).items():
+            rows.writerows((live.room.name, question, choice + 1, votes) for choice, votes in counts.items())
+        headers = {"content-disposition": 'attachment; filename="votes.csv"', "cache-control": "no-store"}
+        return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+    async def remove(self, request: Request) -> Response:
+        """Close a lecturer's room; its votes are gone."""
+        live = self._own(request)
+        self.store.remove(live.room.name)
+        del self.live[live.room.name]
+        live.wake(phones=True)
+        return as_json({})
+
+    # ---- for phones ------------------------------------------------------------------------------------------------
+
+    async def asset(self, request: Request) -> Response:
+        """Answer with a file of the phones' page."""
+        name = "{file}.{ending}".format_map(request.path_params)
+        if name not in ASSETS or request.path_params["ending"] not in TYPES:
+            raise Refused(404)
+        return Response(
+            ASSETS[name], media_type=TYPES[request.path_params["ending"]], headers={"cache-control": "max-age=300"}
+        )
+
+    async def page(self, request: Request) -> Response:
+        """Answer with a room's page in the language that its link names, whether the room is open or not."""
+        room, lang = room_of(request), request.query_params.get("lang", "en")
+        t = Words(lang if lang in LANGUAGES else "en", "predict")
+        words = {key: t(f"phone.{key}") for key in WORDS}
+        text = (
+            ASSETS["page.html"]
+            .decode()
+            .format(
+                lang=t.lang,
+                title=escape(t("phone.title", room=room)),
+                wait=escape(words["wait"]),
+                room=escape(t("phone.room", room=room)),
+                words=json.dumps(words, ensure_ascii=False).replace("<", "\\u003c"),
+            )
+        )
+        answer = HTMLResponse(text, headers={"cache-control": "no-store", "content-security-policy": POLICY})
+        if not self.voter(request):
+            secure = request.url.scheme == "https"
+            cookie = self.sign(secrets.token_hex(16))
+            answer.set_cookie(PHONE, cookie, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
+        return answer
+
+    async def state(self, request: Request) -> Response:
+        """Answer with what a room shows."""
+        live = self._there(request)
+        return as_json({"number": live.room.number} | live.content)
+
+    async def steps(self, request: Request) -> Response:
+        """Answer with a stream of what a room shows (server-sent events), until the room is closed."""
+        return StreamingResponse(self._steps(self._there(request)), media_type="text/event-stream", headers=STREAM)
+
+    async def _steps(self, live: Live) -> AsyncIterator[bytes]:
+        number = -1
+        while self.live.get(live.room.name) is live:
+            shown = live.shown
+            if number != live.room.number:
+                number = live.room.number
+                yield live.event
+            try:
+                async with asyncio.timeout(BEAT):
+                    await shown.wait()
+            except TimeoutError:
+                yield b":\n\n"
+
+    async def vote(self, request: Request) -> Response:
+        """Count a choice for the question that a room shows; ``reason`` says why where it does not count."""
+        refuse_other_sites(request)
+        live, given, voter = self._there(request), await read_body(request, VOTE), self.voter(request)
+        choice, offered = given.get("choice"), range(len(live.content.get("choices", ())))
+        if not isinstance(choice, int) or isinstance(choice, bool) or choice not in offered:
+            raise Refused(200, "late")
+        if given.get("question") != live.question or not voter:
+            raise Refused(200, "late")
+        reason = self.store.vote(live.room.name, live.question, voter, choice)
+        if not reason:
+            live.wake(phones=False)
+        return as_json({"counted": not reason, "reason": reason})
