@@ -58,7 +58,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     )
     factors, hands = sorted({1.0, factor, 33.0}), (0, rope.pairs) if rope.pairs == 1 else (0, rope.pairs - 1)
     hand = data.draw(st.integers(0, rope.pairs - 1).filter(lambda each: each in hands))
-    scene = unwrap(film.dials)(rope, (Request(rope, name),), factors, (0.0, 4.0), hands[: rope.pairs] or hands, T).scene
+    scene = unwrap(film.dials)(rope, (Request(rope, name),), factors, (0.0, 4.0), hands, T).scene
     panel, length = scene.panels[-1], round(factor * rope.train_len)
     index = {"factor": factors.index(factor), "hand": hands.index(hand)}
     s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))

@@ -59,8 +59,8 @@ class Dial:
         return np.array([past_training(self.request.rope, s, [length])[0] for s, length in rows])
 
     def slow(self, pair: int) -> Array:
-        """Return how many times slower a pair turns, by the factor; 1 for one that does not turn at all."""
-        slow = np.array([s.slowdown[pair] for s in self.spectra])
+        """Return how many times slower a pair, the last for one beyond it, turns by the factor; 1 where it is still."""
+        slow = np.array([s.slowdown[min(pair, self.request.rope.pairs - 1)] for s in self.spectra])
         return np.where(np.isfinite(slow), slow, 1.0)
 
     @property
@@ -185,7 +185,8 @@ def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
         list(REGION_COLOURS.values()),
         NumberTrack((by,), paint),
     )
-    hands = np.array(_hands(at), dtype=float)
+    marked = [min(hand, pairs - 1) for hand in _hands(at)]
+    hands = np.array(marked, dtype=float)
     half = max(0.5, pairs / 80)
     frame = [
         marks.rect(
@@ -199,7 +200,7 @@ def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
         )
     ]
     middle = NumberTrack((at,), -hands[:, None] - 0.5)
-    chip = TextTrack((by, at), tuple(f"{_times(row[hand])}×" for row in slow for hand in _hands(at)))
+    chip = TextTrack((by, at), tuple(f"{_times(row[hand])}×" for row in slow for hand in marked))
     ticks = tuple((v, f"{v:g}×") for v in (1.0, most / 2, most) if v <= most)
     return Panel(
         Axis(0.0, 1.3 * most, ticks, t("slower_axis"), grid=False),
