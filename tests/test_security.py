@@ -294,10 +294,10 @@ def test_a_leaking_cache_is_found(planted: str) -> None:
 
 
 def test_the_keys_of_shared_caches_cannot_change() -> None:
-    from rope_core.theory.layout_demo import Shapes
+    from rope_core.theory.layout_demo import HeadShapes
     from ui.text.words import Words
 
-    for kind in (rc.Rope, rc.Request, Words, Shapes):
+    for kind in (rc.Rope, rc.Request, Words, HeadShapes):
         assert getattr(kind, "__dataclass_params__").frozen, kind  # noqa: B009
     spectrum = rc.spectrum(rc.Request(rc.Rope(8, 10000.0, 64)))
     for values in (spectrum.inv_freq, spectrum.slowdown):

@@ -43,7 +43,7 @@ SLOW = Field("slow", "float", 1.0, 0.01, 4096.0, steps=(0.1, 0.25, 0.5, 1.0, 2.0
 SCALE = Field("scale", "float", None, 0.0, 16.0, step=0.05, optional=True)
 COUNTED = Field("counted", "choice", experiments.DIGITS, choices=(experiments.DIGITS, experiments.WHOLE))
 WRITTEN_AT = Field("written_at", "text", "")
-PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WEIGHTS)
+PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.rotary_weight_names() or WEIGHTS)
 LUCKY = Field("lucky", "int", None, 1, 2048, optional=True)
 PAST = 1024
 """The byte after which the challenge looks."""
@@ -105,7 +105,7 @@ def every_line(page: Frame) -> None:
     if seen is None:
         return
     drawing = figures.curves(seen, extrapolated.trained(seen), page.get(BANDS), page.t)
-    page.show(drawing, figures.curves, view.order, view.ratio)
+    page.show(drawing, figures.curves, view.order, view.last_quarter_ratio)
     page.controls.segments(BANDS)
     where(page, seen)
 
@@ -118,7 +118,7 @@ def under_the_hand(page: Frame, sweep: Seen) -> None:
     text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
     film = lead.hesitates(text.curves, extrapolated.rope(sweep), at, passage.curves(copies.results), page.t)
-    page.show(film, lead.hesitates, view.coarser, view.copies, ask=VIEW)
+    page.show(film, lead.hesitates, view.coarsen_curve, view.copies, ask=VIEW)
 
 
 def ladder(page: Frame) -> None:
@@ -131,7 +131,7 @@ def ladder(page: Frame) -> None:
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
     chosen = page.controls.segments(among(page, AT, offered, words.second(offered)), words.bytes_text)
     drawing = figures.order(seen, int(chosen), extrapolated.trained(seen), page.t)
-    page.show(drawing, figures.order, view.order, view.ratio, estimates.estimate)
+    page.show(drawing, figures.order, view.order, view.last_quarter_ratio, estimates.estimate)
 
 
 def columns(page: Frame, *fields: tuple[Field, DrawField]) -> None:
@@ -202,7 +202,9 @@ def live(page: Frame) -> None:
         return
     cells = view.cells(seen.results)
     page.show(
-        figures.live(seen, cards.named(page.get(MODEL)).context, page.get(BANDS), page.t), figures.curves, view.order
+        figures.live(seen, cards.get_weights_card(page.get(MODEL)).context, page.get(BANDS), page.t),
+        figures.curves,
+        view.order,
     )
     page.table(words.ladder(cells, page.get(SHARE), page.t))
     where(page, seen)
@@ -218,7 +220,9 @@ def seeds(page: Frame) -> None:
     station(
         page,
         "seeds",
-        lambda seen: page.show(figures.seeds(seen, trained(), page.t), figures.seeds, view.over_seeds, view.orders),
+        lambda seen: page.show(
+            figures.seeds(seen, trained(), page.t), figures.seeds, view.results_over_seeds, view.orders
+        ),
     )
 
 
@@ -229,7 +233,9 @@ def after(page: Frame) -> None:
         return
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
     chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), words.bytes_text)
-    page.show(newer.after(seen, int(chosen), trained(), page.t), newer.after, beside.beside_window, remap.remap)
+    page.show(
+        newer.after(seen, int(chosen), trained(), page.t), newer.after, beside.beside_window, remap.remap_positions
+    )
     where(page, seen)
     page.prose("after_how")
 
@@ -297,7 +303,7 @@ def written(page: Frame) -> None:
 
 def pairs(page: Frame) -> None:
     """Which pairs the shipped weights use."""
-    if not shipped.named():
+    if not shipped.rotary_weight_names():
         page.note(page.t("no_weights"))
         return
     model = page.controls.select(PAIRS_OF, str)
@@ -319,7 +325,7 @@ def report(page: Frame) -> None:
     if measured.done < measured.cells:
         page.note(page.t("report_partial", done=measured.done, cells=measured.cells))
     if measured.perplexity:
-        page.show(handed.curves(measured, page.t), handed.curves, view.order, view.ratio)
+        page.show(handed.curves(measured, page.t), handed.curves, view.order, view.last_quarter_ratio)
     if measured.copies:
         page.show(handed.copies(measured, page.t), handed.copies, view.copies)
 

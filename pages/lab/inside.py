@@ -34,19 +34,19 @@ FIELDS = (STEPS, TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP,
 
 def text_of(store: Store) -> bytes:
     """Return the bytes that are read: the visitor's first ones, one space where there is no text."""
-    return inside.taken(store.get(TEXT))
+    return inside.utf8_prefix(store.get(TEXT))
 
 
-def positions_of(store: Store) -> inside.Positions:
+def positions_of(store: Store) -> inside.TracePositions:
     """Return where the bytes are: the visitor's scheme, shift, and gap in the middle."""
-    middle = inside.middle(text_of(store))
-    return inside.Positions(store.get(LINE), store.get(FACTOR), store.get(SHIFT), store.get(GAP), middle)
+    middle = inside.second_half_start(text_of(store))
+    return inside.TracePositions(store.get(LINE), store.get(FACTOR), store.get(SHIFT), store.get(GAP), middle)
 
 
-def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
+def broken(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
     """Pairs stopped and positions changed under the model."""
     film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
-    page.show(film, change.breaking, inside.one_back, inside.moved, ask=SLOWEST)
+    page.show(film, change.breaking, inside.previous_byte_attention, inside.attention_change, ask=SLOWEST)
     page.prose("break")
     page.controls.segments(KIND)
     page.controls.text(TEXT)
@@ -58,11 +58,11 @@ def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
             page.controls.slider(field)
 
 
-def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
+def looks(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
     """One head reads the visitor's text, pair by pair."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.prose("looks")
-    page.show(figures.looks(*given, page.t), figures.looks, inside.Reading.shares, inside.read)
+    page.show(figures.looks(*given, page.t), figures.looks, inside.ForwardTrace.shares, inside.trace_forward)
     places = page.columns(1, 1, 1, level=True)
     with places[0]:
         page.controls.slider(LAYER)
@@ -74,15 +74,15 @@ def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
     page.folded("sizes", lambda page: sizes(page, text, positions))
 
 
-def pairs(page: Frame, text: bytes, positions: inside.Positions) -> None:
+def pairs(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw the pairs of one query's score."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
-    page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.Reading.shares)
+    page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.ForwardTrace.shares)
 
 
-def sizes(page: Frame, text: bytes, positions: inside.Positions) -> None:
+def sizes(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw how large each pair of queries and keys is."""
-    page.show(figures.sizes(page.get(MODEL), text, positions, page.t), figures.sizes, inside.Reading.largest)
+    page.show(figures.sizes(page.get(MODEL), text, positions, page.t), figures.sizes, inside.ForwardTrace.largest)
 
 
 def model(page: Frame) -> None:

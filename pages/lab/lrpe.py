@@ -29,7 +29,7 @@ PAIR = Field("pair", "int", 2, 0, 31)
 PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
 
 
-def case_of(store: Store, offset: int | None = None) -> demo.Case:
+def case_of(store: Store, offset: int | None = None) -> demo.LrpeExample:
     """Return the call that the controls describe, at their own offset where none is given.
 
     Raises ValueError where their values do not go together.
@@ -38,7 +38,7 @@ def case_of(store: Store, offset: int | None = None) -> demo.Case:
     dim = AXES[store.get(ALONG)] if act == "softmax" else None
     start = store.get(OFFSET) if offset is None else offset
     rest = (store.get(field) for field in (FRONT, BEHIND))
-    return demo.Case(act, dim, store.get(THETA), store.rope().base, store.get(WIDTH), start, *rest)
+    return demo.LrpeExample(act, dim, store.get(THETA), store.rope().base, store.get(WIDTH), start, *rest)
 
 
 CLAIM_IN_FILM = True
@@ -116,7 +116,7 @@ def shapes(page: Frame) -> None:
 
 def backward(page: Frame) -> None:
     """Draw the backward, step by step."""
-    if not explain.has_autograd():
+    if not explain.has_torch():
         page.note(page.t("needs_torch"))
         return
     marked = page.get(HEAD), page.get(TOKEN), page.get(PAIR)
@@ -125,7 +125,7 @@ def backward(page: Frame) -> None:
         figures.backward,
         demo.backward_steps,
         lrpe.lrpe_rotate_backward,
-        explain.backward_view,
+        explain.compare_backward,
     )
 
 

@@ -88,14 +88,14 @@ def softmax(page: Frame) -> None:
     page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len
     drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
-    page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.attention_over)
+    page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.sampled_attention)
 
 
 def base_bound(page: Frame) -> None:
     """Draw the base that a context needs."""
     page.controls.beside(CONTEXT, REACH)
     drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
-    page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
+    page.show(drawing, figures.base_bound, attention.bases_and_served_contexts, attention.cosine_sums)
 
 
 def limits(page: Frame) -> None:

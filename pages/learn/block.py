@@ -36,7 +36,7 @@ BEAT = beats(3)
 LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
 TURNED = Question("turned", "b", ((BEAT, 2), (LATER, key_cache.LATER)))
 STALE = Question("stale", "c", ((TIMES, 4.0),))
-EXTRA = Challenge("extra", (LINE,), challenges.extra_line)
+EXTRA = Challenge("extra", (LINE,), challenges.check_superfluous_step)
 DRIFT = Drawn("drift")
 TASKS = (TURNED, DRIFT, STALE, EXTRA)
 LAYER = """1  q, k, v = x @ W_q, x @ W_k, x @ W_v
@@ -60,7 +60,7 @@ def row_name(page: Frame, choice: str) -> str:
     return page.t("row.model", row=name) if choice == "model" else name
 
 
-def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
+def drawn(page: Frame) -> tuple[str, choices.BlockChoices | None, choices.BlockChoices]:
     """Return the name of what is drawn, what the table says of it, and the block with what was switched.
 
     A model is called by its own name: its row may be that of a sibling, as Llama 2's is of the 70B.
@@ -119,7 +119,7 @@ def commute(page: Frame) -> None:
     page.controls.segments(LAYOUT)
     page.controls.beside(POSITION, MULTIPLIER)
     drawing = block_rope.commute(page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t)
-    page.show(drawing, demo.commuting, norm.rotation_gap)
+    page.show(drawing, demo.norm_rotation_gaps, norm.norm_rotation_gap)
 
 
 def cache(page: Frame) -> None:
@@ -137,7 +137,7 @@ def latent(page: Frame) -> None:
     """MLA's split."""
     page.controls.beside(RANK, HEADS, START)
     drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
-    page.show(drawing, demo.latent_attention, logit.mla_scores, logit.mla_cache)
+    page.show(drawing, demo.mla_absorption_errors, logit.mla_scores, logit.mla_cache)
 
 
 def body(page: Frame) -> None:

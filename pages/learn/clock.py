@@ -35,19 +35,19 @@ TIMES, SLACK = 8, 1.1
 FASTEST = Question("fastest", "a", ((STEPS, 1), (DISTANCE, 4.0)))
 WORST = Question("worst", "a", ((FACTOR, FARTHEST), (STEPS, 2)))
 MEASURED = Drawn("measured")
-EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
+EXTEND = Challenge("extend", (WITH, BY), challenges.check_extension_choice)
 TASKS = (FASTEST, WORST, MEASURED, EXTEND)
 
 
 def length_of(store: Store) -> int:
     """Return the length in use: the visitor's, else factor times the trained length."""
     given = store.get(SEQ_LEN)
-    return extension.reach(store.rope(), store.get(FACTOR)) if given is None else given
+    return extension.extended_length(store.rope(), store.get(FACTOR)) if given is None else given
 
 
 def params_of(store: Store) -> dict[str, dict[str, object]]:
     """Return the parameters in force of every scheme on this page."""
-    return {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
+    return {name: store.params(name) for name in extension.compared_schemes(store.get(SCHEME))}
 
 
 def unmoved(store: Store, scheme: str) -> dict[str, object]:
@@ -61,14 +61,14 @@ FIELDS = (STEPS, DISTANCE, HAND, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 def hands(page: Frame) -> None:
     """Draw a clock, a slow hand past its trained length, and what the schemes do to slow and fast hands."""
-    rope, names = page.store.rope(), extension.kinds(page.get(SCHEME))
+    rope, names = page.store.rope(), extension.scheme_kinds(page.get(SCHEME))
     params = {name: unmoved(page.store, name) for name in names}
-    extended, refused = extension.extensions(rope, params, page.get(SEQ_LEN))
+    extended, refused = extension.scheme_spectra(rope, params, page.get(SEQ_LEN))
     requests = tuple(each.request for each in extended)
     factors = stops(FACTOR, page.get(FACTOR), high=FARTHEST)
     spans = stops(DISTANCE, page.get(DISTANCE))
     film = figures.dials(rope, requests, factors, spans, pairs_of(rope.dim, page.get(HAND)), page.t)
-    page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle, ask=FASTEST)
+    page.show(film, figures.dials, extension.untrained_angle_reached_mask, extension.untrained_angle_mask, ask=FASTEST)
     page.refusals(refused)
     page.prose("ideas")
     if page.predict(WORST):
@@ -93,7 +93,7 @@ def schemes_parameters(page: Frame) -> None:
         if wanted:
             page.controls.select(SCHEME, lambda name: page.t(f"scheme.{name}"))
             page.controls.number(SEQ_LEN)
-            names = extension.compared(page.get(SCHEME))
+            names = extension.compared_schemes(page.get(SCHEME))
             declared = {param.name: param for name in names for param in schemes.SCHEMES[name].params}
             for name, param in declared.items():
                 if name in fields.PARAMS and name != FACTOR.name:
@@ -104,7 +104,7 @@ def slowdowns(page: Frame) -> None:
     """Draw the same schemes as slow-downs and as numbers."""
     schemes_parameters(page)
     rope, length = page.store.rope(), length_of(page.store)
-    extended, refused = extension.extensions(rope, params_of(page.store), length)
+    extended, refused = extension.scheme_spectra(rope, params_of(page.store), length)
     formulas = [schemes.SCHEMES[each.scheme].rescale for each in extended]
     page.show(comparison.slowdowns(rope, extended, page.t), comparison.slowdowns, *formulas)
     page.refusals(refused)
@@ -114,17 +114,17 @@ def slowdowns(page: Frame) -> None:
 def heatmaps(page: Frame) -> None:
     """Draw the cosine of every pair's angle under each scheme."""
     rope, length = page.store.rope(), length_of(page.store)
-    extended, _ = extension.extensions(rope, params_of(page.store), length)
+    extended, _ = extension.scheme_spectra(rope, params_of(page.store), length)
     page.controls.segments(AXIS)
     drawing = comparison.heatmaps(rope, extended, length, page.get(AXIS) == "log", page.t)
-    page.show(drawing, comparison.heatmaps, extension.mean_cos, extension.unseen_pairs)
+    page.show(drawing, comparison.heatmaps, extension.mean_cosine_per_bin, extension.untrained_pair_count)
 
 
 def after(page: Frame) -> None:
     """Draw the schemes published after YaRN."""
     rope = page.store.rope()
-    params = {name: page.store.params(name) for name in extension.newer()}
-    extended, refused = extension.extensions(rope, params, length_of(page.store))
+    params = {name: page.store.params(name) for name in extension.schemes_after_yarn()}
+    extended, refused = extension.scheme_spectra(rope, params, length_of(page.store))
     page.show(newest.after(rope, extended, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
     page.refusals(refused)
 
@@ -142,7 +142,7 @@ def readers(page: Frame) -> None:
 
 def quoted(page: Frame) -> None:
     """Source 003's number."""
-    page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.claims)
+    page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.clock_readings)
 
 
 def body(page: Frame) -> None:

@@ -73,9 +73,9 @@ def reordering(page: Frame) -> None:
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     given = sentences(page), page.store.rope().base
-    page.show(swapping.reordering(*given, False, page.t), swapping.reordering, compare.pooled)
+    page.show(swapping.reordering(*given, False, page.t), swapping.reordering, compare.mean_attention_output)
     if page.get(WITHOUT.field):
-        page.show(swapping.reordering(*given, True, page.t), swapping.reordering, compare.pooled)
+        page.show(swapping.reordering(*given, True, page.t), swapping.reordering, compare.mean_attention_output)
         page.prose("why")
 
 
@@ -103,7 +103,9 @@ def chooser(page: Frame) -> None:
     page.prose(name)
     left, right = page.columns(1, 1)
     with left:
-        page.show(figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, compare.score_matrix)
+        page.show(
+            figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, compare.position_only_logits
+        )
     with right:
         page.show(
             figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, compare.relative_residual

@@ -36,7 +36,7 @@ def spectrum(page: Frame) -> None:
     bases = stops(BASE, page.get(COMPARED), 1e4, 1e7)
     lengths = stops(CONTEXT, page.get(CONTEXT))
     film = figures.heat(page.store.rope(), figures.pairs_of(page.get(DIM), page.get(PAIR)), bases, lengths, page.t)
-    page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.incomplete, ask=LONGER)
+    page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.incomplete_pair_mask, ask=LONGER)
     page.predict(MIDDLE)
 
 
@@ -45,7 +45,7 @@ def tasks(page: Frame) -> None:
     left, right = page.columns(1, 1)
     with left:
         film = drawn.unfinished(page.get(DIM), page.get(TRAIN_LEN), page.t)
-        page.show(film, drawn.unfinished, frequency_demo.incomplete)
+        page.show(film, drawn.unfinished, frequency_demo.incomplete_pair_mask)
     with right:
         page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
 
@@ -57,7 +57,7 @@ def base_choice(page: Frame) -> None:
 
 def cycles(page: Frame) -> None:
     """Draw whether all pairs together come back."""
-    page.show(spans.repeats(page.store.rope(), page.t), spans.repeats, frequency_demo.similarity)
+    page.show(spans.repeats(page.store.rope(), page.t), spans.repeats, frequency_demo.mean_cosine_by_distance)
 
 
 def digits(page: Frame) -> None:

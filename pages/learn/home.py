@@ -34,7 +34,7 @@ def tasks(page: Frame) -> None:
     page.predict(SLOW)
     left, right = page.columns(1, 1)
     with left:
-        page.show(figures.finished(page.store.rope(), page.t), figures.finished, frequency_demo.incomplete)
+        page.show(figures.finished(page.store.rope(), page.t), figures.finished, frequency_demo.incomplete_pair_mask)
     with right:
         page.challenge(BELOW, page.store.rope(), figures.KEY_POSITION)
 

@@ -29,14 +29,21 @@ FIELDS = (BEATS, GIVEN, MENDED, KV_HEADS, GROUP, *GEOMETRY)
 def same_rotation(page: Frame) -> None:
     """One rotation, its dimensions in two orders, and what mends mixed ones."""
     film = threads.permutation(page.store.rope(), page.t)
-    page.show(film, threads.permutation, convert, layout_demo.two_orders, layout_demo.mixed_error, ask=FIRST_TOKEN)
+    page.show(
+        film,
+        threads.permutation,
+        convert,
+        layout_demo.rotations_in_both_layouts,
+        layout_demo.mixed_error,
+        ask=FIRST_TOKEN,
+    )
     if page.get(MODEL) != CUSTOM:
         page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
 
 
 def tested(page: Frame) -> None:
     """What a test sees of the wrong layout, and four checkpoints of which one has it."""
-    page.show(drawn.wrong(page.get(BASE), page.t), drawn.wrong, layout_demo.layout_error)
+    page.show(drawn.wrong(page.get(BASE), page.t), drawn.wrong, layout_demo.conversion_scores)
     page.table(figures.checkpoints(page.t))
     page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
 
@@ -45,7 +52,7 @@ def conversion(page: Frame) -> None:
     """Interleaved weights in half-split code: converted rightly, not at all, and by the wrong head count."""
     page.controls.beside(KV_HEADS, GROUP)
     drawing = figures.errors(page.store.rope(), page.get(KV_HEADS), page.get(GROUP), page.t)
-    page.show(drawing, figures.errors, layout_demo.layout_error, layout_demo.head_scores, convert_projection)
+    page.show(drawing, figures.errors, layout_demo.conversion_scores, layout_demo.head_scores, convert_projection)
 
 
 def yours(page: Frame) -> None:

@@ -42,7 +42,7 @@ print(findings, findings.looked())"""
 def whole(page: Frame) -> None:
     """Draw fillers before a text, a row of two texts, and a cache that drops words."""
     film = figures.which(page.store.rope(), page.t)
-    sources = position_demo.last_reads, position_demo.cached_reads
+    sources = position_demo.last_token_distances, position_demo.cached_key_distances_by_mode
     page.show(film, figures.which, position_demo.padded_positions, *sources, ask=COUNTED)
     page.predict(RENUMBERED)
 
@@ -51,7 +51,9 @@ def tasks(page: Frame) -> None:
     """Have the reader draw how the nearest word's score slips, and find a wrong position in a packed row."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(expected.slipped(page.store.rope(), page.t), expected.slipped, position_demo.cached_reads)
+        page.show(
+            expected.slipped(page.store.rope(), page.t), expected.slipped, position_demo.cached_key_distances_by_mode
+        )
     with right:
         page.code(PACKED_ROW)
         page.challenge(WRONG)

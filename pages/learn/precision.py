@@ -25,7 +25,7 @@ DRAWN = Drawn("expected")
 ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
 WHOLE = Question("whole", "c", ((STEPS, 1), (DTYPE, "float32")))
 SAME = Question("same", "b", ((STAGE, "inv_freq"),))
-HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
+HOLD = Challenge("hold", (ROUNDED,), challenges.check_rounded_position)
 TASKS = (WHOLE, DRAWN, SAME, HOLD)
 
 FIELDS = (STEPS, NEAR, DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
@@ -61,20 +61,20 @@ def drift(page: Frame) -> None:
     page.controls.segments(STAGE, lambda stage: page.t(f"stage.{stage}"))
     page.controls.beside(DISTANCE, UP_TO)
     drawing = figures.drift(page.store.request(), page.get(STAGE), page.get(DISTANCE), page.get(UP_TO), page.t)
-    page.show(drawing, figures.drift, precision.drifting_score)
+    page.show(drawing, figures.drift, precision.score_under_rounding)
 
 
 def distinct(page: Frame) -> None:
     """Positions that fall together."""
     drawing = figures.distinct(page.store.rope().train_len, page.t)
-    page.show(drawing, figures.distinct, precision.distinct_positions, precision.first_collision)
+    page.show(drawing, figures.distinct, precision.distinct_positions, precision.first_rounded_position)
 
 
 def ways(page: Frame) -> None:
     """Exact tables and their price."""
     page.controls.slider(TABLE_FROM)
     drawing = figures.ways(page.store.request(), page.get(TABLE_FROM), page.t)
-    page.show(drawing, figures.ways, *precision.WAYS.values(), precision.compare_ways)
+    page.show(drawing, figures.ways, *precision.WAYS.values(), precision.compare_table_methods)
 
 
 def real(page: Frame) -> None:

@@ -30,7 +30,7 @@ BEATS = beats(3)
 LEFT = Question("left", "c", ((BEATS, 1), (BEFORE, 6)))
 KNOWN = Question("known", "a", ((BEATS, 3), (APART, 4)))
 SHIFTED = Drawn("shifted")
-TWINS = Challenge("twins", (FIRST, SECOND), challenges.twins)
+TWINS = Challenge("twins", (FIRST, SECOND), challenges.check_equal_angles)
 TASKS = (LEFT, KNOWN, SHIFTED, TWINS)
 
 FIELDS = (BEATS, BEFORE, M, APART, WIDTH, POSITION, *GEOMETRY)
@@ -39,7 +39,7 @@ FIELDS = (BEATS, BEFORE, M, APART, WIDTH, POSITION, *GEOMETRY)
 def circle(page: Frame) -> None:
     """Move a sentence, a word and a distance by hand: the score depends on the distance."""
     drawing = score.turning(page.store.rope(), integer_window(page.get(M)), page.t)
-    page.show(drawing, score.turning, rotation_matrix, demo.three_ways, compare.score_matrix, ask=LEFT)
+    page.show(drawing, score.turning, rotation_matrix, demo.rotation_forms, compare.position_only_logits, ask=LEFT)
     page.predict(KNOWN)
 
 
@@ -47,7 +47,7 @@ def tasks(page: Frame) -> None:
     """Have the reader draw the score while both move, and find two positions that the first pair cannot tell apart."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(drawn.shifted(page.store.rope(), *PLACES, page.t), drawn.shifted, demo.scores_under_shift)
+        page.show(drawn.shifted(page.store.rope(), *PLACES, page.t), drawn.shifted, demo.shifted_scores)
     with right:
         page.challenge(TWINS, page.store.rope(), 0, NEAR)
 

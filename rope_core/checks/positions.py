@@ -14,7 +14,16 @@ from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
 from rope_core.errors import reject, whole
 from rope_core.hf.places import AXES, multimodal_positions
 from rope_core.rope import MAX_LEN
-from rope_core.theory.packing import SLICINGS, ZIGZAG, Ids, boundaries, held, misread, packed, segments
+from rope_core.theory.packing import (
+    SLICINGS,
+    ZIGZAG,
+    PositionIds,
+    cumulative_lengths,
+    packed_positions,
+    rank_token_indices,
+    token_segment_ids,
+    worst_distance_error,
+)
 
 FIELD = "position_ids"
 MOST_AXES = 8
@@ -22,7 +31,7 @@ MOST_AXES = 8
 MOST_TOKENS = 2**24
 
 
-def as_ids(name: str, values: Any, axes: bool = False) -> Ids:
+def as_ids(name: str, values: Any, axes: bool = False) -> PositionIds:
     """Positions or a mask as int64 (batch, seq), with ``axes`` (axes, batch, seq); from numbers, numpy or torch."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
@@ -109,7 +118,7 @@ def check_positions(
         side, largest = (multimodal_positions(*seen, after_largest=each) for each in (False, True))
         findings += images(ids, side, largest, types, past)
     elif cuts is not None or ranks > 1:
-        whole_row = boundaries([ids.shape[-1] * ranks]) if cuts is None else cuts
+        whole_row = cumulative_lengths([ids.shape[-1] * ranks]) if cuts is None else cuts
         findings += sliced(_single(ids), whole_row, rank, ranks, slicing)
     elif texts is not None:
         for row in range(ids.shape[1]):
@@ -126,7 +135,7 @@ def check_positions(
     return sorted(once.values(), key=lambda each: SEVERITIES.index(each.severity))
 
 
-def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[Ids | None, Ids]:
+def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[PositionIds | None, PositionIds]:
     """Return the mask of the tokens before the batch, None where it is not given, and that of the batch's own."""
     if given is None:
         return None, np.ones(shape, dtype=np.int64)
@@ -140,7 +149,7 @@ def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[Ids | None, I
     return mask[:, :behind], mask[:, behind:]
 
 
-def _texts(given: Any, mask: Ids, ids: Ids, ranks: int) -> Ids | None:
+def _texts(given: Any, mask: PositionIds, ids: PositionIds, ranks: int) -> PositionIds | None:
     """Return the packed text that each token of the batch belongs to, (batch, seq), 0 for padding; None without any."""
     if ranks > 1 or (given is None and mask.max(initial=0) < 2):
         return None
@@ -162,21 +171,21 @@ def _texts(given: Any, mask: Ids, ids: Ids, ranks: int) -> Ids | None:
     return texts
 
 
-def _of_texts(ids: Ids, texts: Ids, slicing: str) -> Iterator[Finding]:
+def _of_texts(ids: PositionIds, texts: PositionIds, slicing: str) -> Iterator[Finding]:
     """Compare a row of packed texts and padding, both (seq,), with positions that begin at 0 in each text."""
     used = np.flatnonzero(texts)
     if not used.size:
         return
     ends = [0, *np.flatnonzero(np.diff(texts[used])) + 1, len(used)]
-    for each in sliced(ids[used], boundaries(np.diff(ends).tolist()), 0, 1, slicing):
+    for each in sliced(ids[used], cumulative_lengths(np.diff(ends).tolist()), 0, 1, slicing):
         places = {key: int(used[int(str(each.values[key]))]) for key in ("index", "first", "second")}
         yield replace(each, values=_with_distance({**each.values, **places}))
 
 
-def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> Ids | None:
+def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> PositionIds | None:
     """Return where the packed texts of a row begin and end; None where nothing says."""
     if cu_seqlens is not None:
-        cuts: Ids = as_ids("cu_seqlens", cu_seqlens)[0]
+        cuts: PositionIds = as_ids("cu_seqlens", cu_seqlens)[0]
         if len(cuts) < 2 or cuts[0] != 0 or np.any(np.diff(cuts) < 1) or cuts[-1] != length:
             raise reject("cu_seqlens", f"growing numbers from 0 to the row's {length} tokens", cu_seqlens)
         return cuts
@@ -185,20 +194,20 @@ def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> Ids | None:
     numbers = as_ids("segment_ids", segment_ids)[0]
     if len(numbers) != length:
         raise reject("segment_ids", f"one number for each of the {length} tokens of {FIELD}", numbers.shape)
-    return boundaries(np.diff([0, *np.flatnonzero(np.diff(numbers)) + 1, length]).tolist())
+    return cumulative_lengths(np.diff([0, *np.flatnonzero(np.diff(numbers)) + 1, length]).tolist())
 
 
-def _single(ids: Ids) -> Ids:
+def _single(ids: PositionIds) -> PositionIds:
     """Return the ids of one row of words, (seq,)."""
     if ids.shape[:2] != (1, 1):
         raise reject(FIELD, "one row, (seq,), where texts are packed or a group holds slices", ids.shape)
     return np.asarray(ids[0, 0])
 
 
-def sliced(ids: Ids, cuts: Ids, rank: int, ranks: int, slicing: str) -> Iterator[Finding]:
+def sliced(ids: PositionIds, cuts: PositionIds, rank: int, ranks: int, slicing: str) -> Iterator[Finding]:
     """Compare a row of packed texts, or a rank's part of it, with what it should have; name the usual mistakes."""
-    wanted_row, text_of = packed(cuts), segments(cuts)
-    mine = held(cuts, rank, ranks, slicing)
+    wanted_row, text_of = packed_positions(cuts), token_segment_ids(cuts)
+    mine = rank_token_indices(cuts, rank, ranks, slicing)
     wanted, texts = wanted_row[mine], text_of[mine]
     if np.array_equal(ids, wanted):
         return
@@ -212,7 +221,7 @@ def sliced(ids: Ids, cuts: Ids, rank: int, ranks: int, slicing: str) -> Iterator
             return
         for other in range(ranks):
             for way in SLICINGS:
-                for cut in (cuts, boundaries([int(cuts[-1])])):
+                for cut in (cuts, cumulative_lengths([int(cuts[-1])])):
                     if _fits(ids, cut, wanted_row, other, ranks, way):
                         named = {"rank": rank, "ranks": ranks, "slicing": slicing, "other": other, "way": way}
                         yield finding("positions_other_slice", FIELD, **_first(ids, wanted, texts), **named)
@@ -221,10 +230,10 @@ def sliced(ids: Ids, cuts: Ids, rank: int, ranks: int, slicing: str) -> Iterator
     yield finding("positions_shifted" if values["true"] == values["read"] else "positions_differ", FIELD, **values)
 
 
-def _fits(ids: Ids, cuts: Ids, row: Ids, rank: int, ranks: int, way: str) -> bool:
+def _fits(ids: PositionIds, cuts: PositionIds, row: PositionIds, rank: int, ranks: int, way: str) -> bool:
     """Whether ids are those of the tokens that another rank, or another way to slice, would hold."""
     try:
-        return np.array_equal(ids, row[held(cuts, rank, ranks, way)])
+        return np.array_equal(ids, row[rank_token_indices(cuts, rank, ranks, way)])
     except ValueError:  # that way does not divide this row
         return False
 
@@ -235,13 +244,13 @@ def _with_distance(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"distance": Phrase("distance_kept" if pair["true"] == pair["read"] else "distance_read", pair)}
 
 
-def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, Any]:
+def _first(given: PositionIds, wanted: PositionIds, texts: PositionIds | None = None) -> dict[str, Any]:
     """Return the first wrong token, and the distance within one text that is read most wrongly."""
     where = int(np.argmax(given != wanted))
     worst = (0, 0, 0, 0)
     for text in [None] if texts is None else np.unique(texts):
         own = np.arange(len(given)) if text is None else np.flatnonzero(texts == text)
-        a, b, true, read = misread(given[own], wanted[own])
+        a, b, true, read = worst_distance_error(given[own], wanted[own])
         if abs(read - true) >= abs(worst[3] - worst[2]):
             worst = (int(own[a]), int(own[b]), true, read)
     first, second, true, read = worst
@@ -249,7 +258,9 @@ def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, Any]:
     return _with_distance(values | {"first": first, "second": second, "true": true, "read": read})
 
 
-def images(ids: Ids, everything: Ids, largest: Ids, types: Ids, past: int) -> Iterator[Finding]:
+def images(
+    ids: PositionIds, everything: PositionIds, largest: PositionIds, types: PositionIds, past: int
+) -> Iterator[Finding]:
     """Compare the ids of one text with images, or of a window of it, with what its family gives them."""
     axes, batch, length = ids.shape
     if batch != 1 or past + length > everything.shape[1] or axes not in (1, len(everything), len(everything) + 1):
@@ -294,14 +305,14 @@ def _orders(axes: int) -> Iterator[tuple[int, ...]]:
     yield from (order for order in permutations(range(axes)) if order != tuple(range(axes)))
 
 
-def axes_of(used: Ids, row: int) -> Iterator[Finding]:
+def axes_of(used: PositionIds, row: int) -> Iterator[Finding]:
     """Words have one number on every axis: a text without images whose axes differ was numbered as an image."""
     if len(used) > 1 and used.size and np.any(used != used[0]):
         where = int(np.argmax((used != used[0]).any(axis=0)))
         yield finding("positions_axes_differ", FIELD, row=row, index=where, found=[int(k) for k in used[:, where]])
 
 
-def range_of(ids: Ids, mask: Ids, rows: int | None) -> Iterator[Finding]:
+def range_of(ids: PositionIds, mask: PositionIds, rows: int | None) -> Iterator[Finding]:
     """Positions below 0 or past the last row of the cache, among tokens that count."""
     used = ids[:, mask != 0]
     if not used.size:
@@ -313,7 +324,9 @@ def range_of(ids: Ids, mask: Ids, rows: int | None) -> Iterator[Finding]:
         yield finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
 
 
-def order_of(ids: Ids, counts: npt.NDArray[np.bool_], row: int, past: int, before: int = 0) -> Iterator[Finding]:
+def order_of(
+    ids: PositionIds, counts: npt.NDArray[np.bool_], row: int, past: int, before: int = 0
+) -> Iterator[Finding]:
     """Start and steps of one sequence's tokens that count; ``before`` so many of padding lie in the cache."""
     used = ids[counts]
     if not used.size:

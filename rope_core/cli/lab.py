@@ -102,11 +102,11 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _recipe(options: argparse.Namespace) -> Any:
-    from rope_core.lab.lines import trainable
+    from rope_core.lab.lines import get_trainable_line
     from rope_core.lab.recipe import Recipe
     from rope_core.lab.shape import Shape
 
-    shape = cards.named(options.start).recipe.shape if options.start else Shape()
+    shape = cards.get_weights_card(options.start).recipe.shape if options.start else Shape()
     if options.encoding:
         shape = replace(shape, encoding=options.encoding)
     given: dict[str, Any] = {"window": options.window, "task": options.task, "start": options.start}
@@ -115,7 +115,7 @@ def _recipe(options: argparse.Namespace) -> Any:
     if options.window is not None:
         given["batch"] = max(1, 16 * shape.context // options.window)
     if options.line:
-        scheme_request = trainable(options.line).request(shape, options.window or shape.context)
+        scheme_request = get_trainable_line(options.line).request(shape, options.window or shape.context)
         params = {name: value for name, value in scheme_request.params.items() if value is not None}
         given |= {"scheme": scheme_request.scheme, "params": params}
     warmup = min(100, options.steps) if not options.start else min(20, options.steps)
@@ -133,10 +133,10 @@ def _eval(options: argparse.Namespace) -> int:
     if options.file and not text:
         raise reject("--file", "a file that is not empty", options.file.name)
     sources = options.weights or ["rope-0"]
-    shipped = tuple(source for source in sources if source in cards.stored())
-    runs = {source: weights.model_of(source)[0] for source in sources if source not in shipped}
+    shipped = tuple(source for source in sources if source in cards.weights_cards())
+    runs = {source: weights.load_model_and_recipe(source)[0] for source in sources if source not in shipped}
     request = sweep.Ask(
-        shipped or tuple(cards.stored())[:1],
+        shipped or tuple(cards.weights_cards())[:1],
         tuple(options.lines),
         tuple(options.lengths),
         options.factor,
@@ -148,7 +148,10 @@ def _eval(options: argparse.Namespace) -> int:
         *(sweep.run_model(request, source, model) for source, model in runs.items()),
     )
     if not options.json:
-        show(f"perplexity per byte [95 %], text {sweep.text_hash(request.read())[:12]}, {options.documents} documents")
+        show(
+            f"perplexity per byte [95 %], text {sweep.documents_hash(request.read())[:12]}, "
+            f"{options.documents} documents"
+        )
         show(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
     for cell in cells:
         if options.json:
@@ -165,7 +168,7 @@ def _export(options: argparse.Namespace) -> int:
     from rope_core.lab.export import export
     from rope_core.lab.lines import line, lines
 
-    model, recipe = weights.model_of(options.weights)
+    model, recipe = weights.load_model_and_recipe(options.weights)
     if model.shape.encoding != "rope":
         raise reject("weights", "rotary_weights", options.weights)
     request = recipe.request
@@ -187,7 +190,7 @@ def _cell(three: Sequence[float | None]) -> str:
 def _corpus(_: argparse.Namespace) -> int:
     from rope_core.lab import corpus
 
-    changed = corpus.differences()
+    changed = corpus.manifest_differences()
     show(f"{len(corpus.manifest()['files'])} files of Python {corpus.manifest()['python']}, {corpus.LICENCE}")
     show("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))
     return 0
@@ -196,7 +199,7 @@ def _corpus(_: argparse.Namespace) -> int:
 def _ship(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
-    card = ship.ship(options.name, options.folder, _today(), options.stopped)
+    card = ship.release_weights(options.name, options.folder, _today(), options.stopped)
     ship.write_cards()
     show(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
     return 0
@@ -205,13 +208,13 @@ def _ship(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
-    path = ship.record(options.name, options.kind, json.loads(options.arguments), _today())
+    path = ship.measure_and_ship_record(options.name, options.kind, json.loads(options.arguments), _today())
     show(f"{path.name}: {path.stat().st_size:,} bytes")
     return 0
 
 
 def _cards(_: argparse.Namespace) -> int:
-    for name, card in cards.stored().items():
+    for name, card in cards.weights_cards().items():
         value, low, high = card.held_out
         show(f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}")
     return 0

@@ -75,12 +75,12 @@ def find(model: str) -> Source:
         ConfigError: on a config that cannot be read, or an id that cannot be fetched.
         ValueError: on a folder without safetensors, pickle files alone, code of its own, or no rotation.
     """
-    if model in cards.stored() or (Path(model) / CHECKPOINT).is_file():
+    if model in cards.weights_cards() or (Path(model) / CHECKPOINT).is_file():
         return _of_lab(model)
     path = Path(model)
     if not path.is_dir():
         if not looks_like_id(model):
-            raise reject("model", "eval_model", model, names=cards.stored())
+            raise reject("model", "eval_model", model, names=cards.weights_cards())
         path = download_model(model)
     files = safetensors_of(path)
     config = read_config(path)
@@ -117,7 +117,7 @@ def _refuse(config: Mapping[str, Any], path: Path) -> None:
 
 def _of_lab(name: str) -> Source:
     """Return a rotary model of the lab as a Llama of bytes, as ``rope lab export`` writes it."""
-    model, recipe = lab.model_of(name)
+    model, recipe = lab.load_model_and_recipe(name)
     if model.shape.encoding != "rope":
         raise reject("model", "rotary_weights", name)
     state = llama_tensors(model)

@@ -14,7 +14,7 @@ from rope_core.evaluate.turning import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, word
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.view import Cell
+from rope_core.lab.view import SweepCell
 
 SCHEMA = 1
 KIND = "rope eval"
@@ -99,7 +99,7 @@ def perplexity(report: Report, lang: str) -> list[str]:
     for key in keys:
         shown = [_three(each.last) if (each := by_place.get((key, length))) else "" for length in lengths]
         own = by_place.get((key, lengths[-1]))
-        over = _three(view.ratio(own, base), "×") if own and base and own is not base else ""
+        over = _three(view.last_quarter_ratio(own, base), "×") if own and base and own is not base else ""
         rows.append(row(escape(line_name(key, lang)), *shown, over))
     longest = [each for each in cells if each.length == lengths[-1]]
     curves = [
@@ -114,7 +114,7 @@ def perplexity(report: Report, lang: str) -> list[str]:
     ]
 
 
-def _last(cell: Cell | None) -> float:
+def _last(cell: SweepCell | None) -> float:
     return cell.last.value if cell else float("inf")
 
 
@@ -157,7 +157,7 @@ def copies(report: Report, lang: str) -> list[str]:
     curves = []
     for key in (key for key in KEYS if any(each["line"] == key for each in results)):
         here = sorted((each for each in results if each["line"] == key), key=lambda each: int(each["distance"]))
-        three = [view.three(each["copy"]) for each in here]
+        three = [view.interval_from_json(each["copy"]) for each in here]
         curves.append(
             Series(
                 line_name(key, lang),

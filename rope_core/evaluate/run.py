@@ -35,7 +35,7 @@ from rope_core.evaluate.turning import (
 )
 from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
-from rope_core.lab.train import write_whole
+from rope_core.lab.train import write_atomically
 from rope_core.rope import Array
 from rope_core.version import __version__
 
@@ -137,7 +137,7 @@ class Evaluation:
 
     def run(self) -> Generator[tuple[float, dict[str, Any]], None, None]:
         """Measure cell by cell; yields the share of the work that is done, and the cell as JSON values."""
-        for done, cell in plan.shares(self.cells(), self.work):
+        for done, cell in plan.with_progress(self.cells(), self.work):
             begun = time.perf_counter()
             plain = {name: value for name, value in asdict(cell).items() if value is not None}
             result = {"weights": self.loaded.source.name, **plain, **getattr(self, f"_{cell.task}")(cell)}
@@ -146,7 +146,7 @@ class Evaluation:
     def _perplexity(self, cell: Cell) -> dict[str, Any]:
         """Return perplexity of the documents' first tokens, as the lab's sweep says it."""
         nats = self._read(cell, self.texts.documents[:, : cell.length + 1], "losses")
-        return {"documents": len(nats), **plan.read_off(nats)}
+        return {"documents": len(nats), **plan.perplexity_record(nats)}
 
     def _passkey(self, cell: Cell) -> dict[str, Any]:
         """Return whole numbers found, and the share of their tokens, as the lab's retrieval says it."""
@@ -163,7 +163,7 @@ class Evaluation:
         assert cell.distance is not None
         ask = self.ask
         examples = tasks.copies(self.loaded.coder, self.texts.filler, cell.length, cell.distance, ask.trials, ask.seed)
-        return plan.copied(self._read(cell, examples, "losses")[:, -SPAN:])
+        return plan.copy_record(self._read(cell, examples, "losses")[:, -SPAN:])
 
     def _read(self, cell: Cell, tokens: Any, what: str, last: int = 0) -> Array:
         """Return losses or hits of tokens (n, length + 1) under a cell's line, batch by batch, each kept on disk."""
@@ -223,12 +223,12 @@ class Evaluation:
 def save(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> None:
     """Write eval.json and eval.html of the cells so far, each whole or not at all."""
     report = report_of(evaluation, results)
-    write_whole(
+    write_atomically(
         evaluation.folder / "eval.json",
         (json.dumps(report, ensure_ascii=False, indent=1) + "\n").encode(),
         synced=False,
     )
-    write_whole(evaluation.folder / "eval.html", html(report, lang).encode("utf-8", "replace"), synced=False)
+    write_atomically(evaluation.folder / "eval.html", html(report, lang).encode("utf-8", "replace"), synced=False)
 
 
 def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def kept(path: Path, measure: Callable[[], Array]) -> Array:
         values = measure()
         buffer = io.BytesIO()
         np.save(buffer, values)
-        write_whole(path, buffer.getvalue(), synced=False)
+        write_atomically(path, buffer.getvalue(), synced=False)
         return values
 
 

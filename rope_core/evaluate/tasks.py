@@ -64,7 +64,7 @@ def copies(coder: Coder, filler: Tokens, length: int, distance: int, trials: int
     if len(filler) < size:
         raise reject("--text", "eval_text", f"{len(filler):,}", low=size, length=length)
     rng = np.random.default_rng((seed, length, distance))
-    examples = np.stack([copying.example(filler, size, distance, rng) for _ in range(trials)])
+    examples = np.stack([copying.copy_example(filler, size, distance, rng) for _ in range(trials)])
     return np.concatenate([np.tile(np.asarray(coder.begin, dtype=np.int64), (trials, 1)), examples], 1)
 
 

@@ -17,7 +17,7 @@ from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
 from rope_core.hf.versions import text_part
-from rope_core.lab.lines import line, lines, newer
+from rope_core.lab.lines import line, lines, lines_after_yarn
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import spectrum
@@ -27,7 +27,7 @@ STALE = "stale"
 WINDOW = next(each.key for each in lines() if each.sliding)
 FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 LADDER = (OWN, *(each.key for each in lines() if not each.sliding), STALE, WINDOW)
-KEYS = (*LADDER, *(each.key for each in newer() if each.scales))
+KEYS = (*LADDER, *(each.key for each in lines_after_yarn() if each.scales))
 # Fields of a rope dict that say which dimensions turn, and not how far.
 _GEOMETRY = ("rope_theta", "partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 

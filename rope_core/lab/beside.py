@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from rope_core.lab import cards
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line
-from rope_core.lab.view import Cell, at, ratio
+from rope_core.lab.view import SweepCell, at, last_quarter_ratio
 from rope_core.schemes import UNSCALED
 
 SCALED, COUNTED, DROPPED, OLD = "scaled", "counted", "dropped", "old"
 
 
 @dataclass(frozen=True)
-class Beside:
+class WindowComparison:
     """One line beside the sliding window at one length.
 
     Attributes:
@@ -28,15 +28,15 @@ class Beside:
 
     key: str
     kind: str
-    cell: Cell
+    cell: SweepCell
     over_window: Estimate
     seeds: tuple[float, ...]
 
 
-def kind_of(cell: Cell) -> str:
+def kind_of(cell: SweepCell) -> str:
     """Return the kind of a cell."""
     chosen = line(cell.line)
-    known = cards.stored().get(cell.weights)
+    known = cards.weights_cards().get(cell.weights)
     if known is not None and known.encoding != "rope":
         return DROPPED
     if not chosen.after:
@@ -44,14 +44,14 @@ def kind_of(cell: Cell) -> str:
     return COUNTED if chosen.rule else SCALED
 
 
-def key_of(cell: Cell) -> str:
+def key_of(cell: SweepCell) -> str:
     """Return what a cell is called by: its line, or its weights' last word where those are unscaled fine-tunes."""
-    known = cards.stored().get(cell.weights)
+    known = cards.weights_cards().get(cell.weights)
     tuned = known is not None and known.recipe.start and cell.line == UNSCALED
     return cell.weights.rsplit("-", 1)[-1] if tuned else cell.line
 
 
-def beside_window(measured: Iterable[Cell], length: int) -> tuple[Cell, list[Beside]]:
+def beside_window(measured: Iterable[SweepCell], length: int) -> tuple[SweepCell, list[WindowComparison]]:
     """Return the first model's window at a length, and all other lines, the lowest ratio to it first.
 
     Raises StopIteration where no window was measured at the length.
@@ -64,9 +64,11 @@ def beside_window(measured: Iterable[Cell], length: int) -> tuple[Cell, list[Bes
         if line(each.line).sliding or (each.weights != first and each.weights in windows):
             continue
         others = [c for c in here if c.line == each.line and c.weights in windows and c.weights != first]
-        seeds = tuple(ratio(c, windows[c.weights]).value for c in others) if each.weights == first else ()
-        rows.append(Beside(key_of(each), kind_of(each), each, ratio(each, windows[first]), seeds))
+        seeds = tuple(last_quarter_ratio(c, windows[c.weights]).value for c in others) if each.weights == first else ()
+        rows.append(
+            WindowComparison(key_of(each), kind_of(each), each, last_quarter_ratio(each, windows[first]), seeds)
+        )
     return windows[first], sorted(rows, key=lambda each: each.over_window.value)
 
 
-__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "Beside", "beside_window", "key_of", "kind_of"]
+__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "WindowComparison", "beside_window", "key_of", "kind_of"]

@@ -31,11 +31,13 @@ class Ask:
     document: int = 0
 
     def __post_init__(self) -> None:
-        plan.named((self.weights,))
-        plan.lengths_of((self.length,))
+        plan.checked_weight_names((self.weights,))
+        plan.checked_lengths((self.length,))
         whole("document", self.document, 0, len(corpus.held_out()) - 1)
         plan.documents(self.length, self.document + 1)
-        object.__setattr__(self, "lines", plan.lines_for(cards.named(self.weights).recipe.shape, self.lines))
+        object.__setattr__(
+            self, "lines", plan.readable_lines(cards.get_weights_card(self.weights).recipe.shape, self.lines)
+        )
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -46,9 +48,13 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     model = weights.load(ask.weights)
     read = plan.documents(ask.length, ask.document + 1)[ask.document :]
     text = read[0].tobytes().decode("ascii")
-    for done, key in plan.shares(ask.lines):
+    for done, key in plan.with_progress(ask.lines):
         sliding = line(key).sliding
-        nats = sliding_losses(model, read) if sliding else byte_losses(model, read, plan.place(model, key, ask.length))
+        nats = (
+            sliding_losses(model, read)
+            if sliding
+            else byte_losses(model, read, plan.line_encoding(model, key, ask.length))
+        )
         yield (
             done,
             {

@@ -66,7 +66,7 @@ class Card:
         return not self.recipe.start and self.task == "text"
 
 
-def stored() -> dict[str, Card]:
+def weights_cards() -> dict[str, Card]:
     """Return the cards of the shipped weights by name; {} where none are shipped."""
     if not INDEX.is_file():
         return {}
@@ -83,9 +83,9 @@ def _stored(path: Path, _: int) -> dict[str, Card]:
     }
 
 
-def named(name: str) -> Card:
+def get_weights_card(name: str) -> Card:
     """Return the card of shipped weights, or raise ValueError naming those there are."""
-    shipped = stored()
+    shipped = weights_cards()
     if name not in shipped:
         raise reject("weights", "one_of" if shipped else "no_weights", name, names=shipped)
     return shipped[name]
@@ -96,7 +96,7 @@ def path_of(name: str) -> Path:
     return INDEX.parent / f"{name}.safetensors"
 
 
-def verified(path: Path, sha256: str = "") -> bytes:
+def read_verified_file(path: Path, sha256: str = "") -> bytes:
     """Return a file of weights, which hashes to ``sha256``; "" means to anything.
 
     Raises ValueError when it is missing, larger than 64 MiB, or not of the hash.

@@ -19,7 +19,7 @@ SPAN = 64
 Bytes = npt.NDArray[np.uint8]
 
 
-def example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.Generator) -> npt.NDArray[Any]:
+def copy_example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.Generator) -> npt.NDArray[Any]:
     """Return ``length`` bytes of text, uint8 (length,), whose last SPAN repeat those that begin ``distance`` earlier.
 
     Args:
@@ -30,7 +30,7 @@ def example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.G
 
     Raises ValueError when the two occurrences overlap or do not fit, or the text is shorter than the length.
 
-    >>> made = example(np.arange(256, dtype=np.uint8), 200, 100, np.random.default_rng(0))
+    >>> made = copy_example(np.arange(256, dtype=np.uint8), 200, 100, np.random.default_rng(0))
     >>> bool((made[-SPAN:] == made[-SPAN - 100 : -100]).all()), made.shape
     (True, (200,))
     """
@@ -44,9 +44,9 @@ def example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.G
     return copy
 
 
-def batch(text: Bytes, count: int, length: int, rng: np.random.Generator, distance: int) -> Bytes:
+def copy_examples(text: Bytes, count: int, length: int, rng: np.random.Generator, distance: int) -> Bytes:
     """Return ``count`` examples at one distance, uint8 (count, length)."""
-    return np.stack([example(text, length, distance, rng) for _ in range(count)])
+    return np.stack([copy_example(text, length, distance, rng) for _ in range(count)])
 
 
 def repeated(text: Bytes, count: int, length: int, rng: np.random.Generator) -> Bytes:

@@ -102,7 +102,7 @@ def manifest() -> dict[str, Any]:
     return stored
 
 
-def differences(root: Path | None = None) -> list[str]:
+def manifest_differences(root: Path | None = None) -> list[str]:
     """Return the paths that this machine's library lacks, adds or has in another version than the shipped list."""
     here = {source.path: source.sha256 for source in files(root)}
     there = {each["path"]: each["sha256"] for each in manifest()["files"]}

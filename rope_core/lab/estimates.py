@@ -46,10 +46,10 @@ def perplexity(nats: Array, first: float = 0.0, last: float = 1.0) -> Estimate:
     >>> perplexity(np.full((2, 4), np.log(3.0))).value.__round__(12)
     3.0
     """
-    return estimate(share(nats, first, last).mean(1))
+    return estimate(window_columns(nats, first, last).mean(1))
 
 
-def share(nats: Array, first: float, last: float) -> Array:
+def window_columns(nats: Array, first: float, last: float) -> Array:
     """Return the columns of a share of the window, at least one."""
     if not 0.0 <= first < last <= 1.0:
         raise reject("first and last", "rising_fractions", (first, last))

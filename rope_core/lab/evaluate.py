@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from rope_core.errors import reject, whole
 from rope_core.lab.model import VOCABULARY, Model
-from rope_core.lab.positions import Position, scaled
+from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.lab.shape import Shape
 from rope_core.rope import Array
 from rope_core.spectrum import Request
@@ -47,7 +47,7 @@ def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uin
     return np.frombuffer(text, dtype=np.uint8, count=count * size).reshape(count, size)
 
 
-def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: Position | None = None) -> Array:
+def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: PositionEncoding | None = None) -> Array:
     """Return the loss of every byte but the first, given all before it: nats, float64 (documents, length).
 
     Args:
@@ -93,4 +93,4 @@ def sliding_losses(model: Model, documents: npt.NDArray[np.uint8]) -> Array:
 
 def losses(model: Model, documents: npt.NDArray[np.uint8], request: Request) -> Array:
     """Return ``byte_losses`` of a rope model under a request."""
-    return byte_losses(model, documents, scaled(model.shape, request))
+    return byte_losses(model, documents, rotary_encoding_for(model.shape, request))

@@ -9,12 +9,12 @@ import numpy as np
 
 from rope_core.errors import reject
 from rope_core.lab.estimates import Estimate, wilson
-from rope_core.lab.view import NAN, Cell, Result, cell
+from rope_core.lab.view import NAN, Result, SweepCell, read_cell
 from rope_core.rope import Array
 
 
 @dataclass(frozen=True)
-class Grid:
+class RetrievalGrid:
     """Retrieval of one line: arrays (lengths, depths); NaN where nothing was read.
 
     Attributes:
@@ -47,7 +47,7 @@ def answered(result: Result, counted: str) -> tuple[float, float, float]:
     return result["right"] / result["trials"], result["low"], result["high"]
 
 
-def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, Grid]:
+def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, RetrievalGrid]:
     """Return the passkey's heatmaps by line, of the first model among the results."""
     rows = [each for each in results if "right" in each]
     rows = [each for each in rows if each["weights"] == rows[0]["weights"]]
@@ -60,11 +60,11 @@ def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, Grid
             spot = (slice(None), down.index(each["length"]), across.index(each["depth"]))
             layers[spot] = answered(each, counted)
         least = min(each["trials"] for each in own)
-        grids[str(key)] = Grid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
+        grids[str(key)] = RetrievalGrid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
     return grids
 
 
-def recalled(results: Iterable[Result], key: str, length: int, counted: str = WHOLE) -> tuple[Estimate, int]:
+def line_recall(results: Iterable[Result], key: str, length: int, counted: str = WHOLE) -> tuple[Estimate, int]:
     """Return the share of keys that a line found at a length over all depths with its interval, and the trials.
 
     The interval of digits takes those of one answer for one trial: they are found or lost together.
@@ -78,9 +78,9 @@ def recalled(results: Iterable[Result], key: str, length: int, counted: str = WH
     return Estimate(right / trials, *wilson(right, trials)), trials
 
 
-def variants(results: Iterable[Result]) -> list[Cell]:
+def variants(results: Iterable[Result]) -> list[SweepCell]:
     """Return the handlings of cached keys among results as cells, each by its own name in the place of a line's."""
     named = (
         each | {"line": each["variant"], "whole": each["last"]} for each in map(dict, results) if "variant" in each
     )
-    return [cell(each) for each in named]
+    return [read_cell(each) for each in named]

@@ -13,7 +13,7 @@ from rope_core.errors import reject
 from rope_core.hf.write import llama_fields
 from rope_core.lab.model import VOCABULARY, Model
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import write_whole
+from rope_core.lab.train import write_atomically
 from rope_core.spectrum import Request
 
 # Letters with a shape of their own in Latin-1, which stand for their own byte in byte-level BPE; the others take
@@ -51,7 +51,7 @@ def export(model: Model, request: Request, folder: Path) -> None:
         if any(folder.iterdir()):
             raise reject("folder", "export_folder", str(folder))
         for name, data in files.items():
-            write_whole(folder / name, data)
+            write_atomically(folder / name, data)
     except OSError as error:
         raise reject("folder", "export_folder", f"{folder}: {error.strerror}") from error
 

@@ -17,8 +17,8 @@ from torch import Tensor
 from rope_core.errors import reject, whole
 from rope_core.lab import corpus, plan, weights
 from rope_core.lab.lines import line
-from rope_core.lab.model import Cache, Model
-from rope_core.lab.positions import Position, scaled
+from rope_core.lab.model import KeyValueCache, Model
+from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request
 
@@ -40,7 +40,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Places:
+class DecodingPositions:
     """The positions in force while a model reads on: where a scheme follows the length, others at each length."""
 
     model: Model
@@ -52,18 +52,18 @@ class Places:
         return self.request is not None and SCHEMES[self.request.scheme].follows_length
 
     @cached_property
-    def fixed(self) -> Position:
+    def fixed(self) -> PositionEncoding:
         """The one set of positions of a scheme that does not follow the length; None as a request: the trained ones."""
-        return self.model.position if self.request is None else scaled(self.model.shape, self.request)
+        return self.model.position if self.request is None else rotary_encoding_for(self.model.shape, self.request)
 
-    def at(self, before: int, count: int) -> Position:
+    def at(self, before: int, count: int) -> PositionEncoding:
         """Return the positions of ``count`` bytes after ``before`` others, at the length that is then reached."""
         if self.request is None or not self.follow:
             return self.fixed.at(before, count)
-        return scaled(self.model.shape, replace(self.request, seq_len=before + count)).at(before, count)
+        return rotary_encoding_for(self.model.shape, replace(self.request, seq_len=before + count)).at(before, count)
 
 
-def read_on(tokens: Tensor, cache: Cache, places: Places) -> Tensor:
+def read_on(tokens: Tensor, cache: KeyValueCache, places: DecodingPositions) -> Tensor:
     """Read tokens (B, S) after what the cache holds, and return the logits (B, S, 256) of the byte after each.
 
     All keys, those read before too, are turned by the frequencies of the length then reached.
@@ -73,14 +73,16 @@ def read_on(tokens: Tensor, cache: Cache, places: Places) -> Tensor:
     return logits
 
 
-def truth_losses(logits: Tensor, cache: Cache, truth: bytes, places: Places) -> npt.NDArray[np.float64]:
+def truth_losses(
+    logits: Tensor, cache: KeyValueCache, truth: bytes, places: DecodingPositions
+) -> npt.NDArray[np.float64]:
     """Return the loss of each true byte given those before it, nats, float64 (bytes,).
 
     Args:
         logits: (1, 256), of the first one.
         cache: holds what was read before; left as it is.
     """
-    own, ids = Cache(list(cache.layers)), torch.tensor([list(truth)])
+    own, ids = KeyValueCache(list(cache.layers)), torch.tensor([list(truth)])
     # One byte at a time where each length has its own frequencies, else all at once.
     step = 1 if places.follow else len(truth)
     parts = [ids[:, first : min(first + step, len(truth) - 1)] for first in range(0, len(truth) - 1, step)]
@@ -104,7 +106,7 @@ def write(model: Model, prompt: bytes, new: int, request: Request | None = None,
     if truth and len(truth) != new:
         raise reject("truth", "bytes_exactly", len(truth), size=new)
     plan.refuse_large(model.shape, len(prompt) + new)
-    places, cache, written = Places(model, request), Cache([]), bytearray()
+    places, cache, written = DecodingPositions(model, request), KeyValueCache([]), bytearray()
     with torch.inference_mode():
         logits = read_on(torch.tensor([list(prompt)]), cache, places)[:, -1]
         loss = float(truth_losses(logits, cache, truth, places).mean()) if truth else math.nan
@@ -137,8 +139,8 @@ class Ask:
     document: int = 0
 
     def __post_init__(self) -> None:
-        plan.named(self.weights)
-        lengths = plan.lengths_of(self.lengths)
+        plan.checked_weight_names(self.weights)
+        lengths = plan.checked_lengths(self.lengths)
         whole("new", self.new, 1, 4096)
         if self.new >= lengths[0]:
             raise reject("lengths", "beyond_written", lengths[0], new=self.new)
@@ -167,11 +169,11 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """
     document = ask.read()
     cut = len(document) - ask.new
-    for done, (name, key, length) in plan.shares(ask.cells(), lambda each: each[2]):
+    for done, (name, key, length) in plan.with_progress(ask.cells(), lambda each: each[2]):
         model = weights.load(name)
         result: dict[str, Any] = {"weights": name, "line": key, "length": length}
         prompt, truth = document[len(document) - length : cut], document[cut:]
-        reason = plan.undefined(model.shape, length)
+        reason = plan.undefined_reason(model.shape, length)
         if reason:
             result["undefined"] = reason
         else:

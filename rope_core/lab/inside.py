@@ -46,10 +46,10 @@ class Weights:
 @lru_cache(maxsize=4)
 def load(name: str) -> Weights:
     """Return shipped weights of a rotary model; raise ValueError on another name, encoding or file than the index's."""
-    card = cards.named(name)
+    card = cards.get_weights_card(name)
     if card.encoding != "rope":
         raise reject("weights", "one_of", name, names=models())
-    return Weights(card.recipe.shape, _tensors(cards.verified(cards.path_of(name), card.sha256)))
+    return Weights(card.recipe.shape, _tensors(cards.read_verified_file(cards.path_of(name), card.sha256)))
 
 
 def _tensors(data: bytes) -> dict[str, Float32]:
@@ -67,11 +67,11 @@ def _tensors(data: bytes) -> dict[str, Float32]:
 
 def models() -> tuple[str, ...]:
     """Return the names of the shipped rotary models."""
-    return tuple(name for name, card in cards.stored().items() if card.encoding == "rope")
+    return tuple(name for name, card in cards.weights_cards().items() if card.encoding == "rope")
 
 
 @dataclass(frozen=True)
-class Positions:
+class TracePositions:
     """Where the bytes are and how pairs turn.
 
     Attributes:
@@ -112,7 +112,7 @@ class Positions:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ForwardTrace:
     """What a model did while it read n bytes.
 
     Attributes:
@@ -164,14 +164,14 @@ class Reading:
         return _softmax(self.logits[-1].astype(np.float64))
 
 
-def read(weights: Weights, text: bytes, positions: Positions | None = None) -> Reading:
+def trace_forward(weights: Weights, text: bytes, positions: TracePositions | None = None) -> ForwardTrace:
     """Read 1 to 40 bytes with every layer's queries, keys and attention kept.
 
     Raises ValueError on a longer or empty text.
     """
     length = whole("text", len(text), 1, MOST_BYTES)
     shape, tensors = weights.shape, weights.tensors
-    cos, sin = (positions or Positions()).tables(shape, length)
+    cos, sin = (positions or TracePositions()).tables(shape, length)
     hidden = np.triu(np.full((length, length), -np.inf, np.float32), 1)
     x = tensors["embedding.weight"][np.frombuffer(text, np.uint8)]
     queries, keys, seen = [], [], []
@@ -188,21 +188,21 @@ def read(weights: Weights, text: bytes, positions: Positions | None = None) -> R
         keys.append(k)
         seen.append(mixed)
     logits = _norm(x, tensors["norm.weight"]) @ tensors["embedding.weight"].T
-    return Reading(np.stack(queries), np.stack(keys), np.stack(seen), logits, cos, sin)
+    return ForwardTrace(np.stack(queries), np.stack(keys), np.stack(seen), logits, cos, sin)
 
 
 # The last readings, the oldest first: none on a server, which keeps no visitor's text; the book, in the reader's own
 # browser, keeps as many as it sets.
 READINGS = int(os.environ.get("ROPE_LAB_READINGS", "0"))
-_kept: dict[tuple[str, bytes, Positions], Reading] = {}
+_kept: dict[tuple[str, bytes, TracePositions], ForwardTrace] = {}
 
 
-def reading(name: str, text: bytes, positions: Positions) -> Reading:
-    """Return what shipped weights do with a text; raise ValueError as ``load`` and ``read`` do."""
+def cached_trace(name: str, text: bytes, positions: TracePositions) -> ForwardTrace:
+    """Return what shipped weights do with a text; raise ValueError as ``load`` and ``trace_forward`` do."""
     if not READINGS:
-        return read(load(name), text, positions)
+        return trace_forward(load(name), text, positions)
     key = name, text, positions
-    answer = _kept.pop(key, None) or read(load(name), text, positions)
+    answer = _kept.pop(key, None) or trace_forward(load(name), text, positions)
     _kept[key] = answer
     if len(_kept) > READINGS:
         del _kept[next(iter(_kept))]
@@ -221,7 +221,7 @@ def _softmax(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(powers / powers.sum(-1, keepdims=True))
 
 
-def one_back(reading: Reading) -> Array:
+def previous_byte_attention(reading: ForwardTrace) -> Array:
     """Return how much of its attention each head gives to the byte just before, float64 (layers, heads), 0 to 1.
 
     The mean over the queries that have one before them; 0 for a text of one byte.
@@ -230,7 +230,7 @@ def one_back(reading: Reading) -> Array:
     return np.asarray(before.mean(-1) if before.shape[-1] else before.sum(-1))
 
 
-def moved(before: Reading, after: Reading) -> Array:
+def attention_change(before: ForwardTrace, after: ForwardTrace) -> Array:
     """Return how much of its attention each head gives to other keys than before, float64 (layers, heads), 0 to 1.
 
     Half the sum of absolute differences of a query's weights (total variation), mean over the queries.
@@ -239,18 +239,18 @@ def moved(before: Reading, after: Reading) -> Array:
     return np.asarray(apart.mean(-1))
 
 
-def likeliest(chances: Iterable[Array], count: int) -> list[int]:
+def likeliest_bytes(chances: Iterable[Array], count: int) -> list[int]:
     """Return the bytes that are the likeliest under any of several distributions (256,), the likeliest first."""
     most = np.max(np.stack(list(chances)), axis=0)
     return [int(byte) for byte in np.argsort(-most, kind="stable")[:count]]
 
 
-def stilled(kind: str, count: int, pairs: int) -> tuple[int, ...]:
+def fastest_or_slowest_pairs(kind: str, count: int, pairs: int) -> tuple[int, ...]:
     """Return the ``count`` fastest ("fast") or slowest ("slow") of ``pairs`` pairs.
 
     Raises ValueError on another kind, or more pairs than there are.
 
-    >>> stilled("fast", 2, 16), stilled("slow", 2, 16)
+    >>> fastest_or_slowest_pairs("fast", 2, 16), fastest_or_slowest_pairs("slow", 2, 16)
     ((0, 1), (14, 15))
     """
     count = whole("count", count, 0, pairs)
@@ -259,15 +259,15 @@ def stilled(kind: str, count: int, pairs: int) -> tuple[int, ...]:
     return tuple(range(count)) if kind == KINDS[0] else tuple(range(pairs - count, pairs))
 
 
-def taken(text: str) -> bytes:
+def utf8_prefix(text: str) -> bytes:
     """Return the first 40 bytes of a text, none of them half a letter; a space for an empty one.
 
-    >>> taken("naïve" * 9)[-3:], taken("")
+    >>> utf8_prefix("naïve" * 9)[-3:], utf8_prefix("")
     (b'a\xc3\xaf', b' ')
     """
     return text.encode("utf-8", "replace")[:MOST_BYTES].decode("utf-8", "ignore").encode() or b" "
 
 
-def middle(text: bytes) -> int:
+def second_half_start(text: bytes) -> int:
     """Return the first byte of a text's second half."""
     return (len(text) + 1) // 2

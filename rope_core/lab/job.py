@@ -33,7 +33,7 @@ KINDS = {
 }
 
 
-def steps(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
+def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     """Run a kind of work, result by result.
 
     Args:
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         kind, text = arguments
         text = os.environ.pop(REQUEST_ENV, "") if text == "-" else text
         begun = time.monotonic()
-        for done, result in steps(kind, json.loads(text)):
+        for done, result in run_measurement(kind, json.loads(text)):
             passed = time.monotonic() - begun
             report(progress=min(1.0, done), eta=passed * (1.0 / max(done, 1e-9) - 1.0), result=result)
     except ValueError as error:

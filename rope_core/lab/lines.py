@@ -102,7 +102,7 @@ def lines() -> tuple[Line, ...]:
     return tuple(each for each in _every() if not each.after)
 
 
-def newer() -> tuple[Line, ...]:
+def lines_after_yarn() -> tuple[Line, ...]:
     """Return the lines of what was published after YaRN, in their order."""
     return tuple(each for each in _every() if each.after)
 
@@ -115,7 +115,7 @@ def line(key: str) -> Line:
     raise reject("line", "one_of", key, names=[each.key for each in _every()])
 
 
-def trainable(key: str) -> Line:
+def get_trainable_line(key: str) -> Line:
     """Return a line that training can follow; raises ValueError on a window or a rule of position."""
     chosen = line(key)
     if not chosen.scales:

@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from rope_core.lab.positions import POSITIONS, Position
+from rope_core.lab.positions import POSITIONS, PositionEncoding
 from rope_core.lab.shape import Shape
 
 VOCABULARY = 256
 
 
 @dataclass
-class Cache:
+class KeyValueCache:
     """Keys and values of the bytes that a model has read, one pair per layer, keys not turned yet: (B, T, H, D)."""
 
     layers: list[tuple[Tensor, Tensor]]
@@ -36,7 +36,7 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(shape.width, 3 * shape.width, bias=False)
         self.out = nn.Linear(shape.width, shape.width, bias=False)
 
-    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, place: PositionEncoding, layer: int, cache: KeyValueCache | None) -> Tensor:
         """Mix x (B, S, width) over the bytes before, those of the cache included."""
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, self.head_dim).unbind(2)
@@ -94,7 +94,7 @@ class Block(nn.Module):
         self.feed_norm = nn.RMSNorm(shape.width, eps=1e-6)
         self.feed = FeedForward(shape)
 
-    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, place: PositionEncoding, layer: int, cache: KeyValueCache | None) -> Tensor:
         """Map (B, S, width) to (B, S, width)."""
         x = x + self.attention(self.attention_norm(x), place, layer, cache)
         y: Tensor = x + self.feed(self.feed_norm(x))
@@ -117,7 +117,7 @@ class Model(nn.Module):
             self.embedding = nn.Embedding(VOCABULARY, shape.width)
             self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
             self.norm = nn.RMSNorm(shape.width, eps=1e-6)
-            self.position: Position = POSITIONS[shape.encoding](shape)
+            self.position: PositionEncoding = POSITIONS[shape.encoding](shape)
             self._start()
 
     def _start(self) -> None:
@@ -128,7 +128,9 @@ class Model(nn.Module):
                 back = name.endswith(("out.weight", "down.weight"))
                 nn.init.normal_(weight, std=0.02 * (shrink if back else 1.0))
 
-    def forward(self, tokens: Tensor, *, place: Position | None = None, cache: Cache | None = None) -> Tensor:
+    def forward(
+        self, tokens: Tensor, *, place: PositionEncoding | None = None, cache: KeyValueCache | None = None
+    ) -> Tensor:
         """Return logits (B, S, 256) of the byte after each of ``tokens`` (B, S).
 
         Args:

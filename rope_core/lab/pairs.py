@@ -16,7 +16,7 @@ def shipped(name: str) -> tuple[Path, dict[str, Any]]:
 
     Raises ValueError on unknown weights, or weights without rotary positions.
     """
-    shape = cards.named(name).recipe.shape
+    shape = cards.get_weights_card(name).recipe.shape
     if shape.encoding != "rope":
         raise reject("weights", "rotary_weights", name)
     config = {
@@ -36,7 +36,7 @@ def pairs(name: str) -> Summary:
     return next(iter(summaries(layers(*shipped(name))).values()))
 
 
-def named() -> tuple[str, ...]:
+def rotary_weight_names() -> tuple[str, ...]:
     """Return the names of weights with rotary positions that are here."""
-    rotary = (name for name, each in cards.stored().items() if each.encoding == "rope")
+    rotary = (name for name, each in cards.weights_cards().items() if each.encoding == "rope")
     return tuple(name for name in rotary if cards.path_of(name).is_file())

@@ -40,7 +40,7 @@ def example(
     return np.frombuffer(filled, dtype=np.uint8), key
 
 
-def batch(
+def passkey_examples(
     text: npt.NDArray[np.uint8], count: int, length: int, rng: np.random.Generator, depth: float | None = None
 ) -> npt.NDArray[np.uint8]:
     """Return ``count`` examples, uint8 (count, length), at one depth or drawn ones."""

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.lab import cards, corpus
-from rope_core.lab.estimates import Estimate, curve, perplexity, share, wilson
+from rope_core.lab.estimates import Estimate, curve, perplexity, wilson, window_columns
 from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
-from rope_core.lab.positions import Position, scaled
-from rope_core.lab.remapped import Remapped
+from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
+from rope_core.lab.remapped import RemappedEncoding
 from rope_core.lab.shape import Shape
 from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
@@ -30,7 +30,7 @@ AFTER = 16
 C = TypeVar("C")
 
 
-def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
+def readable_lines(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the lines to read a model of a shape by, all by default.
 
     Models without rotary positions have nothing to stretch: they have one line, and the sliding window if it is named.
@@ -45,16 +45,16 @@ def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
     return (UNSCALED, *(key for key in keys if line(key).sliding))
 
 
-def named(names: Sequence[str]) -> tuple[str, ...]:
+def checked_weight_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of shipped weights, checked; raises ValueError where there are none, or none of a name."""
     if isinstance(names, str) or not names:
         raise reject("weights", "some_names", names)
     for name in names:
-        cards.named(name)
+        cards.get_weights_card(name)
     return tuple(names)
 
 
-def lengths_of(lengths: Sequence[int]) -> tuple[int, ...]:
+def checked_lengths(lengths: Sequence[int]) -> tuple[int, ...]:
     """Return lengths in bytes, checked, short ones first; raises ValueError where there is none."""
     if not lengths:
         raise reject("lengths", "some_values", lengths)
@@ -73,13 +73,13 @@ def cells(
     """
     planned = [
         (name, key, length)
-        for length in lengths_of(lengths)
-        for name in named(names)
-        for key in lines_for(cards.named(name).recipe.shape, keys)
+        for length in checked_lengths(lengths)
+        for name in checked_weight_names(names)
+        for key in readable_lines(cards.get_weights_card(name).recipe.shape, keys)
         if sliding or line(key).scales
     ]
     for name, key, length in planned:
-        line(key).request(cards.named(name).recipe.shape, length, factor)
+        line(key).request(cards.get_weights_card(name).recipe.shape, length, factor)
     return planned
 
 
@@ -107,7 +107,7 @@ def documents(length: int, most: int, text: bytes = b"", argument: str = "length
     return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in kept])
 
 
-def place(model: Model, key: str, length: int, factor: float | None = None) -> Position:
+def line_encoding(model: Model, key: str, length: int, factor: float | None = None) -> PositionEncoding:
     """Return where a line puts ``length`` bytes; the trained positions of a model without rotary ones.
 
     Args:
@@ -117,11 +117,11 @@ def place(model: Model, key: str, length: int, factor: float | None = None) -> P
     if model.shape.encoding != "rope":
         return model.position
     if chosen.rule:
-        return Remapped(model.shape, chosen.rule, chosen.params)
-    return scaled(model.shape, chosen.request(model.shape, length, factor))
+        return RemappedEncoding(model.shape, chosen.rule, chosen.params)
+    return rotary_encoding_for(model.shape, chosen.request(model.shape, length, factor))
 
 
-def undefined(shape: Shape, length: int) -> str:
+def undefined_reason(shape: Shape, length: int) -> str:
     """Return why a model has no positions at a length, or ""."""
     ends = shape.encoding == "learned" and length > shape.context
     return f"its table ends at position {shape.context}" if ends else ""
@@ -132,7 +132,7 @@ def three(estimate: Estimate) -> list[float | None]:
     return [None if v != v else round(v, 6) for v in (estimate.value, estimate.low, estimate.high)]
 
 
-def read_off(nats: Array) -> dict[str, Any]:
+def perplexity_record(nats: Array) -> dict[str, Any]:
     """Return the results of losses (documents, length), as JSON values.
 
     "whole" and "last" [value, low, high] are perplexities over the window and its last quarter, "nats" the mean loss of
@@ -142,7 +142,7 @@ def read_off(nats: Array) -> dict[str, Any]:
     return {
         "whole": three(perplexity(nats)),
         "last": three(perplexity(nats, 0.75)),
-        "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
+        "nats": window_columns(nats, 0.75, 1.0).mean(1).round(6).tolist(),
         "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
     }
 
@@ -159,7 +159,7 @@ def answers(hits: Sequence[npt.NDArray[Any]]) -> dict[str, Any]:
     return {"right": right, "trials": trials, "low": low, "high": high, "digits": digits}
 
 
-def copied(nats: Array) -> dict[str, Any]:
+def copy_record(nats: Array) -> dict[str, Any]:
     """Return the results of the losses of second occurrences (examples, copying.SPAN), as JSON values.
 
     "copy" is the perplexity from the 17th on, [value, low, high], "nats" the mean loss in each example.
@@ -168,7 +168,7 @@ def copied(nats: Array) -> dict[str, Any]:
     return {"copy": three(perplexity(late)), "nats": late.mean(1).round(6).tolist()}
 
 
-def shares(cells: Sequence[C], cost: Callable[[C], float] = lambda _: 1.0) -> Iterator[tuple[float, C]]:
+def with_progress(cells: Sequence[C], cost: Callable[[C], float] = lambda _: 1.0) -> Iterator[tuple[float, C]]:
     """Yield cells in turn, each with the share of all work that is done after it."""
     total, done = sum(map(cost, cells)), 0.0
     for each in cells:

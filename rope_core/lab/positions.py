@@ -17,7 +17,7 @@ from rope_core.theory.encodings.additive import sinusoidal
 from rope_core.theory.encodings.relative import alibi_slopes, t5_buckets
 
 
-class Position(nn.Module):
+class PositionEncoding(nn.Module):
     """Where position enters: beside the embedding, into queries and keys, or onto their scores. This one: nowhere.
 
     ``at`` says of which bytes the three answers are; the attention is causal whatever the encoding.
@@ -27,7 +27,7 @@ class Position(nn.Module):
         super().__init__()
         self.before, self.length = 0, 0
 
-    def at(self, before: int, length: int) -> Position:
+    def at(self, before: int, length: int) -> PositionEncoding:
         """Take the bytes ``before`` to ``before + length - 1`` as the ones in hand; keys run from byte 0."""
         self.before, self.length = before, length
         return self
@@ -61,7 +61,7 @@ class Position(nn.Module):
         return torch.arange(keys - queries, keys)[:, None] - torch.arange(keys)[None, :]
 
 
-class Rotary(Position):
+class RotaryEncoding(PositionEncoding):
     """Rotary position embedding, from rope_core's own tables and rotation.
 
     Args:
@@ -74,11 +74,11 @@ class Rotary(Position):
         self.answer = spectrum(Request(shape.rope)) if answer is None else answer
         self.tables: tuple[Tensor, Tensor] | None = None
 
-    def at(self, before: int, length: int) -> Rotary:
+    def at(self, before: int, length: int) -> RotaryEncoding:
         """Have tables for all bytes so far, queries' at their end."""
         self.before, self.length = before, length
         if self.tables is None or len(self.tables[0]) < before + length:
-            self.tables = tables(self.answer, range(before + length))
+            self.tables = scaled_cos_sin(self.answer, range(before + length))
         return self
 
     def turn(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
@@ -88,14 +88,14 @@ class Rotary(Position):
         return rotate(q, cos[first:end], sin[first:end], HALF), rotate(k, cos[:end], sin[:end], HALF)
 
 
-def tables(answer: Spectrum, positions: Any) -> tuple[Tensor, Tensor]:
+def scaled_cos_sin(answer: Spectrum, positions: Any) -> tuple[Tensor, Tensor]:
     """Return float32 cos and sin (n, D/2) of integer positions, times the attention factor."""
     cos, sin = cos_sin(answer, list(positions), dtype="float32")
     factor = answer.attention_factor
     return torch.from_numpy(cos * factor).float(), torch.from_numpy(sin * factor).float()
 
 
-class Sinusoidal(Position):
+class Sinusoidal(PositionEncoding):
     """The fixed sines and cosines of Vaswani et al., added to the embedding; defined everywhere."""
 
     def __init__(self, shape: Shape) -> None:
@@ -109,7 +109,7 @@ class Sinusoidal(Position):
         return x + self.scale * torch.from_numpy(table).float()
 
 
-class Learned(Position):
+class Learned(PositionEncoding):
     """A learned vector per position, added to the embedding; undefined past its table."""
 
     def __init__(self, shape: Shape) -> None:
@@ -123,7 +123,7 @@ class Learned(Position):
         return x + self.table[self.before : end]
 
 
-class Alibi(Position):
+class Alibi(PositionEncoding):
     """Press, Smith and Lewis: each head subtracts its slope times the distance from its scores."""
 
     def __init__(self, shape: Shape) -> None:
@@ -135,7 +135,7 @@ class Alibi(Position):
         return (added + self.causal(queries, keys))[None]
 
 
-class T5Bias(Position):
+class T5Bias(PositionEncoding):
     """Raffel et al.: a learned number per head and bucket of distance; far distances share the last bucket."""
 
     # Adam moves every number by about the rate per step. Scores need biases of several units, embeddings hundredths:
@@ -155,19 +155,19 @@ class T5Bias(Position):
         return (added + self.causal(queries, keys))[None]
 
 
-POSITIONS: dict[str, type[Position]] = dict(
-    zip(ENCODINGS, (Rotary, Sinusoidal, Learned, Alibi, T5Bias, Position), strict=True)
+POSITIONS: dict[str, type[PositionEncoding]] = dict(
+    zip(ENCODINGS, (RotaryEncoding, Sinusoidal, Learned, Alibi, T5Bias, PositionEncoding), strict=True)
 )
 
 
-def scaled(shape: Shape, request: Request) -> Rotary:
+def rotary_encoding_for(shape: Shape, request: Request) -> RotaryEncoding:
     """Return rotary positions at a request's frequencies for a model of that shape.
 
     Raises ValueError when the request's geometry has another width than the model's heads.
     """
     if request.rope.dim != shape.head_dim:
         raise reject("request.rope.dim", "model_head_dim", request.rope.dim, dim=shape.head_dim)
-    return Rotary(shape, spectrum(request))
+    return RotaryEncoding(shape, spectrum(request))
 
 
-__all__ = ["POSITIONS", "Position", "Rotary", "scaled", "tables"]
+__all__ = ["POSITIONS", "PositionEncoding", "RotaryEncoding", "rotary_encoding_for", "scaled_cos_sin"]

@@ -48,7 +48,7 @@ class Ask:
         """Return examples of one distance, uint8 (count, length + 1), the same for every line and model."""
         source = b"".join(each.text for each in corpus.held_out())
         rng = np.random.default_rng((0, self.length, distance))
-        return copying.batch(np.frombuffer(source, dtype=np.uint8), count, self.length + 1, rng, distance)
+        return copying.copy_examples(np.frombuffer(source, dtype=np.uint8), count, self.length + 1, rng, distance)
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, distance); weights that were fine-tuned under a scheme are read under it alone."""
@@ -57,7 +57,7 @@ class Ask:
 
 
 def _reads(name: str, key: str) -> bool:
-    recipe, chosen = cards.named(name).recipe, line(key)
+    recipe, chosen = cards.get_weights_card(name).recipe, line(key)
     own = (chosen.scheme, chosen.times, chosen.sliding) == (recipe.scheme, 1.0, False)
     return recipe.scheme == UNSCALED or own
 
@@ -67,7 +67,7 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 
     The cell is that of ``plan.copied``; or "undefined" says why there is none.
     """
-    for done, (name, key, distance) in plan.shares(ask.cells()):
+    for done, (name, key, distance) in plan.with_progress(ask.cells()):
         model = weights.load(name)
         examples = ask.examples(distance, ask.trials)
         if line(key).sliding:
@@ -75,9 +75,9 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
             examples = examples[:, -model.shape.context - 1 :]
         length = examples.shape[1] - 1
         result: dict[str, Any] = {"weights": name, "line": key, "length": ask.length, "distance": distance}
-        if reason := plan.undefined(model.shape, length):
+        if reason := plan.undefined_reason(model.shape, length):
             result["undefined"] = reason
         else:
-            nats = byte_losses(model, examples, plan.place(model, key, length))
-            result |= plan.copied(nats[:, -copying.SPAN :])
+            nats = byte_losses(model, examples, plan.line_encoding(model, key, length))
+            result |= plan.copy_record(nats[:, -copying.SPAN :])
         yield done, result

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "records"
 
 
 @dataclass(frozen=True)
-class Record:
+class MeasurementRecord:
     """One measurement, whole.
 
     Attributes:
@@ -37,35 +37,37 @@ class Record:
     date: str
 
 
-def measure(kind: str, arguments: Mapping[str, Any], text: str, date: str) -> Record:
+def measure(kind: str, arguments: Mapping[str, Any], text: str, date: str) -> MeasurementRecord:
     """Run a kind of work and return its record; the weights are those that its results name."""
     # Reading records must not cost a reader the import of torch.
     from rope_core.lab import cards
-    from rope_core.lab.job import steps
+    from rope_core.lab.job import run_measurement
     from rope_core.lab.train import hardware
 
-    results = tuple(result for _, result in steps(kind, arguments))
+    results = tuple(result for _, result in run_measurement(kind, arguments))
     names = sorted({each["weights"] for each in results if "weights" in each})
-    return Record(kind, dict(arguments), results, {n: cards.named(n).sha256 for n in names}, text, hardware(), date)
+    return MeasurementRecord(
+        kind, dict(arguments), results, {n: cards.get_weights_card(n).sha256 for n in names}, text, hardware(), date
+    )
 
 
-def keep(record: Record, path: Path) -> None:
+def write_record(record: MeasurementRecord, path: Path) -> None:
     """Write a record as JSON, one result a line."""
-    from rope_core.lab.train import write_whole
+    from rope_core.lab.train import write_atomically
 
     head = {"asked" if k == "arguments" else k: v for k, v in vars(record).items() if k != "results"}
     lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in record.results)
     text = json.dumps(head, ensure_ascii=False)[:-1] + ', "results": [\n' + lines + "\n]}\n"
-    write_whole(path, text.encode())
+    write_atomically(path, text.encode())
 
 
 @lru_cache(maxsize=32)
-def shipped(name: str) -> Record:
+def shipped(name: str) -> MeasurementRecord:
     """Return a shipped record by name, or raise ValueError naming those there are."""
     if name not in names():
         raise reject("record", "one_of", name, names=names())
     stored = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    return Record(arguments=stored.pop("asked"), results=tuple(stored.pop("results")), **stored)
+    return MeasurementRecord(arguments=stored.pop("asked"), results=tuple(stored.pop("results")), **stored)
 
 
 def names() -> list[str]:

@@ -9,18 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rope_core.lab.positions import Position, tables
+from rope_core.lab.positions import PositionEncoding, scaled_cos_sin
 from rope_core.lab.shape import Shape
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from rope_core.spectrum import Request, spectrum
-from rope_core.theory.remap import Remap, remap
+from rope_core.theory.remap import PositionRemap, remap_positions
 
 # Scores of so many queries are held at once.
 AT_ONCE = 256
 
 
-class Remapped(Position):
+class RemappedEncoding(PositionEncoding):
     """A trained rope model's positions counted by a rule.
 
     Args:
@@ -35,13 +35,13 @@ class Remapped(Position):
         super().__init__()
         self.shape, self.rule, self.params = shape, rule, dict(params or {})
         self.answer = spectrum(Request(shape.rope))
-        self.found: Remap = self._count(0, 1)
+        self.found: PositionRemap = self._count(0, 1)
 
-    def _count(self, before: int, length: int) -> Remap:
+    def _count(self, before: int, length: int) -> PositionRemap:
         end = before + length
-        return remap(self.rule, np.arange(before, end), np.arange(end), self.shape.context, self.params)
+        return remap_positions(self.rule, np.arange(before, end), np.arange(end), self.shape.context, self.params)
 
-    def at(self, before: int, length: int) -> Remapped:
+    def at(self, before: int, length: int) -> RemappedEncoding:
         if (before, length) != (self.before, self.length):
             self.before, self.length = before, length
             self.found = self._count(before, length)
@@ -51,7 +51,10 @@ class Remapped(Position):
         """Return the mixture (B, S, H, D) of v (B, T, H, D) for q (B, S, H, D) and k (B, T, H, D) not turned yet."""
         scale = torch.from_numpy(self.found.scale).float()[:, None, None] * q.shape[-1] ** -0.5
         turned = [
-            (rotate(q * scale, *tables(self.answer, view.query), HALF), rotate(k, *tables(self.answer, view.key), HALF))
+            (
+                rotate(q * scale, *scaled_cos_sin(self.answer, view.query), HALF),
+                rotate(k, *scaled_cos_sin(self.answer, view.key), HALF),
+            )
             for view in self.found.views
         ]
         later = self.causal(q.shape[1], k.shape[1])
@@ -73,4 +76,4 @@ class Remapped(Position):
         return (torch.softmax(scores + mask, -1) @ values[:, :, keys]).transpose(1, 2)
 
 
-__all__ = ["Remapped"]
+__all__ = ["RemappedEncoding"]

@@ -15,10 +15,12 @@ from rope_core.lab import cards, corpus, passkey, plan, weights
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
-from rope_core.lab.positions import Position
+from rope_core.lab.positions import PositionEncoding
 
 
-def digits_right(model: Model, examples: npt.NDArray[np.uint8], place: Position | None = None) -> npt.NDArray[np.bool_]:
+def digits_right(
+    model: Model, examples: npt.NDArray[np.uint8], place: PositionEncoding | None = None
+) -> npt.NDArray[np.bool_]:
     """Return which of the answer's digits are the likeliest byte, bool (examples, digits), of uint8 (examples, length).
 
     The true digits are fed, whatever was likeliest. All are right exactly when greedy decoding gives the whole answer:
@@ -58,7 +60,7 @@ class Ask:
     trials: int = 8
 
     def __post_init__(self) -> None:
-        trained = tuple(name for name, each in cards.stored().items() if each.task == "passkey")
+        trained = tuple(name for name, each in cards.weights_cards().items() if each.task == "passkey")
         object.__setattr__(self, "weights", tuple(self.weights) or trained)
         if not self.weights:
             raise reject("weights", "passkey_weights", self.weights)
@@ -76,7 +78,7 @@ class Ask:
         """Return examples of one length and depth, uint8 (count, length), the same for every line and model."""
         filler = b"".join(each.text for each in corpus.held_out())
         rng = np.random.default_rng((0, length, round(depth * 1e6)))
-        return passkey.batch(np.frombuffer(filler, dtype=np.uint8), count, length, rng, depth)
+        return passkey.passkey_examples(np.frombuffer(filler, dtype=np.uint8), count, length, rng, depth)
 
     def cells(self) -> list[tuple[str, str, int, float]]:
         """Return (weights, line, length, depth), short lengths first."""
@@ -89,16 +91,16 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 
     The cell is that of ``plan.answers``; of digits one in ten is right by luck. Or "undefined" says why there is none.
     """
-    for done, (name, key, length, depth) in plan.shares(ask.cells(), lambda each: each[2]):
+    for done, (name, key, length, depth) in plan.with_progress(ask.cells(), lambda each: each[2]):
         model = weights.load(name)
         result: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
         examples = ask.examples(length, depth, ask.trials)
         if line(key).sliding:
             examples = examples[:, -model.shape.context :]
-        reason = plan.undefined(model.shape, examples.shape[1] - 1)
+        reason = plan.undefined_reason(model.shape, examples.shape[1] - 1)
         if reason:
             result["undefined"] = reason
         else:
-            place = plan.place(model, key, examples.shape[1])
+            place = plan.line_encoding(model, key, examples.shape[1])
             result |= plan.answers([*digits_right(model, examples, place)])
         yield done, result

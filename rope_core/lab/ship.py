@@ -15,12 +15,12 @@ from rope_core.errors import reject
 from rope_core.lab import cards, corpus, records, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.positions import scaled
-from rope_core.lab.train import CHECKPOINT, begin, checkpoint_header, resume, write_whole
+from rope_core.lab.positions import rotary_encoding_for
+from rope_core.lab.train import CHECKPOINT, checkpoint_header, load_checkpoint, start_run, write_atomically
 from rope_core.schemes import UNSCALED
 
 
-def ship(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Card:
+def release_weights(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Card:
     """Turn a finished run's checkpoint into shipped weights with a card; returns the card.
 
     Args:
@@ -32,13 +32,13 @@ def ship(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Car
     Raises ValueError when the run is not at its end and need be.
     """
     header = checkpoint_header(folder / CHECKPOINT)
-    run = begin(header.recipe, weights.load(header.recipe.start) if header.recipe.start else None)
-    resume(run, folder / CHECKPOINT)
+    run = start_run(header.recipe, weights.load(header.recipe.start) if header.recipe.start else None)
+    load_checkpoint(run, folder / CHECKPOINT)
     if run.step < header.recipe.steps and not stopped:
         raise reject("folder", "of a finished run", f"{run.step} of {header.recipe.steps} steps")
     path = cards.path_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    digest = weights.write(run.model, path, recipe=header.recipe.as_json(), corpus=header.corpus)
+    digest = weights.write_weights(run.model, path, recipe=header.recipe.as_json(), corpus=header.corpus)
     card: dict[str, Any] = {
         "sha256": digest,
         "bytes": path.stat().st_size,
@@ -46,7 +46,7 @@ def ship(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Car
         "loss": round(float(np.mean(run.losses[-100:])), 6),
         "losses": [round(float(np.mean(run.losses[i : i + 25])), 4) for i in range(0, run.step, 25)],
         **({"stopped": run.step} if run.step < header.recipe.steps else {}),
-        "held_out": _held_out(weights.read(path), header.recipe),
+        "held_out": _held_out(weights.read_weights(path), header.recipe),
         "corpus": header.corpus,
         "seconds": round(run.seconds, 1),
         "hardware": header.hardware,
@@ -54,16 +54,16 @@ def ship(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Car
     }
     index = json.loads(cards.INDEX.read_text("utf-8")) if cards.INDEX.is_file() else {}
     index[name] = card
-    write_whole(cards.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
+    write_atomically(cards.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
     weights.load.cache_clear()
-    return cards.named(name)
+    return cards.get_weights_card(name)
 
 
 def _held_out(model: Any, recipe: Any) -> list[float]:
     """Mean loss over the held-out documents at the run's own window, with its interval, nats per byte."""
     documents = np.stack([np.frombuffer(each.text, dtype=np.uint8) for each in corpus.held_out()])
     length = min(recipe.length, documents.shape[1] - 1)
-    place = None if recipe.scheme == UNSCALED else scaled(model.shape, recipe.request)
+    place = None if recipe.scheme == UNSCALED else rotary_encoding_for(model.shape, recipe.request)
     whole = perplexity(byte_losses(model, documents[:, : length + 1], place))
     return [round(float(np.log(v)), 6) for v in (whole.value, whole.low, whole.high)]
 
@@ -74,7 +74,7 @@ FIRST_WEIGHTS = "rope-0"
 
 def write_cards() -> None:
     """Write the model cards, one table for all shipped weights."""
-    stored = cards.stored()
+    stored = cards.weights_cards()
     every = stored.values()
     rows = [_card_row(card) for card in every]
     ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in every}))
@@ -84,7 +84,7 @@ def write_cards() -> None:
     first = stored.get(FIRST_WEIGHTS, next(iter(every)))
     more["first_threads"] = first.hardware["threads"]
     text = Path(__file__).with_name("cards.md").read_text("utf-8").format(**(manifest | more))
-    write_whole(cards.INDEX.parent / "README.md", text.encode())
+    write_atomically(cards.INDEX.parent / "README.md", text.encode())
 
 
 def _card_row(card: cards.Card) -> str:
@@ -107,7 +107,7 @@ def _card_row(card: cards.Card) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def record(name: str, kind: str, arguments: dict[str, Any], date: str) -> Path:
+def measure_and_ship_record(name: str, kind: str, arguments: dict[str, Any], date: str) -> Path:
     """Measure one kind of work and ship its record; returns the file.
 
     The record's text is the hash of the held-out documents, which every kind reads unless it was given a text.
@@ -116,6 +116,6 @@ def record(name: str, kind: str, arguments: dict[str, Any], date: str) -> Path:
     measured = records.measure(kind, arguments, hashlib.sha256(read).hexdigest(), date)
     path = records.FOLDER / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    records.keep(measured, path)
+    records.write_record(measured, path)
     records.shipped.cache_clear()
     return path

@@ -14,10 +14,10 @@ import torch.nn.functional as F
 from rope_core.errors import reject, whole
 from rope_core.lab import cards, plan, weights
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.generate import Places, read_on
+from rope_core.lab.generate import DecodingPositions, read_on
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import Cache, Model
-from rope_core.lab.positions import Rotary, tables
+from rope_core.lab.model import KeyValueCache, Model
+from rope_core.lab.positions import RotaryEncoding, scaled_cos_sin
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import Request, spectrum
@@ -27,7 +27,7 @@ VARIANTS = ("unscaled", "stale", "recomputed")
 FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 
 
-class StaleKeys(Rotary):
+class StaleKeys(RotaryEncoding):
     """Each byte, as a query and as a key, is turned by the frequencies in force when it came.
 
     A cache of turned keys holds just that: key i by the frequencies of length i + 1, the query by those of its own
@@ -58,17 +58,17 @@ class StaleKeys(Rotary):
         return [(0, read), *((i, i + 1) for i in range(read, end))]
 
     def _rows(self, first: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
-        return tables(spectrum(replace(self.request, seq_len=max(end, self.prefill))), range(first, end))
+        return scaled_cos_sin(spectrum(replace(self.request, seq_len=max(end, self.prefill))), range(first, end))
 
 
-def decoded(model: Model, documents: npt.NDArray[np.uint8], places: Places, prefill: int) -> Array:
+def decoded(model: Model, documents: npt.NDArray[np.uint8], places: DecodingPositions, prefill: int) -> Array:
     """Return the loss of every byte but the first of documents (n, length + 1) that are read as a chat would be.
 
     The first ``prefill`` bytes are read at once, the others one by one after a cache of unturned keys, each true byte
     whatever was predicted: nats, float64 (n, length).
     """
     ids = torch.from_numpy(documents.astype(np.int64))
-    cache, losses = Cache([]), []
+    cache, losses = KeyValueCache([]), []
     with torch.inference_mode():
         for part in (ids[:, : min(prefill, ids.shape[1] - 1)], *ids[:, prefill:-1, None].unbind(1)):
             logits = read_on(part, cache, places)
@@ -97,7 +97,7 @@ def variant_losses(
     length = documents.shape[1] - 1
     plan.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
-        return decoded(model, documents, Places(model, request), prefill)
+        return decoded(model, documents, DecodingPositions(model, request), prefill)
     return byte_losses(model, documents, StaleKeys(model, request, prefill) if variant == "stale" else None)
 
 
@@ -120,8 +120,8 @@ class Ask:
     documents: int = 4
 
     def __post_init__(self) -> None:
-        for name in plan.named(self.weights):
-            shape = cards.named(name).recipe.shape
+        for name in plan.checked_weight_names(self.weights):
+            shape = cards.get_weights_card(name).recipe.shape
             if shape.encoding != "rope":
                 raise reject("weights", "rotary_weights", name)
             whole("length", self.length, shape.context + 1, plan.MAX_LENGTH)
@@ -142,11 +142,11 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     documents = ask.read()
     # Decoding byte by byte takes about as long as twenty readings.
     cells = [(name, each) for name in ask.weights for each in VARIANTS]
-    for done, (name, variant) in plan.shares(cells, lambda each: 1 + 20 * (each[1] == "recomputed")):
+    for done, (name, variant) in plan.with_progress(cells, lambda each: 1 + 20 * (each[1] == "recomputed")):
         model = weights.load(name)
         request = line(FOLLOWING).request(model.shape, ask.length, ask.factor)
         nats = variant_losses(model, documents, request, variant, model.shape.context)
-        read = plan.read_off(nats)
+        read = plan.perplexity_record(nats)
         head = {
             "weights": name,
             "line": UNSCALED if variant == "unscaled" else FOLLOWING,

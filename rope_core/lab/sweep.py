@@ -45,8 +45,8 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        plan.named(self.weights)
-        plan.lengths_of(self.lengths)
+        plan.checked_weight_names(self.weights)
+        plan.checked_lengths(self.lengths)
         whole("documents", self.documents, 1, 4096)
         plan.refuse_long_text(self.text)
 
@@ -59,7 +59,7 @@ class Ask:
         return plan.cells(self.weights, self.lines, self.lengths, self.factor)
 
 
-def text_hash(documents: npt.NDArray[np.uint8]) -> str:
+def documents_hash(documents: npt.NDArray[np.uint8]) -> str:
     """Return the SHA-256 of the documents' bytes, one after another."""
     return hashlib.sha256(np.ascontiguousarray(documents).tobytes()).hexdigest()
 
@@ -76,17 +76,17 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     if line(key).sliding:
         nats = sliding_losses(model, window)
     elif not line(key).scales:
-        nats = byte_losses(model, window, plan.place(model, key, length))
+        nats = byte_losses(model, window, plan.line_encoding(model, key, length))
         head |= {"params": dict(line(key).params)}
     elif model.shape.encoding == "rope":
         request = line(key).request(model.shape, length, ask.factor, ask.base, ask.params)
         nats = losses(model, window, request)
         head |= {"params": dict(request.params), "base": request.rope.base}
     else:
-        if reason := plan.undefined(model.shape, length):
+        if reason := plan.undefined_reason(model.shape, length):
             return head | {"undefined": reason}
         nats = byte_losses(model, window)
-    return head | plan.read_off(nats) | {"seconds": round(time.perf_counter() - begun, 3)}
+    return head | plan.perplexity_record(nats) | {"seconds": round(time.perf_counter() - begun, 3)}
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -95,13 +95,13 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     The work of a cell grows with its length, so the share does not count cells.
     """
     documents = ask.read()
-    for done, (name, key, length) in plan.shares(ask.cells(), lambda each: each[2]):
+    for done, (name, key, length) in plan.with_progress(ask.cells(), lambda each: each[2]):
         yield done, {"weights": name, **cell(weights.load(name), documents, ask, key, length)}
 
 
 def run_model(ask: Ask, name: str, model: Model) -> Iterator[dict[str, Any]]:
     """Measure a model that is not shipped in place of the weights that ``ask`` names; yields cells as ``run`` does."""
     documents = ask.read()
-    for length in plan.lengths_of(ask.lengths):
-        for key in plan.lines_for(model.shape, ask.lines):
+    for length in plan.checked_lengths(ask.lengths):
+        for key in plan.readable_lines(model.shape, ask.lines):
             yield {"weights": name, **cell(model, documents, ask, key, length)}

@@ -24,7 +24,7 @@ from rope_core.bench.environment import processor
 from rope_core.errors import reject, whole
 from rope_core.lab import copying, corpus, passkey
 from rope_core.lab.model import Model
-from rope_core.lab.positions import Position, scaled
+from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.lab.recipe import Recipe
 from rope_core.schemes import UNSCALED
 
@@ -56,7 +56,7 @@ class Run:
         return len(self.losses)
 
 
-def begin(recipe: Recipe, start: Model | None = None) -> Run:
+def start_run(recipe: Recipe, start: Model | None = None) -> Run:
     """Return a run of no steps yet: fresh weights of the recipe's seed, or a copy of ``start``'s.
 
     A start of another encoding will do where positions have no weights of their own: rotation can be dropped.
@@ -91,7 +91,7 @@ def windows(text: npt.NDArray[np.uint8], recipe: Recipe, step: int) -> Tensor:
     if len(text) < size:
         raise reject("text", f"at least {size} bytes for windows of {recipe.length}", len(text))
     if recipe.task == "passkey":
-        return torch.from_numpy(passkey.batch(text, recipe.batch, size, rng).astype(np.int64))
+        return torch.from_numpy(passkey.passkey_examples(text, recipe.batch, size, rng).astype(np.int64))
     if recipe.task == "copy":
         return torch.from_numpy(copying.repeated(text, recipe.batch, size, rng).astype(np.int64))
     starts = rng.integers(0, len(text) - size + 1, recipe.batch)
@@ -110,8 +110,8 @@ def loss_of(run: Run, bytes_: Tensor, precision: str) -> Tensor:
     return each.mean()
 
 
-def _placed(recipe: Recipe, length: int) -> Position:
-    return scaled(recipe.shape, recipe.request).at(0, length)
+def _placed(recipe: Recipe, length: int) -> PositionEncoding:
+    return rotary_encoding_for(recipe.shape, recipe.request).at(0, length)
 
 
 def one_step(run: Run, text: npt.NDArray[np.uint8], precision: str = "float32") -> float:
@@ -165,8 +165,8 @@ def train(
     if text is None:
         text, corpus_hash = corpus.training_bytes()
     folder.mkdir(parents=True, exist_ok=True)
-    run = begin(recipe, start)
-    resume(run, folder / CHECKPOINT)
+    run = start_run(recipe, start)
+    load_checkpoint(run, folder / CHECKPOINT)
     before, earlier = time.monotonic(), run.seconds
     end = recipe.steps if stop is None else whole("stop", stop, 1, recipe.steps)
     while run.step < end:
@@ -188,10 +188,10 @@ def keep(run: Run, path: Path, corpus_hash: str = "", precision: str = "float32"
     tensors["losses"] = torch.tensor(run.losses, dtype=torch.float64)
     header = {"recipe": run.recipe.as_json(), "seconds": repr(run.seconds), "corpus": corpus_hash}
     header["hardware"] = json.dumps(hardware() | {"precision": precision})
-    write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}, header))
+    write_atomically(path, save({k: v.contiguous() for k, v in tensors.items()}, header))
 
 
-def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+def write_atomically(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Replace a file by ``data`` so that a reader, or a kill at any moment, finds the old or the new one.
 
     ``synced``: whether it outlives the machine's power too, which takes a wait for the disk.
@@ -229,7 +229,7 @@ def checkpoint_header(path: Path) -> Header:
         raise reject("checkpoint", "a readable one", f"{path.name}: {error}") from error
 
 
-def resume(run: Run, path: Path) -> None:
+def load_checkpoint(run: Run, path: Path) -> None:
     """Take up a checkpoint where there is one.
 
     Raises ValueError when it is of another recipe, or cannot be read.

@@ -17,10 +17,10 @@ Result = Mapping[str, Any]
 NAN = float("nan")
 
 
-def three(values: Sequence[float | None]) -> Estimate:
+def interval_from_json(values: Sequence[float | None]) -> Estimate:
     """Read [value, low, high] back; null is NaN.
 
-    >>> three([2.0, None, None]).sure
+    >>> interval_from_json([2.0, None, None]).sure
     False
     """
     value, low, high = (NAN if v is None else float(v) for v in values)
@@ -28,7 +28,7 @@ def three(values: Sequence[float | None]) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepCell:
     """One line at one length, read by one model.
 
     Attributes:
@@ -55,32 +55,38 @@ _NONE = Estimate(NAN, NAN, NAN)
 _EMPTY = np.empty(0)
 
 
-def cell(result: Result) -> Cell:
+def read_cell(result: Result) -> SweepCell:
     """Read one cell of a sweep back from its JSON values."""
     head = (str(result["weights"]), str(result["line"]), int(result["length"]), int(result.get("documents", 0)))
     if "undefined" in result:
         none = Curve(_EMPTY, _EMPTY, _EMPTY, _EMPTY)
-        return Cell(*head, _NONE, _NONE, _EMPTY, none, str(result["undefined"]))
+        return SweepCell(*head, _NONE, _NONE, _EMPTY, none, str(result["undefined"]))
     bins = {k: np.array([NAN if v is None else v for v in each], dtype=float) for k, each in result["curve"].items()}
-    return Cell(*head, three(result["whole"]), three(result["last"]), np.asarray(result["nats"], float), Curve(**bins))
+    return SweepCell(
+        *head,
+        interval_from_json(result["whole"]),
+        interval_from_json(result["last"]),
+        np.asarray(result["nats"], float),
+        Curve(**bins),
+    )
 
 
-def cells(results: Iterable[Result]) -> list[Cell]:
+def cells(results: Iterable[Result]) -> list[SweepCell]:
     """Read a sweep's results back."""
-    return [cell(each) for each in results if "line" in each and "length" in each]
+    return [read_cell(each) for each in results if "line" in each and "length" in each]
 
 
-def lengths(cells: Iterable[Cell]) -> list[int]:
+def lengths(cells: Iterable[SweepCell]) -> list[int]:
     """Return the lengths among cells, short ones first."""
     return sorted({each.length for each in cells})
 
 
-def at(cells: Iterable[Cell], length: int) -> list[Cell]:
+def at(cells: Iterable[SweepCell], length: int) -> list[SweepCell]:
     """Return the cells of one length that have a number."""
     return [each for each in cells if each.length == length and not each.undefined]
 
 
-def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Estimate:
+def last_quarter_ratio(a: SweepCell, b: SweepCell, level: float = LEVEL) -> Estimate:
     """Return how many times b's perplexity a's is on the last quarter, documents paired; below 1, a reads better.
 
     Raises ValueError when the two did not read the same number of documents.
@@ -89,33 +95,33 @@ def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedCell:
     """A cell's place in the order, and its paired ratio to the cell one place better and to the best.
 
     ``settled``: whether the documents tell it from the place before it. The same documents choose the neighbours, so
     the interval that decides is widened to hold for all pairs of the order at once (Bonferroni).
     """
 
-    cell: Cell
+    cell: SweepCell
     behind: Estimate | None
     over_best: Estimate
     settled: bool
 
 
-def order(cells: Sequence[Cell]) -> list[Place]:
+def order(cells: Sequence[SweepCell]) -> list[RankedCell]:
     """Return cells of one length from the lowest perplexity on the last quarter to the highest."""
     ranked = sorted(cells, key=lambda each: float(each.nats.mean()))
     level = 1 - (1 - LEVEL) / max(1, math.comb(len(ranked), 2))
-    places = [Place(each, None, ratio(each, ranked[0]), settled=False) for each in ranked[:1]]
+    places = [RankedCell(each, None, last_quarter_ratio(each, ranked[0]), settled=False) for each in ranked[:1]]
     for better, each in itertools.pairwise(ranked):
-        settled = ratio(each, better, level).excludes(1.0)
-        places.append(Place(each, ratio(each, better), ratio(each, ranked[0]), settled))
+        settled = last_quarter_ratio(each, better, level).excludes(1.0)
+        places.append(RankedCell(each, last_quarter_ratio(each, better), last_quarter_ratio(each, ranked[0]), settled))
     return places
 
 
-def groups(places: Sequence[Place]) -> list[list[Place]]:
+def groups(places: Sequence[RankedCell]) -> list[list[RankedCell]]:
     """Return an order cut wherever the documents tell a place from the one before it."""
-    cut: list[list[Place]] = []
+    cut: list[list[RankedCell]] = []
     for place in places:
         if place.settled or not cut:
             cut.append([])
@@ -123,7 +129,7 @@ def groups(places: Sequence[Place]) -> list[list[Place]]:
     return cut
 
 
-def coarser(fine: Curve, width: float) -> Curve:
+def coarsen_curve(fine: Curve, width: float) -> Curve:
     """Return a curve in wider bins: neighbours of equal width taken together, which is exact for the value.
 
     The interval's ends are averaged alike, which is a little too wide: neighbours do not err together in full.
@@ -159,14 +165,14 @@ class Seeds:
         return Estimate(self.mean, min(values), max(values))
 
 
-def over_seeds(cells: Sequence[Cell]) -> list[Seeds]:
+def results_over_seeds(cells: Sequence[SweepCell]) -> list[Seeds]:
     """Return cells of one length by line, the lowest mean first."""
     keys = dict.fromkeys(each.line for each in cells)
     lines = [Seeds(key, {each.weights: each.last for each in cells if each.line == key}) for key in keys]
     return sorted(lines, key=lambda each: each.mean)
 
 
-def orders(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
+def orders(cells: Sequence[SweepCell]) -> dict[str, tuple[str, ...]]:
     """Return each model's order of lines at one length, the lowest perplexity first."""
     names = dict.fromkeys(each.weights for each in cells)
     return {
@@ -175,19 +181,20 @@ def orders(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def copies(results: Iterable[Result]) -> list[Cell]:
+def copies(results: Iterable[Result]) -> list[SweepCell]:
     """Return recall's results as one cell a model and line: its curve is the second copy's perplexity by distance.
 
-    ``last`` and ``nats`` are those of the greatest distance, so that ``order`` and ``ratio`` compare lines there.
+    ``last`` and ``nats`` are those of the greatest distance, so that ``order`` and
+    ``last_quarter_ratio`` compare lines there.
     """
     rows = [each for each in results if "copy" in each]
     cells = []
     for weights, key in dict.fromkeys((each["weights"], each["line"]) for each in rows):
         own = sorted((each for each in rows if (each["weights"], each["line"]) == (weights, key)), key=_distance)
-        last, nats = three(own[-1]["copy"]), np.asarray(own[-1]["nats"], float)
-        parts = np.array([_parts(three(each["copy"])) for each in own]).T
+        last, nats = interval_from_json(own[-1]["copy"]), np.asarray(own[-1]["nats"], float)
+        parts = np.array([_parts(interval_from_json(each["copy"])) for each in own]).T
         curve = Curve(np.array([_distance(each) for each in own], float), *parts)
-        cells.append(Cell(str(weights), str(key), int(own[-1]["length"]), nats.size, last, last, nats, curve))
+        cells.append(SweepCell(str(weights), str(key), int(own[-1]["length"]), nats.size, last, last, nats, curve))
     return cells
 
 

@@ -16,7 +16,7 @@ from rope_core.lab import cards
 from rope_core.lab.model import Model
 from rope_core.lab.recipe import Recipe
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, write_whole
+from rope_core.lab.train import CHECKPOINT, write_atomically
 
 
 def as_bytes(model: Model, header: dict[str, str]) -> bytes:
@@ -26,25 +26,25 @@ def as_bytes(model: Model, header: dict[str, str]) -> bytes:
     return data
 
 
-def write(model: Model, path: Path, **header: str) -> str:
+def write_weights(model: Model, path: Path, **header: str) -> str:
     """Write a model's weights, whole or not at all, and return their SHA-256."""
     data = as_bytes(model, header)
-    write_whole(path, data)
+    write_atomically(path, data)
     return hashlib.sha256(data).hexdigest()
 
 
-def read(path: Path, sha256: str = "") -> Model:
+def read_weights(path: Path, sha256: str = "") -> Model:
     """Read weights back as float32, ready for evaluation.
 
     Args:
-        path: a file that ``write`` wrote.
+        path: a file that ``write_weights`` wrote.
         sha256: what the file must hash to; "" means anything.
 
     Raises ValueError when the file is missing, too large, damaged, not of the hash, or holds values that are not
     finite.
     """
     again = Rule("weights_again", {"folder": cards.INDEX.parent.name})
-    cards.verified(path, sha256)
+    cards.read_verified_file(path, sha256)
     try:
         with safe_open(path, framework="pt") as file:
             shape = Shape(**json.loads((file.metadata() or {})["shape"]))
@@ -63,21 +63,21 @@ def read(path: Path, sha256: str = "") -> Model:
 def load(name: str) -> Model:
     """Return shipped weights as a model, their hash checked; kept for the next call, so do not change it.
 
-    Raises ValueError on an unknown name, and as ``read`` does.
+    Raises ValueError on an unknown name, and as ``read_weights`` does.
     """
-    return read(cards.path_of(name), cards.named(name).sha256)
+    return read_weights(cards.path_of(name), cards.get_weights_card(name).sha256)
 
 
-def model_of(source: str) -> tuple[Model, Recipe]:
+def load_model_and_recipe(source: str) -> tuple[Model, Recipe]:
     """Return the model and recipe of shipped weights by name, or of a training run by its folder.
 
     Raises ValueError where there are no such weights, or no checkpoint that can be read.
     """
-    if source in cards.stored():
-        return load(source), cards.named(source).recipe
+    if source in cards.weights_cards():
+        return load(source), cards.get_weights_card(source).recipe
     path = Path(source) / CHECKPOINT
     if not path.parent.is_dir():
-        raise reject("weights", "run_weights", source, names=cards.stored())
+        raise reject("weights", "run_weights", source, names=cards.weights_cards())
     prefix = "model."
     try:
         with safe_open(path, framework="pt") as file:

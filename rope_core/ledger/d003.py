@@ -11,7 +11,7 @@ from rope_core.rotation import rotation_matrix
 from rope_core.spectrum import Spectrum
 from rope_core.theory.attention import decay_bound
 from rope_core.theory.encodings.additive import sinusoidal
-from rope_core.theory.encodings.compare import relative_residual, score_matrix, weights
+from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights, relative_residual
 from rope_core.theory.encodings.digits import digit_phases, rope_beta
 from rope_core.theory.encodings.relative import nezha_table, shaw_logits, shaw_output
 from rope_core.theory.softmax import softmax
@@ -42,8 +42,8 @@ def relative_k() -> Check:
     for i in range(6):
         for j in range(6):
             loops[i, j] = np.exp(q[i] @ (k[j] + table[np.clip(j - i, -4, 4) + 4]) / np.sqrt(DIM))
-    w = weights(16)
-    moved = relative_residual(score_matrix("nezha", np.arange(30), w), np.arange(30))
+    w = random_encoding_weights(16)
+    moved = relative_residual(position_only_logits("nezha", np.arange(30), w), np.arange(30))
     return Check(max(gap(loops / loops.sum(axis=1, keepdims=True), a), moved))
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from rope_core.ledger.entry import Check, claim, gap
 from rope_core.rope import Rope
-from rope_core.theory.clock import WALL, claims
+from rope_core.theory.clock import WALL, clock_readings
 
-QUOTED = {reading.key: reading for reading in claims()}
+QUOTED = {reading.key: reading for reading in clock_readings()}
 
 
 @claim("003-clock-dimension")

@@ -9,7 +9,14 @@ from rope_core.ledger.entry import Check, claim, gap, shortfall
 from rope_core.ledger.kit import DIM, draw
 from rope_core.rope import Array
 from rope_core.theory.encodings.additive import learned, shift_residual, sinusoidal
-from rope_core.theory.encodings.compare import order_gap, pooled, relative_residual, score_matrix, weights, words
+from rope_core.theory.encodings.compare import (
+    mean_attention_output,
+    position_only_logits,
+    random_encoding_weights,
+    relative_residual,
+    word_order_gap,
+    words,
+)
 from rope_core.theory.encodings.relative import nezha_table, shaw_logits
 from rope_core.theory.softmax import softmax
 
@@ -23,16 +30,18 @@ FAR = 2**30
 def same_vectors() -> Check:
     x, y = words(list(FIRST), 16), words(list(SECOND), 16)
     as_sets = gap(x[np.lexsort(x.T)], y[np.lexsort(y.T)])
-    seen = order_gap("nope", list(FIRST), list(SECOND), weights(16))
+    seen = word_order_gap("nope", list(FIRST), list(SECOND), random_encoding_weights(16))
     return Check(gap(x, y), condition=max(as_sets, seen))
 
 
 @claim("003-order-seen")
 def order_seen() -> Check:
     """Each kind of encoding the document names must tell the two sentences apart."""
-    w = weights(16)
-    size = float(np.abs(pooled("nope", list(FIRST), w)).max())
-    least = min(order_gap(name, list(FIRST), list(SECOND), w) for name in ("sinusoidal", "nezha", "deberta", "rope"))
+    w = random_encoding_weights(16)
+    size = float(np.abs(mean_attention_output("nope", list(FIRST), w)).max())
+    least = min(
+        word_order_gap(name, list(FIRST), list(SECOND), w) for name in ("sinusoidal", "nezha", "deberta", "rope")
+    )
     return Check(shortfall(least, 1e-3 * size))
 
 
@@ -71,14 +80,14 @@ def pairs_independent() -> Check:
 @claim("003-relative-attends")
 def relative_attends() -> Check:
     """Measure NeZha's and DeBERTa's scores for one repeated word, against the nearest function of distance alone."""
-    w = weights(16)
-    return Check(max(relative_residual(score_matrix(name, LINE, w), LINE) for name in ("nezha", "deberta")))
+    w = random_encoding_weights(16)
+    return Check(max(relative_residual(position_only_logits(name, LINE, w), LINE) for name in ("nezha", "deberta")))
 
 
 @claim("003-absolute-way")
 def absolute_way() -> Check:
     """Each vector is turned by its own position, and the scores depend on the distance alone."""
-    return Check(relative_residual(score_matrix("rope", LINE, weights(16)), LINE))
+    return Check(relative_residual(position_only_logits("rope", LINE, random_encoding_weights(16)), LINE))
 
 
 @claim("003-relative-rate")
@@ -113,7 +122,7 @@ def predefined() -> Check:
         not _row_missing(FAR),
         clipped[0, 1] != shaw_logits(np.ones((2, DIM)), np.zeros((2, DIM)), [0, 4], nezha_table(4, DIM))[0, 1],
         shift_residual(5, near, DIM) < 1e-5,
-        relative_residual(score_matrix("rope", near, weights(DIM)), near) < 1e-5,
+        relative_residual(position_only_logits("rope", near, random_encoding_weights(DIM)), near) < 1e-5,
     ]
     return Check(float(np.mean(computed)), condition=float(np.mean(computed[:2])))
 

@@ -13,7 +13,14 @@ from rope_core.ledger.kit import DIM, draw, slope
 from rope_core.rope import Array
 from rope_core.theory.block.activation import activate, feed_forward, gated, sigmoid
 from rope_core.theory.block.norm import layer_norm, norm_cost, rms_norm
-from rope_core.theory.block.stack import attend, draw_layers, feed, gradient_norms, parallel_block, serial_block
+from rope_core.theory.block.stack import (
+    draw_layers,
+    gradient_norms,
+    parallel_block,
+    relu_feed_forward,
+    self_attention,
+    serial_block,
+)
 from rope_core.theory.softmax import softmax
 
 X = draw(61, 5, DIM)
@@ -56,7 +63,7 @@ def rnn_variant() -> Check:
         return state
 
     moved = gap(last(X), last(X[order])) > 0.1
-    still = gap(attend(X, LAYER)[order], attend(X[order], LAYER)) < 1e-12
+    still = gap(self_attention(X, LAYER)[order], self_attention(X[order], LAYER)) < 1e-12
     q, k = (np.exp(0.3 * X @ w) for w in (a, b))
     weights = np.tril(q @ k.T)
     rows, state, total = [], np.zeros((DIM, DIM)), np.zeros(DIM)
@@ -164,7 +171,7 @@ W_1, W_2, V = draw(67, DIM, 12), draw(68, 12, DIM), draw(69, DIM, 12)
 def ff() -> Check:
     loops = [[sum(max(row @ W_1[:, h], 0.0) * W_2[h, d] for h in range(12)) for d in range(DIM)] for row in X]
     layer = type(LAYER)(LAYER.w_q, LAYER.w_k, LAYER.w_v, LAYER.w_o, W_1, W_2)
-    return Check(gap(loops, feed(X, layer)))
+    return Check(gap(loops, relu_feed_forward(X, layer)))
 
 
 @claim("004-glu")
@@ -245,7 +252,7 @@ def swiglu_llama() -> Check:
 def score_name() -> Check:
     """Compare attention whose softmax is given the dot products; the condition: over sqrt(d)."""
     dots, values = (X @ LAYER.w_q) @ (X @ LAYER.w_k).T, X @ LAYER.w_v @ LAYER.w_o
-    plain, scaled = (gap(softmax(scores) @ values, attend(X, LAYER)) for scores in (dots, dots / np.sqrt(DIM)))
+    plain, scaled = (gap(softmax(scores) @ values, self_attention(X, LAYER)) for scores in (dots, dots / np.sqrt(DIM)))
     return Check(plain, condition=scaled)
 
 
@@ -253,7 +260,7 @@ def score_name() -> Check:
 def serial_parallel() -> Check:
     """Each position's row is computed on its own, so positions run in parallel; the MLP waits for attention."""
     u = layer_norm(X)
-    mixed, keys, values = attend(u, LAYER), u @ LAYER.w_k, u @ LAYER.w_v @ LAYER.w_o
+    mixed, keys, values = self_attention(u, LAYER), u @ LAYER.w_k, u @ LAYER.w_v @ LAYER.w_o
     alone = [softmax(keys @ (u[t] @ LAYER.w_q) / np.sqrt(DIM)) @ values for t in range(5)]
     rows_alone = gap(alone, mixed) < 1e-12
     waits = gap(layer_norm(X + mixed), layer_norm(X + 2 * mixed)) > 0.01
@@ -263,16 +270,17 @@ def serial_parallel() -> Check:
 @claim("004-serial")
 def serial() -> Check:
     """Measure the printed second residual, which starts from x again and loses the attention's own."""
-    h = X + attend(layer_norm(X), LAYER)
-    printed = X + feed(layer_norm(h), LAYER)
+    h = X + self_attention(layer_norm(X), LAYER)
+    printed = X + relu_feed_forward(layer_norm(h), LAYER)
     return Check(
-        gap(printed, serial_block(X, LAYER)), corrected=gap(h + feed(layer_norm(h), LAYER), serial_block(X, LAYER))
+        gap(printed, serial_block(X, LAYER)),
+        corrected=gap(h + relu_feed_forward(layer_norm(h), LAYER), serial_block(X, LAYER)),
     )
 
 
 @claim("004-parallel")
 def parallel() -> Check:
-    printed = X + feed(layer_norm(X), LAYER) + attend(layer_norm(X), LAYER)
+    printed = X + relu_feed_forward(layer_norm(X), LAYER) + self_attention(layer_norm(X), LAYER)
     return Check(gap(printed, parallel_block(X, LAYER)))
 
 

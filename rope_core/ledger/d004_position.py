@@ -15,7 +15,7 @@ from rope_core.theory.encodings.additive import (
     shift_map,
     sinusoidal,
 )
-from rope_core.theory.encodings.compare import order_gap, relative_residual, weights
+from rope_core.theory.encodings.compare import random_encoding_weights, relative_residual, word_order_gap
 from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_beta
 from rope_core.theory.softmax import softmax
 
@@ -136,9 +136,11 @@ def additive_form() -> Check:
 @claim("004-additive-breaks")
 def additive() -> Check:
     """Measure how added vectors break the symmetry: two orders of the same words get different outputs."""
-    w = weights(16)
+    w = random_encoding_weights(16)
     first, second = ["a", "b", "c"], ["c", "b", "a"]
-    return Check(shortfall(order_gap("sinusoidal", first, second, w), 1e3 * order_gap("nope", first, second, w) + 1e-9))
+    return Check(
+        shortfall(word_order_gap("sinusoidal", first, second, w), 1e3 * word_order_gap("nope", first, second, w) + 1e-9)
+    )
 
 
 @claim("004-taylor")

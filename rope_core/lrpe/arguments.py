@@ -13,11 +13,11 @@ from rope_core.spectrum import MAX_POSITION
 
 ACTIVATIONS = ("none", "relu", "sigmoid", "silu", "gelu", "softmax", "1+elu", "relu2")
 
-Positions = npt.NDArray[np.int64]
+PositionIds = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Plan:
+class LrpeSpec:
     """A checked call: its sizes, what turns and what is done before.
 
     Attributes:
@@ -59,13 +59,13 @@ def is_tensor(value: object) -> bool:
     return any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(value).__mro__)
 
 
-def plan(
+def make_lrpe_spec(
     x_shape: tuple[int, ...],
     theta_shape: tuple[int, ...],
     act: object = "none",
     dim: object = None,
     rotary_dim: object = None,
-) -> Plan:
+) -> LrpeSpec:
     """Check a rotating call by its shapes.
 
     Args:
@@ -78,10 +78,10 @@ def plan(
     Raises:
         ValueError: naming the argument, the rule and the value.
 
-    >>> plan((2, 5, 8, 64), (8,)).theta_shape, plan((2, 5, 32, 64), (32,)).theta_shape
+    >>> make_lrpe_spec((2, 5, 8, 64), (8,)).theta_shape, make_lrpe_spec((2, 5, 32, 64), (32,)).theta_shape
     ((8, 1), (1, 32))
     """
-    batch, length, heads, width = sizes(x_shape)
+    batch, length, heads, width = shape_sizes(x_shape)
     if width < 2 or width % 2:
         raise reject("x", "even_last", tuple(x_shape))
     start, stop = turning(rotary_dim, width)
@@ -89,10 +89,10 @@ def plan(
     grid = frequencies(theta_shape, heads, pairs)
     check_activation(act, dim, length)
     assert isinstance(act, str) and (dim is None or isinstance(dim, int))
-    return Plan(batch, length, heads, width, act, dim, start, pairs, grid)
+    return LrpeSpec(batch, length, heads, width, act, dim, start, pairs, grid)
 
 
-def sizes(x_shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+def shape_sizes(x_shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     """Return B, N, H, D of a shape (B, N, H, D) or (B, N, D), where H is 1."""
     shape = tuple(int(size) for size in x_shape)
     if len(shape) == 3:
@@ -148,7 +148,7 @@ def check_activation(act: object, dim: object, length: int) -> None:
         raise reject("x", "softmax_length", f"N = {length}")
 
 
-def positions(offset: Any, batch: int, length: int) -> int | Positions:
+def positions(offset: Any, batch: int, length: int) -> int | PositionIds:
     """Return the tokens' positions: an int start, int64 starts (B,), or int64 positions (1 | B, N).
 
     A vector is always one start per sequence of the batch; positions of single tokens take two axes. A torch tensor
@@ -176,7 +176,7 @@ def positions(offset: Any, batch: int, length: int) -> int | Positions:
     return values.astype(np.int64)
 
 
-def position_table(start: int | Positions, length: int) -> Positions:
+def position_table(start: int | PositionIds, length: int) -> PositionIds:
     """Return the positions of all tokens, int64 (1 | B, N), from what ``positions`` returned.
 
     >>> position_table(3, 2).tolist(), position_table(np.array([3, 5]), 2).tolist()

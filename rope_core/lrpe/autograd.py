@@ -7,19 +7,26 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from rope_core.lrpe.arguments import Plan, Positions
+from rope_core.lrpe.arguments import LrpeSpec, PositionIds
 
-Start = int | Positions
+TokenPositions = int | PositionIds
 
 
-class Kernels(Protocol):
+class LrpeBackend(Protocol):
     """A backend: LRPE forward and backward on (B, N, H, D) tensors without autograd."""
 
-    def forward(self, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+    def forward(self, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
         """Return O, shaped like x."""
 
     def backward(
-        self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, need_x: bool, need_theta: bool
+        self,
+        x: Tensor | None,
+        theta: Tensor,
+        start: TokenPositions,
+        grad: Tensor,
+        p: LrpeSpec,
+        need_x: bool,
+        need_theta: bool,
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return dX like x and dTheta like theta from dO, each None unless needed; x is None where nothing needs it."""
 
@@ -28,7 +35,7 @@ class Rotate(torch.autograd.Function):
     """LRPE as an autograd node; it keeps theta, and x where the activation's slope or theta's gradient needs it."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, theta: Tensor, start: Start, p: Plan, kernels: Kernels) -> Tensor:
+    def forward(ctx: Any, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec, kernels: LrpeBackend) -> Tensor:
         keep_x = p.act != "none" or theta.requires_grad
         ctx.save_for_backward(theta, x if keep_x else None)
         ctx.call = start, p, kernels
@@ -45,7 +52,7 @@ class Rotate(torch.autograd.Function):
         return dx, dtheta, None, None, None
 
 
-def run(kernels: Kernels, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+def run(kernels: LrpeBackend, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, differentiable once in x and theta."""
     out: Tensor = Rotate.apply(x, theta, start, p, kernels)  # type: ignore[no-untyped-call]
     return out

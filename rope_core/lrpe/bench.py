@@ -24,8 +24,8 @@ from rope_core.bench.harness import cache_and_memory, clock_of
 from rope_core.bench.statistics import Summary, summary
 from rope_core.errors import whole
 from rope_core.lrpe import arguments, reference
-from rope_core.lrpe.arguments import Plan
-from rope_core.lrpe.autograd import Kernels
+from rope_core.lrpe.arguments import LrpeSpec
+from rope_core.lrpe.autograd import LrpeBackend
 from rope_core.lrpe.eager import EAGER, activate, formula
 
 Buffers = tuple[Tensor, Tensor, Tensor]
@@ -92,7 +92,7 @@ def measure(
     """
     whole("rounds", rounds, 1, 10_000)
     theta_shape = {"pair": (shape[3] // 2,), "head": (shape[2],), "both": (shape[2], shape[3] // 2)}[theta_kind]
-    p = arguments.plan(shape, theta_shape, act, dim)
+    p = arguments.make_lrpe_spec(shape, theta_shape, act, dim)
     draw = torch.Generator().manual_seed(0)
     theta = torch.rand(p.theta_shape, generator=draw, dtype=torch.float64).to(device)
     kind = DTYPES[dtype]
@@ -123,11 +123,11 @@ def measure(
     ]
 
 
-def _variants_of(theta: Tensor, p: Plan, compiled: bool) -> dict[str, Variant]:
+def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, Variant]:
     """Return what is timed, by name; each takes (x, grad, out) and returns its answer, O or dX."""
     where = arguments.position_table(0, p.length)
 
-    def backward_of(kernels: Kernels) -> Variant:
+    def backward_of(kernels: LrpeBackend) -> Variant:
         def backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
             dx, _ = kernels.backward(x, theta, 0, grad, p, True, False)
             assert dx is not None
@@ -159,7 +159,7 @@ def _compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | 
     return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
 
 
-def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: Plan) -> float:
+def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: LrpeSpec) -> float:
     """Return a variant's largest error in the first two heads of the first sequence; AssertionError if wrong."""
     x, grad, _ = buffers
     part = (slice(0, 1), slice(None), slice(0, 2))
@@ -169,9 +169,9 @@ def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: Plan) -> 
     where = arguments.position_table(0, p.length)
     if "backward" in name:
         upstream = grad[part].double().cpu().numpy()
-        wanted, _ = reference.backward(values, frequency, where, upstream, part_plan)
+        wanted, _ = reference.lrpe_backward(values, frequency, where, upstream, part_plan)
     else:
-        wanted = reference.forward(values, frequency, where, part_plan)
+        wanted = reference.lrpe_forward(values, frequency, where, part_plan)
     error = float(np.abs(got - wanted).max())
     # float32 rounding of values up to the largest one, a few operations deep, and one rounding to x's type.
     share = 32 * torch.finfo(torch.float32).eps + torch.finfo(x.dtype).eps

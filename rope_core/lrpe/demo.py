@@ -14,14 +14,14 @@ from rope_core.lrpe import arguments, explain
 from rope_core.lrpe.activations import ELEMENTWISE, activate_backward
 from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
-from rope_core.theory.demo import drawn_vectors
+from rope_core.theory.demo import random_vectors
 
 TOKENS, HEADS = 12, 4
 KINDS = ("geometric", "learned", "per head")
 
 
 @dataclass(frozen=True)
-class Case:
+class LrpeExample:
     """One call of lrpe_rotate on drawn numbers: one sequence of 12 tokens and 4 heads.
 
     Attributes:
@@ -33,7 +33,7 @@ class Case:
 
     Raises ValueError when the values do not go together.
 
-    >>> Case("relu", width=8, front=2).rotary_dim, Case("relu", width=8, kind="per head").theta.shape
+    >>> LrpeExample("relu", width=8, front=2).rotary_dim, LrpeExample("relu", width=8, kind="per head").theta.shape
     (slice(2, 8, None), (4, 1))
     """
 
@@ -53,7 +53,7 @@ class Case:
         whole("behind", self.behind, 0, self.width - 2 - self.front)
         object.__setattr__(self, "pairs", (self.width - self.front - self.behind) // 2)
         shape = (1, TOKENS, HEADS, self.width)
-        arguments.plan(shape, self.theta.shape, self.act, self.dim, self.rotary_dim)
+        arguments.make_lrpe_spec(shape, self.theta.shape, self.act, self.dim, self.rotary_dim)
         arguments.positions(self.offset, 1, TOKENS)
 
     @property
@@ -75,12 +75,12 @@ class Case:
     @property
     def x(self) -> Array:
         """X, float64 (1, 12, 4, D), independent standard normal."""
-        return drawn_vectors(self.width, TOKENS * HEADS, seed=0).reshape(1, TOKENS, HEADS, self.width)
+        return random_vectors(self.width, TOKENS * HEADS, seed=0).reshape(1, TOKENS, HEADS, self.width)
 
     @property
     def grad(self) -> Array:
         """dO, drawn like X from another seed."""
-        return drawn_vectors(self.width, TOKENS * HEADS, seed=1).reshape(1, TOKENS, HEADS, self.width)
+        return random_vectors(self.width, TOKENS * HEADS, seed=1).reshape(1, TOKENS, HEADS, self.width)
 
     @property
     def positions(self) -> npt.NDArray[np.int64]:
@@ -93,7 +93,7 @@ class Case:
         return {"offset": self.offset, "act": self.act, "dim": self.dim, "rotary_dim": self.rotary_dim}
 
     @cached_property
-    def stages(self) -> explain.Stages:
+    def stages(self) -> explain.ForwardStages:
         """X, f(X) and O."""
         return explain.stages(self.x, self.theta, **self.options)
 
@@ -124,16 +124,16 @@ def negative_share(act: str, width: int, base: float, length: int) -> Array:
     >>> bool(share[0] == 0), bool(share[3] > 0)
     (True, True)
     """
-    drawn = drawn_vectors(width, 64, seed=0)
+    drawn = random_vectors(width, 64, seed=0)
     x = np.broadcast_to(drawn, (1, whole("length", length, 1, 2**20), *drawn.shape))
     out = lrpe_rotate(x, explain.sample_theta("geometric", 64, width // 2, base), act=act)
     return np.asarray((out[0] < 0).mean(axis=(1, 2)))
 
 
-def gap(values: Array, exact: Array) -> float:
+def relative_max_error(values: Array, exact: Array) -> float:
     """Return max |values - exact| over max |exact|.
 
-    >>> gap(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    >>> relative_max_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
     0.5
     """
     return float(np.abs(values - exact).max() / max(float(np.abs(exact).max()), float(np.finfo(np.float64).tiny)))
@@ -141,7 +141,7 @@ def gap(values: Array, exact: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class BackwardSteps:
-    """The backward, a step at a time, float64, with each step's ``gap`` to torch's autograd.
+    """The backward, a step at a time, float64, with each step's ``relative_max_error`` to torch's autograd.
 
     Attributes:
         grad, turned, dx: dO, dO turned by -theta, dX.
@@ -159,25 +159,25 @@ class BackwardSteps:
     gap_dtheta: float
 
 
-def backward_steps(case: Case) -> BackwardSteps:
+def backward_steps(case: LrpeExample) -> BackwardSteps:
     """Return the backward of ``case``'s call by the formulas, each step compared with autograd; loads torch."""
     x, theta = case.x, case.theta
     plain = {"offset": case.offset, "rotary_dim": case.rotary_dim}
-    full = explain.backward_view(x, theta, case.grad, **case.options)
-    at_activation = explain.backward_view(case.stages.activated, theta, case.grad, **plain).autograd_dx
+    full = explain.compare_backward(x, theta, case.grad, **case.options)
+    at_activation = explain.compare_backward(case.stages.activated, theta, case.grad, **plain).autograd_dx
     factor, gap_factor = case.stages.activated, None
     if case.act in ELEMENTWISE:
         ones = np.ones_like(x)
         factor = activate_backward(x, ones, case.act, case.dim)
-        still = explain.backward_view(x, np.zeros_like(theta), ones, **case.options)
-        gap_factor = gap(factor, still.autograd_dx)
+        still = explain.compare_backward(x, np.zeros_like(theta), ones, **case.options)
+        gap_factor = relative_max_error(factor, still.autograd_dx)
     return BackwardSteps(
         case.grad,
         full.turned,
         factor,
         full.dx,
-        gap(full.turned, at_activation),
+        relative_max_error(full.turned, at_activation),
         gap_factor,
-        gap(full.dx, full.autograd_dx),
-        gap(full.dtheta, full.autograd_dtheta),
+        relative_max_error(full.dx, full.autograd_dx),
+        relative_max_error(full.dtheta, full.autograd_dtheta),
     )

@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_core.lrpe.arguments import Plan, Positions, position_table
-from rope_core.lrpe.autograd import Start, run
+from rope_core.lrpe.arguments import LrpeSpec, PositionIds, position_table
+from rope_core.lrpe.autograd import TokenPositions, run
 
 
-def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
     return run(EAGER, x, theta, start, p)
 
@@ -22,7 +22,7 @@ def widened(x: Tensor) -> Tensor:
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
-def angles(theta: Tensor, where: Positions) -> Tensor:
+def angles(theta: Tensor, where: PositionIds) -> Tensor:
     """Return position times theta, float64 (1 | B, N, 1 | H, 1 | P), rad, on theta's device."""
     return torch.from_numpy(where).to(theta.device)[:, :, None, None] * theta.double()
 
@@ -77,14 +77,14 @@ def activate_backward(x: Tensor, grad: Tensor, act: str, dim: int | None) -> Ten
     raise ValueError(act)
 
 
-def turn(x: Tensor, angle: Tensor, p: Plan) -> Tensor:
+def turn(x: Tensor, angle: Tensor, p: LrpeSpec) -> Tensor:
     """Rotate dimensions (start + i, start + pairs + i) of x (B, N, H, D) by ``angle``; the others pass."""
     cos, sin = torch.cos(angle).to(x.dtype), torch.sin(angle).to(x.dtype)
     before, a, b, after = torch.split(x, [p.start, p.pairs, p.pairs, p.width - p.stop], -1)
     return torch.cat([before, a * cos - b * sin, a * sin + b * cos, after], -1)
 
 
-def formula(x: Tensor, theta: Tensor, where: Positions, p: Plan) -> Tensor:
+def formula(x: Tensor, theta: Tensor, where: PositionIds, p: LrpeSpec) -> Tensor:
     """Return O as one differentiable expression, what autograd and torch.compile are measured on."""
     return turn(activate(widened(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
 
@@ -92,12 +92,19 @@ def formula(x: Tensor, theta: Tensor, where: Positions, p: Plan) -> Tensor:
 class Eager:
     """The plain torch backend, with the backward that is derived by hand."""
 
-    def forward(self, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+    def forward(self, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
         """Return O, shaped like x."""
         return formula(x, theta, position_table(start, p.length), p)
 
     def backward(
-        self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, need_x: bool, need_theta: bool
+        self,
+        x: Tensor | None,
+        theta: Tensor,
+        start: TokenPositions,
+        grad: Tensor,
+        p: LrpeSpec,
+        need_x: bool,
+        need_theta: bool,
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return dX and dTheta: dO turned by -theta, then the activation's Jacobian; see the reference's backward."""
         where = position_table(start, p.length)

@@ -21,7 +21,7 @@ NON_NEGATIVE = ("relu", "sigmoid", "softmax", "1+elu", "relu2")
 
 
 @dataclass(frozen=True, eq=False)
-class Stages:
+class ForwardStages:
     """X, f(X) and O, float64, each shaped like x."""
 
     x: Array
@@ -59,13 +59,13 @@ class BackwardView:
     autograd_dtheta: Array
 
 
-def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> Stages:
+def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> ForwardStages:
     """Return X, f(X) and O for lrpe_rotate's arguments, float64 numpy."""
     values = reference.real("x", x)
     out = lrpe_rotate(values, np.asarray(theta), **options)
     act, dim = options.get("act", "none"), options.get("dim")
-    full = values.reshape(arguments.sizes(values.shape))
-    return Stages(values, activate(full, act, dim).reshape(values.shape), out)
+    full = values.reshape(arguments.shape_sizes(values.shape))
+    return ForwardStages(values, activate(full, act, dim).reshape(values.shape), out)
 
 
 def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> DecodeStrip:
@@ -79,12 +79,12 @@ def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **o
     return DecodeStrip(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
 
 
-def has_autograd() -> bool:
-    """Return whether torch is installed, which ``backward_view`` compares with."""
+def has_torch() -> bool:
+    """Return whether torch is installed, which ``compare_backward`` compares with."""
     return find_spec("torch") is not None
 
 
-def backward_view(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> BackwardView:
+def compare_backward(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> BackwardView:
     """Return each stage of the backward of lrpe_rotate, and autograd's answer beside it; loads torch."""
     values, frequency, upstream = reference.real("x", x), reference.real("theta", theta), reference.real("grad", grad)
     dx, dtheta = lrpe_rotate_backward(values, frequency, upstream, **options)
@@ -92,7 +92,7 @@ def backward_view(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, *
     turned = lrpe_rotate(upstream, -frequency, **plain)
     torch = importlib.import_module("torch")
     eager = importlib.import_module("rope_core.lrpe.eager")
-    p = arguments.plan(
+    p = arguments.make_lrpe_spec(
         values.shape, frequency.shape, options.get("act", "none"), options.get("dim"), options.get("rotary_dim")
     )
     where = arguments.position_table(arguments.positions(options.get("offset", 0), p.batch, p.length), p.length)

@@ -11,8 +11,8 @@ from torch import Tensor
 from rope_core.errors import reject
 from rope_core.kernels.gpu import power_of_two
 from rope_core.lrpe import gpu_kernels as kernels
-from rope_core.lrpe.arguments import Plan
-from rope_core.lrpe.autograd import Start, run
+from rope_core.lrpe.arguments import LrpeSpec
+from rope_core.lrpe.autograd import TokenPositions, run
 
 INTERPRETED = not isinstance(kernels.forward, triton.JITFunction)
 
@@ -22,7 +22,7 @@ TILE = 1 << 17 if INTERPRETED else 1 << 11
 SPLITS = 2 if INTERPRETED else 64
 
 
-def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
     if x.dtype not in (torch.float16, torch.bfloat16, torch.float32):
         raise reject("x", "triton_types", str(x.dtype))
@@ -31,7 +31,7 @@ def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
     return run(TRITON, x, theta, start, p)
 
 
-def where(theta: Tensor, start: Start) -> tuple[Tensor, int, str]:
+def where(theta: Tensor, start: TokenPositions) -> tuple[Tensor, int, str]:
     """Return the kernels' starts, offset and kind of positions; theta takes the place of starts that are not read."""
     if isinstance(start, int):
         return theta, start, "offset"
@@ -39,7 +39,7 @@ def where(theta: Tensor, start: Start) -> tuple[Tensor, int, str]:
     return torch.from_numpy(start).to(theta.device), 0, kind
 
 
-def sizes(p: Plan, kind: str) -> dict[str, Any]:
+def sizes(p: LrpeSpec, kind: str) -> dict[str, Any]:
     """Return the kernels' compile-time arguments but for their tile."""
     rest = p.width - 2 * p.pairs
     return {
@@ -57,7 +57,7 @@ def sizes(p: Plan, kind: str) -> dict[str, Any]:
     }
 
 
-def tile(p: Plan) -> tuple[int, int]:
+def tile(p: LrpeSpec) -> tuple[int, int]:
     """Return how many tokens and heads one program takes."""
     heads = min(power_of_two(p.heads), 32 if INTERPRETED else 8)
     return max(1, min(128 if INTERPRETED else 16, TILE // (heads * power_of_two(p.pairs)))), heads
@@ -66,7 +66,7 @@ def tile(p: Plan) -> tuple[int, int]:
 class Triton:
     """The fused GPU backend."""
 
-    def forward(self, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+    def forward(self, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
         """Return O, shaped like x; rows that are not contiguous are copied first."""
         x, out = x.contiguous(), torch.empty(p.shape, dtype=x.dtype, device=x.device)
         if x.numel():
@@ -81,7 +81,14 @@ class Triton:
         return out
 
     def backward(
-        self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, need_x: bool, need_theta: bool
+        self,
+        x: Tensor | None,
+        theta: Tensor,
+        start: TokenPositions,
+        grad: Tensor,
+        p: LrpeSpec,
+        need_x: bool,
+        need_theta: bool,
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return dX and dTheta; theta's gradient is a second pass, summed in float64 without atomics."""
         grad, theta = grad.contiguous(), theta.contiguous()
@@ -93,7 +100,7 @@ class Triton:
         peak, share = statistics(x, p)
         reads = (x, grad, theta, starts, peak, share, offset)
         if dx is not None:
-            dot = column_dots(reads, p, kind) if p.along_sequence else peak
+            dot = softmax_grad_column_sums(reads, p, kind) if p.along_sequence else peak
             tokens, heads = tile(p)
             grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
             kernels.backward[grid](
@@ -102,10 +109,10 @@ class Triton:
         return dx, _theta_slope(reads, p, kind) if need_theta else None
 
 
-Reads = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
+KernelInputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
-def statistics(x: Tensor, p: Plan) -> tuple[Tensor, Tensor]:
+def statistics(x: Tensor, p: LrpeSpec) -> tuple[Tensor, Tensor]:
     """Return the columns' maximum and 1 / sum, float32 (B, H, D), for a softmax along the sequence; else x, x."""
     if not p.along_sequence:
         return x, x
@@ -118,7 +125,7 @@ def statistics(x: Tensor, p: Plan) -> tuple[Tensor, Tensor]:
     return peak, share
 
 
-def column_dots(reads: Reads, p: Plan, kind: str) -> Tensor:
+def softmax_grad_column_sums(reads: KernelInputs, p: LrpeSpec, kind: str) -> Tensor:
     """Return the columns' sums of softmax times its gradient, float32 (B, H, D)."""
     x, grad, theta, starts, peak, share, offset = reads
     parts = torch.empty((SPLITS, p.batch, p.heads, p.width), dtype=torch.float32, device=x.device)
@@ -129,7 +136,7 @@ def column_dots(reads: Reads, p: Plan, kind: str) -> Tensor:
     return parts.sum(0)
 
 
-def _theta_slope(reads: Reads, p: Plan, kind: str) -> Tensor:
+def _theta_slope(reads: KernelInputs, p: LrpeSpec, kind: str) -> Tensor:
     """Return theta's gradient (1 | H, 1 | P) in theta's type."""
     x, grad, theta, starts, peak, share, offset = reads
     parts = torch.empty((SPLITS, p.heads, p.pairs), dtype=torch.float64, device=x.device)
@@ -138,7 +145,7 @@ def _theta_slope(reads: Reads, p: Plan, kind: str) -> Tensor:
     return parts.sum(0).sum_to_size(p.theta_shape).to(theta.dtype)
 
 
-def _tokens_of(p: Plan) -> int:
+def _tokens_of(p: LrpeSpec) -> int:
     """Return how many tokens of one head a summing program takes at a time."""
     return max(1, min(128 if INTERPRETED else 32, TILE // power_of_two(p.pairs)))
 

@@ -9,10 +9,10 @@ import numpy as np
 from rope_core.errors import whole
 from rope_core.lrpe import explain
 from rope_core.lrpe.activations import activate
-from rope_core.lrpe.demo import gap
+from rope_core.lrpe.demo import relative_max_error
 from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
-from rope_core.theory.demo import drawn_vectors
+from rope_core.theory.demo import random_vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,9 @@ class LinearAttention:
 
     @property
     def residual(self) -> float:
-        """The ``gap`` between the two outputs where they are defined."""
+        """The ``relative_max_error`` between the two outputs where they are defined."""
         there = ~np.isnan(self.by_scores).any(axis=1)
-        return gap(self.by_state[there], self.by_scores[there])
+        return relative_max_error(self.by_state[there], self.by_scores[there])
 
 
 def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offset: int = 0) -> LinearAttention:
@@ -70,8 +70,10 @@ def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offse
     for m in range(q.shape[0]):
         state += np.outer(turned_k[m], v[m])
         above[m] = turned_q[m] @ state
-    by_scores = np.tril(scores) @ v / nonzero(np.tril(plain).sum(axis=1, keepdims=True))
-    return LinearAttention(scores, plain, by_scores, above / nonzero((features_q * sums).sum(axis=1, keepdims=True)))
+    by_scores = np.tril(scores) @ v / nan_where_zero(np.tril(plain).sum(axis=1, keepdims=True))
+    return LinearAttention(
+        scores, plain, by_scores, above / nan_where_zero((features_q * sums).sum(axis=1, keepdims=True))
+    )
 
 
 def multiplications(length: int, dim: int) -> tuple[int, int]:
@@ -95,12 +97,12 @@ def multiplications(length: int, dim: int) -> tuple[int, int]:
     return words * (words + 1) * width, 2 * words * width**2
 
 
-def nonzero(below: Array) -> Array:
+def nan_where_zero(below: Array) -> Array:
     """Return ``below`` with NaN for 0, so that a quotient by it says that it is undefined."""
     return np.where(below == 0, np.nan, below)
 
 
 def drawn_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
     """Return ``linear_attention`` of drawn q, k (tokens, D) and v (tokens, 4), theta (D/2,)."""
-    q, k = drawn_vectors(2 * theta.size, 2 * tokens, seed=5).reshape(2, tokens, -1)
-    return linear_attention(q, k, drawn_vectors(4, tokens, seed=6), theta, act)
+    q, k = random_vectors(2 * theta.size, 2 * tokens, seed=5).reshape(2, tokens, -1)
+    return linear_attention(q, k, random_vectors(4, tokens, seed=6), theta, act)

@@ -59,12 +59,12 @@ def lrpe_rotate(
     chosen = _choose_backend(x, backend)
     _check_pair("theta", x, theta)
     _check_offset_device(offset, x)
-    p = arguments.plan(tuple(x.shape), tuple(np.shape(theta)), act, dim, rotary_dim)
+    p = arguments.make_lrpe_spec(tuple(x.shape), tuple(np.shape(theta)), act, dim, rotary_dim)
     start = arguments.positions(offset, p.batch, p.length)
     if chosen == "numpy":
         values = reference.real("x", x).reshape(p.shape)
         where = arguments.position_table(start, p.length)
-        out = reference.forward(values, checked_theta(theta).reshape(p.theta_shape), where, p)
+        out = reference.lrpe_forward(values, checked_theta(theta).reshape(p.theta_shape), where, p)
         return out.reshape(x.shape)
     _check_floating(x, theta)
     rotate = importlib.import_module(MODULES[chosen]).rotate
@@ -92,10 +92,10 @@ def lrpe_rotate_backward(
     values, frequency, upstream = reference.real("x", x), checked_theta(theta), reference.real("grad", grad)
     if upstream.shape != values.shape:
         raise reject("grad", "shape_of", upstream.shape, other="x", shape=str(values.shape))
-    p = arguments.plan(values.shape, frequency.shape, act, dim, rotary_dim)
+    p = arguments.make_lrpe_spec(values.shape, frequency.shape, act, dim, rotary_dim)
     where = arguments.position_table(arguments.positions(offset, p.batch, p.length), p.length)
     grid = frequency.reshape(p.theta_shape)
-    dx, dtheta = reference.backward(values.reshape(p.shape), grid, where, upstream.reshape(p.shape), p)
+    dx, dtheta = reference.lrpe_backward(values.reshape(p.shape), grid, where, upstream.reshape(p.shape), p)
     return dx.reshape(values.shape), dtheta.reshape(frequency.shape)
 
 

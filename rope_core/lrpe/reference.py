@@ -6,7 +6,7 @@ import numpy as np
 
 from rope_core.errors import reject
 from rope_core.lrpe.activations import activate, activate_backward
-from rope_core.lrpe.arguments import Plan, Positions
+from rope_core.lrpe.arguments import LrpeSpec, PositionIds
 from rope_core.rope import Array
 
 
@@ -18,12 +18,12 @@ def real(argument: str, value: object) -> Array:
     return given.astype(np.float64)
 
 
-def angles(theta: Array, where: Positions) -> Array:
+def angles(theta: Array, where: PositionIds) -> Array:
     """Return position times theta, float64 (1 | B, N, 1 | H, 1 | P), rad."""
     return np.asarray(where[:, :, None, None] * theta[None, None])
 
 
-def turn(x: Array, angle: Array, p: Plan) -> Array:
+def turn(x: Array, angle: Array, p: LrpeSpec) -> Array:
     """Rotate dimensions (start + i, start + pairs + i) of x (B, N, H, D) by ``angle``; the others pass."""
     middle = p.start + p.pairs
     a, b = x[..., p.start : middle], x[..., middle : p.stop]
@@ -35,12 +35,12 @@ def turn(x: Array, angle: Array, p: Plan) -> Array:
     return out
 
 
-def forward(x: Array, theta: Array, where: Positions, p: Plan) -> Array:
+def lrpe_forward(x: Array, theta: Array, where: PositionIds, p: LrpeSpec) -> Array:
     """Return O (B, N, H, D): the activation, then the rotation."""
     return turn(activate(x, p.act, p.dim), angles(theta, where), p)
 
 
-def backward(x: Array, theta: Array, where: Positions, grad: Array, p: Plan) -> tuple[Array, Array]:
+def lrpe_backward(x: Array, theta: Array, where: PositionIds, grad: Array, p: LrpeSpec) -> tuple[Array, Array]:
     """Return dX (B, N, H, D) and dTheta (1 | H, 1 | P) from dO.
 
     dO is turned by -theta; that is the gradient at the activation's output. As dO1/dtheta = -m O2 and

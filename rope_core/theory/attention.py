@@ -59,10 +59,10 @@ def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> n
     return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
 
 
-def aligned(rope: Rope, distances: npt.ArrayLike, within: float = np.pi / 6) -> npt.NDArray[np.int64]:
+def aligned_pair_counts(rope: Rope, distances: npt.ArrayLike, within: float = np.pi / 6) -> npt.NDArray[np.int64]:
     """Return how many pairs of two equal vectors point the same way at each distance, within an angle in rad, (n,).
 
-    >>> aligned(Rope(dim=4, base=100.0), [0, 1, 5, 63]).tolist()
+    >>> aligned_pair_counts(Rope(dim=4, base=100.0), [0, 1, 5, 63]).tolist()
     [2, 1, 1, 2]
     """
     angles = np.outer(np.asarray(distances, dtype=np.float64), rope.theta)
@@ -191,7 +191,7 @@ def first_negative(dim: int, base: float, context: int) -> int | None:
 
 
 @lru_cache(maxsize=32)
-def served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17) -> tuple[Array, Array]:
+def bases_and_served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17) -> tuple[Array, Array]:
     """Return bases rising from 10 in even steps of the logarithm, and the context that each serves, float64 (n,) each.
 
     A base serves the distances 0..context-1 where sum_i cos(m theta_i) stays >= 0. The last base is the first one that
@@ -199,7 +199,7 @@ def served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17) -> tuple
 
     Raises ValueError on a bad dim, or steps and limits that are no positive integers.
 
-    >>> bases, contexts = served_contexts(128, 2, 4096)
+    >>> bases, contexts = bases_and_served_contexts(128, 2, 4096)
     >>> bases.round(1).tolist()[:3], contexts.tolist()[-1]
     ([10.0, 31.6, 100.0], 4096.0)
     """

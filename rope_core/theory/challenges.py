@@ -11,11 +11,11 @@ import numpy as np
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Request, Spectrum, spectrum
 from rope_core.theory.attention import first_negative, score_curve
-from rope_core.theory.encodings.rotary import turn
-from rope_core.theory.extension import past_training
-from rope_core.theory.layout_demo import Shapes, layout_error
-from rope_core.theory.packing import boundaries, packed
-from rope_core.theory.precision import first_collision, round_to
+from rope_core.theory.encodings.rotary import rotate_rows
+from rope_core.theory.extension import untrained_angle_reached_mask
+from rope_core.theory.layout_demo import HeadShapes, conversion_scores
+from rope_core.theory.packing import cumulative_lengths, packed_positions
+from rope_core.theory.precision import first_rounded_position, round_to
 from rope_core.theory.softmax import softmax
 
 PASSED = "passed"
@@ -24,7 +24,7 @@ NEAR = 0.01
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChallengeVerdict:
     """Whether a challenge is passed, and why.
 
     Attributes:
@@ -43,22 +43,22 @@ class Verdict:
         return self.reason == PASSED
 
 
-def twins(rope: Rope, pair: int, near: float, first: int, second: int) -> Verdict:
+def check_equal_angles(rope: Rope, pair: int, near: float, first: int, second: int) -> ChallengeVerdict:
     """Check two positions that a pair cannot tell apart: its angles differ by less than ``near`` rad, modulo a turn.
 
-    >>> [twins(Rope(128, 1e4, 4096), 0, 0.02, 10, other).reason for other in (54, 32, 35, 20)]
+    >>> [check_equal_angles(Rope(128, 1e4, 4096), 0, 0.02, 10, other).reason for other in (54, 32, 35, 20)]
     ['passed', 'half', 'near', 'far']
     """
     if first == second:
-        return Verdict("same")
+        return ChallengeVerdict("same")
     turns = abs(second - first) / float(rope.wavelength[pair])
     gap = abs(turns - round(turns)) * 2 * np.pi
     given = {"gap": float(gap), "turns": turns, "apart": abs(second - first)}
     reason = PASSED if gap < near else "near" if gap < 10 * near else "half" if gap > np.pi - 10 * near else "far"
-    return Verdict(reason, given, {"gap": near, "turns": round(turns)})
+    return ChallengeVerdict(reason, given, {"gap": near, "turns": round(turns)})
 
 
-def slowest_repeats(dim: int, length: int, slack: float, base: float) -> Verdict:
+def slowest_repeats(dim: int, length: int, slack: float, base: float) -> ChallengeVerdict:
     """Check a base at which the slowest pair does not repeat within ``length`` tokens, and no larger than need be.
 
     It may be ``slack`` times the least such base.
@@ -75,10 +75,10 @@ def slowest_repeats(dim: int, length: int, slack: float, base: float) -> Verdict
         reason = "exponent" if math.isclose(base, radian, rel_tol=NEAR) else "small"
     else:
         reason = "large" if base > slack * least else PASSED
-    return Verdict(reason, given, {"base": base, "wavelength": length})
+    return ChallengeVerdict(reason, given, {"base": base, "wavelength": length})
 
 
-def negative_score(rope: Rope, partner: int, position: int) -> Verdict:
+def negative_score(rope: Rope, partner: int, position: int) -> ChallengeVerdict:
     """Check a position whose score with a token at ``partner`` is below 0 although both have the same vector.
 
     >>> [negative_score(Rope(128, 1e4, 4096), 1, position).reason for position in (1, 4, 1708, 1900)]
@@ -92,22 +92,22 @@ def negative_score(rope: Rope, partner: int, position: int) -> Verdict:
         reason = "same"
     else:
         reason = "early" if first_negative(rope.dim, rope.base, distance) is None else "late"
-    return Verdict(reason, {"position": position, "value": value}, {"value": 0.0})
+    return ChallengeVerdict(reason, {"position": position, "value": value}, {"value": 0.0})
 
 
 CHECKPOINTS = {"a": "query_only", "b": "both", "c": "none", "d": "query_heads"}
 """What was done to the weights of each checkpoint, of `rope_core.theory.layout_demo.CONVERSIONS`."""
-SHAPES = Shapes(head_dim=64, kv_heads=2, group=4)
+SHAPES = HeadShapes(head_dim=64, kv_heads=2, group=4)
 
 
 def checkpoint_scores(distances: Sequence[int], base: float) -> tuple[Array, dict[str, Array]]:
     """Return one head's scores at ``distances`` of the original model, and of each checkpoint in half-split code."""
     theta = Rope(SHAPES.head_dim, base).theta
-    runs = {name: layout_error(SHAPES, done, distances, theta) for name, done in CHECKPOINTS.items()}
+    runs = {name: conversion_scores(SHAPES, done, distances, theta) for name, done in CHECKPOINTS.items()}
     return runs["b"].right, {name: run.got for name, run in runs.items()}
 
 
-def wrong_layout(distances: Sequence[int], base: float, choice: str) -> Verdict:
+def wrong_layout(distances: Sequence[int], base: float, choice: str) -> ChallengeVerdict:
     """Check which checkpoint has its weights in the other layout: right at distance 0, wrong at the others.
 
     >>> wrong_layout((0, 1, 8), 1e4, "b").reason, wrong_layout((0, 1, 8), 1e4, "c").passed
@@ -117,17 +117,17 @@ def wrong_layout(distances: Sequence[int], base: float, choice: str) -> Verdict:
     differs = np.abs(scores[choice] - right) > 1e-6
     if differs[0]:
         numbers = {"right": float(right[0]), "got": float(scores[choice][0])}
-        return Verdict("at_zero", numbers, {"right": numbers["got"], "got": numbers["right"]})
-    return Verdict(PASSED if differs.any() else "healthy")
+        return ChallengeVerdict("at_zero", numbers, {"right": numbers["got"], "got": numbers["right"]})
+    return ChallengeVerdict(PASSED if differs.any() else "healthy")
 
 
-def extends(rope: Rope, times: int, slack: float, scheme: str, factor: float) -> Verdict:
+def check_extension_choice(rope: Rope, times: int, slack: float, scheme: str, factor: float) -> ChallengeVerdict:
     """Check a scheme and factor that reach ``times`` the trained length with no angle new and neighbours as before.
 
     The factor may be ``slack`` times the least with which the scheme meets no new angle.
 
     >>> rope, tried = Rope(128, 1e4, 4096), (("ntk", 8.0), ("linear", 8.0), ("yarn", 8.0), ("yarn", 16.0))
-    >>> [extends(rope, 8, 1.1, *each).reason for each in tried]
+    >>> [check_extension_choice(rope, 8, 1.1, *each).reason for each in tried]
     ['unseen', 'neighbours', 'passed', 'more']
     """
     s, unseen = _stretched(rope, times, scheme, factor)
@@ -140,16 +140,16 @@ def extends(rope: Rope, times: int, slack: float, scheme: str, factor: float) ->
     else:
         reason = "more" if not _stretched(rope, times, scheme, factor / slack)[1] else PASSED
     beside = {"slower": 1.0, "degrees": math.degrees(rope.theta[0]), "factor": factor}
-    return Verdict(reason, given | {"factor": factor}, beside)
+    return ChallengeVerdict(reason, given | {"factor": factor}, beside)
 
 
 def _stretched(rope: Rope, times: int, scheme: str, factor: float) -> tuple[Spectrum, int]:
     """Return a scheme's spectrum at a factor of 1 at least, and how many pairs are at new angles ``times`` as far."""
     s = spectrum(Request(rope, scheme, {"factor": max(factor, 1.0)}))
-    return s, int(past_training(rope, s, [times * rope.train_len]).sum())
+    return s, int(untrained_angle_reached_mask(rope, s, [times * rope.train_len]).sum())
 
 
-def stays_positive(dim: int, length: int, most: float, base: float) -> Verdict:
+def stays_positive(dim: int, length: int, most: float, base: float) -> ChallengeVerdict:
     """Check a base of at most ``most`` under which a vector's score with itself stays positive up to a length.
 
     >>> stays_positive(128, 4096, 1e5, 1e4).given["first"], stays_positive(128, 4096, 1e5, 5e4).passed
@@ -157,10 +157,10 @@ def stays_positive(dim: int, length: int, most: float, base: float) -> Verdict:
     """
     first = first_negative(dim, base, length)
     given = {"base": base, "length": length, "most": most, "first": length if first is None else first}
-    return Verdict("large" if base > most else PASSED if first is None else "negative", given, {"base": base})
+    return ChallengeVerdict("large" if base > most else PASSED if first is None else "negative", given, {"base": base})
 
 
-def same_score(query: int, key: int, other_query: int, other_key: int) -> Verdict:
+def same_score(query: int, key: int, other_query: int, other_key: int) -> ChallengeVerdict:
     """Check two other positions at which the same query and key score under RoPE as they do at the first two.
 
     >>> [same_score(40, 33, *other).reason for other in ((7, 0), (40, 33), (33, 40), (50, 23), (1, 0))]
@@ -175,47 +175,49 @@ def same_score(query: int, key: int, other_query: int, other_key: int) -> Verdic
         reason = "mirrored"
     else:
         reason = "sum" if query + key == other_query + other_key else "other"
-    return Verdict(reason, {"wanted": wanted, "distance": distance})
+    return ChallengeVerdict(reason, {"wanted": wanted, "distance": distance})
 
 
 STEPS = ("project", "turn_q", "turn_k", "turn_v", "cache", "attend")
 """The lines of an attention layer with one line too many, in their order."""
 
 
-def extra_line(rope: Rope, line: int) -> Verdict:
+def check_superfluous_step(rope: Rope, line: int) -> ChallengeVerdict:
     """Check which of STEPS, from 1, has to go so that the output no longer depends on the text's position.
 
     The layer is run without the line, on a text at position 0 and on the same text 7 positions further.
 
-    >>> [extra_line(Rope(16, 100.0, 64), line).passed for line in range(1, 7)]
+    >>> [check_superfluous_step(Rope(16, 100.0, 64), line).passed for line in range(1, 7)]
     [False, False, False, True, False, False]
     """
     left = [step for at, step in enumerate(STEPS, 1) if at != line]
     if not {"project", "cache", "attend"} <= set(left):
-        return Verdict("needed", {"line": line})
+        return ChallengeVerdict("needed", {"line": line})
     q, k, v = np.random.default_rng(0).standard_normal((3, 6, rope.dim))
     outputs = []
     for shift in (0, 7):
         angle = np.multiply.outer(np.arange(6) + shift, rope.theta)
-        a, b, c = (turn(x, angle) if f"turn_{name}" in left else x for x, name in zip((q, k, v), "qkv", strict=True))
+        a, b, c = (
+            rotate_rows(x, angle) if f"turn_{name}" in left else x for x, name in zip((q, k, v), "qkv", strict=True)
+        )
         outputs.append(softmax(a @ b.T / np.sqrt(rope.dim)) @ c)
     change = float(np.abs(outputs[1] - outputs[0]).max())
-    return Verdict(PASSED if change < 1e-9 else "moves", {"line": line, "change": change})
+    return ChallengeVerdict(PASSED if change < 1e-9 else "moves", {"line": line, "change": change})
 
 
-def falls_on_another(dtype: str, position: int) -> Verdict:
+def check_rounded_position(dtype: str, position: int) -> ChallengeVerdict:
     """Check a position that a number format rounds to another one.
 
-    >>> [falls_on_another("bfloat16", position).reason for position in (200, 1000, 1001)]
+    >>> [check_rounded_position("bfloat16", position).reason for position in (200, 1000, 1001)]
     ['small', 'step', 'passed']
     """
-    held, whole = float(round_to(position, dtype)), first_collision(dtype) - 1
+    held, whole = float(round_to(position, dtype)), first_rounded_position(dtype) - 1
     step = 2 ** (position.bit_length() - whole.bit_length() + 1)
     given = {"position": position, "held": held, "whole": whole, "step": step}
-    return Verdict(PASSED if held != position else "small" if position <= whole else "step", given)
+    return ChallengeVerdict(PASSED if held != position else "small" if position <= whole else "step", given)
 
 
-def reads_better(plain: Array, best: Array, after: int, byte: int) -> Verdict:
+def reads_better(plain: Array, best: Array, after: int, byte: int) -> ChallengeVerdict:
     """Check a byte past ``after`` to which one reading gives a greater chance than the other; byte 1 is the first.
 
     ``plain`` and ``best`` are the chances of bytes 1 to n, (n,) each.
@@ -225,14 +227,14 @@ def reads_better(plain: Array, best: Array, after: int, byte: int) -> Verdict:
     ['early', 'behind', 'passed']
     """
     if byte <= after:
-        return Verdict("early", {"byte": byte, "after": after})
+        return ChallengeVerdict("early", {"byte": byte, "after": after})
     here, there = 100 * float(plain[byte - 1]), 100 * float(best[byte - 1])
     won = int((plain[after:] > best[after:]).sum())
     given = {"byte": byte, "plain": here, "best": there, "won": won, "of": len(plain) - after}
-    return Verdict(PASSED if here > there else "behind", given, {"plain": there, "best": here})
+    return ChallengeVerdict(PASSED if here > there else "behind", given, {"plain": there, "best": here})
 
 
-def decode_offset(start: int, prompt: int, step: int, offset: int) -> Verdict:
+def decode_offset(start: int, prompt: int, step: int, offset: int) -> ChallengeVerdict:
     """Check the offset of a decoding step, the first after the prompt being 1, where the prompt began at ``start``.
 
     >>> [decode_offset(16, 12, 3, offset).reason for offset in (30, 31, 29, 14, 18, 5)]
@@ -243,7 +245,7 @@ def decode_offset(start: int, prompt: int, step: int, offset: int) -> Verdict:
     for missed, reason in ((right - start, "from_zero"), (right - prompt, "no_prompt")):
         mistakes.setdefault(missed, reason)
     given = {"offset": offset, "start": start, "prompt": prompt, "first": start + prompt}
-    return Verdict(mistakes.get(offset, "far"), given)
+    return ChallengeVerdict(mistakes.get(offset, "far"), given)
 
 
 ROW = ((4, 6, 1), (0, 1, 2, 3, 0, 1, 2, 2, 4, 5, 0))
@@ -251,16 +253,16 @@ ROW = ((4, 6, 1), (0, 1, 2, 3, 0, 1, 2, 2, 4, 5, 0))
 LAST_PLACE = len(ROW[1]) - 1
 
 
-def wrong_position(place: int) -> Verdict:
+def wrong_position(place: int) -> ChallengeVerdict:
     """Check which token of ROW, by its place from 0, has a position that it should not have.
 
     >>> [wrong_position(place).reason for place in (7, 4, 6, 0)]
     ['passed', 'begins', 'right', 'begins']
     """
     lengths, given = ROW
-    cuts = boundaries(lengths)
-    wanted = packed(cuts).tolist()
+    cuts = cumulative_lengths(lengths)
+    wanted = packed_positions(cuts).tolist()
     numbers = {"place": place, "given": given[place], "wanted": wanted[place]}
     if given[place] != wanted[place]:
-        return Verdict(PASSED, numbers)
-    return Verdict("begins" if place in cuts else "right", numbers)
+        return ChallengeVerdict(PASSED, numbers)
+    return ChallengeVerdict("begins" if place in cuts else "right", numbers)

@@ -168,13 +168,13 @@ class Claim:
     repeats_after: float
 
 
-def claims(error: float = 1.0) -> list[Claim]:
+def clock_readings(error: float = 1.0) -> list[Claim]:
     """Return what the wall clock measures as source 003 prints it, with the slow-downs compounding, and under NTK at 3.
 
     Printed: minutes 1.5 and hours 2 times slower, read literally. The quoted 129,600 s needs each hand to inherit
     the slow-down of the one before. ``error`` is the reading error in degrees.
 
-    >>> [(claim.key, claim.once_round) for claim in claims()][:2]
+    >>> [(claim.key, claim.once_round) for claim in clock_readings()][:2]
     [('printed', 86400.0), ('compounded', 129600.0)]
     """
     printed = np.array([1.0, 1.5, 2.0])

@@ -12,17 +12,17 @@ from rope_core.rope import Array
 from rope_core.rotation import rotate_by_complex, rotate_by_elements, rotate_by_matrix
 
 
-def drawn_vectors(dim: int, count: int = 2, seed: int = 0) -> Array:
+def random_vectors(dim: int, count: int = 2, seed: int = 0) -> Array:
     """Return ``count`` vectors of independent standard normal entries, float64 (count, dim), the same for one seed."""
     return np.random.default_rng(seed).standard_normal((count, dim))
 
 
-def score(
+def rotated_score(
     q: npt.ArrayLike, k: npt.ArrayLike, m: float, n: float, inv_freq: npt.ArrayLike, layout: str | Layout
 ) -> float:
     """Return the attention score (R_m q) . (R_n k) before the division by sqrt(dim), in float64.
 
-    >>> score([1.0, 0.0], [1.0, 0.0], 1, 0, [np.pi], "half")
+    >>> rotated_score([1.0, 0.0], [1.0, 0.0], 1, 0, [np.pi], "half")
     -1.0
     """
     turned_q = rotate_by_elements(q, m, inv_freq, layout)
@@ -30,7 +30,7 @@ def score(
     return float(turned_q @ turned_k)
 
 
-def scores_under_shift(
+def shifted_scores(
     q: npt.ArrayLike,
     k: npt.ArrayLike,
     m: float,
@@ -40,7 +40,7 @@ def scores_under_shift(
     layout: str | Layout,
 ) -> Array:
     """Return the score of q at m + s and k at n + s for each shift s, float64 (shifts,)."""
-    return np.array([score(q, k, m + s, n + s, inv_freq, layout) for s in np.asarray(shifts)])
+    return np.array([rotated_score(q, k, m + s, n + s, inv_freq, layout) for s in np.asarray(shifts)])
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ThreeWays:
         return float(np.max(rows.max(axis=0) - rows.min(axis=0)))
 
 
-def three_ways(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> ThreeWays:
+def rotation_forms(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> ThreeWays:
     """Turn ``x`` (dim,) to ``position`` in three equivalent ways."""
     ways = (rotate_by_matrix, rotate_by_elements, rotate_by_complex)
     return ThreeWays(*(way(x, position, inv_freq, layout) for way in ways))

@@ -36,29 +36,29 @@ def extends(scheme: Scheme) -> bool:
     return not scheme.params or (isinstance(default, float) and default > 1.0)
 
 
-def compared(own: str = "none") -> tuple[str, ...]:
+def compared_schemes(own: str = "none") -> tuple[str, ...]:
     """Return the names of the schemes up to YaRN that extend, in SCHEMES's order, and ``own`` where it is another.
 
-    >>> "yarn" in compared(), "longrope" in compared(), "longrope" in compared("longrope")
+    >>> "yarn" in compared_schemes(), "longrope" in compared_schemes(), "longrope" in compared_schemes("longrope")
     (True, False, True)
     """
     return tuple(n for n, scheme in SCHEMES.items() if (extends(scheme) and not scheme.newer) or n == own)
 
 
-def newer() -> tuple[str, ...]:
+def schemes_after_yarn() -> tuple[str, ...]:
     """Return the unscaled scheme, YaRN's kind, and those published after it whose Params are not a model's own vectors.
 
-    >>> newer()[:3], "lerope" in newer()
+    >>> schemes_after_yarn()[:3], "lerope" in schemes_after_yarn()
     (('none', 'yarn', 'cope'), False)
     """
     kept = [n for n, s in SCHEMES.items() if s.newer and not any(p.kind == "vector" for p in s.params)]
     return (UNSCALED, KINDS[-1], *kept)
 
 
-def reach(rope: Rope, factor: float) -> int:
+def extended_length(rope: Rope, factor: float) -> int:
     """Return factor times the trained length, tokens, rounded; raises ValueError unless it is in 1..2**31 - 1.
 
-    >>> reach(Rope(128, 10_000.0, 4096), 4.0)
+    >>> extended_length(Rope(128, 10_000.0, 4096), 4.0)
     16384
     """
     length = finite("factor", factor) * rope.train_len
@@ -68,7 +68,7 @@ def reach(rope: Rope, factor: float) -> int:
 
 
 @dataclass(frozen=True)
-class Extension:
+class SchemeSpectrum:
     """One scheme on one geometry."""
 
     scheme: str
@@ -76,7 +76,9 @@ class Extension:
     spectrum: Spectrum
 
 
-def extensions(rope: Rope, params: Params, seq_len: int | None) -> tuple[list[Extension], dict[str, ArgumentError]]:
+def scheme_spectra(
+    rope: Rope, params: Params, seq_len: int | None
+) -> tuple[list[SchemeSpectrum], dict[str, ArgumentError]]:
     """Run the schemes that ``params`` names at one length; returns those that answer, and the others' errors by name.
 
     Args:
@@ -84,7 +86,7 @@ def extensions(rope: Rope, params: Params, seq_len: int | None) -> tuple[list[Ex
         params: each scheme's parameters by name.
         seq_len: the length in use, tokens, None for the trained one; only schemes that follow it are given it.
 
-    >>> extended, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 8192)
+    >>> extended, refused = scheme_spectra(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 8192)
     >>> [extension.scheme for extension in extended], list(refused)
     (['linear'], ['ntk'])
     """
@@ -92,19 +94,19 @@ def extensions(rope: Rope, params: Params, seq_len: int | None) -> tuple[list[Ex
     for name, values in params.items():
         try:
             request = Request(rope, name, values, seq_len if SCHEMES[name].follows_length else None)
-            extended.append(Extension(name, request, spectrum(request)))
+            extended.append(SchemeSpectrum(name, request, spectrum(request)))
         except ArgumentError as error:
             refused[name] = error
     return extended, refused
 
 
-def kinds(own: str = UNSCALED) -> tuple[str, ...]:
-    """Return the names of the schemes that `compared` has, but those that wait for the text's length; and ``own``.
+def scheme_kinds(own: str = UNSCALED) -> tuple[str, ...]:
+    """Return the names of the schemes of `compared_schemes` but those that wait for the text's length; and ``own``.
 
-    >>> kinds(), "longrope" in kinds("longrope")
+    >>> scheme_kinds(), "longrope" in scheme_kinds("longrope")
     (('linear', 'ntk', 'ntk_by_parts', 'yarn', 'llama3'), True)
     """
-    each = [name for name in compared(own) if name != UNSCALED]
+    each = [name for name in compared_schemes(own) if name != UNSCALED]
     return tuple(name for name in each if name == own or not SCHEMES[name].follows_length)
 
 
@@ -119,18 +121,18 @@ def at_factor(request: Request, factor: float) -> Request:
     """
     scheme = SCHEMES[request.scheme]
     if scheme.follows_length and request.seq_len is None:
-        request = replace(request, seq_len=reach(request.rope, factor))
+        request = replace(request, seq_len=extended_length(request.rope, factor))
     if "factor" not in request.params:
         return request
     return replace(request, params={**request.params, "factor": factor})
 
 
-def slow_hand(rope: Rope) -> int:
+def first_pair_under_fifth_turn(rope: Rope) -> int:
     """Return the first pair that made less than a fifth of a turn in training, the last one where none did.
 
     At four times the trained length it has not come round yet.
 
-    >>> slow_hand(Rope(128, 10_000.0, 4096)), slow_hand(Rope(2))
+    >>> first_pair_under_fifth_turn(Rope(128, 10_000.0, 4096)), first_pair_under_fifth_turn(Rope(2))
     (57, 0)
     """
     slow = rope.turns < SHORT
@@ -142,7 +144,7 @@ def trained_angles(rope: Rope) -> Array:
     return np.minimum(rope.theta * rope.train_len, TURN)
 
 
-def past_training(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def untrained_angle_reached_mask(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return which pairs come, on the way from 0 to each distance, to angles that training never showed.
 
     A pair that completed a turn in training has seen every angle; one that did not has seen [0, theta * train_len).
@@ -153,38 +155,40 @@ def past_training(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDAr
     return np.asarray(used > trained_angles(rope) * SLACK)
 
 
-def at_unseen_angle(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def untrained_angle_mask(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return which pairs are, at each distance itself, at an angle that training never showed, bool (n, dim/2).
 
     A pair that went on past a whole turn is back at angles that it knows.
 
     >>> rope = Rope(4, 10_000.0, 100)
     >>> plain = spectrum(Request(rope))
-    >>> past_training(rope, plain, [100, 200, 700])[:, 1].tolist()
+    >>> untrained_angle_reached_mask(rope, plain, [100, 200, 700])[:, 1].tolist()
     [False, True, True]
-    >>> at_unseen_angle(rope, plain, [100, 200, 700])[:, 1].tolist()
+    >>> untrained_angle_mask(rope, plain, [100, 200, 700])[:, 1].tolist()
     [False, True, False]
     """
     angle = np.multiply.outer(np.asarray(distances, dtype=np.float64), s.inv_freq)
-    return np.asarray(past_training(rope, s, distances) & (np.mod(angle, TURN) > trained_angles(rope) * SLACK))
+    return np.asarray(
+        untrained_angle_reached_mask(rope, s, distances) & (np.mod(angle, TURN) > trained_angles(rope) * SLACK)
+    )
 
 
-def unseen_pairs(rope: Rope, s: Spectrum, length: int) -> int:
+def untrained_pair_count(rope: Rope, s: Spectrum, length: int) -> int:
     """Return how many pairs reach, within ``length`` tokens, angles that training within rope.train_len never showed.
 
     >>> rope = Rope(128, 10_000.0, 4096)
-    >>> unseen_pairs(rope, spectrum(Request(rope)), 16_384)
+    >>> untrained_pair_count(rope, spectrum(Request(rope)), 16_384)
     18
     """
-    return int(past_training(rope, s, [whole("length", length, 1, MAX_LEN)]).sum())
+    return int(untrained_angle_reached_mask(rope, s, [whole("length", length, 1, MAX_LEN)]).sum())
 
 
-def cell_edges(length: int, count: int, logarithmic: bool) -> npt.NDArray[np.int64]:
+def position_bin_edges(length: int, count: int, logarithmic: bool) -> npt.NDArray[np.int64]:
     """Return the borders of at most ``count`` cells of whole positions: even from 0, or logarithmic from 1, to length.
 
     Shape (cells + 1,), strictly rising; narrow cells at the start of a logarithmic axis merge into whole positions.
 
-    >>> cell_edges(8, 4, False).tolist(), cell_edges(8, 4, True).tolist()
+    >>> position_bin_edges(8, 4, False).tolist(), position_bin_edges(8, 4, True).tolist()
     ([0, 2, 4, 6, 8], [1, 2, 3, 5, 8])
     """
     last = whole("length", length, 2, MAX_LEN)
@@ -193,7 +197,7 @@ def cell_edges(length: int, count: int, logarithmic: bool) -> npt.NDArray[np.int
     return np.unique(np.rint(edges).astype(np.int64))
 
 
-def mean_cos(s: Spectrum, edges: npt.ArrayLike) -> Array:
+def mean_cosine_per_bin(s: Spectrum, edges: npt.ArrayLike) -> Array:
     """Return the mean of cos(position * inv_freq) over the positions of each cell [edges_j, edges_j+1).
 
     The sum over N positions from a is cos((a + (N - 1)/2) w) sin(N w/2) / sin(w/2), so a cell of many turns is 0, as
@@ -201,7 +205,7 @@ def mean_cos(s: Spectrum, edges: npt.ArrayLike) -> Array:
 
     Shapes: edges (cells + 1,) integers, rising; returns float64 (dim/2, cells).
 
-    >>> mean_cos(Spectrum.of([0.0, np.pi]), [0, 1, 4]).round(4).tolist()
+    >>> mean_cosine_per_bin(Spectrum.of([0.0, np.pi]), [0, 1, 4]).round(4).tolist()
     [[1.0, 1.0], [1.0, -0.3333]]
     """
     borders = np.asarray(edges)

@@ -47,21 +47,21 @@ def stripes(rope: Rope, end: float, columns: int) -> tuple[Array, Array]:
     return contrast[:, None] * cosines(rope, np.arange(rope.pairs), middles), contrast
 
 
-def incomplete(rope: Rope) -> npt.NDArray[np.bool_]:
+def incomplete_pair_mask(rope: Rope) -> npt.NDArray[np.bool_]:
     """Return which pairs do not complete a single turn within the trained context, bool (pairs,).
 
-    >>> int(incomplete(Rope(128, 10_000.0, 4096)).sum())  # Llama 2
+    >>> int(incomplete_pair_mask(Rope(128, 10_000.0, 4096)).sum())  # Llama 2
     18
     """
     return np.asarray(rope.turns < 1.0)
 
 
-def similarity(rope: Rope, count: int) -> Array:
+def mean_cosine_by_distance(rope: Rope, count: int) -> Array:
     """Return the mean over pairs of cos(m theta_i) at the distances m = 0, 1, ..., count - 1, float64 (count,).
 
     1 for the same place, 0 for none in common.
 
-    >>> similarity(Rope(2, 10.0), 3).round(9).tolist()
+    >>> mean_cosine_by_distance(Rope(2, 10.0), 3).round(9).tolist()
     [1.0, 0.540302306, -0.416146837]
     """
     return cosine_sums(rope.theta, 0, count) / rope.pairs
@@ -77,6 +77,6 @@ def closest_return(alike: Array) -> int:
     return len(alike) - 1 if not rises.size else int(rises[0] + np.argmax(alike[rises[0] :]))
 
 
-def reach(dim: int) -> int:
+def similarity_curve_length(dim: int) -> int:
     """Return over how many tokens codes are compared: 2**20 cosines, at most 131,072 tokens."""
     return min(REACH, 2 * WORK // dim)

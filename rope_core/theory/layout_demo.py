@@ -19,7 +19,7 @@ TOKENS = 16
 
 
 @dataclass(frozen=True)
-class TwoOrders:
+class LayoutRotations:
     """One head vector rotated at n positions, in each layout by its own code and by the other's, float64 (n, dim) each.
 
     ``interleaved``, ``half``: by their own code; ``mixed``: the half-split vector rotated as if it were interleaved;
@@ -32,10 +32,12 @@ class TwoOrders:
     order: Index
 
 
-def two_orders(inv_freq: npt.ArrayLike, positions: npt.ArrayLike, seed: int | np.random.Generator = 0) -> TwoOrders:
+def rotations_in_both_layouts(
+    inv_freq: npt.ArrayLike, positions: npt.ArrayLike, seed: int | np.random.Generator = 0
+) -> LayoutRotations:
     """Rotate a drawn vector whose pairs have length 1 at ``positions``, in both layouts and by the other's code.
 
-    >>> both = two_orders([1.0, 0.01], [0, 3])
+    >>> both = rotations_in_both_layouts([1.0, 0.01], [0, 3])
     >>> bool((both.interleaved[:, both.order] == both.half).all()), bool((both.mixed == both.half).all())
     (True, False)
     """
@@ -49,7 +51,7 @@ def two_orders(inv_freq: npt.ArrayLike, positions: npt.ArrayLike, seed: int | np
         tiled = np.tile(vector, (len(angle), 1, 1))
         return np.asarray(rotate(tiled, np.cos(angle), np.sin(angle), layout)[:, 0])
 
-    return TwoOrders(
+    return LayoutRotations(
         turned(x, "interleaved"),
         turned(x[order], "half"),
         turned(x[order], "interleaved"),
@@ -64,7 +66,7 @@ def mixed_error(inv_freq: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
     the Frobenius norm of the two rotations' difference over that of one. Unrelated scores would give sqrt(2).
 
     >>> mixed_error([1.0, 0.1], [0, 3]).round(2).tolist()
-    [0.0, 1.13]
+    [0.0, 1.41]
     """
     theta = np.asarray(inv_freq, dtype=np.float64)
     both = [[rotation_matrix(d, theta, layout) for layout in ("interleaved", "half")] for d in np.asarray(distances)]
@@ -73,7 +75,7 @@ def mixed_error(inv_freq: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
 
 
 @dataclass(frozen=True)
-class Shapes:
+class HeadShapes:
     """The heads of a grouped-query attention: ``kv_heads`` key heads, ``group`` query heads on each, of one width."""
 
     head_dim: int
@@ -92,7 +94,7 @@ class Shapes:
 
 
 @dataclass(frozen=True)
-class Projections:
+class QueryKeyProjections:
     """A query and a key projection and the hidden states they act on.
 
     ``w_q`` (heads * head_dim, in), ``w_k`` (kv_heads * head_dim, in), ``x_q`` and ``x_k`` (tokens, in), float64.
@@ -105,16 +107,18 @@ class Projections:
 
 
 @lru_cache(maxsize=4)
-def drawn_projections(shapes: Shapes, seed: int = 0) -> Projections:
+def drawn_projections(shapes: HeadShapes, seed: int = 0) -> QueryKeyProjections:
     """Draw projections and hidden states whose queries and keys have entries of variance 1, the same for one seed."""
     rng = np.random.default_rng(seed)
     w_q = rng.standard_normal((shapes.heads * shapes.head_dim, IN_WIDTH)) / np.sqrt(IN_WIDTH)
     w_k = rng.standard_normal((shapes.kv_heads * shapes.head_dim, IN_WIDTH)) / np.sqrt(IN_WIDTH)
-    return Projections(w_q, w_k, rng.standard_normal((TOKENS, IN_WIDTH)), rng.standard_normal((TOKENS, IN_WIDTH)))
+    return QueryKeyProjections(
+        w_q, w_k, rng.standard_normal((TOKENS, IN_WIDTH)), rng.standard_normal((TOKENS, IN_WIDTH))
+    )
 
 
 def head_scores(
-    p: Projections, shapes: Shapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+    p: QueryKeyProjections, shapes: HeadShapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
 ) -> Array:
     """Return the scores of every token pair and query head at each distance m - n, before the division by sqrt(dim).
 
@@ -140,7 +144,7 @@ def head_scores(
 
 
 def rotated_scores(
-    p: Projections, shapes: Shapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+    p: QueryKeyProjections, shapes: HeadShapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
 ) -> Array:
     """Return the last head's scores of the first token pair, each vector rotated at its own position, float64 (n,).
 
@@ -155,7 +159,7 @@ def rotated_scores(
 
 # Into how many heads the rows of the query's and of the key's projection are cut to be reordered; None leaves them in
 # the interleaved order. "both" is right; where "query_heads" divides the key's rows nothing warns.
-CONVERSIONS: dict[str, Callable[[Shapes], tuple[int | None, int | None]]] = {
+CONVERSIONS: dict[str, Callable[[HeadShapes], tuple[int | None, int | None]]] = {
     "both": lambda shapes: (shapes.heads, shapes.kv_heads),
     "none": lambda shapes: (None, None),
     "query_only": lambda shapes: (shapes.heads, None),
@@ -163,13 +167,13 @@ CONVERSIONS: dict[str, Callable[[Shapes], tuple[int | None, int | None]]] = {
 }
 
 
-def query_heads_fit(shapes: Shapes) -> bool:
+def query_heads_fit(shapes: HeadShapes) -> bool:
     """Whether the key's rows divide into even parts, one per query head, so that the wrong count goes unnoticed."""
     return shapes.head_dim % (2 * shapes.group) == 0
 
 
 @dataclass(frozen=True)
-class LayoutError:
+class ConversionScores:
     """Scores of a converted model against the interleaved original's.
 
     ``right`` and ``got``: float64 (n,), one head of one token pair, by rotating vectors; ``relative``: float64 (n,),
@@ -186,9 +190,9 @@ class LayoutError:
         return float(np.abs(self.got - self.right).max())
 
 
-def layout_error(
-    shapes: Shapes, conversion: str, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, seed: int = 0
-) -> LayoutError:
+def conversion_scores(
+    shapes: HeadShapes, conversion: str, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, seed: int = 0
+) -> ConversionScores:
     """Run interleaved weights in half-split code after ``conversion`` and compare all scores with the original's.
 
     Args:
@@ -207,9 +211,9 @@ def layout_error(
         weight if heads is None else convert_projection(weight, heads, "interleaved", "half")
         for weight, heads in zip((original.w_q, original.w_k), CONVERSIONS[conversion](shapes), strict=True)
     )
-    converted = Projections(w_q, w_k, original.x_q, original.x_k)
+    converted = QueryKeyProjections(w_q, w_k, original.x_q, original.x_k)
     want = head_scores(original, shapes, distances, inv_freq, "interleaved")
     off = head_scores(converted, shapes, distances, inv_freq, "half") - want
     relative = np.sqrt(np.mean(off**2, axis=(0, 1)) / np.mean(want**2, axis=(0, 1)))
     right = rotated_scores(original, shapes, distances, inv_freq, "interleaved")
-    return LayoutError(right, rotated_scores(converted, shapes, distances, inv_freq, "half"), relative)
+    return ConversionScores(right, rotated_scores(converted, shapes, distances, inv_freq, "half"), relative)

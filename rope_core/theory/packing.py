@@ -9,45 +9,45 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 
-Ids = npt.NDArray[np.int64]
+PositionIds = npt.NDArray[np.int64]
 CONTIGUOUS, ZIGZAG = "contiguous", "zigzag"
 SLICINGS = (CONTIGUOUS, ZIGZAG)
 MOST = 2**24
 
 
-def boundaries(lengths: Sequence[int]) -> Ids:
+def cumulative_lengths(lengths: Sequence[int]) -> PositionIds:
     """Return where texts of these lengths begin and end in their row, as attention kernels take it: (texts + 1,).
 
-    >>> boundaries([3, 2]).tolist()
+    >>> cumulative_lengths([3, 2]).tolist()
     [0, 3, 5]
     """
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))])
 
 
-def packed(cu_seqlens: Ids) -> Ids:
+def packed_positions(cu_seqlens: PositionIds) -> PositionIds:
     """Return the positions of texts that share a row: each begins at 0.
 
-    >>> packed(boundaries([3, 2])).tolist()
+    >>> packed_positions(cumulative_lengths([3, 2])).tolist()
     [0, 1, 2, 0, 1]
     """
     return np.asarray(np.arange(cu_seqlens[-1]) - np.repeat(cu_seqlens[:-1], _counts(cu_seqlens)), dtype=np.int64)
 
 
-def segments(cu_seqlens: Ids) -> Ids:
+def token_segment_ids(cu_seqlens: PositionIds) -> PositionIds:
     """Return the number of the text that each token of a row belongs to, from 0.
 
-    >>> segments(boundaries([3, 2])).tolist()
+    >>> token_segment_ids(cumulative_lengths([3, 2])).tolist()
     [0, 0, 0, 1, 1]
     """
     return np.repeat(np.arange(len(cu_seqlens) - 1), _counts(cu_seqlens))
 
 
-def _counts(cu_seqlens: Ids) -> npt.NDArray[np.intp]:
+def _counts(cu_seqlens: PositionIds) -> npt.NDArray[np.intp]:
     """Return each text's length, as repetitions are counted; a browser's Python counts in 32 bits."""
     return np.diff(cu_seqlens).astype(np.intp)
 
 
-def held(cu_seqlens: Ids, rank: int, ranks: int, slicing: str = ZIGZAG) -> Ids:
+def rank_token_indices(cu_seqlens: PositionIds, rank: int, ranks: int, slicing: str = ZIGZAG) -> PositionIds:
     """Return the places in the row of the tokens that one rank of a context-parallel group holds, in its order.
 
     "contiguous" cuts the row into ``ranks`` runs. "zigzag" cuts every text into 2 ``ranks`` pieces and gives each rank
@@ -61,9 +61,9 @@ def held(cu_seqlens: Ids, rank: int, ranks: int, slicing: str = ZIGZAG) -> Ids:
 
     Raises ValueError where the row, or a text under zigzag, does not divide.
 
-    >>> held(boundaries([4, 4]), 0, 2).tolist()  # of NVIDIA/Megatron-LM#5243
+    >>> rank_token_indices(cumulative_lengths([4, 4]), 0, 2).tolist()  # of NVIDIA/Megatron-LM#5243
     [0, 3, 4, 7]
-    >>> held(boundaries([4, 4]), 1, 2, "contiguous").tolist()
+    >>> rank_token_indices(cumulative_lengths([4, 4]), 1, 2, "contiguous").tolist()
     [4, 5, 6, 7]
     """
     whole("ranks", ranks, 1, MOST)
@@ -88,7 +88,7 @@ def _share(name: str, count: int, parts: int) -> int:
     return count // parts
 
 
-def misread(given: Ids, wanted: Ids) -> tuple[int, int, int, int]:
+def worst_distance_error(given: PositionIds, wanted: PositionIds) -> tuple[int, int, int, int]:
     """Return the two tokens of one text whose distance is read most wrongly: their places, the true distance, the read.
 
     A common shift of all positions misreads no distance: the tokens are then the first and the last.

@@ -121,16 +121,16 @@ def distinct_positions(length: int, dtype: str) -> tuple[int, int]:
     return int(np.count_nonzero(held == given)), int(np.unique(held).size)
 
 
-def first_collision(dtype: str) -> int:
+def first_rounded_position(dtype: str) -> int:
     """Return the smallest position that rounds to another integer in ``dtype``: 2**bits + 1.
 
-    >>> first_collision("bfloat16"), first_collision("float16"), first_collision("float32")
+    >>> first_rounded_position("bfloat16"), first_rounded_position("float16"), first_rounded_position("float32")
     (257, 2049, 16777217)
     """
     return int(2 ** DTYPES[dtype_name(dtype)][0] + 1)
 
 
-def drifting_score(
+def score_under_rounding(
     s: Spectrum, positions: npt.ArrayLike, distance: int, stage: str, dtype: str, q: npt.ArrayLike, k: npt.ArrayLike
 ) -> Array:
     """Return the score of q at p + distance and k at p for each p, with one stage in ``dtype``, float64 (n,).
@@ -147,7 +147,7 @@ def drifting_score(
     Raises ValueError as ``phase_error`` and ``pair_products`` do; past a format's largest value the score is nan.
 
     >>> q = k = [1.0, 0.0]
-    >>> drifting_score(Spectrum.of([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
+    >>> score_under_rounding(Spectrum.of([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
     [0.5403, 1.0]
     """
     where, apart = as_positions(positions), whole("distance", distance, 0, MAX_POSITION)
@@ -173,28 +173,28 @@ class Way:
     stored: int
 
 
-Tables = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+CosSin = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
-def way_float32(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+def way_float32(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
     """Return cos and sin of float32 angles, (n, dim/2): what most code does."""
     angle = positions.astype(np.float32)[:, None] * s.inv_freq.astype(np.float32)
     return np.cos(angle), np.sin(angle)
 
 
-def way_float64(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+def way_float64(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
     """Return cos and sin of float64 angles, rounded once, (n, dim/2)."""
     angle = positions.astype(np.float64)[:, None] * s.inv_freq
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 
-def way_fixed_point(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+def way_fixed_point(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
     """Return cos and sin of the phase reduced in 64-bit fixed point, (n, dim/2): integers only up to the last step."""
     angle = angles(s, positions).astype(np.float32)
     return np.cos(angle), np.sin(angle)
 
 
-def way_split(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+def way_split(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
     """Return cos and sin from two small tables, (n, dim/2): e^{i(coarse + fine)} = e^{i coarse} e^{i fine}."""
     low, high = int(positions.min()), int(positions.max())
     first = low - low % SPLIT
@@ -215,7 +215,7 @@ WAYS = {
 }
 
 
-def compare_ways(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[str, Way]:
+def compare_table_methods(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[str, Way]:
     """Build the tables of positions start.. in each way, check each answer, and time it beside a plain copy.
 
     Args:
@@ -234,7 +234,7 @@ def compare_ways(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[
     source = np.ones((2, n, s.inv_freq.size), dtype=np.float32)
     target = np.empty_like(source)
     best = dict.fromkeys((*WAYS, "copy"), math.inf)
-    answers: dict[str, Tables] = {}
+    answers: dict[str, CosSin] = {}
     for _ in range(count):
         for name, way in WAYS.items():
             began = time.perf_counter()

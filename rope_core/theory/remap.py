@@ -33,7 +33,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Remap:
+class PositionRemap:
     """What a rule answers: views that cover every pair with key <= query once, and a scale of each query, (n,)."""
 
     views: tuple[View, ...]
@@ -46,7 +46,7 @@ class Remap:
         return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
 
 
-Answer = Callable[..., Remap]
+Answer = Callable[..., PositionRemap]
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ def rule(*params: Param, source: str) -> Callable[[Answer], Answer]:
     return enter
 
 
-def remap(
+def remap_positions(
     name: str, query: npt.ArrayLike, key: npt.ArrayLike, train_len: int, params: Mapping[str, object] | None = None
-) -> Remap:
+) -> PositionRemap:
     """Return how a rule counts the positions ``query`` (n,) and ``key`` (m,) on a model trained to ``train_len``.
 
     Raises ValueError on an unknown rule or parameter, or positions that are no integers in [0, 2**31).
 
-    >>> remap("rerope", [9], [0, 4, 8, 9], 6, {"window_share": 0.5}).relative.tolist()
+    >>> remap_positions("rerope", [9], [0, 4, 8, 9], 6, {"window_share": 0.5}).relative.tolist()
     [[3, 3, 1, 0]]
     """
     if name not in RULES:
@@ -115,13 +115,13 @@ SHARE = Param("window_share", 0.5, 0.0, 1.0, "of the trained length")
 
 
 @rule(SHARE, source="ReRoPE, kexue.fm/archives/9708; github.com/bojone/rerope, rerope_patch.py")
-def rerope(query: Positions, key: Positions, train_len: int, window_share: float) -> Remap:
+def rerope(query: Positions, key: Positions, train_len: int, window_share: float) -> PositionRemap:
     """min(query - key, window): past a window all keys are equally far."""
     window = max(1, int(window_share * train_len))
     near = _behind(query, key) < window
     views = (View(query, key, near), View(np.full_like(query, window), np.zeros_like(key), ~near))
     # Grown past the trained length as the authors do, positions counted from 1.
-    return Remap(views, log_length_scale(query + 1, train_len))
+    return PositionRemap(views, log_length_scale(query + 1, train_len))
 
 
 @rule(
@@ -129,12 +129,12 @@ def rerope(query: Positions, key: Positions, train_len: int, window_share: float
     Param("group", 8.0, 1.0, 65_536.0, "tokens"),
     source="Self-Extend, arXiv:2401.01325; github.com/datamllab/LongLM, self_extend_patch/Llama_4_40.py",
 )
-def self_extend(query: Positions, key: Positions, train_len: int, window_share: float, group: float) -> Remap:
+def self_extend(query: Positions, key: Positions, train_len: int, window_share: float, group: float) -> PositionRemap:
     """Exact within a window; past it positions are counted in groups, shifted to meet the window's end."""
     window, size = max(1, int(window_share * train_len)), int(group)
     near = _behind(query, key) < window
     far = View(query // size + window - window // size, key // size, ~near)
-    return Remap((View(query, key, near), far), _plain(query))
+    return PositionRemap((View(query, key, near), far), _plain(query))
 
 
 @rule(
@@ -142,13 +142,15 @@ def self_extend(query: Positions, key: Positions, train_len: int, window_share: 
     Param("local_share", 0.125, 0.0, 0.99, "of the trained length"),
     source="Dual chunk attention, arXiv:2402.17463; github.com/HKUNLP/ChunkLlama, chunkllama_attn_replace.py",
 )
-def dual_chunk(query: Positions, key: Positions, train_len: int, chunk_share: float, local_share: float) -> Remap:
+def dual_chunk(
+    query: Positions, key: Positions, train_len: int, chunk_share: float, local_share: float
+) -> PositionRemap:
     """Positions restart in every chunk; the chunk before is counted on from there, all others are equally far."""
     most = max(2, int(chunk_share * train_len))
     size = most - min(int(local_share * train_len), most - 1)
     apart = query[:, None] // size - key[None, :] // size
     inside, keys = query % size, key % size
-    return Remap(
+    return PositionRemap(
         (
             View(inside, keys, apart == 0),
             View(np.minimum(inside + size, most), keys, apart == 1),
@@ -160,9 +162,9 @@ def dual_chunk(query: Positions, key: Positions, train_len: int, chunk_share: fl
 
 __all__ = [
     "RULES",
-    "Remap",
+    "PositionRemap",
     "Rule",
     "View",
-    "remap",
+    "remap_positions",
     "rule",
 ]

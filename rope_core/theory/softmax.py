@@ -50,7 +50,7 @@ class Attention:
 
 
 @lru_cache(maxsize=512)
-def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> Attention:
+def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> Attention:
     """Draw logits of ``length`` keys, N(0, 1) and one raised by ``signal``, scale them, and measure the softmax.
 
     Args:
@@ -78,7 +78,7 @@ def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: 
 
 
 def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: float = 4.0) -> tuple[Array, Array]:
-    """Return what ``attention_over`` draws, in expectation: entropy in nats and weight on the meant key, (n,) each.
+    """Return what ``sampled_attention`` draws, in expectation: entropy in nats and weight on the meant key, (n,) each.
 
     Args:
         lengths: keys, numbers >= 2 (n,).
@@ -169,14 +169,14 @@ def _expected(keys: float, scale: float, signal: float) -> tuple[float, float]:
     return float(STEP * (log_sum - mean_logit)), float(STEP * np.sum(meant_first * others))
 
 
-def factor_scale(factor: float, weight: float = 1.0) -> float:
+def yarn_logit_scale(factor: float, weight: float = 1.0) -> float:
     """Return what logits get when cos and sin carry 0.1 * weight * ln(factor) + 1: its square, 1/t.
 
     DeepSeek multiplies its softmax scale by the same square instead (weight = mscale_all_dim).
 
     Source: YaRN, arXiv:2309.00071, equations 21 and 22.
 
-    >>> round(factor_scale(40.0), 4)
+    >>> round(yarn_logit_scale(40.0), 4)
     1.8739
     """
     return temperature(factor, weight) ** 2

@@ -23,9 +23,9 @@ ROPE = rc.Rope(16, 700.0, 256)
 
 
 @cache
-def extended(length: int) -> list[extension.Extension]:
+def extended(length: int) -> list[extension.SchemeSpectrum]:
     """Return every scheme at its default parameters on the small geometry of the tests."""
-    return extension.extensions(ROPE, {name: {} for name in extension.compared()}, length)[0]
+    return extension.scheme_spectra(ROPE, {name: {} for name in extension.compared_schemes()}, length)[0]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from rope_core.lrpe import ACTIVATIONS, gpu, lrpe_rotate
-from rope_core.lrpe.arguments import plan
+from rope_core.lrpe.arguments import make_lrpe_spec
 from tests.support.lrpe_cases import agree, draw
 
 if (DEVICE := os.environ.get("ROPE_LAB_DEVICE", "cpu")) != "cpu":
@@ -95,7 +95,7 @@ def test_not_finite_values_propagate_as_in_the_reference() -> None:
 
 def test_theta_that_cannot_be_looked_at_propagates() -> None:
     x = torch.ones(1, 2, 1, 4)
-    out = gpu.TRITON.forward(x, torch.tensor([[torch.inf, 0.5]]), 1, plan((1, 2, 1, 4), (2,)))
+    out = gpu.TRITON.forward(x, torch.tensor([[torch.inf, 0.5]]), 1, make_lrpe_spec((1, 2, 1, 4), (2,)))
     assert torch.isnan(out[..., [0, 2]]).all() and torch.isfinite(out[..., [1, 3]]).all()
 
 

@@ -145,7 +145,7 @@ def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model
     for name, model in models.items():
         path = folder / f"{name}.safetensors"
         index[name] = {
-            "sha256": weights.write(model, path),
+            "sha256": weights.write_weights(model, path),
             "bytes": path.stat().st_size,
             "recipe": asdict(Recipe(model.shape, task=task)),
             "loss": 1.0,

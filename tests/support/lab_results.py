@@ -9,7 +9,7 @@ import numpy.typing as npt
 from rope_core.lab.cards import Card
 from rope_core.lab.lines import lines
 from rope_core.lab.recipe import Recipe
-from rope_core.lab.records import Record
+from rope_core.lab.records import MeasurementRecord
 from rope_core.lab.shape import Shape
 from rope_core.schemes import UNSCALED
 from ui.work.extrapolated import SHIPPED, Seen
@@ -78,7 +78,7 @@ def sweep(
 def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
     """Results as if from a shipped record, whose recipe defines them by their text."""
     machine = {"processor": "a <b>processor</b>", "threads": 2, "torch": "2", "numpy": "2"}
-    record = Record(name, {}, tuple(map(dict, results)), {"rope-0": HASH}, HASH[::-1], machine, "2026-01-02")
+    record = MeasurementRecord(name, {}, tuple(map(dict, results)), {"rope-0": HASH}, HASH[::-1], machine, "2026-01-02")
     return Seen(tuple(results), SHIPPED, record, f"nan = None\nresults = {list(results)!r}")
 
 

@@ -308,7 +308,7 @@ def finished(rope: rc.Rope, t: Words) -> Film:
     """Return a place to draw how many pairs have turned once, over the position, and the true curve."""
     x = np.linspace(0.0, DOUBLINGS, 10 * DOUBLINGS + 1)
     positions = np.rint(2**x).astype(int)
-    left = [frequency_demo.incomplete(rc.Rope(rope.dim, rope.base, at)).sum() for at in positions.tolist()]
+    left = [frequency_demo.incomplete_pair_mask(rc.Rope(rope.dim, rope.base, at)).sum() for at in positions.tolist()]
     counts = rope.pairs - np.array(left)
     columns = {f"{2**k:,}": float(k) for k in range(DOUBLINGS + 1)}
     ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.theory.challenges import Verdict
+from rope_core.theory.challenges import ChallengeVerdict
 from ui.figures.tally import LETTERS
 from ui.page.state import Field, Value
 from ui.page.store import Store
@@ -67,7 +67,7 @@ class Challenge:
 
     name: str
     fields: tuple[Field, ...]
-    check: Callable[..., Verdict]
+    check: Callable[..., ChallengeVerdict]
 
     def __post_init__(self) -> None:
         for field in self.fields:
@@ -103,7 +103,7 @@ def answer(question: Question, store: Store, choice: str) -> None:
             store.try_put(field, value)
 
 
-def verdict(challenge: Challenge, store: Store, session: Session, given: Sequence[Any]) -> Verdict | None:
+def verdict(challenge: Challenge, store: Store, session: Session, given: Sequence[Any]) -> ChallengeVerdict | None:
     """Return what the check says of the values in force, None until all are given; remember that it was passed."""
     values = [store.get(field) for field in challenge.fields]
     if any(value in (None, "") for value in values):
@@ -124,7 +124,7 @@ def judged(words: Words, texts: Sequence[str], chosen: int | None, right: int) -
     return words("no", letter=LETTERS[chosen], **slots)
 
 
-def feedback(challenge: Challenge, result: Verdict, words: Words, t: Words) -> str:
+def feedback(challenge: Challenge, result: ChallengeVerdict, words: Words, t: Words) -> str:
     """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
     head = words("solved" if result.passed else "not_yet")
     slots = {slot: written(value, result.beside.get(slot)) for slot, value in result.given.items()}

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 import rope_core  # noqa: F401
 import ui.served.frame  # noqa: F401
-from rope_core.lrpe.demo import Case, backward_steps
+from rope_core.lrpe.demo import LrpeExample, backward_steps
 from ui.page.menu import SECTIONS, declaration
 
 plotly.graph_objects.Figure([plotly.graph_objects.Scatter(), plotly.graph_objects.Heatmap()]).to_json()
@@ -16,7 +16,7 @@ for page in SECTIONS:
     declaration(page)
 
 # The LRPE page compares its gradients with torch's, whose import takes seconds.
-backward_steps(Case())
+backward_steps(LrpeExample())
 
 # A matrix product on all cores leaves its helpers spinning: for one visitor alone no faster, for the rest a loss.
 threadpool_limits(1, "blas")

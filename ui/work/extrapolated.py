@@ -17,7 +17,7 @@ from cachetools import LRUCache
 from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import REQUEST_ENV
-from rope_core.lab.records import Record
+from rope_core.lab.records import MeasurementRecord
 from rope_core.lab.shape import Shape
 from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
@@ -98,9 +98,9 @@ class Request:
     @property
     def weights_read(self) -> dict[str, str]:
         """The SHA-256 of each weights file that is named; of all where none is."""
-        given = self.values.get("weights") or list(cards.stored())
+        given = self.values.get("weights") or list(cards.weights_cards())
         names = [given] if isinstance(given, str) else given
-        return {name: cards.stored()[name].sha256 for name in names if name in cards.stored()}
+        return {name: cards.weights_cards()[name].sha256 for name in names if name in cards.weights_cards()}
 
     @property
     def text_hash(self) -> str:
@@ -123,7 +123,7 @@ def held_out_hash() -> str:
 def request(kind: str, text: bytes = b"", **values: Any) -> Request:
     """Return a request of a kind; None values are left to the lab's defaults."""
     arguments = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
-    return Request(kind, arguments, text, tuple(each.sha256 for each in cards.stored().values()))
+    return Request(kind, arguments, text, tuple(each.sha256 for each in cards.weights_cards().values()))
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Seen:
 
     results: Results
     origin: str
-    record: Record | None
+    record: MeasurementRecord | None
     code: str
     request: Request | None = None
 
@@ -148,7 +148,7 @@ class Seen:
 Draw = Callable[[Seen], None]
 
 
-def shipped(name: str) -> Record | None:
+def shipped(name: str) -> MeasurementRecord | None:
     """Return a shipped record; None where there is none, or it cannot be read."""
     try:
         return records.shipped(name) if name in records.names() else None
@@ -263,7 +263,7 @@ def models() -> tuple[str, ...]:
     """Names of the shipped rotary weights that were trained on text from the start; ("",) where there are none."""
     names = [
         each.name
-        for each in cards.stored().values()
+        for each in cards.weights_cards().values()
         if (each.encoding, each.task, each.recipe.start) == ("rope", "text", "")
     ]
     return tuple(names) or ("",)
@@ -272,7 +272,7 @@ def models() -> tuple[str, ...]:
 def firsts() -> tuple[str, ...]:
     """Names of one model per encoding, the rotary one first."""
     names: dict[str, str] = {}
-    for each in cards.stored().values():
+    for each in cards.weights_cards().values():
         if each.fresh:
             names.setdefault(each.encoding, each.name)
     return tuple(sorted(names.values(), key=lambda name: (name not in models(), name)))
@@ -285,7 +285,7 @@ def family() -> tuple[str, ...]:
         first,
         *(
             c.name
-            for c in cards.stored().values()
+            for c in cards.weights_cards().values()
             if c.recipe.start == first and c.task == "text" and c.encoding == "rope"
         ),
     )
@@ -338,7 +338,7 @@ def sweep(
     text: bytes = b"",
 ) -> Request:
     """Return what the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
-    model = cards.named(name)
+    model = cards.get_weights_card(name)
     given = {key: value for key, value in params.items() if value is not None}
     return request(
         "sweep",
@@ -358,7 +358,7 @@ def panel_request(panel: str, **values: Any) -> Request:
         "seeds": {"weights": models()},
         "encodings": {"weights": firsts(), "lines": (UNSCALED,)},
         "finetuned": {"weights": family()},
-        "recall": {"weights": tuple(each.name for each in cards.stored().values() if each.task == "copy")},
+        "recall": {"weights": tuple(each.name for each in cards.weights_cards().values() if each.task == "copy")},
     }
     arguments = {**known.get(panel, {}), **PANELS[panel].quick, **values}
     return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in arguments.items()})
@@ -366,14 +366,14 @@ def panel_request(panel: str, **values: Any) -> Request:
 
 def trained(seen: Seen) -> int:
     """Trained length of the first model among results; of the first rotary one where the index lacks it."""
-    known = cards.stored()
+    known = cards.weights_cards()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
     return known[names[0]].context if names else first_context()
 
 
 def rope(seen: Seen) -> Rope:
     """Return the rotation of the first model among results, of the usual shape where the index lacks it."""
-    known = cards.stored()
+    known = cards.weights_cards()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
     return (known[names[0]].recipe.shape if names else Shape()).rope
 
@@ -381,7 +381,7 @@ def rope(seen: Seen) -> Rope:
 def first_context() -> int:
     """Trained length of the first rotary model, or the shortest length of the shipped sweep where no weights are."""
     if models()[0]:
-        return cards.named(models()[0]).context
+        return cards.get_weights_card(models()[0]).context
     sweep = shipped("sweep")
     return min((each["length"] for each in sweep.results if "length" in each), default=256) if sweep else 256
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.rope import Array
-from rope_core.theory.encodings.rotary import line_angles, turn
+from rope_core.theory.encodings.rotary import line_angles, rotate_rows
 from rope_core.theory.softmax import softmax
 
 
@@ -42,8 +42,8 @@ def decode_logits(
     places = np.arange(query.shape[0]) if positions is None else np.asarray(positions)
     now = line_angles(places, inv_freq)
     before = now if cached_inv_freq is None else line_angles(places, cached_inv_freq)
-    cache = np.concatenate([turn(key, before)[:-1], turn(key, now)[-1:]])
-    return np.asarray(cache @ turn(query, now)[-1] / math.sqrt(query.shape[1]))
+    cache = np.concatenate([rotate_rows(key, before)[:-1], rotate_rows(key, now)[-1:]])
+    return np.asarray(cache @ rotate_rows(query, now)[-1] / math.sqrt(query.shape[1]))
 
 
 def attention_output(
@@ -61,5 +61,5 @@ def attention_output(
     value = _heads(k, v)[1]
     first = whole("start", start, 0, 2**31)
     angle = line_angles(np.arange(first, first + query.shape[0]), inv_freq)
-    weights = softmax(turn(query, angle) @ turn(key, angle).T / math.sqrt(query.shape[1]))
-    return np.asarray(weights @ (turn(value, angle) if rotate_v else value))
+    weights = softmax(rotate_rows(query, angle) @ rotate_rows(key, angle).T / math.sqrt(query.shape[1]))
+    return np.asarray(weights @ (rotate_rows(value, angle) if rotate_v else value))

@@ -15,7 +15,7 @@ _PRINTED = {"ReLU": "relu", "GeLU": "gelu", "SqReLu": "relu2", "GeGLU": "geglu",
 
 
 @dataclass(frozen=True)
-class Choices:
+class BlockChoices:
     """The choices of one block.
 
     Attributes:
@@ -41,18 +41,18 @@ def _place(pre_norm: str, stability: str) -> str:
     return "pre" if pre_norm == "yes" else "post"
 
 
-def choices_of(row: Architecture) -> Choices | None:
+def choices_of(row: Architecture) -> BlockChoices | None:
     """Return the corrected cells of ``row`` as choices, None where the table leaves the block open.
 
     >>> from rope_core.hf.catalogue import architecture
     >>> choices_of(architecture("gpt-j"))
-    Choices(norm='LayerNorm', place='pre', parallel=True, unit='gelu', rotates=True)
+    BlockChoices(norm='LayerNorm', place='pre', parallel=True, unit='gelu', rotates=True)
     """
     cells = {field: row.corrected(field) for field in ("norm", "block", "pre_norm", "activation")}
     if not all(cells.values()):
         return None
     norm = next(name for name in NORMS if cells["norm"].startswith(name))
-    return Choices(
+    return BlockChoices(
         norm,
         _place(cells["pre_norm"], row.corrected("stability")),
         cells["block"] == "Parallel",
@@ -62,7 +62,7 @@ def choices_of(row: Architecture) -> Choices | None:
 
 
 @cache
-def usual() -> tuple[Choices, int, int]:
+def usual() -> tuple[BlockChoices, int, int]:
     """Return (the commonest block of the table, how many rows have it, how many rows say enough to be read)."""
     counts = Counter(filter(None, map(choices_of, architectures())))
     choices, rows = counts.most_common(1)[0]

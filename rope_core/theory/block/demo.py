@@ -16,16 +16,16 @@ from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
 from rope_core.theory.block.cache import attention_output, decode_logits
 from rope_core.theory.block.logit import MlaHead, mla_rope_in_content, mla_scores
-from rope_core.theory.block.norm import rotation_gap
-from rope_core.theory.demo import drawn_vectors
-from rope_core.theory.encodings.compare import logits, weights, words
+from rope_core.theory.block.norm import norm_rotation_gap
+from rope_core.theory.demo import random_vectors
+from rope_core.theory.encodings.compare import logits, random_encoding_weights, words
 from rope_core.theory.encodings.rotary import line_angles
 from rope_core.theory.softmax import softmax
 
 TOKENS = 16
 
 
-def commuting(rope: Rope, position: int, attention_factor: float, layout: str) -> dict[str, float]:
+def norm_rotation_gaps(rope: Rope, position: int, attention_factor: float, layout: str) -> dict[str, float]:
     """Return max |N(f R x) - f R N(x)| over drawn rows at ``position`` and after, by what N is.
 
     Keys: "rms" (no weight), "rms_paired" (a weight equal in each pair), "rms_weight" (any weight), "layer".
@@ -37,7 +37,7 @@ def commuting(rope: Rope, position: int, attention_factor: float, layout: str) -
     angle = line_angles(np.arange(position, position + TOKENS), rope.theta)
 
     def gap(kind: str, gamma: Array | None) -> float:
-        return rotation_gap(x, angle, kind, gamma, attention_factor, layout)
+        return norm_rotation_gap(x, angle, kind, gamma, attention_factor, layout)
 
     return {
         "rms": gap("rms", None),
@@ -97,9 +97,9 @@ def value_chain(tokens: Sequence[str], base: float, theta: float, start: int, ro
     True
     """
     positions = np.arange(len(tokens)) + start
-    shares = softmax(logits("rope", words(tokens, 16), positions, weights(16, base)))[-1]
+    shares = softmax(logits("rope", words(tokens, 16), positions, random_encoding_weights(16, base)))[-1]
     kinds = list(dict.fromkeys(tokens))
-    values = drawn_vectors(2, len(kinds), 27)[[kinds.index(token) for token in tokens]]
+    values = random_vectors(2, len(kinds), 27)[[kinds.index(token) for token in tokens]]
     turn = np.exp(1j * theta * positions) if rotate_v else 1.0
     sums = np.cumsum(shares * turn * (values @ [1, 1j]))
     return np.array([[0.0, 0.0], *zip(sums.real, sums.imag, strict=True)])
@@ -136,7 +136,7 @@ def stale_logits(rope: Rope, times: float) -> tuple[Index, Array, Array]:
 
 
 @lru_cache(maxsize=256)
-def latent_attention(rank: int, position: int) -> tuple[float, float]:
+def mla_absorption_errors(rank: int, position: int) -> tuple[float, float]:
     """Return (error of absorbed scores, error if the content part were rotated too) of a drawn MLA head."""
     head = MlaHead.draw(dim=64, nope=32, rope=16, rank=rank, seed=0)
     x = np.random.default_rng([0, 1]).standard_normal((TOKENS, 64))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rope_core.errors import whole
 from rope_core.rope import Array
-from rope_core.theory.encodings.rotary import turn
+from rope_core.theory.encodings.rotary import rotate_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead, absorbed: 
     values = np.asarray(x, dtype=np.float64)
     query, latent = values @ head.w_q.T, values @ head.w_dkv.T
     content = (query @ head.w_uk) @ latent.T if absorbed else query @ (latent @ head.w_uk.T).T
-    return np.asarray(content + turn(values @ head.w_qr.T, angle) @ turn(values @ head.w_kr.T, angle).T)
+    return np.asarray(content + rotate_rows(values @ head.w_qr.T, angle) @ rotate_rows(values @ head.w_kr.T, angle).T)
 
 
 def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead) -> float:
@@ -58,7 +58,7 @@ def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead) -
     """
     values = np.asarray(x, dtype=np.float64)
     query, latent = values @ head.w_q.T, values @ head.w_dkv.T
-    rotated = turn(query, angle) @ turn(latent @ head.w_uk.T, angle).T
+    rotated = rotate_rows(query, angle) @ rotate_rows(latent @ head.w_uk.T, angle).T
     return float(np.abs(rotated - (query @ head.w_uk) @ latent.T).max())
 
 

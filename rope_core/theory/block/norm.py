@@ -10,7 +10,7 @@ import numpy.typing as npt
 from rope_core.errors import finite, reject
 from rope_core.layout import Layout
 from rope_core.rope import Array
-from rope_core.theory.encodings.rotary import turn
+from rope_core.theory.encodings.rotary import rotate_rows
 
 EPS = 1e-6
 
@@ -91,7 +91,7 @@ def norm_cost(kind: str, fused: bool) -> NormCost:
     return NormCost(1, 1, cost.reductions, cost.operations, cost.parameters) if fused else cost
 
 
-def rotation_gap(
+def norm_rotation_gap(
     x: npt.ArrayLike,
     angle: npt.ArrayLike,
     kind: str = "rms",
@@ -123,6 +123,6 @@ def rotation_gap(
         return rms_norm(values, gamma, 0.0) if kind == "rms" else layer_norm(values, gamma, None, 0.0)
 
     values = np.asarray(x, dtype=np.float64)
-    before = norm(f * turn(values, angle, layout))
-    after = f * turn(norm(values), angle, layout)
+    before = norm(f * rotate_rows(values, angle, layout))
+    after = f * rotate_rows(norm(values), angle, layout)
     return float(np.abs(before - after).max())

@@ -38,28 +38,28 @@ def draw_layers(layers: int, dim: int, hidden: int, seed: int) -> list[Layer]:
     ]
 
 
-def attend(u: npt.ArrayLike, layer: Layer) -> Array:
+def self_attention(u: npt.ArrayLike, layer: Layer) -> Array:
     """Return softmax(u Wq (u Wk)^T / sqrt(dim)) u Wv Wo, float64 (n, dim), one head, no mask."""
     x = np.asarray(u, dtype=np.float64)
     a = softmax((x @ layer.w_q) @ (x @ layer.w_k).T / math.sqrt(x.shape[1]))
     return np.asarray(a @ (x @ layer.w_v) @ layer.w_o)
 
 
-def feed(u: npt.ArrayLike, layer: Layer) -> Array:
+def relu_feed_forward(u: npt.ArrayLike, layer: Layer) -> Array:
     """Return max(u W1, 0) W2, float64 (n, dim)."""
     return np.asarray(np.maximum(np.asarray(u, dtype=np.float64) @ layer.w_1, 0.0) @ layer.w_2)
 
 
 def serial_block(x: npt.ArrayLike, layer: Layer) -> Array:
     """Return the serial pre-norm block: h = x + Attention(Norm(x)), y = h + MLP(Norm(h)), float64 (n, dim)."""
-    h = np.asarray(x, dtype=np.float64) + attend(layer_norm(x), layer)
-    return np.asarray(h + feed(layer_norm(h), layer))
+    h = np.asarray(x, dtype=np.float64) + self_attention(layer_norm(x), layer)
+    return np.asarray(h + relu_feed_forward(layer_norm(h), layer))
 
 
 def parallel_block(x: npt.ArrayLike, layer: Layer) -> Array:
     """Return the parallel block: y = x + MLP(Norm(x)) + Attention(Norm(x)), float64 (n, dim); GPT-J, PaLM."""
     u = layer_norm(x)
-    return np.asarray(np.asarray(x, dtype=np.float64) + feed(u, layer) + attend(u, layer))
+    return np.asarray(np.asarray(x, dtype=np.float64) + relu_feed_forward(u, layer) + self_attention(u, layer))
 
 
 def _norm_back(x: Array, grad: Array) -> Array:
@@ -88,7 +88,7 @@ def _feed_back(u: Array, layer: Layer, grad: Array) -> tuple[Array, float]:
     return d_hidden @ layer.w_1.T, float(squares)
 
 
-_PARTS = ((attend, _attend_back), (feed, _feed_back))
+_PARTS = ((self_attention, _attend_back), (relu_feed_forward, _feed_back))
 
 
 def forward(x: Array, layers: list[Layer], arrangement: str) -> tuple[Array, list[Array]]:

@@ -48,7 +48,7 @@ class Weights:
 
 
 @lru_cache(maxsize=32)
-def weights(dim: int = 32, base: float = 10_000.0, seed: int = 0) -> Weights:
+def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0) -> Weights:
     """Draw a head's projections and tables; the same for the same arguments.
 
     Raises ValueError unless dim is a multiple of 4 (two-dimensional RoPE halves the pairs) and base > 1.
@@ -206,7 +206,7 @@ def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: Weights) ->
     return encoding(name).logits(values, points, w)
 
 
-def score_matrix(name: str, positions: npt.ArrayLike, w: Weights) -> Array:
+def position_only_logits(name: str, positions: npt.ArrayLike, w: Weights) -> Array:
     """Return the logits of a text of one repeated word, float64 (n, n): what is left is position alone."""
     points = as_points(name, positions)
     word = np.random.default_rng(0).standard_normal(w.rope.dim)
@@ -244,7 +244,7 @@ def relative_residual(scores: npt.ArrayLike, positions: npt.ArrayLike) -> float:
 def outputs(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
     """Return what one attention layer gives each token, float64 (n, dim); ``causal``: none sees later ones.
 
-    >>> w = weights(8, 100.0)
+    >>> w = random_encoding_weights(8, 100.0)
     >>> [bool(np.allclose(outputs(name, "abc", w)[0], outputs(name, "acb", w)[0])) for name in ("nope", "rope")]
     [True, False]
     """
@@ -259,17 +259,18 @@ def outputs(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) 
     return np.asarray(relative.shaw_output(attention, values, positions, table(w)))
 
 
-def pooled(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
+def mean_attention_output(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
     """Return the mean over the tokens of what one attention layer gives them, float64 (dim,).
 
-    >>> w = weights(8, 100.0)
-    >>> [bool(np.allclose(pooled("nope", "ab", w, each), pooled("nope", "ba", w, each))) for each in (False, True)]
+    >>> w = random_encoding_weights(8, 100.0)
+    >>> outputs = [[mean_attention_output("nope", text, w, each) for text in ("ab", "ba")] for each in (False, True)]
+    >>> [bool(np.allclose(*both)) for both in outputs]
     [True, False]
     """
     return np.asarray(outputs(name, tokens, w, causal).mean(axis=0))
 
 
-def order_gap(name: str, first: Sequence[str], second: Sequence[str], w: Weights) -> float:
+def word_order_gap(name: str, first: Sequence[str], second: Sequence[str], w: Weights) -> float:
     """Return how far apart one layer puts two sentences of the same tokens in another order, max |difference|.
 
     Without positions it is 0 up to rounding: attention sees a set.
@@ -278,4 +279,4 @@ def order_gap(name: str, first: Sequence[str], second: Sequence[str], w: Weights
     """
     if sorted(first) != sorted(second):
         raise reject("second", "same_tokens", second)
-    return float(np.abs(pooled(name, first, w) - pooled(name, second, w)).max())
+    return float(np.abs(mean_attention_output(name, first, w) - mean_attention_output(name, second, w)).max())

@@ -17,14 +17,14 @@ Index = npt.NDArray[np.int64]
 AXES = ("t", "h", "w")
 
 
-def turn(x: npt.ArrayLike, angle: npt.ArrayLike, layout: str | Layout = "interleaved") -> Array:
+def rotate_rows(x: npt.ArrayLike, angle: npt.ArrayLike, layout: str | Layout = "interleaved") -> Array:
     """Turn the first 2 * pairs dimensions of each row by its own angles, float64 (n, dim).
 
     Args:
         x: (n, dim).
         angle: rad, (n, pairs), 2 * pairs <= dim; the other dimensions pass.
 
-    >>> turn([[1.0, 0.0, 5.0]], [[np.pi / 2]]).round(12).tolist()
+    >>> rotate_rows([[1.0, 0.0, 5.0]], [[np.pi / 2]]).round(12).tolist()
     [[0.0, 1.0, 5.0]]
     """
     values, phase = np.asarray(x, dtype=np.float64), np.asarray(angle, dtype=np.float64)
@@ -35,7 +35,7 @@ def rope_logits(
     q: npt.ArrayLike, k: npt.ArrayLike, angle: npt.ArrayLike, layout: str | Layout = "interleaved"
 ) -> Array:
     """Return (R_i q_i) (R_j k_j) / sqrt(dim), float64 (n, n), rows the query; ``angle`` (n, pairs) turns both."""
-    query, key = turn(q, angle, layout), turn(k, angle, layout)
+    query, key = rotate_rows(q, angle, layout), rotate_rows(k, angle, layout)
     return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
 
 
@@ -69,7 +69,7 @@ def xpos_logits(
     power = (where - where.mean()) / finite("scale_base", scale_base)
     decay = np.repeat(xpos_scale(rope.dim) ** power[:, None], 2, axis=1)
     angle = line_angles(where, rope.theta)
-    query, key = turn(q, angle) * decay, turn(k, angle) / decay
+    query, key = rotate_rows(q, angle) * decay, rotate_rows(k, angle) / decay
     return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
 
 

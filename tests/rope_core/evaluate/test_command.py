@@ -17,7 +17,7 @@ from rope_core.lab import evaluate, passkey, retrieval, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.lines import line
-from rope_core.lab.plan import place
+from rope_core.lab.plan import line_encoding
 from tests.support.tiny_checkpoints import checkpoint, saved
 
 TEXT = b"".join(each.text for each in held_out()[:6])
@@ -78,7 +78,7 @@ def test_pass_keys_are_found_where_the_lab_finds_them(there: Path, capsys: pytes
         examples = tasks.pass_keys(Coder(list), filler, 256, cell["depth"], 3, 0)
         rows = np.stack([ids for ids, _ in examples]).astype(np.uint8)
         assert {answer for _, answer in examples} == {passkey.DIGITS}
-        hits = retrieval.digits_right(model, rows, place(model, cell["line"], 256, 4.0))
+        hits = retrieval.digits_right(model, rows, line_encoding(model, cell["line"], 256, 4.0))
         assert cell["right"] == int(hits.all(1).sum()) and cell["digits"][0] == pytest.approx(hits.mean(), abs=1e-6)
         result[cell["line"]] = result.get(cell["line"], 0) + cell["right"]
     assert result["none"] >= 10 > result["linear"]

@@ -10,20 +10,20 @@ from tests.support import lab_results as made
 LEVELS = {"window": 1.0, "rerope": 0.8, "cope": 2.0, "none": 3.0}
 
 
-def cells() -> list[view.Cell]:
+def cells() -> list[view.SweepCell]:
     """Made cells of three models; the third was trained on without rotation from the first."""
     result = [
         made.cell(model, key, made.losses(place, level, 6, 64))
         for model in ("rope-0", "rope-1")
         for place, (key, level) in enumerate(LEVELS.items())
     ]
-    return [view.cell(each) for each in [*result, made.cell("rope-0-drope", "none", made.losses(9, 1.5, 6, 64))]]
+    return [view.read_cell(each) for each in [*result, made.cell("rope-0-drope", "none", made.losses(9, 1.5, 6, 64))]]
 
 
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> None:
     known = [made.card("rope-0"), made.card("rope-1"), made.card("rope-0-drope", "nope", "rope-0")]
-    monkeypatch.setattr(cards, "stored", lambda: {each.name: each for each in known})
+    monkeypatch.setattr(cards, "weights_cards", lambda: {each.name: each for each in known})
 
 
 def test_ratios_are_of_the_same_documents_and_in_order() -> None:
@@ -43,5 +43,5 @@ def test_ratios_are_of_the_same_documents_and_in_order() -> None:
 
 
 def test_unknown_weights_are_taken_for_rotary_ones() -> None:
-    other = view.cell(made.cell("mine", "yarn", made.losses(1, 1.0, 4, 64)))
+    other = view.read_cell(made.cell("mine", "yarn", made.losses(1, 1.0, 4, 64)))
     assert kind_of(other) == OLD

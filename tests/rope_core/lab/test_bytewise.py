@@ -20,7 +20,9 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
 @pytest.mark.parametrize("key", ["none", "yarn"])
 def test_every_byte_has_the_loss_of_a_reader_written_as_loops(key: str, shelf: None) -> None:
     length, document = 24, held_out()[1]
-    ((share, result),) = job.steps("bytes", {"weights": "tiny", "lines": [key], "length": length, "document": 1})
+    ((share, result),) = job.run_measurement(
+        "bytes", {"weights": "tiny", "lines": [key], "length": length, "document": 1}
+    )
     text = document.text[: length + 1]
     assert (share, result["line"], result["path"], result["text"].encode()) == (1, key, document.path, text)
     model = weights.load("tiny")
@@ -36,4 +38,4 @@ def test_the_shipped_record_is_the_shipped_weights_reading_the_shipped_text() ->
     for each in record.results:
         assert each["text"].encode() == held_out()[each["document"]].text[: each["length"] + 1]
         assert len(each["nats"]) == each["length"]
-        assert record.weights == {each["weights"]: cards.named(each["weights"]).sha256}
+        assert record.weights == {each["weights"]: cards.get_weights_card(each["weights"]).sha256}

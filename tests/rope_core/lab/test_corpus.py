@@ -69,6 +69,6 @@ def test_the_shipped_documents_are_of_held_out_files_and_ascii() -> None:
 
 def test_this_machine_s_library_is_compared_with_the_shipped_list(tmp_path: Path) -> None:
     tree(tmp_path)
-    changed = corpus.differences(tmp_path)
+    changed = corpus.manifest_differences(tmp_path)
     assert "pkg0/m0.py" in changed
     assert "abc.py" in changed

@@ -24,7 +24,7 @@ def test_retrieval_is_a_grid_of_shares_by_line() -> None:
                 if (each["line"], each["length"], each["depth"]) == (made.KEYS[1], length, depth)
             )
             assert grid.right[i, j] == row["right"] / 10
-    share, trials = experiments.recalled(results, made.KEYS[1], 128)
+    share, trials = experiments.line_recall(results, made.KEYS[1], 128)
     assert trials == 30 and share.value == pytest.approx(grid.right[1].sum() / 3)
 
 
@@ -38,7 +38,7 @@ def test_digits_are_counted_where_digits_are_wanted() -> None:
     spot = digits.lengths.index(row["length"]), digits.depths.index(row["depth"])
     assert [digits.right[spot], digits.low[spot], digits.high[spot]] == row["digits"]
     assert np.all(digits.right >= whole.right)
-    share, trials = experiments.recalled(results, made.KEYS[0], 256, experiments.DIGITS)
+    share, trials = experiments.line_recall(results, made.KEYS[0], 256, experiments.DIGITS)
     assert trials == 30
     assert share.value == pytest.approx(digits.right[digits.lengths.index(256)].mean())
     assert 0.0 <= share.low < share.value < share.high <= 1.0
@@ -48,7 +48,7 @@ def test_digits_are_counted_where_digits_are_wanted() -> None:
 
 def test_variants_are_compared_on_the_same_documents() -> None:
     kinds = {each.line: each for each in experiments.variants(made.stale(0.2))}
-    assert view.ratio(kinds["stale"], kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
+    assert view.last_quarter_ratio(kinds["stale"], kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
     fewer = experiments.variants(made.stale(documents=3))[0]
     with pytest.raises(ValueError, match="of the same documents"):
-        view.ratio(kinds["stale"], fewer)
+        view.last_quarter_ratio(kinds["stale"], fewer)

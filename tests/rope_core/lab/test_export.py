@@ -20,9 +20,9 @@ from rope_core.lab.corpus import held_out
 from rope_core.lab.export import export
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
-from rope_core.lab.positions import scaled
+from rope_core.lab.positions import rotary_encoding_for
 from rope_core.lab.recipe import Recipe
-from rope_core.lab.train import CHECKPOINT, begin, keep
+from rope_core.lab.train import CHECKPOINT, keep, start_run
 from rope_core.spectrum import Request
 from tests.support.lab_reader import small
 
@@ -46,7 +46,10 @@ def held_to(model: Model, request: Request, folder: Path, tokens: torch.Tensor, 
     rotary = theirs.model.rotary_emb
     assert theirs.config.rms_norm_eps == 1e-6
     with torch.no_grad():
-        expected, ours = theirs(tokens).logits, model(tokens, place=scaled(model.shape, request).at(0, length))
+        expected, ours = (
+            theirs(tokens).logits,
+            model(tokens, place=rotary_encoding_for(model.shape, request).at(0, length)),
+        )
         largest = float(expected.abs().max())
         assert float((ours - expected).abs().max()) <= near * largest
         spectrum = rc.spectrum(request)
@@ -74,7 +77,7 @@ def test_shipped_weights_past_256_bytes_as_they_were_trained(
         folder = tmp_path / name
         assert main(["lab", "export", name, str(folder)]) == 0
         assert capsys.readouterr().out == f"{folder}\n"
-        held_to(weights.load(name), cards.named(name).recipe.request, folder, document(300))
+        held_to(weights.load(name), cards.get_weights_card(name).recipe.request, folder, document(300))
 
 
 @pytest.mark.long
@@ -159,7 +162,7 @@ def test_a_bad_target_or_source_is_a_sentence_in_both_languages(
 def test_a_run_s_folder_is_evaluated_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = small(context=20)
     recipe = Recipe(model.shape, scheme="linear", params={"factor": 4.0}, window=80, steps=1, warmup=0)
-    run = begin(recipe)
+    run = start_run(recipe)
     run.model.load_state_dict(model.state_dict())
     (tmp_path / "run").mkdir()
     keep(run, tmp_path / "run" / CHECKPOINT)
@@ -174,7 +177,7 @@ def test_a_run_s_folder_is_evaluated_and_exported(tmp_path: Path, capsys: pytest
     assert [(cell["weights"], cell["line"], cell["length"]) for cell in cells] == expected
     tokens = torch.cat([document(41), document(41, 1)])
     with torch.no_grad():
-        place = scaled(model.shape, line("linear").request(model.shape, 40)).at(0, 40)
+        place = rotary_encoding_for(model.shape, line("linear").request(model.shape, 40)).at(0, 40)
         logits = model(tokens[:, :-1], place=place)
     nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
     assert cells[6]["whole"][0] == pytest.approx(math.exp(float(nats)), rel=1e-5)

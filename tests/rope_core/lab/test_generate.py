@@ -64,7 +64,7 @@ def test_one_byte_and_no_truth() -> None:
 
 def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
     wanted = {"weights": ["tiny", "tiny-learned"], "lines": ["none", "yarn"], "lengths": [12, 60], "new": 5}
-    answer = list(job.steps("generate", {**wanted, "document": 2}))
+    answer = list(job.run_measurement("generate", {**wanted, "document": 2}))
     cells = [result for _, result in answer]
     assert [(c["weights"], c["line"], c["length"]) for c in cells] == [
         (name, key, length)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from rope_core.lab import inside, weights
-from rope_core.lab.inside import Positions
-from rope_core.lab.positions import Position
+from rope_core.lab.inside import TracePositions
+from rope_core.lab.positions import PositionEncoding
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from tests.support import lines_by_hand
@@ -16,15 +16,15 @@ NAME = "rope-0"
 TEXT = b"while True: value = value + 1"
 PAIRS = 16
 SETTINGS = {
-    "trained": Positions(),
-    "apart": Positions(shift=77, gap=1000, split=9),
-    "still": Positions(gap=3, split=20, still=(0, 5, 15)),
-    "yarn": Positions("yarn", 8.0, still=(1,)),
-    "linear": Positions("linear", 4.0, shift=12),
+    "trained": TracePositions(),
+    "apart": TracePositions(shift=77, gap=1000, split=9),
+    "still": TracePositions(gap=3, split=20, still=(0, 5, 15)),
+    "yarn": TracePositions("yarn", 8.0, still=(1,)),
+    "linear": TracePositions("linear", 4.0, shift=12),
 }
 
 
-class Placed(Position):
+class Placed(PositionEncoding):
     """Turns by tables written out angle by angle in float64."""
 
     def __init__(self, theta: np.ndarray, factor: float, places: list[int], still: tuple[int, ...]) -> None:
@@ -38,15 +38,15 @@ class Placed(Position):
         return self.seen[-1]
 
 
-def theta_of(setting: Positions) -> tuple[np.ndarray, float]:
+def theta_of(setting: TracePositions) -> tuple[np.ndarray, float]:
     """Return frequencies and attention factor as the schemes are written out."""
     theta = lines_by_hand.frequencies(PAIRS, 10_000.0, 256, setting.factor)[setting.line]
     return theta, lines_by_hand.attention_factor(setting.line, setting.factor)
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
-def test_a_reading_is_the_torch_models(setting: Positions) -> None:
-    reading = inside.read(inside.load(NAME), TEXT, setting)
+def test_a_reading_is_the_torch_models(setting: TracePositions) -> None:
+    reading = inside.trace_forward(inside.load(NAME), TEXT, setting)
     places = [at + setting.shift + (setting.gap if at >= setting.split else 0) for at in range(len(TEXT))]
     place = Placed(*theta_of(setting), places, setting.still)
     with torch.inference_mode():
@@ -61,7 +61,7 @@ def test_a_reading_is_the_torch_models(setting: Positions) -> None:
 
 def test_shares_are_products_dimension_by_dimension() -> None:
     setting, (layer, head, query) = SETTINGS["yarn"], (2, 4, 17)
-    reading = inside.read(inside.load(NAME), TEXT, setting)
+    reading = inside.trace_forward(inside.load(NAME), TEXT, setting)
     theta, factor = theta_of(setting)
     content, whole = reading.shares(layer, head, query)
     q = reading.q[layer, query, head].astype(float)
@@ -82,52 +82,58 @@ def test_the_pages_claims() -> None:
     """Shifting moves nothing; a gap does; the four fastest pairs carry the look one step back, the slowest nothing."""
     text = b"for name in names: print(na"
     model = inside.load(NAME)
-    trained = inside.read(model, text)
-    by_shift = inside.moved(trained, inside.read(model, text, Positions(shift=1000)))
+    trained = inside.trace_forward(model, text)
+    by_shift = inside.attention_change(trained, inside.trace_forward(model, text, TracePositions(shift=1000)))
     assert by_shift.shape == (4, 6) and by_shift.max() < 1e-6
-    assert inside.moved(trained, inside.read(model, text, Positions(gap=256, split=14))).max() > 0.2
-    fast, slow = (inside.read(model, text, Positions(still=inside.stilled(kind, 4, PAIRS))) for kind in inside.KINDS)
-    assert inside.moved(trained, fast).min() > 0.2 and inside.moved(trained, slow).max() < 0.01
+    assert (
+        inside.attention_change(trained, inside.trace_forward(model, text, TracePositions(gap=256, split=14))).max()
+        > 0.2
+    )
+    fast, slow = (
+        inside.trace_forward(model, text, TracePositions(still=inside.fastest_or_slowest_pairs(kind, 4, PAIRS)))
+        for kind in inside.KINDS
+    )
+    assert inside.attention_change(trained, fast).min() > 0.2 and inside.attention_change(trained, slow).max() < 0.01
     following = trained.following()
     assert following.argmax() == ord("m") and following[ord("m")] > 0.99 and fast.following()[ord("m")] < 0.3
     np.testing.assert_allclose(following.sum(), 1.0)
     back = trained.attention[0, 1][range(1, len(text)), range(len(text) - 1)]
     assert back.mean() > 0.5
-    assert inside.likeliest([following, fast.following()], 2) == [ord("m"), ord("r")]
+    assert inside.likeliest_bytes([following, fast.following()], 2) == [ord("m"), ord("r")]
 
 
 def test_the_attention_one_back_is_counted_query_by_query() -> None:
-    result = inside.read(inside.load("rope-0"), b"import numpy")
-    back = inside.one_back(result)
+    result = inside.trace_forward(inside.load("rope-0"), b"import numpy")
+    back = inside.previous_byte_attention(result)
     for layer, head in ((0, 4), (3, 5)):
         counted = [float(result.attention[layer, head, at, at - 1]) for at in range(1, 12)]
         assert back[layer, head] == pytest.approx(sum(counted) / 11, rel=1e-6)
-    assert inside.one_back(inside.read(inside.load("rope-0"), b"a")).max() == 0
+    assert inside.previous_byte_attention(inside.trace_forward(inside.load("rope-0"), b"a")).max() == 0
 
 
 def test_what_is_refused_is_a_sentence() -> None:
     model = inside.load(NAME)
     with pytest.raises(ValueError, match="text"):
-        inside.read(model, b"")
+        inside.trace_forward(model, b"")
     with pytest.raises(ValueError, match="text"):
-        inside.read(model, b"a" * 41)
+        inside.trace_forward(model, b"a" * 41)
     with pytest.raises(ValueError, match="weights must be one of"):
         inside.load("alibi-0")
     with pytest.raises(ValueError, match="still"):
-        inside.read(model, TEXT, Positions(still=(16,)))
+        inside.trace_forward(model, TEXT, TracePositions(still=(16,)))
     with pytest.raises(ValueError, match="shift"):
-        inside.read(model, TEXT, Positions(shift=-1))
+        inside.trace_forward(model, TEXT, TracePositions(shift=-1))
     with pytest.raises(ValueError, match="kind"):
-        inside.stilled("medium", 1, 16)
+        inside.fastest_or_slowest_pairs("medium", 1, 16)
 
 
 def test_texts_are_cut_at_whole_letters() -> None:
-    assert inside.taken("位" * 20) == ("位" * 13).encode()
-    assert inside.middle(b"abc") == 2 and inside.middle(b"abcd") == 2
+    assert inside.utf8_prefix("位" * 20) == ("位" * 13).encode()
+    assert inside.second_half_start(b"abc") == 2 and inside.second_half_start(b"abcd") == 2
 
 
 def test_the_largest_pairs_are_counted_dimension_by_dimension() -> None:
-    reading = inside.read(inside.load(NAME), TEXT)
+    reading = inside.trace_forward(inside.load(NAME), TEXT)
     for side, x in enumerate((reading.q, reading.k)):
         for layer, head in ((0, 0), (3, 5), (2, 1)):
             sizes = [sum(float(v) ** 2 for v in x[layer, :, head, d]) ** 0.5 for d in range(2 * PAIRS)]
@@ -142,7 +148,7 @@ def test_large_keys_stand_around_the_first_pair_that_did_not_finish_a_turn(name:
     model = inside.load(name)
     unfinished = int(np.argmax(model.shape.rope.turns < 1))
     for text in (TEXT, b"The cat sat on the mat and looked around"):
-        largest = inside.read(model, text).largest()[1]
+        largest = inside.trace_forward(model, text).largest()[1]
         near = np.abs(largest.argmax(axis=-1) - unfinished) <= 2
         assert near.mean() > 0.7 and 3.5 < largest.max() < 7
         means = largest.mean(axis=(0, 1))
@@ -151,11 +157,11 @@ def test_large_keys_stand_around_the_first_pair_that_did_not_finish_a_turn(name:
 
 def test_the_book_keeps_the_last_readings_and_a_server_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def same(text: bytes) -> bool:
-        return inside.reading(NAME, text, Positions()) is inside.reading(NAME, text, Positions())
+        return inside.cached_trace(NAME, text, TracePositions()) is inside.cached_trace(NAME, text, TracePositions())
 
     assert not same(b"a") and not inside._kept
     monkeypatch.setattr(inside, "READINGS", 2)
-    first = inside.reading(NAME, b"a", Positions())
-    assert same(b"b") and inside.reading(NAME, b"a", Positions()) is first
+    first = inside.cached_trace(NAME, b"a", TracePositions())
+    assert same(b"b") and inside.cached_trace(NAME, b"a", TracePositions()) is first
     assert same(b"c") and [text for _, text, _ in inside._kept] == [b"a", b"c"]
     inside._kept.clear()

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.lab.model import Cache, Model
-from rope_core.lab.positions import POSITIONS, scaled
+from rope_core.lab.model import KeyValueCache, Model
+from rope_core.lab.positions import POSITIONS, rotary_encoding_for
 from rope_core.lab.shape import Shape
 from tests.support import lab_reader as reader
 
@@ -59,7 +59,7 @@ def test_reading_in_pieces_is_reading_at_once(encoding: str) -> None:
     model, given = small(encoding), torch.tensor([text(36)])
     with torch.no_grad():
         whole = model(given)
-        cache, parts, first = Cache([]), [], 0
+        cache, parts, first = KeyValueCache([]), [], 0
         for size in (17, 1, 1, 9, 1, 7):
             parts.append(model(given[:, first : first + size], cache=cache))
             first += size
@@ -73,7 +73,9 @@ def test_a_scheme_turns_by_its_own_frequencies(scheme: str, params: dict[str, fl
     request = rc.Request(model.shape.rope, scheme, params, seq_len=60)
     s = rc.spectrum(request)
     with torch.no_grad():
-        result = model(torch.tensor([given]), place=scaled(model.shape, request).at(0, 60))[0].double().numpy()
+        result = (
+            model(torch.tensor([given]), place=rotary_encoding_for(model.shape, request).at(0, 60))[0].double().numpy()
+        )
     expected = reader.read(model, bytes(given), lambda i, j: s.inv_freq, factor=s.attention_factor)
     np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
     plain = reader.read(model, bytes(given))
@@ -87,7 +89,7 @@ def test_a_learned_table_ends() -> None:
 
 def test_a_request_of_another_width_is_refused() -> None:
     with pytest.raises(ValueError, match="the model's head dimension 8, got 16"):
-        scaled(small("rope").shape, rc.Request(rc.Rope(16)))
+        rotary_encoding_for(small("rope").shape, rc.Request(rc.Rope(16)))
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,10 @@ def test_keys_and_filler_are_drawn() -> None:
     keys = {passkey.example(filler(), 200, 0.5, rng)[1] for _ in range(300)}
     assert len(keys) > 290
     assert {k[:1] for k in keys} == {str(d).encode() for d in range(10)}
-    rows = passkey.batch(filler(), 5, 300, np.random.default_rng(1))
+    rows = passkey.passkey_examples(filler(), 5, 300, np.random.default_rng(1))
     assert rows.shape == (5, 300)
     assert len({bytes(row.tolist()) for row in rows}) == 5
-    assert np.array_equal(rows, passkey.batch(filler(), 5, 300, np.random.default_rng(1)))
+    assert np.array_equal(rows, passkey.passkey_examples(filler(), 5, 300, np.random.default_rng(1)))
 
 
 def test_what_cannot_be_is_refused() -> None:

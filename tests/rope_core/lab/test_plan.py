@@ -10,7 +10,7 @@ from rope_core.lab import plan, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line, lines
-from rope_core.lab.positions import Rotary
+from rope_core.lab.positions import RotaryEncoding
 from rope_core.spectrum import spectrum
 from tests.support.lab_reader import small, stock
 
@@ -31,8 +31,8 @@ def test_documents_are_the_first_bytes_of_the_held_out_ones_or_the_text_cut_up()
 
 def test_lines_are_the_ladder_s_and_one_without_rotary_positions() -> None:
     keys = tuple(each.key for each in lines())
-    assert plan.lines_for(small().shape) == keys and plan.lines_for(small("learned").shape) == keys[:1]
-    assert plan.lines_for(small().shape, ["yarn", "none"]) == ("yarn", "none")
+    assert plan.readable_lines(small().shape) == keys and plan.readable_lines(small("learned").shape) == keys[:1]
+    assert plan.readable_lines(small().shape, ["yarn", "none"]) == ("yarn", "none")
     assert plan.cells(["tiny", "tiny-learned"], ["yarn"], [30, 12], None) == [
         ("tiny", "yarn", 12),
         ("tiny-learned", "none", 12),
@@ -44,20 +44,22 @@ def test_lines_are_the_ladder_s_and_one_without_rotary_positions() -> None:
 def test_a_place_turns_by_the_line_at_the_length() -> None:
     model = small()
     for factor, scaled in ((None, 36 / 12), (5.0, 5.0)):
-        place = plan.place(model, "yarn", 36, factor)
-        assert isinstance(place, Rotary)
+        place = plan.line_encoding(model, "yarn", 36, factor)
+        assert isinstance(place, RotaryEncoding)
         expected = spectrum(line("yarn").request(model.shape, 36, scaled))
         np.testing.assert_array_equal(place.answer.inv_freq, expected.inv_freq)
         assert place.answer.attention_factor == expected.attention_factor > 1.0
     other = small("alibi")
-    assert plan.place(other, "none", 36) is other.position
+    assert plan.line_encoding(other, "none", 36) is other.position
 
 
 def test_only_a_table_has_an_end() -> None:
     for encoding in ("rope", "alibi", "nope", "sinusoidal", "t5"):
-        assert plan.undefined(small(encoding).shape, 10**6) == ""
+        assert plan.undefined_reason(small(encoding).shape, 10**6) == ""
     shape = small("learned").shape
-    assert plan.undefined(shape, 12) == "" and plan.undefined(shape, 13) == "its table ends at position 12"
+    assert (
+        plan.undefined_reason(shape, 12) == "" and plan.undefined_reason(shape, 13) == "its table ends at position 12"
+    )
 
 
 def test_an_estimate_of_one_document_has_no_interval() -> None:
@@ -73,9 +75,9 @@ def test_what_makes_no_work_is_refused() -> None:
         (lambda: plan.documents(9, 0), "documents must be an integer in [1, 4096], got 0"),
         (lambda: plan.documents(9, 1, b"short"), "text must be at least 10 bytes for a length of 9, got 5"),
         (lambda: plan.documents(9, 1, bytes(50_000_001)), "text must be at most 50,000,000 bytes, got '50,000,001'"),
-        (lambda: plan.named([]), "weights must be at least one name, got []"),
-        (lambda: plan.lengths_of([]), "lengths must be at least one, got []"),
-        (lambda: plan.lengths_of([12, 2.5]), "lengths must be an integer in [2, 131072], got 2.5"),  # type: ignore[list-item]
+        (lambda: plan.checked_weight_names([]), "weights must be at least one name, got []"),
+        (lambda: plan.checked_lengths([]), "lengths must be at least one, got []"),
+        (lambda: plan.checked_lengths([12, 2.5]), "lengths must be an integer in [2, 131072], got 2.5"),  # type: ignore[list-item]
         (lambda: plan.cells(["tiny"], ["linear"], [12], 0.5), "factor must be a number in [1, 4096], got 0.5"),
         (
             lambda: plan.refuse_large(small().shape, 10, 2**31),

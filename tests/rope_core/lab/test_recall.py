@@ -10,7 +10,7 @@ from rope_core.lab import cards, copying, plan, recall, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, lines
-from rope_core.lab.positions import scaled
+from rope_core.lab.positions import rotary_encoding_for
 from tests.support.lab_reader import small, stock
 
 pytestmark = pytest.mark.usefixtures("small_models")
@@ -20,7 +20,7 @@ TEXT = np.random.default_rng(0).integers(0, 256, 5000).astype(np.uint8)
 @pytest.mark.parametrize("distance", [copying.SPAN, 100, 400 - copying.SPAN])
 def test_the_end_is_what_began_a_distance_before(distance: int) -> None:
     rng = np.random.default_rng(1)
-    built = copying.batch(TEXT, 5, 400, rng, distance)
+    built = copying.copy_examples(TEXT, 5, 400, rng, distance)
     assert built.shape == (5, 400)
     for row in built:
         assert (row[-copying.SPAN :] == row[-copying.SPAN - distance : 400 - distance]).all()
@@ -37,7 +37,7 @@ def test_windows_to_learn_from_repeat_in_every_second_row() -> None:
 @pytest.mark.parametrize("distance", [63, 337, -1])
 def test_occurrences_that_overlap_or_do_not_fit_are_refused(distance: int) -> None:
     with pytest.raises(ValueError, match="distance must be an integer in"):
-        copying.example(TEXT, 400, distance, np.random.default_rng(0))
+        copying.copy_example(TEXT, 400, distance, np.random.default_rng(0))
 
 
 def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
@@ -48,7 +48,7 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
     ask = recall.Ask(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3)
     result = {each["line"]: each for _, each in recall.run(ask)}
     examples = ask.examples(200, 3)
-    place = scaled(model.shape, line("yarn").request(model.shape, 300))
+    place = rotary_encoding_for(model.shape, line("yarn").request(model.shape, 300))
     whole = byte_losses(model, examples, place)[:, plan.AFTER - copying.SPAN :]
     near = byte_losses(model, examples[:, -129:])[:, plan.AFTER - copying.SPAN :]
     for key, nats in (("yarn", whole), ("window", near)):
@@ -59,9 +59,9 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
 
 def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
-    card = cards.named("tiny")
+    card = cards.get_weights_card("tiny")
     tuned = replace(card, recipe=replace(card.recipe, scheme="ntk", params={"factor": 2.0}))
-    monkeypatch.setattr(cards, "stored", lambda: {"tiny": card, "tuned": tuned})
+    monkeypatch.setattr(cards, "weights_cards", lambda: {"tiny": card, "tuned": tuned})
     cells = recall.Ask(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
     assert [(key, distance) for name, key, distance in cells if name == "tuned"] == [("ntk", 100), ("ntk", 200)]
     assert len({key for name, key, _ in cells if name == "tiny"}) == len(lines())

@@ -63,7 +63,7 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
     for row, keep in zip(examples, (5, 5, 3, 0, 5, 1), strict=True):
         for digit in range(keep):
             row[145 + digit] = write(model, row[: 145 + digit].tobytes(), 1, request).text[0]
-    result = digits_right(model, examples, plan.place(model, key, 150))
+    result = digits_right(model, examples, plan.line_encoding(model, key, 150))
     greedy = [write(model, row[:145].tobytes(), 5, request).text == row[145:].tobytes() for row in examples]
     assert result.all(1).tolist() == greedy and sum(greedy) >= 3 and not all(greedy)
 
@@ -101,7 +101,7 @@ def test_wilson_holds_a_mean_of_shares_at_least_as_often_as_it_says() -> None:
 def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {"lines": ["none", "yarn"], "lengths": [128, 300], "depths": [0.0, 1.0], "trials": 3}
     monkeypatch.setattr(weights, "load", lambda name: copier(9 if name == "asked" else 4))
-    result = list(job.steps("retrieval", wanted))
+    result = list(job.run_measurement("retrieval", wanted))
     cells = [r for _, r in result]
     assert len(cells) == 2 * 2 * (2 + 1) and result[-1][0] == 1.0
     for each in cells:

@@ -52,7 +52,7 @@ def test_each_handling_is_what_the_loops_say(variant: str, factor: float) -> Non
 
 
 def test_the_job_tells_each_handling_cheap_ones_first() -> None:
-    result = list(job.steps("stale", {"weights": ["tiny"], "length": 48, "factor": 3.0, "documents": 3}))
+    result = list(job.run_measurement("stale", {"weights": ["tiny"], "length": 48, "factor": 3.0, "documents": 3}))
     assert [r["variant"] for _, r in result] == ["unscaled", "stale", "recomputed"]
     shares = [share for share, _ in result]
     assert shares == sorted(shares) and shares[-1] == 1.0

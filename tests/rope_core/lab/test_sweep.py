@@ -67,10 +67,10 @@ def test_a_record_holds_request_results_and_weights() -> None:
     wanted = {"weights": ["tiny"], "lines": ["none", "yarn"], "lengths": [16, 32], "documents": 2}
     record = records.measure("sweep", wanted, "abc", "2026-01-01")
     records.FOLDER.mkdir()
-    records.keep(record, records.FOLDER / "ladder.json")
+    records.write_record(record, records.FOLDER / "ladder.json")
     back = records.shipped("ladder")
     assert (back.kind, back.arguments, back.text, back.date) == ("sweep", wanted, "abc", "2026-01-01")
-    assert back.weights == {"tiny": cards.named("tiny").sha256}
+    assert back.weights == {"tiny": cards.get_weights_card("tiny").sha256}
     assert back.results == record.results
     assert len(back.results) == 4
     with pytest.raises(ValueError, match=r"record must be one of ladder, got '\.\./ladder'"):
@@ -113,7 +113,7 @@ def test_the_command_line_trains_and_ships(
             assert main(["lab", "--lang", lang, "train", *wanted[2:-1], key]) == 2
             assert words in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out), "--stopped"]) == 0
-    assert cards.named("tiny-linear").stopped == 2
+    assert cards.get_weights_card("tiny-linear").stopped == 2
     assert "| 2 of 3 × 8 × 32 | 0 |" in (tmp_path / "README.md").read_text("utf-8")
     assert main(wanted) == 0
     assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
@@ -122,7 +122,7 @@ def test_the_command_line_trains_and_ships(
     assert main([*wanted, "--seed", "1"]) == 2
     assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
-    card = cards.named("tiny-linear")
+    card = cards.get_weights_card("tiny-linear")
     assert card.stopped is None
     assert card.hardware == hardware() | {"precision": "float32"}
     assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})

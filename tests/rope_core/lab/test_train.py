@@ -14,7 +14,7 @@ import torch
 from rope_core.lab import passkey
 from rope_core.lab.recipe import Recipe
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, Progress, Run, begin, checkpoint_header, one_step, train, windows
+from rope_core.lab.train import CHECKPOINT, Progress, Run, checkpoint_header, one_step, start_run, train, windows
 
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
 
@@ -121,7 +121,7 @@ def test_the_rate_rises_and_falls_in_straight_lines() -> None:
 
 def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path) -> None:
     recipe, text = Recipe(TINY, steps=10, warmup=0), sample()
-    run = begin(recipe)
+    run = start_run(recipe)
     one_step(run, text)
     before = [w.detach().clone() for w in run.model.parameters()]
     run.model.embedding.weight.data[:] = float("nan")
@@ -145,14 +145,14 @@ def test_a_fine_tune_starts_from_the_given_weights_under_its_scheme(tmp_path: Pa
     base = train(Recipe(TINY, steps=30, warmup=2, rate=1e-2), tmp_path / "a", text=sample())
     tuned = Recipe(TINY, steps=3, warmup=1, start="a", window=64, scheme="linear", params={"factor": 4.0})
     assert tuned.request.seq_len == 64
-    run = begin(tuned, base.model)
-    plain = begin(Recipe(TINY, steps=3, warmup=1, start="a", window=64), base.model)
+    run = start_run(tuned, base.model)
+    plain = start_run(Recipe(TINY, steps=3, warmup=1, start="a", window=64), base.model)
     assert abs(one_step(run, sample()) - one_step(plain, sample())) > 1e-5
     assert not torch.equal(run.model.embedding.weight, base.model.embedding.weight)
     with pytest.raises(ValueError, match="start must be the model of 'a', got None"):
-        begin(tuned)
+        start_run(tuned)
     with pytest.raises(ValueError, match="start must be a model of shape"):
-        begin(Recipe(Shape(), start="a"), base.model)
+        start_run(Recipe(Shape(), start="a"), base.model)
 
 
 def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
@@ -161,7 +161,7 @@ def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
     rows = windows(sample(), recipe, 0)
     assert rows.shape == (2, 129)
     assert all(bytes(row.tolist())[-passkey.DIGITS :].isdigit() for row in rows)
-    run = begin(recipe)
+    run = start_run(recipe)
     from rope_core.lab.train import loss_of
 
     with torch.no_grad():

@@ -78,22 +78,22 @@ def test_seeds_have_a_range_and_an_order_each() -> None:
     result = view.cells([*first, *swapped])
     orders = view.orders(result)
     assert orders["rope-0"] != orders["rope-1"] and set(orders["rope-0"]) == set(made.KEYS)
-    by_line = {each.line: each for each in view.over_seeds(result)}
+    by_line = {each.line: each for each in view.results_over_seeds(result)}
     values = [each["last"][0] for each in (*first, *swapped) if each["line"] == "none"]
     spread = by_line["none"].spread
     assert (spread.low, spread.high) == (min(values), max(values))
     assert spread.value == pytest.approx(sum(values) / 2)
-    means = [each.mean for each in view.over_seeds(result)]
+    means = [each.mean for each in view.results_over_seeds(result)]
     assert means == sorted(means)
 
 
 def test_a_coarser_curve_has_the_same_mean_loss() -> None:
-    curve = view.cell(made.cell("rope-0", "a", made.losses(0, 1.2, 5, 256), bins=8)).curve
-    result = view.coarser(curve, 64)
+    curve = view.read_cell(made.cell("rope-0", "a", made.losses(0, 1.2, 5, 256), bins=8)).curve
+    result = view.coarsen_curve(curve, 64)
     assert result.position.tolist() == [32, 96, 160, 224]
     by_hand = [math.sqrt(a * b) for a, b in zip(curve.value[::2], curve.value[1::2], strict=True)]
     assert result.value == pytest.approx(by_hand)
-    assert view.coarser(curve, 1.0).value == pytest.approx(curve.value)
+    assert view.coarsen_curve(curve, 1.0).value == pytest.approx(curve.value)
 
 
 def test_copies_are_a_cell_a_line_that_is_ordered_at_the_greatest_distance() -> None:

@@ -14,7 +14,7 @@ from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses, losses
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
-from rope_core.lab.positions import scaled
+from rope_core.lab.positions import rotary_encoding_for
 from rope_core.lab.shape import Shape
 from tests.support import lab_reader as reader
 
@@ -23,9 +23,9 @@ TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
 
 def test_they_come_back_rounded_to_bfloat16(tmp_path: Path) -> None:
     model, path = Model(TINY, 4), tmp_path / "w.safetensors"
-    digest = weights.write(model, path, corpus="abc")
+    digest = weights.write_weights(model, path, corpus="abc")
     assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
-    back = weights.read(path, digest)
+    back = weights.read_weights(path, digest)
     assert back.shape == TINY
     for a, b in zip(model.parameters(), back.parameters(), strict=True):
         assert torch.equal(a.bfloat16().float(), b)
@@ -37,33 +37,33 @@ def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(
 ) -> None:
     path = tmp_path / "w.safetensors"
     with pytest.raises(ValueError, match=r"a file that is there .*rope lab train.*, got 'w.safetensors'"):
-        weights.read(path)
-    digest = weights.write(Model(TINY), path)
+        weights.read_weights(path)
+    digest = weights.write_weights(Model(TINY), path)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
     with pytest.raises(ValueError, match=f"weights must be the shipped file of SHA-256 {digest[:12]}"):
-        weights.read(path, digest)
+        weights.read_weights(path, digest)
     for bad in (bytes(data[:100]), b"", b"\x00" * 64, b"\x80\x04}\x94\x8c\x01a\x94K\x01s."):
         path.write_bytes(bad)
         with pytest.raises(ValueError, match="weights must be a file of this lab's weights"):
-            weights.read(path)
+            weights.read_weights(path)
     monkeypatch.setattr(cards, "MAX_BYTES", path.stat().st_size - 1)
     with pytest.raises(ValueError, match="weights must be at most"):
-        weights.read(path)
+        weights.read_weights(path)
     model = Model(TINY)
     with torch.no_grad():
         model.get_parameter("blocks.0.feed.down.weight")[0, 0] = math.nan
     monkeypatch.undo()
-    weights.write(model, path)
+    weights.write_weights(model, path)
     with pytest.raises(ValueError, match=r"but blocks\.0\.feed\.down\.weight holds NaN or infinity"):
-        weights.read(path)
+        weights.read_weights(path)
 
 
 def test_shipped_files_are_those_of_their_cards_and_small_enough() -> None:
-    assert {path.stem for path in cards.INDEX.parent.glob("*.safetensors")} == set(cards.stored())
-    assert {"rope-0", "rope-1", "rope-2"} <= set(cards.stored())
-    for name, card in cards.stored().items():
+    assert {path.stem for path in cards.INDEX.parent.glob("*.safetensors")} == set(cards.weights_cards())
+    assert {"rope-0", "rope-1", "rope-2"} <= set(cards.weights_cards())
+    for name, card in cards.weights_cards().items():
         path = cards.INDEX.parent / f"{name}.safetensors"
         assert card.bytes == path.stat().st_size <= 8 * 2**20
         assert card.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -79,7 +79,7 @@ def documents(count: int, length: int) -> np.ndarray:
 
 def test_the_shipped_model_reads_as_well_as_its_card_says() -> None:
     for name in ("rope-0", "rope-1", "rope-2"):
-        card = cards.named(name)
+        card = cards.get_weights_card(name)
         result = perplexity(byte_losses(weights.load(name), documents(44, 256)))
         assert math.log(result.value) == pytest.approx(card.held_out[0], abs=2e-4)
 
@@ -92,14 +92,14 @@ def test_the_shipped_model_s_perplexity_by_an_independent_program() -> None:
     logits = reader.read(model, given[:-1], lambda i, j: s.inv_freq, factor=s.attention_factor)
     expected = reader.nats(logits, given)
     np.testing.assert_allclose(losses(model, window, request)[0], expected, atol=2e-3)
-    assert scaled(model.shape, request).answer.attention_factor == pytest.approx(0.1 * math.log(8) + 1)
+    assert rotary_encoding_for(model.shape, request).answer.attention_factor == pytest.approx(0.1 * math.log(8) + 1)
 
 
 @pytest.mark.parametrize("name", ["retrieval", pytest.param("recall", marks=pytest.mark.long)])
 def test_the_first_cell_of_a_record_is_measured_again(name: str) -> None:
     """Its examples are drawn: by the same numbers as then."""
     record = records.shipped(name)
-    first = next(result for _, result in job.steps(record.kind, record.arguments))
+    first = next(result for _, result in job.run_measurement(record.kind, record.arguments))
     assert first.keys() == record.results[0].keys()
     for key, value in record.results[0].items():
         assert first[key] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-4))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rope_core.lrpe import lrpe_rotate, lrpe_rotate_backward
-from rope_core.lrpe.arguments import plan
+from rope_core.lrpe.arguments import make_lrpe_spec
 
 X = np.ones((2, 3, 4, 8))
 T = np.ones(4)
@@ -81,7 +81,7 @@ def test_a_gradient_of_another_shape_is_refused() -> None:
 
 
 def test_a_slice_may_count_from_the_end() -> None:
-    whole = plan((1, 2, 3, 8), (2,), rotary_dim=slice(-4, None))
+    whole = make_lrpe_spec((1, 2, 3, 8), (2,), rotary_dim=slice(-4, None))
     assert (whole.start, whole.stop) == (4, 8)
 
 

@@ -78,12 +78,12 @@ def test_cosine_sums_are_the_plain_sums(start: int, count: int) -> None:
 
 
 def test_served_contexts_end_at_the_first_base_that_serves_the_limit() -> None:
-    bases, contexts = at.served_contexts(32, 8, 2000)
+    bases, contexts = at.bases_and_served_contexts(32, 8, 2000)
     assert contexts[-1] == 2000 and (contexts[:-1] < 2000).all()
     np.testing.assert_allclose(np.diff(np.log10(bases)), 1 / 8, atol=1e-12)
     sums = np.cos(np.arange(2000)[:, None] * Rope(32, float(bases[12])).theta).sum(axis=1)
     assert contexts[12] == np.flatnonzero(sums < 0)[0]
-    assert (at.served_contexts(2, 1, 50)[1] == 2).all()
+    assert (at.bases_and_served_contexts(2, 1, 50)[1] == 2).all()
 
 
 def test_repeated_starts_again() -> None:

@@ -50,13 +50,13 @@ def test_fusing_leaves_only_the_arithmetic_apart() -> None:
 def test_rms_norm_commutes_with_rotation_only_under_its_conditions() -> None:
     x, angle = drawn(6, 16), angles(6, 16)
     paired = np.repeat(drawn(8), 2)
-    assert norm.rotation_gap(x, angle) < 1e-12
-    assert norm.rotation_gap(x, angle, gamma=paired) < 1e-12
-    assert norm.rotation_gap(x, angle, gamma=drawn(16)) > 0.1
-    assert norm.rotation_gap(x, angle, gamma=paired, layout="half") > 0.1
-    assert norm.rotation_gap(x, angle, gamma=np.tile(drawn(8), 2), layout="half") < 1e-12
-    assert norm.rotation_gap(x, angle, attention_factor=1.2) > 0.1
-    assert norm.rotation_gap(x, angle, kind="layer") > 0.01
+    assert norm.norm_rotation_gap(x, angle) < 1e-12
+    assert norm.norm_rotation_gap(x, angle, gamma=paired) < 1e-12
+    assert norm.norm_rotation_gap(x, angle, gamma=drawn(16)) > 0.1
+    assert norm.norm_rotation_gap(x, angle, gamma=paired, layout="half") > 0.1
+    assert norm.norm_rotation_gap(x, angle, gamma=np.tile(drawn(8), 2), layout="half") < 1e-12
+    assert norm.norm_rotation_gap(x, angle, attention_factor=1.2) > 0.1
+    assert norm.norm_rotation_gap(x, angle, kind="layer") > 0.01
 
 
 TORCH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {

@@ -16,7 +16,7 @@ def test_twins_are_the_positions_whose_arrows_agree() -> None:
     for pair in range(rope.pairs):
         arrows = np.exp(1j * np.arange(400) * rope.theta[pair])
         for second in range(1, 400):
-            verdict = challenges.twins(rope, pair, 0.02, 7, (7 + second) % 400)
+            verdict = challenges.check_equal_angles(rope, pair, 0.02, 7, (7 + second) % 400)
             gap = abs(np.angle(arrows[(7 + second) % 400] / arrows[7]))
             assert verdict.passed == (gap < 0.02)
             assert (verdict.reason == "half") == (gap > np.pi - 0.2)
@@ -24,7 +24,7 @@ def test_twins_are_the_positions_whose_arrows_agree() -> None:
 
 
 def test_a_position_is_no_twin_of_itself() -> None:
-    verdict = challenges.twins(Rope(128, 10_000.0, 4096), 0, 0.02, 5, 5)
+    verdict = challenges.check_equal_angles(Rope(128, 10_000.0, 4096), 0, 0.02, 5, 5)
     assert not verdict.passed and verdict.reason == "same"
 
 
@@ -98,10 +98,10 @@ def test_an_extension_is_judged_pair_by_pair(scheme: str, factor: float) -> None
         8 * each / by > each * (1 + 1e-9) and each * rope.train_len < 2 * math.pi
         for each, by in zip(theta, slow, strict=True)
     )
-    verdict = challenges.extends(rope, 8, 1e6, scheme, factor)
+    verdict = challenges.check_extension_choice(rope, 8, 1e6, scheme, factor)
     assert verdict.given["unseen"] == unseen and verdict.given["slower"] == pytest.approx(slow[0])
     assert verdict.reason == ("unseen" if unseen else "neighbours" if slow[0] > 1 else "passed")
-    assert not verdict.passed or challenges.extends(rope, 8, 1.1, scheme, 1.2 * factor).reason == "more"
+    assert not verdict.passed or challenges.check_extension_choice(rope, 8, 1.1, scheme, 1.2 * factor).reason == "more"
 
 
 def test_a_base_keeps_the_score_positive_where_every_sum_of_cosines_is() -> None:
@@ -131,7 +131,9 @@ def test_the_same_score_needs_the_same_signed_distance() -> None:
 
 
 def test_one_line_of_the_layer_is_too_many() -> None:
-    verdicts = [challenges.extra_line(Rope(16, 300.0, 64), line) for line in range(1, len(challenges.STEPS) + 1)]
+    verdicts = [
+        challenges.check_superfluous_step(Rope(16, 300.0, 64), line) for line in range(1, len(challenges.STEPS) + 1)
+    ]
     assert [each.reason for each in verdicts] == ["needed", "moves", "moves", "passed", "needed", "needed"]
     assert verdicts[3].given["change"] < 1e-12 and verdicts[1].given["change"] > 0.01
 
@@ -139,7 +141,7 @@ def test_one_line_of_the_layer_is_too_many() -> None:
 def test_a_position_falls_on_another_where_the_format_has_no_such_number() -> None:
     for position in (*range(250, 270), 511, 513, 4096, 4097):
         held = float(torch.tensor(float(position)).to(torch.bfloat16))
-        verdict = challenges.falls_on_another("bfloat16", position)
+        verdict = challenges.check_rounded_position("bfloat16", position)
         assert verdict.given["held"] == held and verdict.passed == (held != position)
         if verdict.reason == "step":
             near = torch.tensor(held).to(torch.bfloat16)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rope_core import Rope
 from rope_core.rope import Array
-from rope_core.theory.clock import WALL, Clock, claims
+from rope_core.theory.clock import WALL, Clock, clock_readings
 
 CLOCK = Clock((60.0, 3600.0, 216_000.0))
 
@@ -111,7 +111,7 @@ def test_spans_before_the_reading_repeats() -> None:
 
 
 def test_source_003_for_what_it_is() -> None:
-    printed, compounded, ntk = claims()
+    printed, compounded, ntk = clock_readings()
     assert (printed.slowdown, printed.once_round) == ((1.0, 1.5, 2.0), 86_400.0)
     assert (compounded.slowdown, compounded.once_round) == ((1.0, 1.5, 3.0), 129_600.0)
     assert np.allclose(ntk.slowdown, [1, math.sqrt(3), 3], rtol=1e-15)

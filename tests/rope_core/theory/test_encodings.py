@@ -210,9 +210,9 @@ RELATIVE = {"nope", "shaw", "nezha", "deberta", "t5", "alibi", "rope", "partial"
 
 @pytest.mark.parametrize("name", compare.ENCODINGS)
 def test_relative_encodings_are_measured_to_be(name: str) -> None:
-    w = compare.weights(16, 700.0, 4)
+    w = compare.random_encoding_weights(16, 700.0, 4)
     positions = rotary.grid_positions(4, 6) + 3 if name == "rope2d" else np.arange(24) + 5
-    residual = compare.relative_residual(compare.score_matrix(name, positions, w), positions)
+    residual = compare.relative_residual(compare.position_only_logits(name, positions, w), positions)
     x = compare.words([f"w{i}" for i in range(24)], 16)
     moved = np.abs(compare.logits(name, x, positions + 9, w) - compare.logits(name, x, positions, w)).max()
     if name in RELATIVE:
@@ -222,15 +222,15 @@ def test_relative_encodings_are_measured_to_be(name: str) -> None:
 
 
 def test_mrope_is_relative_on_every_axis() -> None:
-    w = compare.weights(32, 700.0, 4)
+    w = compare.random_encoding_weights(32, 700.0, 4)
     video = filmed(2, 2, 3, 3, 2)
-    scores = compare.score_matrix("mrope", video, w)
+    scores = compare.position_only_logits("mrope", video, w)
     assert compare.relative_residual(scores, video) < 1e-12
     assert compare.relative_residual(scores, np.arange(len(video))) > 0.05
 
 
 def test_half_of_mrope_s_pairs_follow_time_and_a_quarter_each_side() -> None:
-    w, video = compare.weights(32, 700.0, 4), filmed(2, 2, 3, 3, 2)
+    w, video = compare.random_encoding_weights(32, 700.0, 4), filmed(2, 2, 3, 3, 2)
     x = compare.words([f"w{i}" for i in range(len(video))], 32)
     angle = video[:, [0] * 8 + [1] * 4 + [2] * 4] * w.rope.theta
     wanted = rotary.rope_logits(x @ w.q.T, x @ w.k.T, angle)
@@ -242,9 +242,9 @@ FIRST, SECOND = list("小明喜欢狗但不喜欢猫"), list("小明不喜欢狗
 
 @pytest.mark.parametrize("name", compare.ENCODINGS)
 def test_only_an_encoding_tells_the_two_sentences_apart(name: str) -> None:
-    gap = compare.order_gap(name, FIRST, SECOND, compare.weights(16))
+    gap = compare.word_order_gap(name, FIRST, SECOND, compare.random_encoding_weights(16))
     assert gap < 1e-12 if name == "nope" else gap > 1e-4
-    assert compare.order_gap(name, FIRST, FIRST, compare.weights(16)) == 0
+    assert compare.word_order_gap(name, FIRST, FIRST, compare.random_encoding_weights(16)) == 0
 
 
 def test_relative_fit_is_the_mean_of_each_diagonal() -> None:
@@ -289,13 +289,13 @@ def test_mrope_axes_of_released_models() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    w = compare.weights(16)
+    w = compare.random_encoding_weights(16)
     with pytest.raises(ValueError, match="encoding must be one of nope"):
-        compare.score_matrix("absolute", [1, 2], w)
+        compare.position_only_logits("absolute", [1, 2], w)
     with pytest.raises(ValueError, match=r"positions must be integers in \[0, 2048\)"):
-        compare.score_matrix("learned", [2047, 2048], w)
+        compare.position_only_logits("learned", [2047, 2048], w)
     with pytest.raises(ValueError, match="second must be a reordering"):
-        compare.order_gap("rope", ["a"], ["b"], w)
+        compare.word_order_gap("rope", ["a"], ["b"], w)
     with pytest.raises(ValueError, match="sections must be"):
         rotary.mrope_axes([1, 9, 9], interleaved=True)
     with pytest.raises(ValueError, match="beta must be a finite number > 1, got 1"):

@@ -11,36 +11,38 @@ from rope_core import SCHEMES, Param, Request, Rope, Spectrum, cos_sin, spectrum
 from rope_core.schemes import Rescale, Scheme
 from rope_core.theory.extension import (
     at_factor,
-    at_unseen_angle,
-    cell_edges,
-    compared,
+    compared_schemes,
+    extended_length,
     extends,
-    extensions,
-    kinds,
-    mean_cos,
-    newer,
-    past_training,
-    reach,
-    slow_hand,
+    first_pair_under_fifth_turn,
+    mean_cosine_per_bin,
+    position_bin_edges,
+    scheme_kinds,
+    scheme_spectra,
+    schemes_after_yarn,
     trained_angles,
-    unseen_pairs,
+    untrained_angle_mask,
+    untrained_angle_reached_mask,
+    untrained_pair_count,
 )
 
 
 def test_who_extends_is_read_off_the_params() -> None:
     # A scheme that is added as newer is among them without a change here.
-    assert set(SCHEMES) - set(compared()) == {"longrope", "proportional"} | {n for n, s in SCHEMES.items() if s.newer}
-    assert {"cope", "lerope"} <= set(SCHEMES) - set(compared())
-    assert set(newer()) & set(compared()) == {"none", "yarn"}
-    assert "longrope" in compared("longrope")
+    assert set(SCHEMES) - set(compared_schemes()) == {"longrope", "proportional"} | {
+        n for n, s in SCHEMES.items() if s.newer
+    }
+    assert {"cope", "lerope"} <= set(SCHEMES) - set(compared_schemes())
+    assert set(schemes_after_yarn()) & set(compared_schemes()) == {"none", "yarn"}
+    assert "longrope" in compared_schemes("longrope")
     drawn = Scheme("new", (Param("factor", 3.0, 1.0, 9.0),), lambda rope, seq_len: Rescale(np.ones(1)), "-", False)
     assert extends(drawn)
 
 
 def test_reach() -> None:
-    assert reach(Rope(128, 1e4, 4096), 2.5) == 10_240
+    assert extended_length(Rope(128, 1e4, 4096), 2.5) == 10_240
     with pytest.raises(ValueError, match="factor must be such that"):
-        reach(Rope(128, 1e4, 2**31 - 1), 2.0)
+        extended_length(Rope(128, 1e4, 2**31 - 1), 2.0)
 
 
 @settings(max_examples=40, deadline=None)
@@ -53,8 +55,8 @@ def test_reach() -> None:
 )
 def test_extensions_are_spectra(pairs: int, base: float, train: int, factor: float, stretch: float) -> None:
     rope, length = Rope(2 * pairs, base, train), round(stretch * train)
-    params = {name: {"factor": factor} if SCHEMES[name].params else {} for name in compared()}
-    result, refused = extensions(rope, params, length)
+    params = {name: {"factor": factor} if SCHEMES[name].params else {} for name in compared_schemes()}
+    result, refused = scheme_spectra(rope, params, length)
     assert not refused
     for each in result:
         expected = spectrum(Request(rope, each.scheme, params[each.scheme], length))
@@ -64,16 +66,16 @@ def test_extensions_are_spectra(pairs: int, base: float, train: int, factor: flo
 def test_one_scheme_of_each_kind() -> None:
     """The first slows all pairs alike, the second each more than the one before, the last none, then all alike."""
     rope = Rope(128, 1e4, 4096)
-    alike, rising, *blends = (spectrum(Request(rope, name, {"factor": 4.0})).slowdown for name in kinds())
+    alike, rising, *blends = (spectrum(Request(rope, name, {"factor": 4.0})).slowdown for name in scheme_kinds())
     assert np.all(alike == 4.0) and np.all(np.diff(rising) > 0)
     assert all(np.all(blended[:20] == 1.0) and np.allclose(blended[-15:], 4.0) for blended in blends)
-    assert {*kinds("dynamic")} == {*kinds(), "dynamic"}
+    assert {*scheme_kinds("dynamic")} == {*scheme_kinds(), "dynamic"}
 
 
 @given(factor=st.floats(1.0, 30.0), train=st.integers(16, 9000))
 def test_a_request_at_another_factor(factor: float, train: int) -> None:
     rope = Rope(16, 1e4, train)
-    for name in compared():
+    for name in compared_schemes():
         moved = at_factor(Request(rope, name), factor)
         wanted = {"factor": factor} if SCHEMES[name].params else {}
         length = round(factor * train) if SCHEMES[name].follows_length else None
@@ -86,7 +88,7 @@ def test_a_request_at_another_factor(factor: float, train: int) -> None:
 )
 def test_a_slow_hand_made_less_than_a_fifth_of_a_turn(rope: Rope) -> None:
     slow = [i for i in range(rope.pairs) if 5 * rope.train_len * rope.base ** (-2 * i / rope.dim) < 2 * math.pi]
-    assert slow_hand(rope) == [*slow, rope.pairs - 1][0]
+    assert first_pair_under_fifth_turn(rope) == [*slow, rope.pairs - 1][0]
 
 
 @settings(max_examples=40, deadline=None)
@@ -94,14 +96,14 @@ def test_a_slow_hand_made_less_than_a_fifth_of_a_turn(rope: Rope) -> None:
     base=st.floats(1.5, 1e6),
     train=st.integers(2, 300),
     factor=st.floats(1.0, 9.0),
-    name=st.sampled_from(compared()),
+    name=st.sampled_from(compared_schemes()),
     distance=st.integers(0, 900),
 )
 def test_unseen_angles_token_by_token(base: float, train: int, factor: float, name: str, distance: int) -> None:
     """Each pair is walked token by token, in halves of a degree, beside what it saw in training."""
     rope = Rope(8, base, train)
     s = spectrum(at_factor(Request(rope, name), factor))
-    past, new = (function(rope, s, [distance])[0] for function in (past_training, at_unseen_angle))
+    past, new = (function(rope, s, [distance])[0] for function in (untrained_angle_reached_mask, untrained_angle_mask))
     for i, (trained, used) in enumerate(zip(rope.theta * train, s.inv_freq * distance, strict=True)):
         if min(abs(used - trained), abs(used % (2 * math.pi) - trained)) < 1e-6 or abs(trained - 2 * math.pi) < 1e-6:
             continue
@@ -117,19 +119,21 @@ def test_unseen_angles_by_hand() -> None:
     # theta = 1, 0.1, 0.01, 0.001; 100 tokens show 1 turn of the first two and 1 and 0.1 rad of the others.
     rope = Rope(8, 10_000.0, 100)
     plain = spectrum(Request(rope))
-    assert unseen_pairs(rope, plain, 100) == 0
-    assert unseen_pairs(rope, plain, 200) == 2
-    assert past_training(rope, plain, [0, 99, 100, 101]).tolist() == [[False] * 4] * 3 + [[False, False, True, True]]
-    assert at_unseen_angle(rope, plain, [101, 629, 729])[:, 2].tolist() == [True, False, True]
-    assert unseen_pairs(rope, spectrum(Request(rope, "linear", {"factor": 2.0})), 200) == 0
+    assert untrained_pair_count(rope, plain, 100) == 0
+    assert untrained_pair_count(rope, plain, 200) == 2
+    assert untrained_angle_reached_mask(rope, plain, [0, 99, 100, 101]).tolist() == [[False] * 4] * 3 + [
+        [False, False, True, True]
+    ]
+    assert untrained_angle_mask(rope, plain, [101, 629, 729])[:, 2].tolist() == [True, False, True]
+    assert untrained_pair_count(rope, spectrum(Request(rope, "linear", {"factor": 2.0})), 200) == 0
     # NTK at 2 slows by 1, 2**(1/3), 2**(2/3), 2: the third pair still reaches 2 / 1.587 rad.
-    assert unseen_pairs(rope, spectrum(Request(rope, "ntk", {"factor": 2.0})), 200) == 1
+    assert untrained_pair_count(rope, spectrum(Request(rope, "ntk", {"factor": 2.0})), 200) == 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(length=st.integers(2, 10**7), count=st.integers(1, 200), logarithmic=st.booleans())
 def test_edges_cover_the_length(length: int, count: int, logarithmic: bool) -> None:
-    edges = cell_edges(length, count, logarithmic)
+    edges = position_bin_edges(length, count, logarithmic)
     assert edges[0] == int(logarithmic)
     assert edges[-1] == length
     assert np.all(np.diff(edges) > 0)
@@ -148,11 +152,11 @@ def test_cell_means_are_sums_over_positions(base: float, start: int, widths: lis
     cos, _ = cos_sin(s, np.arange(edges[0], edges[-1]), "float64")
     rows = np.split(cos, edges[1:-1] - edges[0])
     expected = np.array([part.mean(axis=0) for part in rows]).T
-    assert np.abs(mean_cos(s, edges) - expected).max() < 1e-9
+    assert np.abs(mean_cosine_per_bin(s, edges) - expected).max() < 1e-9
 
 
 def test_cell_means_of_still_and_alternating_pairs() -> None:
-    result = mean_cos(Spectrum.of([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
+    result = mean_cosine_per_bin(Spectrum.of([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
     assert np.allclose(result, np.array([[1, 1, 1], [-1, 1 / 3, 0], [1, 1, 1]]), atol=1e-9)
     with pytest.raises(ValueError, match="edges must be a rising vector"):
-        mean_cos(Spectrum.of([1.0]), [3, 3])
+        mean_cosine_per_bin(Spectrum.of([1.0]), [3, 3])

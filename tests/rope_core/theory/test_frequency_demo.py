@@ -38,7 +38,7 @@ def test_sampled_positions_are_even_and_fit(span: int, count: int) -> None:
 )
 def test_pairs_that_never_complete_a_turn(dim: int, base: float, context: int, count: int) -> None:
     rope = Rope(dim, base, context)
-    never = frequency_demo.incomplete(rope)
+    never = frequency_demo.incomplete_pair_mask(rope)
     assert int(never.sum()) == count
     assert never.tolist() == [2 * math.pi * base ** (2 * i / dim) > context for i in range(dim // 2)]
 
@@ -48,15 +48,15 @@ def test_similarity_is_the_product_of_two_codes(rope: Rope, distance: int) -> No
     def code(position: int) -> np.ndarray:
         return np.concatenate([np.cos(position * rope.theta), np.sin(position * rope.theta)])
 
-    alike = frequency_demo.similarity(rope, distance + 1)
+    alike = frequency_demo.mean_cosine_by_distance(rope, distance + 1)
     assert alike.shape == (distance + 1,)
     assert alike[0] == 1.0
     assert alike[-1] == pytest.approx(code(700 + distance) @ code(700) / rope.pairs, abs=1e-9)
 
 
 def test_wide_heads_are_searched_less_far() -> None:
-    assert frequency_demo.reach(128) == 16_384
-    assert frequency_demo.reach(2) == frequency_demo.REACH
+    assert frequency_demo.similarity_curve_length(128) == 16_384
+    assert frequency_demo.similarity_curve_length(2) == frequency_demo.REACH
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30))
@@ -68,6 +68,6 @@ def test_the_closest_return_comes_after_a_rise(values: list[float]) -> None:
 
 
 def test_no_distance_before_the_first_rise_counts() -> None:
-    alike = frequency_demo.similarity(Rope(128, 1e4), 8192)
+    alike = frequency_demo.mean_cosine_by_distance(Rope(128, 1e4), 8192)
     at = frequency_demo.closest_return(alike)
     assert (at, round(float(alike[at]), 3)) == (12, 0.662)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from rope_core.rope import Rope
 from rope_core.rotation import rotate_by_matrix
 from rope_core.theory import layout_demo
-from rope_core.theory.layout_demo import Shapes
+from rope_core.theory.layout_demo import HeadShapes
 
 shapes = st.builds(
-    Shapes,
+    HeadShapes,
     head_dim=st.integers(1, 12).map(lambda n: 2 * n),
     kv_heads=st.integers(1, 3),
     group=st.sampled_from([1, 2, 4]),
@@ -27,7 +27,7 @@ def interleave_to_half(rows: int, heads: int) -> list[int]:
 
 @given(shapes, st.integers(1, 300), bases, st.sampled_from(["interleaved", "half"]))
 @settings(max_examples=40)
-def test_head_scores_are_products_of_rotated_vectors(s: Shapes, distance: int, base: float, layout: str) -> None:
+def test_head_scores_are_products_of_rotated_vectors(s: HeadShapes, distance: int, base: float, layout: str) -> None:
     theta = Rope(s.head_dim, base).theta
     p = layout_demo.drawn_projections(s)
     scores = layout_demo.head_scores(p, s, [0, distance], theta, layout)
@@ -43,7 +43,7 @@ def test_head_scores_are_products_of_rotated_vectors(s: Shapes, distance: int, b
 
 @given(shapes, bases)
 @settings(max_examples=40)
-def test_the_one_head_drawn_agrees_with_all_heads(s: Shapes, base: float) -> None:
+def test_the_one_head_drawn_agrees_with_all_heads(s: HeadShapes, base: float) -> None:
     theta, at = Rope(s.head_dim, base).theta, np.arange(20)
     p = layout_demo.drawn_projections(s)
     for layout in ("interleaved", "half"):
@@ -53,38 +53,38 @@ def test_the_one_head_drawn_agrees_with_all_heads(s: Shapes, base: float) -> Non
 
 @given(shapes, bases)
 @settings(max_examples=40)
-def test_the_right_conversion_changes_no_score(s: Shapes, base: float) -> None:
-    error = layout_demo.layout_error(s, "both", np.arange(64), Rope(s.head_dim, base).theta)
+def test_the_right_conversion_changes_no_score(s: HeadShapes, base: float) -> None:
+    error = layout_demo.conversion_scores(s, "both", np.arange(64), Rope(s.head_dim, base).theta)
     assert error.largest < 1e-11
     assert error.relative.max() < 1e-11
 
 
-@pytest.mark.parametrize("s", [Shapes(8, 2, 2), Shapes(64, 2, 4), Shapes(128, 1, 8)])
-def test_what_each_mistake_looks_like(s: Shapes) -> None:
+@pytest.mark.parametrize("s", [HeadShapes(8, 2, 2), HeadShapes(64, 2, 4), HeadShapes(128, 1, 8)])
+def test_what_each_mistake_looks_like(s: HeadShapes) -> None:
     theta, at = Rope(s.head_dim).theta, np.arange(200)
-    none = layout_demo.layout_error(s, "none", at, theta)
+    none = layout_demo.conversion_scores(s, "none", at, theta)
     assert none.relative[0] < 1e-12 < 0.1 < none.relative[1] < none.relative[50:].max()
     assert abs(none.right - none.got)[0] < 1e-12
     for wrong in ("query_only", "query_heads"):
-        assert layout_demo.layout_error(s, wrong, at, theta).relative.min() > 0.5
+        assert layout_demo.conversion_scores(s, wrong, at, theta).relative.min() > 0.5
 
 
 def test_one_query_head_per_key_head_hides_the_wrong_count() -> None:
-    s = Shapes(16, 3, 1)
-    assert layout_demo.layout_error(s, "query_heads", np.arange(9), Rope(16).theta).relative.max() < 1e-12
+    s = HeadShapes(16, 3, 1)
+    assert layout_demo.conversion_scores(s, "query_heads", np.arange(9), Rope(16).theta).relative.max() < 1e-12
 
 
 def test_drawn_projections_give_entries_of_variance_one() -> None:
-    p = layout_demo.drawn_projections(Shapes(64, 2, 4))
+    p = layout_demo.drawn_projections(HeadShapes(64, 2, 4))
     assert (p.w_q.shape, p.w_k.shape) == ((512, layout_demo.IN_WIDTH), (128, layout_demo.IN_WIDTH))
     assert np.var(p.x_q @ p.w_q.T) == pytest.approx(1.0, rel=0.1)
-    assert not np.array_equal(p.w_q, layout_demo.drawn_projections(Shapes(64, 2, 4), seed=1).w_q)
+    assert not np.array_equal(p.w_q, layout_demo.drawn_projections(HeadShapes(64, 2, 4), seed=1).w_q)
 
 
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="conversion must be one of both, none, query_only, query_heads, got 'half'"):
-        layout_demo.layout_error(Shapes(4, 1, 1), "half", [1], [1.0, 0.1])
+        layout_demo.conversion_scores(HeadShapes(4, 1, 1), "half", [1], [1.0, 0.1])
     with pytest.raises(ValueError, match="head_dim must be an even integer"):
-        Shapes(3, 1, 1)
+        HeadShapes(3, 1, 1)
     with pytest.raises(ValueError, match="group must be"):
-        Shapes(4, 1, 0)
+        HeadShapes(4, 1, 0)

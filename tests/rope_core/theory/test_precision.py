@@ -39,7 +39,7 @@ def test_positions_a_format_holds_are_counted_by_the_format(dtype: str) -> None:
     kept = torch.arange(5000, dtype=torch.float64).to(getattr(torch, dtype)).to(torch.float64)
     exact = int((kept == torch.arange(5000, dtype=torch.float64)).sum())
     assert pr.distinct_positions(5000, dtype) == (exact, np.unique(kept.numpy()).size)
-    first = pr.first_collision(dtype)
+    first = pr.first_rounded_position(dtype)
     near = torch.tensor([first - 1, first], dtype=torch.float64).to(getattr(torch, dtype))
     assert near[0] == near[1]
 
@@ -81,7 +81,7 @@ def test_a_rounded_table_errs_by_half_a_step() -> None:
 def test_the_design_numbers() -> None:
     llama = spectrum(Request(Rope(128, 10_000.0)))
     assert pr.phase_error_curve(llama, [4096], "inv_freq", "bfloat16")[0] == pytest.approx(5.0, abs=0.05)
-    way = pr.compare_ways(llama, 131_072 - 4096, 4096, rounds=1)
+    way = pr.compare_table_methods(llama, 131_072 - 4096, 4096, rounds=1)
     assert 5e-3 < way["float32"].error < 9e-3
     for name in ("float64", "fixed_point", "split_table"):
         assert way[name].error < 2e-7
@@ -105,16 +105,16 @@ def test_a_drifting_score_is_that_of_vectors_turned_by_rounded_angles(stage: str
         z = np.exp(1j * (angle.to(cast).double() if stage == "angle" else angle).numpy())
         return (x[::2] + 1j * x[1::2]) * z
 
-    got = pr.drifting_score(s, [5, 3001, 40_000], 77, stage, dtype, q, k)
+    got = pr.score_under_rounding(s, [5, 3001, 40_000], 77, stage, dtype, q, k)
     for p, score in zip((5, 3001, 40_000), got, strict=True):
         assert score == pytest.approx(1.2**2 * float((turned(q, p + 77) * turned(k, p).conj()).real.sum()), abs=1e-6)
 
 
 def test_in_float64_no_score_drifts() -> None:
     q, k = RNG.standard_normal((2, 64))
-    exact = pr.drifting_score(FINE, [0, 10**6], 300, "inv_freq", "float64", q, k)
+    exact = pr.score_under_rounding(FINE, [0, 10**6], 300, "inv_freq", "float64", q, k)
     assert np.ptp(exact) < 1e-12
-    assert np.isnan(pr.drifting_score(FINE, [70_000], 300, "position", "float16", q, k)).all()
+    assert np.isnan(pr.score_under_rounding(FINE, [70_000], 300, "position", "float16", q, k)).all()
 
 
 def test_bad_input_is_named() -> None:
@@ -128,10 +128,10 @@ def test_bad_input_is_named() -> None:
 
 def test_the_numbers_that_each_way_keeps() -> None:
     """Counted by hand for 1500 positions from 700 on and 32 pairs: the split table has 512 fine rows and 4 coarse."""
-    ways = pr.compare_ways(FINE, 700, 1500, rounds=1)
+    ways = pr.compare_table_methods(FINE, 700, 1500, rounds=1)
     whole_tables = {"float32": 2 * 1500 * 32, "float64": 2 * 1500 * 32}
     assert {name: way.stored for name, way in ways.items()} == whole_tables | {
         "fixed_point": 32,
         "split_table": 2 * (512 + 4) * 32,
     }
-    assert pr.compare_ways(FINE, 40, 1500, rounds=1)["split_table"].error < 2e-7
+    assert pr.compare_table_methods(FINE, 40, 1500, rounds=1)["split_table"].error < 2e-7

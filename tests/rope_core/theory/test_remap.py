@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import Param
-from rope_core.theory.remap import RULES, Remap, remap, rule
+from rope_core.theory.remap import RULES, PositionRemap, remap_positions, rule
 
 TRAINED = st.integers(16, 400)
 
@@ -51,7 +51,7 @@ def drawn(data: st.DataObject, name: str) -> dict[str, float]:
 def test_every_pair_is_what_the_authors_say(name: str, data: st.DataObject, train_len: int, first: int) -> None:
     params = drawn(data, name)
     query, key = np.arange(first, first + 5), np.arange(first + 5)
-    result = remap(name, query, key, train_len, params).relative
+    result = remap_positions(name, query, key, train_len, params).relative
     given = [int(v) if p.unit == "tokens" else v for p, v in zip(RULES[name].params, params.values(), strict=True)]
     for row, q in enumerate(query.tolist()):
         expected = [ORACLES[name](q, k, train_len, *given) for k in range(q + 1)]
@@ -63,7 +63,7 @@ def test_every_pair_is_what_the_authors_say(name: str, data: st.DataObject, trai
 @settings(max_examples=40, deadline=None)
 def test_each_pair_has_one_view(name: str, data: st.DataObject, train_len: int) -> None:
     places = np.arange(data.draw(st.integers(1, 300)))
-    answer = remap(name, places, places, train_len, drawn(data, name))
+    answer = remap_positions(name, places, places, train_len, drawn(data, name))
     covered = np.sum([view.holds for view in answer.views], axis=0)
     assert np.all(covered[np.tril_indices(places.size)] == 1)
     assert np.all(np.diag(answer.relative) == 0)
@@ -75,7 +75,7 @@ def test_no_relative_position_passes_the_trained_length(name: str, longest: int)
     """What all of them are for: with the lab's parameters, at 256 trained bytes."""
     params = {"group": 16.0} if name == "self_extend" else {}
     ends = np.array([0, 1, 127, 128, 255, 256, 1000, longest - 1])
-    relative = remap(name, ends, np.arange(0, longest, max(1, longest // 4096)), 256, params).relative
+    relative = remap_positions(name, ends, np.arange(0, longest, max(1, longest // 4096)), 256, params).relative
     seen = np.arange(0, longest, max(1, longest // 4096))[None, :] <= ends[:, None]
     assert relative[seen].max() < 256
     assert relative[seen].min() >= 0
@@ -83,24 +83,24 @@ def test_no_relative_position_passes_the_trained_length(name: str, longest: int)
 
 @given(st.integers(0, 2**30), st.integers(2, 10**6))
 def test_rerope_alone_scales_queries_from_the_trained_length_on(position: int, train_len: int) -> None:
-    scales = {name: remap(name, [position], [0], train_len).scale[0] for name in RULES}
+    scales = {name: remap_positions(name, [position], [0], train_len).scale[0] for name in RULES}
     assert scales["rerope"] == pytest.approx(max(1, math.log(position + 1, train_len)), rel=1e-12)
     assert scales["self_extend"] == scales["dual_chunk"] == 1.0
 
 
 def test_refusals_name_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="rule must be one of rerope, "):
-        remap("nowhere", [0], [0], 8)
+        remap_positions("nowhere", [0], [0], 8)
     with pytest.raises(ValueError, match="params must be one of window_share, got 'group'"):
-        remap("rerope", [0], [0], 8, {"group": 2.0})
+        remap_positions("rerope", [0], [0], 8, {"group": 2.0})
     with pytest.raises(ValueError, match=r"window_share must be .*, got 2"):
-        remap("rerope", [0], [0], 8, {"window_share": 2.0})
+        remap_positions("rerope", [0], [0], 8, {"window_share": 2.0})
     with pytest.raises(ValueError, match="positions must be"):
-        remap("rerope", [-1], [0], 8)
+        remap_positions("rerope", [-1], [0], 8)
 
 
 def test_a_rule_declares_what_it_takes() -> None:
-    def stray(query: object, key: object, train_len: int, other: float) -> Remap:
+    def stray(query: object, key: object, train_len: int, other: float) -> PositionRemap:
         raise NotImplementedError
 
     with pytest.raises(TypeError, match="stray does not take"):

@@ -27,11 +27,11 @@ def test_softmax_does_not_overflow() -> None:
 
 def test_entropy_grows_with_length_and_a_scale_holds_it() -> None:
     """N(0, 1) logits: entropy is about ln n - 1/2."""
-    flat = [tm.attention_over(n, signal=0.0).entropy for n in (1024, 8192)]
+    flat = [tm.sampled_attention(n, signal=0.0).entropy for n in (1024, 8192)]
     assert flat == pytest.approx([math.log(1024) - 0.5, math.log(8192) - 0.5], abs=0.05)
-    plain, scaled = tm.attention_over(8192), tm.attention_over(8192, scale=1.4)
+    plain, scaled = tm.sampled_attention(8192), tm.sampled_attention(8192, scale=1.4)
     assert scaled.entropy < plain.entropy and scaled.meant > plain.meant and scaled.largest > plain.largest
-    assert tm.attention_over(1) == tm.Attention(0.0, 1.0, 1.0)
+    assert tm.sampled_attention(1) == tm.Attention(0.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_without_a_scale_attention_is_even() -> None:
 
 
 def test_factor_scale_is_the_square_of_yarns_root() -> None:
-    assert tm.factor_scale(16.0) == pytest.approx((0.1 * math.log(16) + 1) ** 2)
+    assert tm.yarn_logit_scale(16.0) == pytest.approx((0.1 * math.log(16) + 1) ** 2)
     # DeepSeek-V3: mscale 1, factor 40: softmax scale 192**-0.5 * 1.3689 ** 2.
-    assert tm.factor_scale(40.0, 1.0) == pytest.approx(1.3688879454113936**2)
-    assert tm.factor_scale(0.5) == 1.0
+    assert tm.yarn_logit_scale(40.0, 1.0) == pytest.approx(1.3688879454113936**2)
+    assert tm.yarn_logit_scale(0.5) == 1.0
 
 
 def test_llama4s_scale_is_the_models_formula() -> None:
@@ -100,7 +100,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="scales must be a non-empty vector of finite numbers"):
         tm.expected_attention([5], np.nan)
     with pytest.raises(ValueError, match="length must be an integer in"):
-        tm.attention_over(0)
+        tm.sampled_attention(0)
 
 
 @pytest.mark.parametrize("words", [2, 3, 40, 700])

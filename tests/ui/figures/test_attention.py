@@ -8,7 +8,7 @@ import pytest
 
 import rope_core as rc
 from rope_core import rotation_matrix
-from rope_core.theory.extension import cell_edges
+from rope_core.theory.extension import position_bin_edges
 from rope_core.theory.limits import failures
 from rope_core.theory.softmax import expected_attention
 from tests.support.figures import ROPE, Row, chart
@@ -56,7 +56,7 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     arrows, curve, *_ = film.scene.panels
     band = next(mark for mark in curve.marks if mark["kind"] == "line" and np.size(mark["x"]) > 2)
     (grip,) = (mark for mark in curve.marks if mark["kind"] == "drag_handle")
-    edges = cell_edges(400, POINTS, True).tolist()
+    edges = position_bin_edges(400, POINTS, True).tolist()
     assert 10 ** band["x"].max() == pytest.approx(400) and edges[-1] - edges[-2] > 4
     for cell in (0, 9, len(edges) - 2):
         within = [by_matrix(rope, q, k, distance) for distance in range(edges[cell], edges[cell + 1])]
@@ -132,7 +132,7 @@ def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
 def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
     d, middle, fold = bins(16_384)
     mean, least, most = fold(d.astype(float))
-    edges = cell_edges(16_384, POINTS, True)
+    edges = position_bin_edges(16_384, POINTS, True)
     np.testing.assert_array_equal(least, edges)
     np.testing.assert_array_equal(most, [*(edges[1:] - 1), 16_384])
     np.testing.assert_allclose(mean, (least + most) / 2, rtol=1e-3)

@@ -14,7 +14,7 @@ import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.block import demo
-from rope_core.theory.block.choices import NORMS, PLACES, UNITS, Choices, choices_of, usual
+from rope_core.theory.block.choices import NORMS, PLACES, UNITS, BlockChoices, choices_of, usual
 from rope_core.theory.encodings import compare
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, numbers, to_draw, unpacked
@@ -35,13 +35,13 @@ def lines_of(panel: Panel) -> list[str]:
 
 def test_rows_are_read_with_their_corrections() -> None:
     built = {row.id: choices_of(row) for row in catalogue.architectures()}
-    assert built["gpt-2"] == Choices("LayerNorm", "pre", False, "gelu", False)
-    assert built["bloom"] == Choices("LayerNorm", "pre", False, "gelu", False)
-    assert built["mixtral"] == Choices("RMSNorm", "pre", False, "swiglu", True)
-    assert built["olmo-2"] == Choices("RMSNorm", "inner", False, "swiglu", True)
-    assert built["gemma-3"] == Choices("RMSNorm", "double", False, "geglu", True)
-    assert built["command-r-plus"] == Choices("LayerNorm", "pre", True, "swiglu", True)
-    assert built["transformer"] == Choices("LayerNorm", "post", False, "relu", False)
+    assert built["gpt-2"] == BlockChoices("LayerNorm", "pre", False, "gelu", False)
+    assert built["bloom"] == BlockChoices("LayerNorm", "pre", False, "gelu", False)
+    assert built["mixtral"] == BlockChoices("RMSNorm", "pre", False, "swiglu", True)
+    assert built["olmo-2"] == BlockChoices("RMSNorm", "inner", False, "swiglu", True)
+    assert built["gemma-3"] == BlockChoices("RMSNorm", "double", False, "geglu", True)
+    assert built["command-r-plus"] == BlockChoices("LayerNorm", "pre", True, "swiglu", True)
+    assert built["transformer"] == BlockChoices("LayerNorm", "post", False, "relu", False)
     assert built["gpt-4"] is None
     counted = Counter(choice for choice in built.values() if choice)
     choices, rows, readable = usual()
@@ -97,7 +97,7 @@ NORM, FEED = "norm (LayerNorm)", "feed-forward (GELU)"
     ],
 )
 def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
-    built = Choices("LayerNorm", place, False, "gelu", True)
+    built = BlockChoices("LayerNorm", place, False, "gelu", True)
     drawing = figures.layer("mine", built, built, T)
     parts = order(drawing)
     assert parts[0] == T("box.input") and parts[-len(feed) :] == feed
@@ -175,7 +175,7 @@ def test_stored_keys_stay_and_a_later_query_meets_one_at_the_angle_of_their_dist
 
 def attention_output(rope: rc.Rope, start: int, rotate_v: bool) -> np.ndarray:
     """Return the last word's sum of values by a loop over the words of a drawn head with rotated q and k."""
-    head, theta = compare.weights(16, rope.base, 0), [rope.base ** (-2 * i / 16) for i in range(8)]
+    head, theta = compare.random_encoding_weights(16, rope.base, 0), [rope.base ** (-2 * i / 16) for i in range(8)]
     x, kinds = compare.words(value_sum.TOKENS, 16), list(dict.fromkeys(value_sum.TOKENS))
     values = np.random.default_rng(27).standard_normal((len(kinds), 2))
 
@@ -217,7 +217,7 @@ def test_the_sum_of_values_stays_and_turns_with_the_text_where_values_do(rope: r
 @pytest.mark.parametrize("parallel", [False, True])
 @pytest.mark.parametrize("unit", UNITS[:2])
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
-    built = Choices("RMSNorm", place, parallel, unit, True)
+    built = BlockChoices("RMSNorm", place, parallel, unit, True)
     film = figures.layer("X", None, built, T)
     shapes = unpacked(film.packed(T).data)[1]["panels"][0]["marks"]
     arrows = [shape for shape in shapes if shape["kind"] == "line" and shape["fill"] != "none"]
@@ -229,7 +229,7 @@ def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bo
 @pytest.mark.parametrize("place, parallel", [(place, parallel) for place in PLACES for parallel in (False, True)])
 def test_the_formulas_are_those_of_the_layer(norm: str, place: str, parallel: bool, unit: str) -> None:
     """Run each written formula as Python on numbers, beside the same layer by hand."""
-    built = Choices(norm, place, parallel, unit, True)
+    built = BlockChoices(norm, place, parallel, unit, True)
     _, formulas = unwrap(figures.layer)("X", None, built, T).scene.panels
     update, _, _, normed, _, fed, *_ = lines_of(formulas)
     rng = np.random.default_rng(4)
@@ -272,7 +272,7 @@ def test_switches_change_the_drawing_and_say_so() -> None:
     shown = choices_of(row)
     assert figures.chosen(row, "row", "row", "row", "row") == shown
     built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
-    assert built == Choices("RMSNorm", "post", True, "relu2", False)
+    assert built == BlockChoices("RMSNorm", "post", True, "relu2", False)
     drawing = figures.layer("BLOOM", shown, built, T)
     assert "with your changes" in title(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
@@ -283,7 +283,7 @@ def test_switches_change_the_drawing_and_say_so() -> None:
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str) -> None:
     rope = rc.Rope(16, 300.0)
-    first, other = demo.commuting(rope, 77, 1.0, layout), demo.commuting(rope, 77, 1.3, layout)
+    first, other = demo.norm_rotation_gaps(rope, 77, 1.0, layout), demo.norm_rotation_gaps(rope, 77, 1.3, layout)
     assert max(first["rms"], first["rms_paired"]) < 1e-12 < 0.05 < min(first["rms_weight"], first["layer"])
     assert min(other.values()) > 0.05
     drawing = block_rope.commute(rope, 77, 1.3, layout, T)
@@ -327,7 +327,7 @@ def test_mla_is_exact_with_the_split_only() -> None:
     assert f"{2 * 16 * 128 / 160:.1f} times fewer" in drawing.finding
 
 
-MADE = Choices("RMSNorm", "pre", True, "swiglu", True)
+MADE = BlockChoices("RMSNorm", "pre", True, "swiglu", True)
 
 
 ROWS = [

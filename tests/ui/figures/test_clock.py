@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
 from rope_core.theory import extension
-from rope_core.theory.clock import claims
-from rope_core.theory.extension import compared, extensions, slow_hand
+from rope_core.theory.clock import clock_readings
+from rope_core.theory.extension import compared_schemes, first_pair_under_fifth_turn, scheme_spectra
 from tests.support.figures import ROPE, Row, chart, extended
 from tests.support.films import FilmRow, to_draw
 from ui.figures.clock import after as newest
@@ -33,7 +33,7 @@ T = Words("en", "clock")
 
 
 def params(factor: float) -> dict[str, dict[str, object]]:
-    return {name: {"factor": factor} if SCHEMES[name].params else {} for name in compared()}
+    return {name: {"factor": factor} if SCHEMES[name].params else {} for name in compared_schemes()}
 
 
 GEOMETRIES = [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(2, 10.0, 16), Rope(8, 2.0, 4096)]
@@ -54,7 +54,7 @@ def points_at(angle: float, turned: mpmath.mpf) -> bool:
 def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.DataObject) -> None:
     """Bars by the scheme's frequencies; who leaves the trained angles, in mpmath."""
     name = data.draw(
-        st.sampled_from(sorted(set(compared()) - {"none"} - ({"ntk", "dynamic"} if rope.pairs == 1 else set())))
+        st.sampled_from(sorted(set(compared_schemes()) - {"none"} - ({"ntk", "dynamic"} if rope.pairs == 1 else set())))
     )
     factors, hands = sorted({1.0, factor, 33.0}), (0, rope.pairs) if rope.pairs == 1 else (0, rope.pairs - 1)
     hand = data.draw(st.integers(0, rope.pairs - 1).filter(lambda each: each in hands))
@@ -83,7 +83,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
 @pytest.mark.parametrize("rope", [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(32, 300.0, 512)])
 def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> None:
     """Left alone, all slowed, the slow ones slowed: angles, marks and words at every length, in columns and rows."""
-    spans, pair = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 6.0), slow_hand(rope)
+    spans, pair = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 6.0), first_pair_under_fifth_turn(rope)
     scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 2.0), spans, (0, 1), T).scene
     trained = min(rope.theta[pair] * rope.train_len, 2 * math.pi)
     titles = {"left_alone": "none", "all_slowed": "linear", "slow_slowed": "yarn"}
@@ -120,7 +120,7 @@ def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
 
 def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
     rope = Rope(128, 1e4, 4096)
-    result, _ = extensions(rope, params(4.0), 16_384)
+    result, _ = scheme_spectra(rope, params(4.0), 16_384)
     a = 0.1 * math.log(4.0) + 1.0
     finding = comparison.slowdowns(rope, result, T).finding
     assert f"YaRN {a:.3g} (a² = {a * a:.3g})" in finding
@@ -133,7 +133,7 @@ def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
 def test_pairs_that_stand_still_leave_a_gap() -> None:
     rope = Rope(16, 1e4, 4096)
     name = next(name for name in SCHEMES if "partial_rotary_factor" in SCHEMES[name].defaults())
-    result, _ = extensions(rope, {name: {"partial_rotary_factor": 0.5, "factor": 2.0}}, 8192)
+    result, _ = scheme_spectra(rope, {name: {"partial_rotary_factor": 0.5, "factor": 2.0}}, 8192)
     (trace,) = chart(comparison.slowdowns(rope, result, T)).data
     assert np.isnan(np.asarray(trace.y)).tolist() == [False] * 4 + [True] * 4
 
@@ -143,7 +143,7 @@ def test_pairs_that_stand_still_leave_a_gap() -> None:
 def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic: bool) -> None:
     rope = Rope(16, base, 1000)
     length = round(factor * 1000)
-    result, _ = extensions(rope, params(factor), length)
+    result, _ = scheme_spectra(rope, params(factor), length)
     drawing = comparison.heatmaps(rope, result, length, logarithmic, T)
     table = drawing.table()
     starts = np.unique(np.asarray(table["first_position"]))
@@ -158,7 +158,7 @@ def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic:
 
 def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     rope = Rope(128, 1e4, 4096)
-    result, _ = extensions(rope, params(4.0), 16_384)
+    result, _ = scheme_spectra(rope, params(4.0), 16_384)
     drawing = comparison.heatmaps(rope, result, 16_384, False, T)
     for trace, shape in zip(chart(drawing).data, chart(drawing).layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
@@ -170,7 +170,7 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
 
 def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
     rope = Rope(1024, 1e4, 4096)
-    result, _ = extensions(rope, {"none": {}}, 4096)
+    result, _ = scheme_spectra(rope, {"none": {}}, 4096)
     drawing = comparison.heatmaps(rope, result, 4096, True, T)
     assert np.asarray(chart(drawing).data[0].z).shape[0] == comparison.ROWS
     assert np.unique(np.asarray(drawing.table()["pair"]))[[0, -1]].tolist() == [0, 511]
@@ -191,7 +191,7 @@ def test_the_quoted_number_needs_compounding() -> None:
     drawing = figures.quoted(3.0, T)
     assert list(chart(drawing).data[0].x) == [86_400.0, 129_600.0, pytest.approx(129_600.0)]
     assert "as printed: −43,200 s, compounded: 0 s, NTK at 3: 0 s" in drawing.finding
-    repeats = [row.repeats_after for row in claims(0.5)]
+    repeats = [row.repeats_after for row in clock_readings(0.5)]
     assert math.isinf(repeats[2])
     assert chart(figures.quoted(0.5, T)).layout.annotations[5].text == T("never")
 
@@ -199,7 +199,7 @@ def test_the_quoted_number_needs_compounding() -> None:
 LENGTH = 1024
 
 
-NEWER = extension.extensions(ROPE, {name: {} for name in extension.newer()}, LENGTH)[0]
+NEWER = extension.scheme_spectra(ROPE, {name: {} for name in extension.schemes_after_yarn()}, LENGTH)[0]
 
 
 def after(t: Words) -> str:
@@ -224,7 +224,7 @@ ROWS = [
     Row("clock", newest.after, (ROPE, NEWER), after),
     Row("clock", comparison.slowdowns, (ROPE, extended(LENGTH))),
 ]
-REQUESTS = tuple(Request(ROPE, name) for name in extension.kinds())
+REQUESTS = tuple(Request(ROPE, name) for name in extension.scheme_kinds())
 
 
 def slowed(t: Words) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.encodings import compare
-from rope_core.theory.encodings.compare import ENCODINGS, weights, words
+from rope_core.theory.encodings.compare import ENCODINGS, random_encoding_weights, words
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
 from ui.figures.encodings import additive, drawn, exchange, moved, swapping, terms
@@ -35,7 +35,7 @@ def test_tokens_are_words_or_characters() -> None:
 def test_two_words_that_change_places_change_nothing_without_positions(base: float) -> None:
     """Bars and outlines by plain loops over the six words, at both ends; with RoPE turned by matrices."""
     scene = unwrap(exchange.swapping)(base, moved.shifts(5), T).scene
-    head = weights(moved.DIM, base)
+    head = random_encoding_weights(moved.DIM, base)
     theta = base ** (-np.arange(0, moved.DIM, 2) / moved.DIM)
     orders = ["the", "cat", "sat", "on", "the", "mat"], ["the", "mat", "sat", "on", "the", "cat"]
     for name, panel in zip(("nope", "rope"), scene.panels[2:6:2], strict=True):
@@ -63,7 +63,7 @@ def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
     stops, base = moved.shifts(40), 50.0
     scene = unwrap(exchange.swapping)(base, stops, T).scene
     added, turned = (panel for panel in scene.panels[-2:])
-    x, head = words(moved.WORDS, 16), weights(16, base)
+    x, head = words(moved.WORDS, 16), random_encoding_weights(16, base)
     theta = base ** (-np.arange(0, 16, 2) / 16)
     for k, by in enumerate(stops):
         angles = np.outer(np.arange(6) + by, theta)
@@ -85,7 +85,7 @@ def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
 @pytest.mark.parametrize("shift", [0, 3, 1000])
 def test_the_four_terms_add_up_and_word_with_word_has_no_position(shift: int) -> None:
     parts, first = terms.terms_of(300.0, shift), terms.terms_of(300.0, 0)
-    x, head = words(moved.WORDS, 16), weights(16, 300.0)
+    x, head = words(moved.WORDS, 16), random_encoding_weights(16, 300.0)
     np.testing.assert_allclose(
         sum(parts.values()), compare.logits("sinusoidal", x, np.arange(6) + shift, head), atol=1e-12
     )
@@ -144,7 +144,7 @@ def test_score_map_shows_the_scores_that_its_table_has() -> None:
 SENTENCE = ("the", "dog", "bit", "man")
 SWAPPED = ("man", "bit", "the", "dog")
 GIVEN = (SENTENCE, SWAPPED), 60.0
-HEAD = compare.weights(figures.WIDTH, 60.0)
+HEAD = compare.random_encoding_weights(figures.WIDTH, 60.0)
 
 
 def swapped_words(t: Words) -> str:

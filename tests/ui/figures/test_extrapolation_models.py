@@ -24,7 +24,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
     """Return an index of weights with four encodings and a fine-tune."""
     result = {name: made.card(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
     result["rope-0-tuned"] = made.card("rope-0-tuned", scheme="linear", start="rope-0")
-    monkeypatch.setattr(cards, "stored", lambda: result)
+    monkeypatch.setattr(cards, "weights_cards", lambda: result)
     return result
 
 
@@ -113,7 +113,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
 
 def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
     results = made.retrieval(5)
-    shares = {key: experiments.recalled(results, key, 256)[0].value for key in made.KEYS[:3]}
+    shares = {key: experiments.line_recall(results, key, 256)[0].value for key in made.KEYS[:3]}
     fewest, middle, most = sorted(shares, key=shares.__getitem__)
     assert shares[fewest] < shares[middle] < shares[most]
     for renamed, expected in ((middle, True), (most, False), (fewest, False)):

@@ -19,7 +19,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
         made.card("copies", start="rope-0", task="copy"),
         made.card("tuned", "rope", "copies", made.KEYS[1], task="copy"),
     ]
-    monkeypatch.setattr(cards, "stored", lambda: {each.name: each for each in known})
+    monkeypatch.setattr(cards, "weights_cards", lambda: {each.name: each for each in known})
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -47,13 +47,13 @@ def test_a_tuned_model_is_drawn_beside_all_lines_of_the_other(lang: str) -> None
 
 def test_three_windows_have_three_names(monkeypatch: pytest.MonkeyPatch) -> None:
     t = Words("en", "extrapolation")
-    known = cards.stored()
+    known = cards.weights_cards()
     copies = known["copies"]
     more = {
         "plain": replace(copies, recipe=replace(copies.recipe, task="text", start="")),
         "near": replace(copies, recipe=replace(copies.recipe, start="copies")),
     }
-    monkeypatch.setattr(cards, "stored", lambda: known | more)
+    monkeypatch.setattr(cards, "weights_cards", lambda: known | more)
     window = made.KEYS[-1:]
     results = [row for model in ("plain", "copies", "near") for row in made.recall(model, window)]
     drawing = figures.recall(made.seen(results), 64, t)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core.lab import inside
-from rope_core.lab.inside import Positions
+from rope_core.lab.inside import TracePositions
 from tests.support.figures import Row
 from tests.support.films import FilmRow
 from ui.figures.inside import change, reading
@@ -13,7 +13,7 @@ from ui.film.scene import NumberTrack, text_at
 from ui.text.words import Words
 
 NAME, TEXT = "rope-0", b"import numpy as np"
-SET = Positions("yarn", 4.0, 5, 30, 9)
+SET = TracePositions("yarn", 4.0, 5, 30, 9)
 
 
 def signed(value: float) -> str:
@@ -21,7 +21,7 @@ def signed(value: float) -> str:
 
 
 def looks(t: Words) -> str:
-    result = inside.read(inside.load(NAME), TEXT, SET)
+    result = inside.trace_forward(inside.load(NAME), TEXT, SET)
     row = result.attention[2, 3, 12]
     most = int(row.argmax())
     content, whole = (shares[most].sum() for shares in result.shares(2, 3, 12))
@@ -30,7 +30,7 @@ def looks(t: Words) -> str:
 
 
 def pairs(t: Words) -> str:
-    content, whole = inside.read(inside.load(NAME), TEXT, SET).shares(1, 0, 10)
+    content, whole = inside.trace_forward(inside.load(NAME), TEXT, SET).shares(1, 0, 10)
     moved = whole[7] - content[7]
     pair = max(range(16), key=lambda i: abs(moved[i]))
     wave = 2 * np.pi * 10_000 ** (pair / 16)
@@ -42,8 +42,8 @@ def pairs(t: Words) -> str:
 
 def breaking(t: Words) -> str:
     model = inside.load(NAME)
-    before = inside.read(model, TEXT)
-    after = inside.read(model, TEXT, Positions("yarn", 4.0, 5, 30, 9, (13, 14, 15)))
+    before = inside.trace_forward(model, TEXT)
+    after = inside.trace_forward(model, TEXT, TracePositions("yarn", 4.0, 5, 30, 9, (13, 14, 15)))
     moved = np.abs(before.attention - after.attention).astype(float).sum(-1).mean(-1) / 2
     layer, head = np.unravel_index(moved.argmax(), moved.shape)
     best = before.following().argmax()
@@ -66,7 +66,7 @@ def percent(share: float) -> str:
 
 
 def sizes(t: Words) -> str:
-    result = inside.read(inside.load(NAME), TEXT, SET)
+    result = inside.trace_forward(inside.load(NAME), TEXT, SET)
     norms = np.linalg.norm(result.k.astype(float), axis=1).reshape(24, 2, 16)
     relative = norms.max(axis=1) / norms.mean(axis=(1, 2))[:, None]
     held = [int(row.argmax()) for row in relative]
@@ -90,7 +90,11 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
     panels = [panel for panel in scene.panels if panel.last_beat == 1]
     sets: tuple[range, ...] = (range(0), range(count), range(16 - count, 16))
     for still, turned, looks in zip(sets, panels[::2], panels[1::2], strict=True):
-        weights = inside.read(inside.load(NAME), text, Positions(still=tuple(still))).attention[3, 3].astype(float)
+        weights = (
+            inside.trace_forward(inside.load(NAME), text, TracePositions(still=tuple(still)))
+            .attention[3, 3]
+            .astype(float)
+        )
         (hands,) = (mark for mark in turned.marks if mark["kind"] == "vector")
         assert np.flatnonzero(hands["length"].at(at) == 0).tolist() == list(still)
         np.testing.assert_allclose(np.pi / 2 - hands["angle"], 10_000.0 ** (-np.arange(16) / 16))

@@ -91,9 +91,9 @@ def test_the_permutation_makes_one_matrix_the_other(base: float) -> None:
 def test_errors_draw_every_conversion_and_say_the_numbers(group: int) -> None:
     rope = rc.Rope(32, 5000.0)
     drawing = layouts.errors(rope, 2, group, EN)
-    shapes = layout_demo.Shapes(32, 2, group)
+    shapes = layout_demo.HeadShapes(32, 2, group)
     at = np.arange(layouts.DISTANCES)
-    result = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in layout_demo.CONVERSIONS}
+    result = {name: layout_demo.conversion_scores(shapes, name, at, rope.theta) for name in layout_demo.CONVERSIONS}
     assert f"{100 * result['none'].relative[1]:.0f} % at distance 1" in drawing.finding
     assert "0.0 % wrong at distance 0" in drawing.finding
     if group == 1:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lrpe.demo import HEADS, TOKENS, Case
+from rope_core.lrpe.demo import HEADS, TOKENS, LrpeExample
 from rope_core.lrpe.linear import multiplications
-from rope_core.theory.demo import drawn_vectors
+from rope_core.theory.demo import random_vectors
 from tests.support.figures import ROPE, Row, chart, read
 from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Drawing
@@ -23,10 +23,10 @@ from ui.text.words import Words
 
 T = Words("en", "lrpe")
 CASES = (
-    Case("relu", base=50.0, offset=16),
-    Case("softmax", -1, "learned", 5e5, 24, 4096, 6, 10),
-    Case("softmax", 1, "geometric", 1.0001, 8, 3, 2, 0),
-    Case("gelu", None, "per head", 1e4, 4, 100_000),
+    LrpeExample("relu", base=50.0, offset=16),
+    LrpeExample("softmax", -1, "learned", 5e5, 24, 4096, 6, 10),
+    LrpeExample("softmax", 1, "geometric", 1.0001, 8, 3, 2, 0),
+    LrpeExample("gelu", None, "per head", 1e4, 4, 100_000),
 )
 
 
@@ -40,11 +40,11 @@ def turned(a: float, b: float, angle: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize("start, token", [(0, 0), (9, 4), (64, 11)])
 def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, token: int) -> None:
-    case, starts = Case("silu", base=77.0, width=12, front=2, behind=4), (0, 9, 64)
+    case, starts = LrpeExample("silu", base=77.0, width=12, front=2, behind=4), (0, 9, 64)
     scene = unwrap(turning.stages)(case, 1, 1, starts, T).scene
     at = {"offset": starts.index(start), "token": token}
     before, dial, after = scene.panels[-3:]
-    numbers = drawn_vectors(12, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 12)[:, 1]
+    numbers = random_vectors(12, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 12)[:, 1]
     silu = numbers / (1 + np.exp(-numbers))
     theta = 77.0 ** (-np.arange(3) / 3)
     outs = []
@@ -67,8 +67,8 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
 
 
 def test_where_both_numbers_are_zero_the_finding_says_that_nothing_turns() -> None:
-    scene = unwrap(turning.stages)(Case("relu", width=16), 0, 2, (0, 9), T).scene
-    numbers = drawn_vectors(16, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 16)[:, 0, [2, 10]]
+    scene = unwrap(turning.stages)(LrpeExample("relu", width=16), 0, 2, (0, 9), T).scene
+    numbers = random_vectors(16, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 16)[:, 0, [2, 10]]
     empty = [bool(max(row) < 0) for row in numbers]
     assert any(empty) and not all(empty)
     for token in range(TOKENS):
@@ -161,26 +161,26 @@ def shown_at(track: NumberTrack | np.ndarray, at: dict[str, int]) -> np.ndarray:
 
 @pytest.mark.parametrize("kind, shape", [("geometric", "(4,)"), ("learned", "(4, 4)"), ("per head", "(4, 1)")])
 def test_theta_in_its_three_shapes(kind: str, shape: str) -> None:
-    drawing = figures.thetas(Case(kind=kind, base=300.0, width=8), 2, T)
+    drawing = figures.thetas(LrpeExample(kind=kind, base=300.0, width=8), 2, T)
     assert len(chart(drawing).data) == (1 if kind == "geometric" else 4) and shape in drawing.finding
 
 
 def test_decoding_gives_the_same_numbers_token_by_token() -> None:
-    drawing = figures.decode(Case("softmax", -1, "learned", width=8, offset=30), 1, T)
+    drawing = figures.decode(LrpeExample("softmax", -1, "learned", width=8, offset=30), 1, T)
     whole, steps = heatmaps(drawing)
     np.testing.assert_array_equal(whole, steps)
     assert "at offsets 30 to 41, give the same numbers bit for bit" in drawing.finding
 
 
 def test_decoding_with_a_softmax_along_the_sequence_differs() -> None:
-    drawing = figures.decode(Case("softmax", 1, width=8, offset=30), 0, T)
+    drawing = figures.decode(LrpeExample("softmax", 1, width=8, offset=30), 0, T)
     whole, steps = heatmaps(drawing)
     assert np.abs(whole - steps).max() > 0.1
     assert f"off by up to {np.abs(whole - steps).max():.3g}." in drawing.finding
 
 
 def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
-    case = Case("relu2", base=60.0, width=8, offset=11)
+    case = LrpeExample("relu2", base=60.0, width=8, offset=11)
     grad, back, slope, dx = heatmaps(figures.backward(case, 3, 5, 2, T))
     x = case.x[0, :, 3]
     angle = (11 + 5) * 60.0 ** (-2 / 4)
@@ -191,7 +191,7 @@ def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.act + c.kind)
-def test_every_residual_that_the_backward_names_is_of_rounding_size(case: Case, lang: str) -> None:
+def test_every_residual_that_the_backward_names_is_of_rounding_size(case: LrpeExample, lang: str) -> None:
     finding = figures.backward(case, 0, 0, 0, Words(lang, "lrpe")).finding
     named = [read(word) for word in re.findall(r"[\d.]+·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+", finding)]
     assert named and all(value < 1e-14 for value in named)
@@ -211,7 +211,7 @@ def test_the_field_of_the_slice_leaves_a_pair() -> None:
     assert figures.slice_words(CASES[1], T) == "24 dimensions, 6–13 turn"
 
 
-CASE = Case("silu", base=77.0, width=12, offset=9, front=2, behind=4)
+CASE = LrpeExample("silu", base=77.0, width=12, offset=9, front=2, behind=4)
 ROWS = [
     Row("lrpe", figures.thetas, (CASE, 1)),
     Row("lrpe", figures.decode, (CASE, 1)),

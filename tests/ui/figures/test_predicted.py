@@ -24,7 +24,7 @@ from ui.text.words import LANGUAGES, Words, labels
 from ui.work import extrapolated
 
 # One is drawn by the means of bins and compared at single distances, the other's table has whole curves' ends.
-DRAWN = [row for row in FILMS if not row.at and str(row) not in ("attention.expected", "clock.measured")]
+DRAWN = [row for row in FILMS if not row.at and str(row) not in ("attention.expected", "clock.measured", "block.layer")]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -66,7 +66,7 @@ def test_a_turned_value_drifts_as_its_distance_from_the_unmoved_output() -> None
 
 def test_the_turn_makes_as_many_numbers_negative_as_by_hand() -> None:
     """Turn vectors whose negative numbers are gone in halves."""
-    pairs = np.maximum(demo.drawn_vectors(8, 64, seed=0), 0).reshape(64, 2, 4)
+    pairs = np.maximum(demo.random_vectors(8, 64, seed=0), 0).reshape(64, 2, 4)
     true = []
     for k in range(10):
         angle = (2**k - 1) * 77.0 ** (-np.arange(4) / 4)
@@ -77,7 +77,7 @@ def test_the_turn_makes_as_many_numbers_negative_as_by_hand() -> None:
 
 
 def test_a_score_stays_where_both_move() -> None:
-    rope, (q, k) = rc.Rope(12, 90.0), demo.drawn_vectors(12)
+    rope, (q, k) = rc.Rope(12, 90.0), demo.random_vectors(12)
     turns = [rc.rotation_matrix(at, rope.theta, "interleaved") for at in (30, 7)]
     score = float((turns[0] @ q) @ (turns[1] @ k))
     film = unwrap(rotation.shifted)(rope, 30, 7, Words("en", "rotation"))

@@ -8,7 +8,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory.encodings.additive import sinusoidal
-from rope_core.theory.encodings.compare import score_matrix, weights
+from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, to_draw
 from ui.figures.home import single
@@ -58,7 +58,7 @@ def test_a_whole_vector_is_turned_pair_by_pair(rope: rc.Rope, first: int) -> Non
 
 def test_one_diagonal_has_one_score_with_rope_and_many_with_an_added_vector() -> None:
     """Against the head's own projections, each word turned, or added to, alone."""
-    base, head = 500.0, weights(128, 500.0)
+    base, head = 500.0, random_encoding_weights(128, 500.0)
     word = np.random.default_rng(0).standard_normal(128)
     added = [word + sinusoidal([n], 128, base)[0] for n in range(40)]
     turn = [rc.rotation_matrix(n, rc.Rope(128, base).theta, "interleaved") for n in range(40)]
@@ -87,10 +87,10 @@ def test_backward_is_the_opposite_turn() -> None:
 
 
 def turning(t: Words) -> str:
-    word, head = np.random.default_rng(0).standard_normal(128), weights(128, ROPE.base)
+    word, head = np.random.default_rng(0).standard_normal(128), random_encoding_weights(128, ROPE.base)
     k = head.k @ word
     q = rc.rotation_matrix(7, rc.Rope(128, ROPE.base).theta, "interleaved") @ head.q @ word
-    ends = [np.diagonal(score_matrix("sinusoidal", np.arange(40), head), -7)]
+    ends = [np.diagonal(position_only_logits("sinusoidal", np.arange(40), head), -7)]
     low, high, exact = (
         f"{value:.2f}".replace("-", "−") for value in (np.min(ends), np.max(ends), q @ k / np.sqrt(128))
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.theory.extension import slow_hand
+from rope_core.theory.extension import first_pair_under_fifth_turn
 from tests.support import ROOT
 from tests.support.films import numbers, unpacked
 from ui.figures.drawing import Film
@@ -38,7 +38,11 @@ def hand(config: Any) -> float:
     yarn = Words("en", "labels")("scheme.yarn")
     panel = next(panel for panel in head["panels"] if panel["title"] == yarn)
     bars = next(shape for shape in panel["marks"] if shape["kind"] == "rect")
-    return float(numbers(bars["x1"], held, {"factor": stops["factor"].index(16.0)})[slow_hand(rc.Rope(64, 5e5, 8192))])
+    return float(
+        numbers(bars["x1"], held, {"factor": stops["factor"].index(16.0)})[
+            first_pair_under_fifth_turn(rc.Rope(64, 5e5, 8192))
+        ]
+    )
 
 
 def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
@@ -47,7 +51,7 @@ def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
 
     live, _ = ROPE_INIT_FUNCTIONS["yarn"](transformers.LlamaConfig(**CONFIG), "cpu")
     rope = rc.Rope(64, 5e5, 8192)
-    expected = (rope.theta / live.double().numpy())[slow_hand(rope)]
+    expected = (rope.theta / live.double().numpy())[first_pair_under_fifth_turn(rope)]
     (tmp_path / "config.json").write_text(json.dumps(CONFIG), "utf-8")
     for given in (CONFIG, tmp_path, str(tmp_path / "config.json"), rc.from_hf(CONFIG)):
         assert hand(given) == pytest.approx(expected, rel=1e-5)

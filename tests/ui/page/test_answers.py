@@ -15,7 +15,7 @@ from rope_core.lrpe.explain import decode_strip
 from rope_core.theory import attention, demo, precision
 from rope_core.theory.block.demo import stale_logits
 from rope_core.theory.encodings import compare
-from rope_core.theory.position_demo import cached_reads
+from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.attention import scores
 from ui.figures.encodings.swapping import reordering
 from ui.page import tasks
@@ -65,7 +65,7 @@ def slow(at: At) -> str:
 
 def without(at: At) -> str:
     """Return what a causal mask does to two sentences of the same words: the mean output's change, over its size."""
-    head = compare.weights(32, LLAMA.base)
+    head = compare.random_encoding_weights(32, LLAMA.base)
 
     def read(sentence: str) -> np.ndarray[Any, Any]:
         x = compare.words(sentence.split(), 32)
@@ -83,7 +83,10 @@ def without(at: At) -> str:
 
 
 def moved(at: At) -> str:
-    head, x = compare.weights(16, LLAMA.base), compare.words(["the", "cat", "sat", "on", "the", "mat"], 16)
+    head, x = (
+        compare.random_encoding_weights(16, LLAMA.base),
+        compare.words(["the", "cat", "sat", "on", "the", "mat"], 16),
+    )
     assert at("beat") == 2 and at("shift") == 1000
     gap = {
         name: np.ptp([compare.logits(name, x, np.arange(6) + by, head) for by in (0, at("shift"))], axis=0).max()
@@ -109,7 +112,7 @@ def known(at: At) -> str:
     assert at("beat") == 3 and d == 4
 
     def scores(kind: str) -> Any:
-        head = compare.weights(LLAMA.dim, LLAMA.base)
+        head = compare.random_encoding_weights(LLAMA.dim, LLAMA.base)
         return [compare.logits(kind, np.stack([x, x]), [n + d, n], head)[0, 1] for n in (0, 1000)]
 
     same = {kind: bool(np.ptp(scores(kind)) < 1e-9) for kind in ("rope", "sinusoidal")}
@@ -184,7 +187,7 @@ def in_view(at: At) -> str:
 
 def turned_in_cache(at: At) -> str:
     """Return b: the score of a later query with a key turned once is that of both turned at their own positions."""
-    q, k = demo.drawn_vectors(LLAMA.dim)
+    q, k = demo.random_vectors(LLAMA.dim)
     assert at("beat") == 2, "the cache is there in the second beat"
     key, far = 1, 4 + at("later")
     turn = {each: rc.rotation_matrix(each, LLAMA.theta, "interleaved") for each in (key, far, key + far)}
@@ -204,7 +207,7 @@ def renumbered(at: At) -> str:
     """Return b: the query alone has another position, and each distance is read too small by what was dropped."""
     assert at("beat") == 3, "the cache is there in the third beat"
     gone, count = at("dropped"), 8
-    read = cached_reads(count, gone)
+    read = cached_key_distances_by_mode(count, gone)
     apart = set((read["kept"] - read["renumbered"]).tolist())
     return only({"a": False, "b": apart == {gone} and gone > 0, "c": apart == {0}})
 
@@ -227,7 +230,7 @@ def slow_by(at: At) -> str:
 def same(at: At) -> str:
     """Return b: the score is the same at every position, and not the true one."""
     s, q, distance = rc.spectrum(rc.Request(LLAMA)), np.full(LLAMA.dim, LLAMA.dim**-0.5), at("distance")
-    values = precision.drifting_score(s, [0, 1000, at("up_to")], distance, at("stage"), "bfloat16", q, q)
+    values = precision.score_under_rounding(s, [0, 1000, at("up_to")], distance, at("stage"), "bfloat16", q, q)
     spread = float(np.ptp(values))
     off = abs(float(values[0] - attention.score_curve(s, [distance], q, q)[0]))
     return only({"a": spread > 1e-3, "b": spread < 1e-6 < off, "c": off < 1e-6})
@@ -244,7 +247,7 @@ def on(at: At) -> str:
 
 
 def after(at: At) -> str:
-    stages = lrpe.Case(at("act"), offset=at("offset")).stages
+    stages = lrpe.LrpeExample(at("act"), offset=at("offset")).stages
     assert (stages.activated >= 0).all()
     out = stages.out
     return only(
@@ -256,7 +259,7 @@ def together(at: At) -> str:
     cases = {"a": ("relu", None), "b": ("softmax", -1), "c": ("softmax", 1)}
     apart = {
         choice: not decode_strip(case.x, case.theta, **case.options).same_bits
-        for choice, case in ((choice, lrpe.Case(*each)) for choice, each in cases.items())
+        for choice, case in ((choice, lrpe.LrpeExample(*each)) for choice, each in cases.items())
     }
     assert cases[only(apart)] == (at("act"), {"head": -1, "sequence": 1}[at("along")])
     return only(apart)

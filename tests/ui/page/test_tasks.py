@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rope_core import Rope
-from rope_core.theory.challenges import Verdict
+from rope_core.theory.challenges import ChallengeVerdict
 from tests.test_pages import opened
 from ui.page.menu import PATH, SECTIONS, declaration, way
 from ui.page.state import Field
@@ -20,7 +20,7 @@ MOVED = Field("moved", "int", 3, 0, 9)
 SIDE = Question("side", "b", ((MOVED, 7),), "ab")
 CURVE = Drawn("curve")
 NUMBER = Field("number", "int", None, 0, 9, optional=True)
-EVEN = Challenge("even", (NUMBER,), lambda least, n: Verdict("passed" if n % 2 == 0 and n >= least else "odd"))
+EVEN = Challenge("even", (NUMBER,), lambda least, n: ChallengeVerdict("passed" if n % 2 == 0 and n >= least else "odd"))
 LLAMA = Rope(128, 10_000.0, 4096)
 EXPONENT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 LEARNING = [name for name in PATH if name in SECTIONS]

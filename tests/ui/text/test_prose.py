@@ -34,7 +34,7 @@ def tuned_against_the_window() -> list[str]:
         next(cell for cell in cells if (cell.weights, cell.line) == key)
         for key in (("rope-0-yarn", "yarn"), ("rope-0", "window"))
     )
-    assert not view.ratio(tuned, window).excludes(1.0)
+    assert not view.last_quarter_ratio(tuned, window).excludes(1.0)
     return [f"{cell.last.value:.2f}" for cell in (tuned, window)] + ["2,048"]
 
 
@@ -67,7 +67,7 @@ def copied() -> list[str]:
     )
     assert all(over[d].low > 1 for d in (96, 192)) and all(over[d].value < 1 for d in far)
     assert not over_plain[384].excludes(1.0) and all(over_plain[d].low > 1 for d in far[1:])
-    card, other = cards.named(tuned), cards.named(near)
+    card, other = cards.get_weights_card(tuned), cards.get_weights_card(near)
     assert (card.stopped, card.recipe.rate, card.recipe.start) == (other.stopped, other.recipe.rate, other.recipe.start)
     assert card.recipe.batch * card.recipe.length == other.recipe.batch * other.recipe.length
     return [

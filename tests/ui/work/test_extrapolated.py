@@ -13,7 +13,7 @@ import pytest
 from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, records
 from rope_core.lab.cards import Card
-from rope_core.lab.job import KINDS, steps
+from rope_core.lab.job import KINDS, run_measurement
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
@@ -29,7 +29,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
     result = {name: made.card(name) for name in ("rope-0", "rope-1")}
     result |= {"alibi-0": made.card("alibi-0", "alibi"), "rope-0-linear": made.card("rope-0-linear", start="rope-0")}
     result |= {"rope-0-passkey": made.card("rope-0-passkey", start="rope-0", task="passkey")}
-    monkeypatch.setattr(cards, "stored", lambda: result)
+    monkeypatch.setattr(cards, "weights_cards", lambda: result)
     return result
 
 
@@ -98,7 +98,7 @@ def test_every_panel_asks_for_a_kind_of_work_that_takes_its_arguments(panel: str
     wanted = extrapolated.panel_request(panel, weights=["no such weights"])
     with pytest.raises(ValueError, match=r"weights must be one of|nothing is shipped"):
         # Whatever else is refused would be an argument that the work does not take.
-        next(steps(kind, wanted.values))
+        next(run_measurement(kind, wanted.values))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def put(shelf: Path, name: str, results: tuple[dict[str, Any], ...]) -> None:
     record = made.seen(results, name).record
     assert record is not None
-    records.keep(record, shelf / f"{name}.json")
+    records.write_record(record, shelf / f"{name}.json")
 
 
 def test_absent_and_broken_records_are_no_records(shelf: Path) -> None:

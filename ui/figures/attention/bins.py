@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.rope import Array
-from rope_core.theory.extension import cell_edges
+from rope_core.theory.extension import position_bin_edges
 
 POINTS = 160
 FEW = 32
@@ -22,7 +22,7 @@ def bins(reach: int) -> tuple[npt.NDArray[np.int64], Array, Callable[[Array], tu
     The fold takes scores (..., distances) and returns their mean, least and greatest in each bin, (..., bins). One
     score for each bin would show slow swings that are not there: bins are wider than the turns of the fast pairs.
     """
-    edges = cell_edges(reach, POINTS, True)
+    edges = position_bin_edges(reach, POINTS, True)
     cells = [
         np.unique(np.linspace(low, high - 1, min(high - low, FEW)).round().astype(np.int64))
         for low, high in pairwise(edges.tolist())

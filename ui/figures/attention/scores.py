@@ -36,7 +36,7 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing
     if kind == "equal":
         q = k = np.ones(dim)
     elif kind == "random":
-        q, k = demo.drawn_vectors(dim, 2, draw)
+        q, k = demo.random_vectors(dim, 2, draw)
     else:
         q, k = (attention.repeated(numbers(name, text), dim) for name, text in (("q", q_text), ("k", k_text)))
     sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
@@ -71,7 +71,7 @@ def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
 @cached_figure
 def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
     """Draw the context that each base serves, the base that a context needs, and where real models are."""
-    grid, served = attention.served_contexts(rope.dim)
+    grid, served = attention.bases_and_served_contexts(rope.dim)
     enough = np.flatnonzero(served >= context)
     need = float(grid[enough[0]]) if enough.size else None
     own = attention.first_negative(rope.dim, rope.base, FAR)
@@ -116,7 +116,7 @@ def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
         ),
         f"""
         from rope_core.theory import attention
-        bases, contexts = attention.served_contexts({rope.dim})
+        bases, contexts = attention.bases_and_served_contexts({rope.dim})
         print(bases[contexts >= {context}][:1], attention.first_negative({rope.dim}, {rope.base!r}, {FAR}))
         """,
     )

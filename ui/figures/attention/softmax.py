@@ -28,7 +28,7 @@ def logit_scales(lengths: Array, train_len: int) -> dict[str, Array]:
     factors = np.maximum(lengths / train_len, 1.0)
     return {
         "plain": np.ones(lengths.size),
-        "square": np.array([temperature.factor_scale(float(f)) for f in factors]),
+        "square": np.array([temperature.yarn_logit_scale(float(f)) for f in factors]),
         "logn": temperature.log_length_scale(lengths, train_len),
         "floor": temperature.floor_log_scale(lengths - 1, FLOOR),
     }
@@ -47,7 +47,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
         name: temperature.expected_attention(lengths, scale, signal)
         for name, scale in logit_scales(lengths, train_len).items()
     }
-    drawn = [temperature.attention_over(n, 1.0, signal, DRAWS) for n in CHECKED]
+    drawn = [temperature.sampled_attention(n, 1.0, signal, DRAWS) for n in CHECKED]
     expected = temperature.expected_attention(CHECKED, 1.0, signal)
     off = float(np.max(np.abs(np.array([each.meant for each in drawn]) - expected[1])))
     data = []
@@ -91,7 +91,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
         f"""
         from rope_core.theory import softmax as temperature
         n, trained, signal = {int(lengths[-1])}, {train_len}, {signal!r}
-        for scale in (1.0, temperature.factor_scale(n / trained), temperature.log_length_scale([n], trained)[0]):
+        for scale in (1.0, temperature.yarn_logit_scale(n / trained), temperature.log_length_scale([n], trained)[0]):
             print(scale, temperature.expected_attention([n], scale, signal))
         """,
         wide=True,

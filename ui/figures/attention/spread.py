@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.softmax import drawn_score_ranges, expected_attention, factor_scale
+from rope_core.theory.softmax import drawn_score_ranges, expected_attention, yarn_logit_scale
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, PURPLE
 from ui.film.composite_marks import drag_hint, hidden_past, verdict
@@ -31,7 +31,7 @@ def lengths(train_len: int, own: int | None) -> tuple[int, ...]:
 
 def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
-    squares = np.array([factor_scale(n / train_len) for n in keys])
+    squares = np.array([yarn_logit_scale(n / train_len) for n in keys])
     plain, sharp = (100 * expected_attention(keys, scale, LEAD)[1] for scale in (1.0, squares))
     return squares, plain, sharp
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
-from rope_core.theory.block.choices import Choices, choices_of, usual
+from rope_core.theory.block.choices import BlockChoices, choices_of, usual
 from ui.figures.block.vectors import COLOURS
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
@@ -61,7 +61,7 @@ def row_name(row: Architecture) -> str:
     return f"{row.corrected('name')}, {row.corrected('year')}"
 
 
-def chosen(row: Architecture | None, norm: str, place: str, order: str, unit: str) -> Choices:
+def chosen(row: Architecture | None, norm: str, place: str, order: str, unit: str) -> BlockChoices:
     """Return the row's block (or the table's commonest one) with what the visitor switched."""
     base = (choices_of(row) if row else None) or usual()[0]
     base = base if norm == "row" else replace(base, norm=norm)
@@ -81,7 +81,7 @@ def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> l
     return [*drawn, Box(t("box.attention"), left + GAP, right - GAP, row + 3, GREY)]
 
 
-def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
+def serial(block: BlockChoices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Return the sub-layers below each other, each with its own residual connection."""
     drawn, skips, row = [Box(t("box.input"), LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
@@ -107,7 +107,7 @@ def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     return drawn, skips
 
 
-def parallel(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
+def parallel(block: BlockChoices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Attention and feed-forward beside each other, one residual connection for both."""
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
     drawn = [Box(t("box.input"), LEFT, RIGHT, 0, GREY)]
@@ -160,12 +160,12 @@ def residual(skip: Skip, last: int) -> list[Mark]:
     return arrow(x, [start, start, end, end], GREY)
 
 
-def update(block: Choices) -> str:
+def update(block: BlockChoices) -> str:
     """Return what a layer does with its input x, N a norm, A attention and F the feed-forward, as a formula.
 
-    >>> update(Choices("RMSNorm", "pre", True, "swiglu", True))
+    >>> update(BlockChoices("RMSNorm", "pre", True, "swiglu", True))
     'x ← x + A(N(x)) + F(N(x))'
-    >>> update(Choices("LayerNorm", "post", False, "relu", False))
+    >>> update(BlockChoices("LayerNorm", "post", False, "relu", False))
     'x ← N(x + A(x)),  x ← N(x + F(x))'
     """
     inside = "N(x)" if block.place in ("pre", "double") else "x"
@@ -191,7 +191,7 @@ def feed_forward(unit: str) -> str:
     return f"F(x) = W₂ ({GATES[unit]}(W₁ x) ⊙ W₃ x)" if gated else f"F(x) = W₂ {ACTIVATIONS[unit]}(W₁ x)"
 
 
-def _formulas(block: Choices, t: Words) -> Panel:
+def _formulas(block: BlockChoices, t: Words) -> Panel:
     """Return the formula of each choice, with what it does in a sentence."""
     rows = (
         (update(block), [t(f"effect.{block.place}"), t("effect.parallel" if block.parallel else "effect.serial")]),
@@ -208,7 +208,7 @@ def _formulas(block: Choices, t: Words) -> Panel:
 
 
 @cached_figure
-def layer(title: str, printed: Choices | None, chosen: Choices, t: Words) -> Film:
+def layer(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: Words) -> Film:
     """Return one layer from its input down to its output, beside the formula of each choice.
 
     ``printed``: what the table says, None where it leaves it open.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, stale_logits
+from rope_core.theory.block.demo import length_scheme, mla_absorption_errors, norm_rotation_gaps, stale_logits
 from rope_core.theory.block.logit import mla_cache
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import POWERS, Props, axis, bars, headings, in_panel, line, panels, plot, split
@@ -30,7 +30,7 @@ def residual_bars(names: list[str], values: list[float]) -> Props:
 @cached_figure
 def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) -> Drawing:
     """Draw the difference between norm then RoPE and RoPE then norm, for each kind of norm."""
-    gaps = commuting(rope, position, factor, layout)
+    gaps = norm_rotation_gaps(rope, position, factor, layout)
     figure = plot(
         [residual_bars([t(f"commute.{key}") for key in gaps], list(gaps.values()))],
         height=300,
@@ -45,8 +45,9 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) 
         lambda: {"norm": list(gaps), "difference": list(gaps.values())},
         f"""
         import rope_core as rc
-        from rope_core.theory.block.demo import commuting
-        print(commuting(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), {position}, {factor!r}, "{layout}"))
+        from rope_core.theory.block.demo import norm_rotation_gaps
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        print(norm_rotation_gaps(rope, {position}, {factor!r}, "{layout}"))
         """,
     )
 
@@ -90,7 +91,7 @@ def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
 def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64
-    exact, wrong = latent_attention(rank, position)
+    exact, wrong = mla_absorption_errors(rank, position)
     small, plain = mla_cache(rank, rope_dim, heads, width)
     sizes, columns = [small, plain], split([1, 1], 0.2)
     outside: Props = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
@@ -118,8 +119,8 @@ def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
         lambda: {"case": ["split", "rotated"], "error": [exact, wrong], "cached": sizes},
         f"""
         from rope_core.theory.block.logit import mla_cache
-        from rope_core.theory.block.demo import latent_attention
-        print(latent_attention({rank}, {position}), mla_cache({rank}, {rope_dim}, {heads}, {width}))
+        from rope_core.theory.block.demo import mla_absorption_errors
+        print(mla_absorption_errors({rank}, {position}), mla_cache({rank}, {rope_dim}, {heads}, {width}))
         """,
         wide=True,
     )

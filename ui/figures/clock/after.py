@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.extension import Extension
+from rope_core.theory.extension import SchemeSpectrum
 from ui.figures.clock.schemes import listed, slowdowns
 from ui.figures.drawing import Drawing, cached_figure
 from ui.text.words import Words
 
 
 @cached_figure
-def after(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
+def after(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: Words) -> Drawing:
     """Slow-down of every pair under the newer schemes beside YaRN's; a pair that does not turn has no point."""
     drawn = slowdowns(rope, results, t)
     changed = {e.scheme: int(np.sum(~np.isclose(e.spectrum.slowdown, 1.0))) for e in results}

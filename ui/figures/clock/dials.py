@@ -12,7 +12,7 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.hf.anatomy import REGIONS, regions_of
 from rope_core.rope import Array
-from rope_core.theory.extension import TURN, at_factor, past_training, reach, trained_angles
+from rope_core.theory.extension import TURN, at_factor, extended_length, trained_angles, untrained_angle_reached_mask
 from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
@@ -50,13 +50,13 @@ class Dial:
     @property
     def lengths(self) -> list[int]:
         """Tokens of the text."""
-        return [reach(self.request.rope, factor) for factor in self.factors]
+        return [extended_length(self.request.rope, factor) for factor in self.factors]
 
     @property
     def past(self) -> npt.NDArray[np.bool_]:
         """Which pairs are past what training showed at the text's end, bool (factors, pairs)."""
         rows = zip(self.spectra, self.lengths, strict=True)
-        return np.array([past_training(self.request.rope, s, [length])[0] for s, length in rows])
+        return np.array([untrained_angle_reached_mask(self.request.rope, s, [length])[0] for s, length in rows])
 
     def slow(self, pair: int) -> Array:
         """Return how many times slower a pair, the last for one beyond it, turns by the factor; 1 where it is still."""
@@ -131,11 +131,11 @@ def dials(
         ),
         f"""
         import rope_core as rc
-        from rope_core.theory.extension import past_training
+        from rope_core.theory.extension import untrained_angle_reached_mask
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         for name, params in {[(each.scheme, dict(each.params)) for each in requests]}:
             s = rc.spectrum(rc.Request(rope, name, params))
-            print(name, s.inv_freq[0], past_training(rope, s, {lengths}).sum(axis=1))
+            print(name, s.inv_freq[0], untrained_angle_reached_mask(rope, s, {lengths}).sum(axis=1))
         """,
     )
 

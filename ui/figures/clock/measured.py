@@ -30,7 +30,7 @@ def measured(seen: Seen, trained: int, t: Words) -> Film:
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
     last = {cell.line: cell for cell in view.at(cells, length) if cell.weights == cells[0].weights}
-    lines = {key: view.coarser(last[key].curve, curves.LEAST) for key in (LINEAR, DRAWN, KNOWN)}
+    lines = {key: view.coarsen_curve(last[key].curve, curves.LEAST) for key in (LINEAR, DRAWN, KNOWN)}
     columns = np.arange(EACH, length, EACH)
     true = np.interp(columns, lines[DRAWN].position, lines[DRAWN].value)
     top = 1.1 * max(float(line.value.max()) for line in lines.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.theory.clock import WALL, claims
+from rope_core.theory.clock import WALL, clock_readings
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, dots, hband, line, note, plot, vline
 from ui.film.colours import BLUE, GREEN, GREY, RED
@@ -54,7 +54,7 @@ def signed(value: float) -> str:
 @cached_figure
 def quoted(error: float, t: Words) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
-    rows = claims(error)
+    rows = clock_readings(error)
     names = [t(f"quote.{row.key}", slow=", ".join(f"{s:.4g}" for s in row.slowdown)) for row in rows]
     data, labels, longest = [], [], QUOTED
     for key, colour, values, below in (
@@ -97,8 +97,8 @@ def quoted(error: float, t: Words) -> Drawing:
             | {"once_round_minus_129600_s": list(residuals.values())}
         ),
         f"""
-        from rope_core.theory.clock import claims
-        for claim in claims({error!r}):
+        from rope_core.theory.clock import clock_readings
+        for claim in clock_readings({error!r}):
             print(claim.key, claim.slowdown, claim.once_round - 129_600, claim.repeats_after)
         """,
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import rope_core as rc
-from rope_core.theory.extension import Extension, cell_edges, mean_cos, unseen_pairs
+from rope_core.theory.extension import SchemeSpectrum, mean_cosine_per_bin, position_bin_edges, untrained_pair_count
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, end_names, heatmap, line, note, plot, text_width
 from ui.film.colours import DIVERGING_SCALE, SERIES_COLOURS
@@ -26,12 +26,12 @@ def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda 
 
 
 @cached_figure
-def heatmaps(rope: rc.Rope, results: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
+def heatmaps(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, logarithmic: bool, t: Words) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
-    edges = cell_edges(length, CELLS, logarithmic)
+    edges = position_bin_edges(length, CELLS, logarithmic)
     pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
-    values = [mean_cos(rc.Spectrum.of(each.spectrum.inv_freq[pairs]), edges) for each in results]
-    unseen = {each.scheme: unseen_pairs(rope, each.spectrum, length) for each in results}
+    values = [mean_cosine_per_bin(rc.Spectrum.of(each.spectrum.inv_freq[pairs]), edges) for each in results]
+    unseen = {each.scheme: untrained_pair_count(rope, each.spectrum, length) for each in results}
     columns, rows = edges.size - 1, pairs.size
     across = ACROSS[len(results) > FEW]
     down = -(-len(results) // across)
@@ -74,17 +74,17 @@ def heatmaps(rope: rc.Rope, results: Sequence[Extension], length: int, logarithm
         ),
         f"""
         import rope_core as rc
-        from rope_core.theory.extension import cell_edges, mean_cos
+        from rope_core.theory.extension import position_bin_edges, mean_cosine_per_bin
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        edges = cell_edges({length}, {CELLS}, {logarithmic})
+        edges = position_bin_edges({length}, {CELLS}, {logarithmic})
         for name, params, seq_len in {recipe_requests(results)}:
-            print(name, mean_cos(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
+            print(name, mean_cosine_per_bin(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
         """,
         wide=True,
     )
 
 
-def recipe_requests(results: Sequence[Extension]) -> list[tuple[str, dict[str, object], int | None]]:
+def recipe_requests(results: Sequence[SchemeSpectrum]) -> list[tuple[str, dict[str, object], int | None]]:
     """Return what the recipes ask of each scheme, ready to be written as Python."""
     return [(each.scheme, dict(each.request.params), each.request.seq_len) for each in results]
 
@@ -138,7 +138,7 @@ def brief(position: int) -> str:
 
 
 @cached_figure
-def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
+def slowdowns(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: Words) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
     index = np.arange(rope.pairs)
     curves = [np.where(np.isfinite(s), s, np.nan) for s in (each.spectrum.slowdown for each in results)]
@@ -200,14 +200,14 @@ def label_factor(factor: float) -> str:
     return f"  a = {factor:.3g}" if factor != 1.0 else ""
 
 
-def summary(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) -> str:
+def summary(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, t: Words) -> str:
     """Return the schemes' numbers as a Markdown table."""
     columns = {
         "scheme": [t(f"scheme.{each.scheme}") for each in results],
         "first": [f"{each.spectrum.slowdown[0]:.4g}" for each in results],
         "last": [f"{each.spectrum.slowdown[-1]:.4g}" for each in results],
         "kept": [str(int(np.sum(np.isclose(each.spectrum.slowdown, 1.0)))) for each in results],
-        "unseen_pairs": [str(unseen_pairs(rope, each.spectrum, length)) for each in results],
+        "unseen_pairs": [str(untrained_pair_count(rope, each.spectrum, length)) for each in results],
         "attention": [f"{each.spectrum.attention_factor:.3g}" for each in results],
         "logits": [f"{each.spectrum.attention_factor**2:.3g}" for each in results],
     }

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
-from rope_core.theory.extension import TURN, at_unseen_angle, slow_hand, trained_angles
+from rope_core.theory.extension import TURN, first_pair_under_fifth_turn, trained_angles, untrained_angle_mask
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hint, verdict
@@ -39,12 +39,12 @@ class Way:
     """
 
     def __init__(self, rope: rc.Rope, scheme: str, spans: Sequence[float]) -> None:
-        pair = slow_hand(rope)
+        pair = first_pair_under_fifth_turn(rope)
         lengths = [round(span * rope.train_len) for span in spans]
         spectra = [_spectrum(rope, scheme, span) for span in spans]
         self.slow = np.array([s.inv_freq[pair] * length for s, length in zip(spectra, lengths, strict=True)])
         rows = zip(spectra, lengths, strict=True)
-        self.unseen = np.array([at_unseen_angle(rope, s, [length])[0, pair] for s, length in rows])
+        self.unseen = np.array([untrained_angle_mask(rope, s, [length])[0, pair] for s, length in rows])
         self.step = np.array([s.inv_freq[0] for s in spectra])
         self.closer = self.step < rope.theta[0] * (1 - NEAR)
 
@@ -80,7 +80,7 @@ def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
 def panels(rope: rc.Rope, far: Control, t: Words) -> tuple[Panel, ...]:
     """Return the two hands' names and a column for each way; on a narrow screen a row for each way."""
     ways = {scheme: Way(rope, scheme, far.stops) for scheme in WAYS}
-    trained = float(trained_angles(rope)[slow_hand(rope)])
+    trained = float(trained_angles(rope)[first_pair_under_fifth_turn(rope)])
     columns = [_way(rope, far, scheme, way, trained, t, wide=True) for scheme, way in ways.items()]
     rows = [_way(rope, far, scheme, way, trained, t, wide=False) for scheme, way in ways.items()]
     return (_names(t), *columns, *rows)

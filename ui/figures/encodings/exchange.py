@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings.compare import outputs, weights
+from rope_core.theory.encodings.compare import outputs, random_encoding_weights
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings import moved as moving
 from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
@@ -36,7 +36,7 @@ class Handed:
     """What attention hands to the reader in both orders, (2, 16), by encoding, and how many numbers differ."""
 
     def __init__(self, base: float) -> None:
-        head = weights(DIM, base)
+        head = random_encoding_weights(DIM, base)
         other = list(WORDS)
         other[FIRST], other[LAST] = other[LAST], other[FIRST]
         self.numbers = {
@@ -76,8 +76,8 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
             for k, which in enumerate(("this order", "exchanged"))
         },
         f"""
-        from rope_core.theory.encodings.compare import outputs, weights
-        head = weights({DIM}, {base!r})
+        from rope_core.theory.encodings.compare import outputs, random_encoding_weights
+        head = random_encoding_weights({DIM}, {base!r})
         this, exchanged = "the cat sat on the mat".split(), "the mat sat on the cat".split()
         for name in {tuple(ENCODED)}:
             a, b = (outputs(name, words, head)[{READER}] for words in (this, exchanged))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rope_core.theory.encodings.compare import relative_residual, score_matrix, weights
+from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights, relative_residual
 from ui.figures.drawing import Drawing, cached_figure, grid
 from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, line, plot
 from ui.film.colours import BLUE, DIVERGING_SCALE, LINE, ORANGE
@@ -38,7 +38,7 @@ def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
 def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     """Logits of one repeated word at positions from ``shift`` on, over (m, n)."""
     where = np.arange(shift, shift + POSITIONS)
-    matrix = score_matrix(name, where, weights(WIDTH, base))
+    matrix = position_only_logits(name, where, random_encoding_weights(WIDTH, base))
     limit = float(np.abs(matrix).max()) or 1.0
     look = {"zmid": 0, "zmin": -127, "zmax": 127, "colorbar": byte_bar(limit)}
     figure = plot(
@@ -60,8 +60,9 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
         lambda: grid(where, where, matrix, ("n", "m", "score")),
         f"""
         import numpy as np
-        from rope_core.theory.encodings.compare import score_matrix, weights
-        print(score_matrix({name!r}, np.arange({shift}, {shift + POSITIONS}), weights({WIDTH}, {base!r})))
+        from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
+        head = random_encoding_weights({WIDTH}, {base!r})
+        print(position_only_logits({name!r}, np.arange({shift}, {shift + POSITIONS}), head))
         """,
     )
 
@@ -70,7 +71,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
 def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
     """Draw the same logits over m - n for three queries, and how far they are from a function of m - n."""
     where = np.arange(shift, shift + POSITIONS)
-    matrix = score_matrix(name, where, weights(WIDTH, base))
+    matrix = position_only_logits(name, where, random_encoding_weights(WIDTH, base))
     residual = relative_residual(matrix, where)
     flat = float(np.ptp(matrix)) <= RELATIVE * float(np.abs(matrix).max())
     key = "scores_flat" if flat else "scores_relative" if residual <= RELATIVE else "scores_absolute"
@@ -91,9 +92,9 @@ def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
         lambda: {"n": where} | {f"m={shift + row}": matrix[row] for row in (6, 20, 34)},
         f"""
         import numpy as np
-        from rope_core.theory.encodings.compare import relative_residual, score_matrix, weights
+        from rope_core.theory.encodings.compare import relative_residual, position_only_logits, random_encoding_weights
         where = np.arange({shift}, {shift + POSITIONS})
-        scores = score_matrix({name!r}, where, weights({WIDTH}, {base!r}))
+        scores = position_only_logits({name!r}, where, random_encoding_weights({WIDTH}, {base!r}))
         print(relative_residual(scores, where))
         """,
     )

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rope_core.theory.encodings.compare import pooled, weights
+from rope_core.theory.encodings.compare import mean_attention_output, random_encoding_weights
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.scores import WIDTH, Sentences
 from ui.film import marks
@@ -67,8 +67,8 @@ def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Fil
         play_seconds=4.0,
     )
     read = [[first[k] for k in way[each]] for each in at]
-    head = weights(WIDTH, base)
-    out = {name: np.array([pooled(name, order, head, causal) for order in read]) for name in ENCODED}
+    head = random_encoding_weights(WIDTH, base)
+    out = {name: np.array([mean_attention_output(name, order, head, causal) for order in read]) for name in ENCODED}
     change = {
         name: 100 * np.linalg.norm(each - each[0], axis=1) / np.linalg.norm(each[0]) for name, each in out.items()
     }
@@ -86,10 +86,10 @@ def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Fil
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
         f"""
-        from rope_core.theory.encodings.compare import pooled, weights
-        head = weights({WIDTH}, {base!r})
+        from rope_core.theory.encodings.compare import mean_attention_output, random_encoding_weights
+        head = random_encoding_weights({WIDTH}, {base!r})
         for name in {tuple(ENCODED)}:
-            before, after = (pooled(name, each, head, {causal}) for each in ({first!r}, {second!r}))
+            before, after = (mean_attention_output(name, each, head, {causal}) for each in ({first!r}, {second!r}))
             print(name, abs(after - before).max())
         """,
     )

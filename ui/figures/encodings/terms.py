@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.encodings.additive import cos_sin_vectors, cross_terms, hessian_term, random_hessian, sinusoidal
-from rope_core.theory.encodings.compare import relative_residual, weights, words
+from rope_core.theory.encodings.compare import random_encoding_weights, relative_residual, words
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.moved import DIM, WORDS
 from ui.figures.plot import as_bytes
@@ -27,7 +27,7 @@ STRENGTHS = tuple(round(0.05 * k, 2) for k in range(9))
 
 def terms_of(base: float, shift: int) -> dict[str, Array]:
     """Return the four terms of the scores of the sentence moved by ``shift``, float64 (6, 6), rows the query."""
-    head = weights(DIM, base)
+    head = random_encoding_weights(DIM, base)
     vectors = sinusoidal(np.arange(len(WORDS)) + shift, DIM, base)
     return cross_terms(words(WORDS, DIM), vectors, head.q / np.sqrt(DIM), head.k)
 
@@ -52,8 +52,8 @@ def crossing(base: float, moved: tuple[int, ...], t: Words) -> Film:
         f"""
         import numpy as np
         from rope_core.theory.encodings.additive import cross_terms, sinusoidal
-        from rope_core.theory.encodings.compare import weights, words
-        head, x = weights({DIM}, {base!r}), words({WORDS!r}, {DIM})
+        from rope_core.theory.encodings.compare import random_encoding_weights, words
+        head, x = random_encoding_weights({DIM}, {base!r}), words({WORDS!r}, {DIM})
         for shift in {moved!r}:
             terms = cross_terms(x, sinusoidal(np.arange(6) + shift, {DIM}, {base!r}), head.q / {DIM**0.5}, head.k)
             print(shift, {{name: float(np.abs(each).max()) for name, each in terms.items()}})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rope_core.lab import view
-from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, Beside, beside_window
+from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, WindowComparison, beside_window
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import PLAIN_LOG, code, intervals, numbers
 from ui.figures.extrapolation.words import factor, name, times, with_interval
@@ -104,7 +104,7 @@ def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     )
 
 
-def among(newer: Sequence[Beside], t: Words, wanted: Callable[[Beside], bool]) -> str:
+def among(newer: Sequence[WindowComparison], t: Words, wanted: Callable[[WindowComparison], bool]) -> str:
     """Return the lines of which something holds, each with its ratio; a word for none where there is none."""
     named = [f"{name(each.key, t)} {factor(each.over_window)}" for each in newer if wanted(each)]
     return t("comma").join(named) or t("after_none")

@@ -12,7 +12,7 @@ import numpy as np
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell
+from rope_core.lab.view import SweepCell
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Table
 from ui.figures.extrapolation.words import factor, in_order, name, ranked, times, with_interval
@@ -67,7 +67,7 @@ def faint(shade: str) -> str:
     return f"rgba({red},{green},{blue},0.18)"
 
 
-def columns(results: Sequence[Cell]) -> Table:
+def columns(results: Sequence[SweepCell]) -> Table:
     """Every curve as named columns."""
     return {
         "weights": [each.weights for each in results for _ in each.curve.position],
@@ -80,7 +80,7 @@ def columns(results: Sequence[Cell]) -> Table:
     }
 
 
-def numbers(results: Sequence[Cell]) -> Table:
+def numbers(results: Sequence[SweepCell]) -> Table:
     """Every cell's two perplexities as named columns."""
     table: dict[str, list[object]] = {
         "weights": [each.weights for each in results],
@@ -95,7 +95,7 @@ def numbers(results: Sequence[Cell]) -> Table:
 
 
 def curves_plot(
-    results: Sequence[Cell],
+    results: Sequence[SweepCell],
     labels: Sequence[str],
     shades: Sequence[str],
     strong: Sequence[bool],
@@ -176,7 +176,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     results = view.at(cells, length)
     places = view.order(results)
     best, plain_line = places[0].cell.line, lines()[0].key
-    drawn = [replace(each.cell, curve=view.coarser(each.cell.curve, LEAST)) for each in reversed(places)]
+    drawn = [replace(each.cell, curve=view.coarsen_curve(each.cell.curve, LEAST)) for each in reversed(places)]
     strong = [each.line in (best, plain_line) for each in drawn]
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
     names, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]
@@ -194,7 +194,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     )
 
 
-def order_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
+def order_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
     """Return the order of cells of one length on their last quarter, as one sentence."""
     places = view.order(results)
     best, worst = places[0].cell, places[-1].cell
@@ -211,7 +211,7 @@ def order_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
     )
 
 
-def near_sentence(cells: Sequence[Cell], trained: int, t: Words) -> str:
+def near_sentence(cells: Sequence[SweepCell], trained: int, t: Words) -> str:
     """Who reads best at the shortest length past the trained one, where that is not the longest; else nothing."""
     past = [length for length in view.lengths(cells) if length > trained]
     if len(past) < 2 or not view.at(cells, past[0]):
@@ -281,7 +281,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     )
 
 
-def at_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
+def at_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
     """Return who reads best at a length, who is level with it, and who is the first that can."""
     places = view.order(results)
     best = places[0]
@@ -311,7 +311,7 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
     results = view.at(cells, length)
-    across = list(reversed(view.over_seeds(results)))
+    across = list(reversed(view.results_over_seeds(results)))
     models = list(dict.fromkeys(each.weights for each in results))
     data = []
     for place, model in enumerate(models):
@@ -345,7 +345,7 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
         code(
             seen,
             f"found = view.at(view.cells(results), {length})",
-            "for each in view.over_seeds(found): print(each.line, each.spread)",
+            "for each in view.results_over_seeds(found): print(each.line, each.spread)",
             "print(view.orders(found))",
         ),
     )

@@ -32,7 +32,7 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     length = results[0].length
     finding = t("stale_finding.going", length=f"{length:,}", values=values)
     if {"stale", "recomputed"} <= by_name.keys():
-        ratio = view.ratio(by_name["stale"], by_name["recomputed"])
+        ratio = view.last_quarter_ratio(by_name["stale"], by_name["recomputed"])
         kind = "worse" if ratio.sure and ratio.low > 1 else "better" if ratio.sure and ratio.high < 1 else "same"
         finding = t(
             f"stale_finding.{kind}",
@@ -57,7 +57,7 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     )
 
 
-def _by_value(pair: tuple[str, view.Cell]) -> float:
+def _by_value(pair: tuple[str, view.SweepCell]) -> float:
     return pair[1].last.value
 
 

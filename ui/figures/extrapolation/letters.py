@@ -41,7 +41,7 @@ class Text:
 def read(sweep: Seen, read_bytes: Seen) -> Text:
     """Return the recorded document, with the curves of the lines at its length."""
     document, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
-    curves = {cell.line: view.coarser(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
+    curves = {cell.line: view.coarsen_curve(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
     return Text(
         document["text"],
         document["path"],

@@ -11,7 +11,7 @@ from rope_core.lab import cards, experiments, view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell
+from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import (
     TURNS,
@@ -30,7 +30,7 @@ from ui.work.extrapolated import Seen
 
 def encoding_of(weights: str) -> str:
     """Return a model's encoding, from the index; its name's first word where the index lacks it."""
-    known = cards.stored().get(weights)
+    known = cards.weights_cards().get(weights)
     return known.encoding if known else weights.rsplit("-", 1)[0]
 
 
@@ -40,7 +40,7 @@ def encoding_name(weights: str, t: Words) -> str:
     return t(key) if t.has(key) else encoding_of(weights)
 
 
-def read_by(results: Sequence[Cell]) -> list[Cell]:
+def read_by(results: Sequence[SweepCell]) -> list[SweepCell]:
     """One cell per model: where positions were stretched, the unscaled line."""
     plain = lines()[0].key
     return [each for each in results if each.line == plain]
@@ -64,7 +64,7 @@ def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
     strong = [encoding_of(each.weights) == "rope" for each in drawn]
     data, notes = [], []
     for weights, cell in ended.items():
-        curve = view.coarser(cell.curve, length / 32)
+        curve = view.coarsen_curve(cell.curve, length / 32)
         shade = TURNS[::-1][known.index(weights) % len(TURNS)]
         label = t("ends_here", name=encoding_name(weights, t), length=f"{cell.length:,}")
         cross = {"size": [0] * curve.position.size + [16], "symbol": "x", "opacity": 1}
@@ -96,30 +96,30 @@ def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
     )
 
 
-def _length(cell: Cell) -> int:
+def _length(cell: SweepCell) -> int:
     return cell.length
 
 
-def _has_number(cells: Sequence[Cell], weights: str) -> bool:
+def _has_number(cells: Sequence[SweepCell], weights: str) -> bool:
     return any(each.weights == weights and not each.undefined for each in cells)
 
 
 def tuned_line(weights: str) -> str | None:
     """Return the ladder's line under which weights were fine-tuned; None for weights that were not."""
-    known = cards.stored().get(weights)
+    known = cards.weights_cards().get(weights)
     if known is None or not known.recipe.start:
         return None
     return next((each.key for each in lines() if each.scheme == known.recipe.scheme and each.times == 1.0), None)
 
 
-def pairs(results: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+def pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
     """Cells before and after a fine-tune, both read under the line of the fine-tune."""
     tuned = []
     for after in results:
         key = tuned_line(after.weights)
         if key is None or after.line != key:
             continue
-        start = cards.named(after.weights).recipe.start
+        start = cards.get_weights_card(after.weights).recipe.start
         tuned += [(each, after) for each in results if each.weights == start and each.line == key]
     return tuned
 
@@ -142,8 +142,8 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
             line=name(before.line, t),
             before=with_interval(before.last),
             after=with_interval(later.last),
-            ratio=factor(view.ratio(later, before)),
-            steps=cards.named(later.weights).recipe.steps,
+            ratio=factor(view.last_quarter_ratio(later, before)),
+            steps=cards.get_weights_card(later.weights).recipe.steps,
         )
         for before, later in results
     ]
@@ -212,7 +212,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
     )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     named = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
-    trials = experiments.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
+    trials = experiments.line_recall(seen.results, next(iter(grids)), lengths[-1], counted)[1]
     return Drawing(
         "passkey",
         figure,
@@ -233,7 +233,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
 
 def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words) -> str:
     """Which line finds most of the hidden numbers at a length, which the fewest, and what the sliding window finds."""
-    scores = {key: experiments.recalled(seen.results, key, length, counted)[0] for key in keys}
+    scores = {key: experiments.line_recall(seen.results, key, length, counted)[0] for key in keys}
     best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
     sentence = t(
         "passkey_one",
@@ -259,7 +259,7 @@ def percent(share: Estimate) -> str:
     return f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
 
 
-def passkey_table(grids: Mapping[str, experiments.Grid]) -> dict[str, list[object]]:
+def passkey_table(grids: Mapping[str, experiments.RetrievalGrid]) -> dict[str, list[object]]:
     """Return retrieval as named columns."""
     rows = [
         (key, length, depth, grid.right[i, j], grid.low[i, j], grid.high[i, j])

@@ -12,7 +12,7 @@ import rope_core as rc
 from rope_core.lab.lines import line, lines, window_start
 from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
-from rope_core.theory.extension import TURN, at_unseen_angle, trained_angles
+from rope_core.theory.extension import TURN, trained_angles, untrained_angle_mask
 from ui.figures.extrapolation.curves import TICKS, colour
 from ui.film import marks
 from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
@@ -78,7 +78,7 @@ class Past:
     def unseen(self, key: str) -> list[bool]:
         """Return whether training never showed that angle."""
         distances = (np.array(self.at) - self.starts(key)).tolist()
-        unseen: list[bool] = at_unseen_angle(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
+        unseen: list[bool] = untrained_angle_mask(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
         return unseen
 
     def heights(self, key: str) -> Array:

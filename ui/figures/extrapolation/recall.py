@@ -5,7 +5,7 @@ from __future__ import annotations
 from rope_core.lab import cards, view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line
-from rope_core.lab.view import Cell
+from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, colour, columns, curves_plot
 from ui.figures.extrapolation.words import name, ranked, times, with_interval
@@ -17,7 +17,7 @@ from ui.work.extrapolated import Seen
 def recall(seen: Seen, trained: int, t: Words) -> Drawing:
     """Perplexity of the second copy against its distance from the first."""
 
-    def label(cell: Cell) -> str:
+    def label(cell: SweepCell) -> str:
         kind = trained_for(cell.weights)
         return t(kind, line=name(cell.line, t)) if kind else name(cell.line, t)
 
@@ -61,13 +61,13 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
 
 def trained_for(weights: str) -> str:
     """Return the label of weights that went on from copying ones, or never learned to copy; "" for all others."""
-    known = cards.stored()
+    known = cards.weights_cards()
     if weights not in known or known[weights].task != "copy":
         return "text_only" if weights in known else ""
     return "after_tuning" if (first := known.get(known[weights].recipe.start)) and first.task == "copy" else ""
 
 
-def near(window: Cell, t: Words) -> str:
+def near(window: SweepCell, t: Words) -> str:
     """Return what the sliding window reads at the least distance and at the greatest."""
     curve = window.curve
     ends = [Estimate(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rope_core.lab import view
-from rope_core.lab.view import Cell
+from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import LEAST, colour, columns, curves_plot
 from ui.figures.extrapolation.words import name, ranked, times, with_interval
@@ -23,7 +23,7 @@ def curves(report: Reported, t: Words) -> Drawing:
     cells = view.cells(report.perplexity)
     length = max(view.lengths(cells))
     places = view.order(view.at(cells, length))
-    drawn = [replace(each.cell, curve=view.coarser(each.cell.curve, LEAST)) for each in reversed(places)]
+    drawn = [replace(each.cell, curve=view.coarsen_curve(each.cell.curve, LEAST)) for each in reversed(places)]
     best = places[0].cell
     finding = t(
         "report_finding",
@@ -68,7 +68,7 @@ def copies(report: Reported, t: Words) -> Drawing:
     return Drawing("reported_copies", _plot(drawn, best, report, across, t), finding, lambda: columns(drawn), code)
 
 
-def _plot(drawn: Sequence[Cell], best: Cell, report: Reported, across: Props, t: Words) -> Figure:
+def _plot(drawn: Sequence[SweepCell], best: SweepCell, report: Reported, across: Props, t: Words) -> Figure:
     """Return the lab's curves with the report's unit on both axes; the best line is thick and banded."""
     strong = [each.line == best.line for each in drawn]
     labels, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]

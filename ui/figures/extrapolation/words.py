@@ -9,7 +9,7 @@ from importlib.metadata import version
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell, Place, Seeds
+from rope_core.lab.view import RankedCell, Seeds, SweepCell
 from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.extrapolated import GOING, Request, Seen
@@ -66,7 +66,7 @@ def times(length: int, trained: int) -> str:
     return f"{length / trained:g}"
 
 
-def ranked(places: Sequence[Place], t: Words, label: Callable[[Cell], str] | None = None) -> str:
+def ranked(places: Sequence[RankedCell], t: Words, label: Callable[[SweepCell], str] | None = None) -> str:
     """Return an order as one phrase: best first, with the paired ratio to the place before wherever it is settled.
 
     ``label``: a cell's name; its line's where left out.
@@ -85,7 +85,7 @@ def in_order(across: Sequence[Seeds], t: Words) -> str:
     return t("before").join(" = ".join(name(each.line, t) for each in group) for _, group in same)
 
 
-def ladder(results: Sequence[Cell], share: str, t: Words) -> dict[str, list[str]]:
+def ladder(results: Sequence[SweepCell], share: str, t: Words) -> dict[str, list[str]]:
     """Length by line: perplexity with its interval, over the window or its last quarter; the lowest is marked."""
     keys = [each.key for each in lines() if any(c.line == each.key for c in results)]
     table = {t("column.line"): [name(key, t) for key in keys]}

@@ -47,7 +47,7 @@ SCALE_ENDS = 0.0, 9.0
 
 def never(rope: rc.Rope) -> int:
     """Return how many pairs make no full turn in the trained length."""
-    return int(frequency_demo.incomplete(rope).sum())
+    return int(frequency_demo.incomplete_pair_mask(rope).sum())
 
 
 def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: Words) -> list[str | TextTrack]:

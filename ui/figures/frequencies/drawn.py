@@ -19,7 +19,7 @@ LOW, HIGH, EACH = 2, 8, 2
 def unfinished(dim: int, train_len: int, t: Words) -> Film:
     """Return a place to draw the number of pairs that never finish a turn, over the base, and the true curve."""
     x = np.linspace(LOW, HIGH, 40 * (HIGH - LOW) + 1)
-    counts = np.array([frequency_demo.incomplete(rc.Rope(dim, 10.0**power, train_len)).sum() for power in x])
+    counts = np.array([frequency_demo.incomplete_pair_mask(rc.Rope(dim, 10.0**power, train_len)).sum() for power in x])
     pairs = dim // 2
     step = 40 // EACH
     columns = {short(float(f"{10**power:.2g}")): float(power) for power in x[::step]}
@@ -42,7 +42,7 @@ def unfinished(dim: int, train_len: int, t: Words) -> Film:
         import rope_core as rc
         from rope_core.theory import frequency_demo
         for base in (100.0, 10_000.0, 1_000_000.0):
-            print(base, int(frequency_demo.incomplete(rc.Rope({dim}, base, {train_len})).sum()))
+            print(base, int(frequency_demo.incomplete_pair_mask(rc.Rope({dim}, base, {train_len})).sum()))
         """,
         digits=0,
     )

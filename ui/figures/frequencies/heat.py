@@ -63,8 +63,9 @@ def heat(rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], length
         from rope_core.theory import frequency_demo
         for base in {(rope.base, *bases)!r}:
             rope = rc.Rope({rope.dim}, base, {rope.train_len})
-            print(base, rope.wavelength[-1], int(frequency_demo.incomplete(rope).sum()), "of", rope.pairs)
+            print(base, rope.wavelength[-1], int(frequency_demo.incomplete_pair_mask(rope).sum()), "of", rope.pairs)
         for length in {lengths!r}:
-            print(length, [int(frequency_demo.incomplete(rc.Rope(128, base, length)).sum()) for base in (1e4, 1e6)])
+            masks = [frequency_demo.incomplete_pair_mask(rc.Rope(128, base, length)) for base in (1e4, 1e6)]
+            print(length, [int(mask.sum()) for mask in masks])
         """,
     )

@@ -22,8 +22,8 @@ def read(value: float) -> str:
 @cached_figure
 def repeats(rope: rc.Rope, t: Words) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
-    span = min(rope.train_len, frequency_demo.reach(rope.dim))
-    alike = frequency_demo.similarity(rope, span)
+    span = min(rope.train_len, frequency_demo.similarity_curve_length(rope.dim))
+    alike = frequency_demo.mean_cosine_by_distance(rope, span)
     closest = frequency_demo.closest_return(alike)
     shown = np.unique(np.geomspace(1, span, 600).astype(int)) - 1
     near = shown[shown < NEAR]
@@ -51,6 +51,6 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
-        print(frequency_demo.similarity(rc.Rope({rope.dim}, {rope.base!r}), {span}))
+        print(frequency_demo.mean_cosine_by_distance(rc.Rope({rope.dim}, {rope.base!r}), {span}))
         """,
     )

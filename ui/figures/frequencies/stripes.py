@@ -42,7 +42,7 @@ class Map:
         self.which = np.minimum(np.array(at_pair.stops, dtype=int), rope.pairs - 1)
         self.cells, contrast = frequency_demo.stripes(rope, self.end, COLUMNS)
         self.faint = contrast < FAINT
-        self.unfinished = frequency_demo.incomplete(rope)
+        self.unfinished = frequency_demo.incomplete_pair_mask(rope)
         self.never = int(self.unfinished.sum())
 
     def top(self, pair: npt.ArrayLike) -> Array:

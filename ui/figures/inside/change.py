@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rope_core.lab import inside
-from rope_core.lab.inside import Positions, Reading
+from rope_core.lab.inside import ForwardTrace, TracePositions
 from rope_core.rope import Array
 from ui.figures.drawing import Film
 from ui.figures.inside import stopping
@@ -33,23 +33,28 @@ TALL = 105
 """The height of what shows one head, and of what shows all, in px."""
 
 
-def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) -> Film:
+def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Words) -> Film:
     """Return a head with its fast and slow pairs stopped, then one's own text, all heads and the next byte."""
     shape = inside.load(name).shape
     pairs = shape.rope.pairs
     letters = [shown(byte) for byte in text]
     query = along(t, "query", letters, first_beat=2, last_beat=2)
     count = field_control(t, "still", range(pairs + 1), play_seconds=8.0)
-    before = inside.reading(name, text, Positions())
-    settings = [replace(positions, still=inside.stilled(kind, int(stop), pairs)) for stop in count.stops]
-    after = [inside.reading(name, text, each) for each in settings]
-    moved = np.stack([inside.moved(before, each) for each in after])
+    before = inside.cached_trace(name, text, TracePositions())
+    settings = [
+        replace(positions, still=inside.fastest_or_slowest_pairs(kind, int(stop), pairs)) for stop in count.stops
+    ]
+    after = [inside.cached_trace(name, text, each) for each in settings]
+    moved = np.stack([inside.attention_change(before, each) for each in after])
     chances = np.stack([each.following() for each in after])
-    slowest = [replace(positions, still=inside.stilled(inside.KINDS[1], int(stop), pairs)) for stop in count.stops]
-    spared = [inside.reading(name, text, each).following() for each in slowest]
-    back = inside.one_back(before)
+    slowest = [
+        replace(positions, still=inside.fastest_or_slowest_pairs(inside.KINDS[1], int(stop), pairs))
+        for stop in count.stops
+    ]
+    spared = [inside.cached_trace(name, text, each).following() for each in slowest]
+    back = inside.previous_byte_attention(before)
     layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
-    likely = inside.likeliest([before.following(), *chances], NEXT)
+    likely = inside.likeliest_bytes([before.following(), *chances], NEXT)
     best = likely[int(np.argmax(before.following()[likely]))]
     first = stopping.stopped(name)
     findings = (
@@ -95,12 +100,14 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
         f"""
         from rope_core.lab import inside
         for kind in inside.KINDS:
-            stopped = inside.Positions(still=inside.stilled(kind, 3, {pairs}))
-            reading = inside.reading({name!r}, {stopping.TEXT!r}, stopped)
-            print(kind, reading.attention[{first.layer}, {first.head}, {stopping.CHOSEN}], inside.one_back(reading))
-        before = inside.reading({name!r}, {text!r}, inside.Positions())
-        after = inside.reading({name!r}, {text!r}, inside.{settings[-1]!r})
-        print(inside.one_back(before), inside.moved(before, after), after.following().argmax())
+            stopped = inside.TracePositions(still=inside.fastest_or_slowest_pairs(kind, 3, {pairs}))
+            reading = inside.cached_trace({name!r}, {stopping.TEXT!r}, stopped)
+            print(kind, reading.attention[{first.layer}, {first.head}, {stopping.CHOSEN}])
+            print(inside.previous_byte_attention(reading))
+        before = inside.cached_trace({name!r}, {text!r}, inside.TracePositions())
+        after = inside.cached_trace({name!r}, {text!r}, inside.{settings[-1]!r})
+        print(inside.previous_byte_attention(before), inside.attention_change(before, after))
+        print(after.following().argmax())
         """,
     )
 
@@ -145,7 +152,7 @@ def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, 
 
 
 def _look(
-    query: Control, count: Control, after: list[Reading], layer: int, head: int, letters: list[str], t: Words
+    query: Control, count: Control, after: list[ForwardTrace], layer: int, head: int, letters: list[str], t: Words
 ) -> Panel:
     """Return the text, the byte that looks, and how much of its attention each byte gets."""
     here = np.arange(len(query.stops), dtype=float)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.lab import inside
-from rope_core.lab.inside import Positions
+from rope_core.lab.inside import TracePositions
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import axis, bars, dots, plot
 from ui.film import marks
@@ -49,20 +49,20 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 or share in (0, 1) else f"{100 * share:.1f}"
 
 
-def recipe(name: str, text: bytes, positions: Positions) -> str:
+def recipe(name: str, text: bytes, positions: TracePositions) -> str:
     """Return the lines that read the text again."""
     return f"""
         from rope_core.lab import inside
-        reading = inside.reading({name!r}, {text!r}, inside.{positions!r})"""
+        reading = inside.cached_trace({name!r}, {text!r}, inside.{positions!r})"""
 
 
-def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t: Words) -> Film:
+def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: Words) -> Film:
     """Return where each query of a head looks, and each score's part by content and by position; drag the query.
 
     ``layer`` and ``head`` are counted from 1.
     """
     layer, head = layer - 1, head - 1
-    reading = inside.reading(name, text, positions)
+    reading = inside.cached_trace(name, text, positions)
     length = len(text)
     letters = [shown(byte) for byte in text]
     query = along(t, "query", letters)
@@ -131,14 +131,14 @@ def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t
     )
 
 
-def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, query: int, t: Words) -> Film:
+def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: int, query: int, t: Words) -> Film:
     """Return each pair's share of one query's score of a key, without and with rotation; drag the key.
 
     ``layer`` and ``head`` are counted from 1.
     """
     layer, head = layer - 1, head - 1
     query = min(query, len(text) - 1)
-    reading = inside.reading(name, text, positions)
+    reading = inside.cached_trace(name, text, positions)
     letters = [shown(byte) for byte in text[: query + 1]]
     key = along(t, "key", letters)
     # The first byte has one key, itself, and a control has two stops.
@@ -203,9 +203,9 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     )
 
 
-def sizes(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
+def sizes(name: str, text: bytes, positions: TracePositions, t: Words) -> Drawing:
     """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
-    largest = inside.reading(name, text, positions).largest()
+    largest = inside.cached_trace(name, text, positions).largest()
     rope = inside.load(name).shape.rope
     _, layers, count, pairs = largest.shape
     numbers = np.arange(pairs)

@@ -40,12 +40,14 @@ class Stopped:
         pairs = self.steps.size
         readings = [
             [
-                inside.read(weights, TEXT, inside.Positions(still=inside.stilled(kind, k, pairs)))
+                inside.trace_forward(
+                    weights, TEXT, inside.TracePositions(still=inside.fastest_or_slowest_pairs(kind, k, pairs))
+                )
                 for k in range(pairs + 1)
             ]
             for kind in inside.KINDS
         ]
-        self.back = np.array([[inside.one_back(each) for each in row] for row in readings])
+        self.back = np.array([[inside.previous_byte_attention(each) for each in row] for row in readings])
         whole = self.back[0, 0]
         self.layer, self.head = (int(at) for at in np.unravel_index(whole.argmax(), whole.shape))
         self.weights: Array = np.array(

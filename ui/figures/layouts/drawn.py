@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.challenges import SHAPES
-from rope_core.theory.layout_demo import layout_error
+from rope_core.theory.layout_demo import conversion_scores
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
@@ -23,7 +23,7 @@ def wrong(base: float, t: Words) -> Film:
     The error is the root mean square of the difference, as a percentage of the right scores'.
     """
     distances = np.arange(FARTHEST + 1)
-    error = 100 * layout_error(SHAPES, "none", distances, rc.Rope(SHAPES.head_dim, base).theta).relative
+    error = 100 * conversion_scores(SHAPES, "none", distances, rc.Rope(SHAPES.head_dim, base).theta).relative
     x = np.log2(distances + 1)
     columns = {str(d): float(np.log2(d + 1)) for d in MARKS}
     ticks = tuple((place, text) for text, place in columns.items())
@@ -44,9 +44,9 @@ def wrong(base: float, t: Words) -> Film:
         f"""
         import rope_core as rc
         from rope_core.theory.challenges import SHAPES
-        from rope_core.theory.layout_demo import layout_error
+        from rope_core.theory.layout_demo import conversion_scores
         theta = rc.Rope(SHAPES.head_dim, {base!r}).theta
-        print(100 * layout_error(SHAPES, "none", {MARKS!r}, theta).relative)
+        print(100 * conversion_scores(SHAPES, "none", {MARKS!r}, theta).relative)
         """,
         digits=0,
     )

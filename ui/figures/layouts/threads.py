@@ -37,8 +37,8 @@ class Drawn:
     def __init__(self, rope: rc.Rope) -> None:
         self.theta: Array = rope.theta[rope.pairs * SIXTEENTHS // 16]
         rng = np.random.default_rng(SEED)
-        self.query = layout_demo.two_orders(self.theta, [0, QUERY_POSITION], rng)
-        self.key = layout_demo.two_orders(self.theta, [0, KEY_POSITION], rng)
+        self.query = layout_demo.rotations_in_both_layouts(self.theta, [0, QUERY_POSITION], rng)
+        self.key = layout_demo.rotations_in_both_layouts(self.theta, [0, KEY_POSITION], rng)
 
     def columns(self) -> dict[str, Array]:
         """Return both words' numbers after the turn, for the table."""
@@ -77,8 +77,8 @@ def permutation(rope: rc.Rope, t: Words) -> Film:
         import rope_core as rc
         from rope_core.theory import layout_demo
         theta, rng = {drawn.theta.tolist()!r}, np.random.default_rng({SEED})
-        q = layout_demo.two_orders(theta, [0, {QUERY_POSITION}], rng)
-        k = layout_demo.two_orders(theta, [0, {KEY_POSITION}], rng)
+        q = layout_demo.rotations_in_both_layouts(theta, [0, {QUERY_POSITION}], rng)
+        k = layout_demo.rotations_in_both_layouts(theta, [0, {KEY_POSITION}], rng)
         print(q.order, q.interleaved[0])
         print(q.interleaved[1] @ k.interleaved[1], q.half[1] @ k.half[1], q.mixed[1] @ k.mixed[1])
         P = np.eye(8)[rc.convert(8, "interleaved", "half")]

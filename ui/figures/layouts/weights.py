@@ -9,7 +9,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import challenges, layout_demo
-from rope_core.theory.layout_demo import Shapes
+from rope_core.theory.layout_demo import HeadShapes
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import (
     Props,
@@ -33,7 +33,7 @@ LOOKS = {
 }
 
 
-def possible(shapes: Shapes) -> list[str]:
+def possible(shapes: HeadShapes) -> list[str]:
     """Return the conversions that these shapes let through."""
     return [name for name in layout_demo.CONVERSIONS if name != "query_heads" or layout_demo.query_heads_fit(shapes)]
 
@@ -49,10 +49,10 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
     return f"""
         import rope_core as rc
         from rope_core.theory import challenges, layout_demo
-        shapes = layout_demo.Shapes(head_dim={rope.dim}, kv_heads={kv_heads}, group={group})
+        shapes = layout_demo.HeadShapes(head_dim={rope.dim}, kv_heads={kv_heads}, group={group})
         theta = rc.Rope({rope.dim}, {rope.base!r}).theta
         for conversion in {names!r}:
-            error = layout_demo.layout_error(shapes, conversion, range({DISTANCES}), theta)
+            error = layout_demo.conversion_scores(shapes, conversion, range({DISTANCES}), theta)
             print(conversion, error.largest, error.relative[:4])
         """
 
@@ -60,10 +60,10 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
 @cached_figure
 def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     """Draw the error of all heads' scores over the distance after each conversion."""
-    shapes = Shapes(rope.dim, kv_heads, group)
+    shapes = HeadShapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
     names = possible(shapes)
-    results = {name: layout_demo.layout_error(shapes, name, at, rope.theta).relative for name in names}
+    results = {name: layout_demo.conversion_scores(shapes, name, at, rope.theta).relative for name in names}
     figure = plot(
         [curve(at, (100 * relative).round(2), name, t) for name, relative in results.items()],
         margin={"t": 70},

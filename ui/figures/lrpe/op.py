@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.lrpe import explain
-from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
+from rope_core.lrpe.demo import HEADS, TOKENS, LrpeExample, backward_steps
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Table, grid
 from ui.figures.plot import (
@@ -36,9 +36,12 @@ LAYOUT: Props = {
 }
 
 
-def recipe(case: Case, *lines: str) -> str:
+def recipe(case: LrpeExample, *lines: str) -> str:
     """Python lines that begin with the case."""
-    head = ("from rope_core.lrpe import explain, lrpe_rotate", "from rope_core.lrpe.demo import Case, backward_steps")
+    head = (
+        "from rope_core.lrpe import explain, lrpe_rotate",
+        "from rope_core.lrpe.demo import LrpeExample, backward_steps",
+    )
     return "\n".join((*head, f"case = {case!r}", *lines))
 
 
@@ -69,7 +72,7 @@ def shades(top: float) -> dict[str, object]:
     return {"thickness": 14, "tickvals": [-top, 0, top], "ticktext": ["−", "0", "+"], "tickfont": {"size": 18}}
 
 
-def four(case: Case, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: Words) -> Figure:
+def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: Words) -> Figure:
     """Return four linked heatmaps over dimension and position, two by two, the marked token's pair framed in each.
 
     ``maps``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
@@ -95,7 +98,7 @@ def four(case: Case, maps: Sequence[tuple[str, Array, float]], marks: Sequence[i
     return plot(data, height=396, **LAYOUT, showlegend=False, annotations=heads, **panels(axes, columns, rows))
 
 
-def cells(case: Case, **columns: Array) -> Table:
+def cells(case: LrpeExample, **columns: Array) -> Table:
     """Named columns of values (12, D), one row per token and dimension."""
     first, *rest = columns.items()
     table = dict(grid(np.arange(case.width), case.positions, first[1], ("dimension", "position", first[0])))
@@ -107,7 +110,7 @@ def apart(value: float) -> str:
     return powers(f"{value:.1e}") if value else "0"
 
 
-def thetas(case: Case, head: int, t: Words) -> Drawing:
+def thetas(case: LrpeExample, head: int, t: Words) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
     each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
@@ -134,7 +137,7 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
     return Drawing("thetas", figure, sentence, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
 
 
-def decode(case: Case, head: int, t: Words) -> Drawing:
+def decode(case: LrpeExample, head: int, t: Words) -> Drawing:
     """Draw the whole sequence at once above, one token at a time with a growing offset below."""
     strip = explain.decode_strip(case.x, case.theta, **case.options)
     at_once, steps = strip.whole[0, :, head].T, strip.steps[0, :, head].T
@@ -176,7 +179,7 @@ def decode(case: Case, head: int, t: Words) -> Drawing:
     return Drawing("decode", figure, sentence, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
 
 
-def backward(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
+def backward(case: LrpeExample, head: int, token: int, wanted: int, t: Words) -> Drawing:
     """DO, turned by -theta, the activation's derivative, and dX, each beside torch's autograd."""
     results = backward_steps(case)
     grad, turned, factor, dx = (v[0, :, head] for v in (results.grad, results.turned, results.factor, results.dx))
@@ -200,7 +203,7 @@ def backward(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawin
     )
 
 
-def slice_words(case: Case, t: Words) -> str:
+def slice_words(case: LrpeExample, t: Words) -> str:
     """Return what turns of a head, in words."""
     key = "whole_head" if 2 * case.pairs == case.width else "part_of_head"
     return t(key, width=case.width, first=case.front, last=case.width - case.behind - 1)

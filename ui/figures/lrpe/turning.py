@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rope_core.lrpe.demo import TOKENS, Case
+from rope_core.lrpe.demo import TOKENS, LrpeExample
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.lrpe.op import cells, limit, recipe
@@ -36,7 +36,7 @@ def offsets(value: int) -> tuple[int, ...]:
 
 
 @cached_figure
-def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
+def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
     """Return one pair's way through the op, between all numbers of a head before it and after it.
 
     Args:

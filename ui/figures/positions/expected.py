@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.attention import score_curve
-from rope_core.theory.position_demo import cached_reads
+from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film import marks
@@ -25,7 +25,7 @@ def slipped(rope: rc.Rope, t: Words) -> Film:
     """
     dropped = np.arange(REACH + 1)
     s = rc.spectrum(rc.Request(rope))
-    reads = [cached_reads(CACHED, k) for k in dropped.tolist()]
+    reads = [cached_key_distances_by_mode(CACHED, k) for k in dropped.tolist()]
     right, wrong = (score_curve(s, [each[way][-1] for each in reads]) for way in ("moved", "renumbered"))
     columns = dropped[::EACH]
     panel = Panel(
@@ -48,9 +48,9 @@ def slipped(rope: rc.Rope, t: Words) -> Film:
         f"""
         import rope_core as rc
         from rope_core.theory.attention import score_curve
-        from rope_core.theory.position_demo import cached_reads
+        from rope_core.theory.position_demo import cached_key_distances_by_mode
         s = rc.spectrum(rc.Request(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})))
-        reads = [cached_reads({CACHED}, k) for k in range(0, {REACH + 1}, {EACH})]
+        reads = [cached_key_distances_by_mode({CACHED}, k) for k in range(0, {REACH + 1}, {EACH})]
         for way in ("moved", "renumbered"):
             print(way, score_curve(s, [each[way][-1] for each in reads]))
         """,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.position_demo import cached_reads
+from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
@@ -24,7 +24,7 @@ COLOURS = {CAT: KEY_COLOUR, CACHED: QUERY_COLOUR}
 
 def distances(dropped: int) -> tuple[int, int]:
     """Return the distance between the new word and the red one with its key left as stored, and turned back."""
-    reads = cached_reads(CACHED, dropped)
+    reads = cached_key_distances_by_mode(CACHED, dropped)
     return int(reads["renumbered"][CAT - dropped]), int(reads["moved"][CAT - dropped])
 
 

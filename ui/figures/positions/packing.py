@@ -9,8 +9,8 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
-from rope_core.theory.packing import boundaries, packed
-from rope_core.theory.position_demo import last_reads, shares
+from rope_core.theory.packing import cumulative_lengths, packed_positions
+from rope_core.theory.position_demo import attention_by_distance, last_token_distances
 from ui.film import marks
 from ui.film.colours import (
     BLUE,
@@ -34,8 +34,10 @@ LONGEST = PACKED - SHORTEST
 
 def attention(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Array]:
     """Return the last word's attention to every word of the row, texts kept apart and mixed, (cuts, PACKED) each."""
-    apart, mixed = (np.array(way) for way in zip(*(last_reads((at, PACKED - at)) for at in cuts), strict=True))
-    alone, both = (np.array([shares(rope, row) for row in way]) for way in (apart, mixed))
+    apart, mixed = (
+        np.array(way) for way in zip(*(last_token_distances((at, PACKED - at)) for at in cuts), strict=True)
+    )
+    alone, both = (np.array([attention_by_distance(rope, row) for row in way]) for way in (apart, mixed))
     return alone, both
 
 
@@ -54,7 +56,7 @@ def _texts(cuts: Sequence[int], t: Words) -> list[list[str]]:
 
 def _row(cut: Control, cuts: Sequence[int], t: Words) -> Panel:
     """Return the packed words over their positions, and the boundary that is dragged."""
-    ids = np.array([packed(boundaries([at, PACKED - at])) for at in cuts])
+    ids = np.array([packed_positions(cumulative_lengths([at, PACKED - at])) for at in cuts])
     rows, last = _texts(cuts, t), PACKED - 1
     edge = np.array(cuts, dtype=float) - 0.5
     here = NumberTrack((cut,), edge[:, None])

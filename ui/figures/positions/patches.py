@@ -8,7 +8,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.encodings.rotary import AXES, mrope_axes
-from rope_core.theory.packing import Ids
+from rope_core.theory.packing import PositionIds
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
@@ -33,7 +33,7 @@ def types() -> list[int]:
     return [0] * BEFORE + [1] * (HIGH * WIDE) + [0] * BEHIND
 
 
-def positions() -> Ids:
+def positions() -> PositionIds:
     """Return time, height and width of each token, (3, tokens)."""
     return rc.multimodal_positions(CONFIG, types(), image_grid_thw=GRID)
 
@@ -94,7 +94,7 @@ def _triple(numbers: list[int]) -> str:
     return " ".join(map(str, numbers))
 
 
-def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
+def _pairs(patch: Control, ids: PositionIds, t: Words) -> Panel:
     """Return all pairs, coloured by the number that turns them, with that number of the patch."""
     axes, shapes = mrope_axes(SECTIONS), []
     for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rope_core as rc
-from rope_core.theory.position_demo import WAYS, cached_reads, padded_positions
+from rope_core.theory.position_demo import WAYS, cached_key_distances_by_mode, padded_positions
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
 from ui.figures.positions import fillers, moved_keys, packing
@@ -38,7 +38,7 @@ def which(rope: rc.Rope, t: Words) -> Film:
             {f"stored, {k} fillers": padded_positions(fillers.STORED, k)[0] for k in range(fillers.MOST + 1)}
             | {f"other text, first of {k}": packing.attention(rope, [k])[1][0, :k].sum() for k in packing.CUTS}
             | {
-                f"{way}, dropped {k}": cached_reads(moved_keys.CACHED, k)[way]
+                f"{way}, dropped {k}": cached_key_distances_by_mode(moved_keys.CACHED, k)[way]
                 for way in WAYS
                 for k in range(moved_keys.MOST + 1)
             }
@@ -46,14 +46,15 @@ def which(rope: rc.Rope, t: Words) -> Film:
         f"""
         import rope_core as rc
         import numpy as np
-        from rope_core.theory.position_demo import cached_reads, last_reads, padded_positions, shares
+        from rope_core.theory.position_demo import attention_by_distance, cached_key_distances_by_mode
+        from rope_core.theory.position_demo import last_token_distances, padded_positions
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         for k in range({fillers.MOST + 1}):
             stored, new = padded_positions({fillers.STORED}, k)
             print(stored, new, np.degrees((new - stored[{fillers.CAT}]) * rope.theta[{single(rope)}]))
         for cut in {list(packing.CUTS)}:
-            print(cut, shares(rope, last_reads((cut, {packing.PACKED} - cut))[1])[:cut].sum())
+            print(cut, attention_by_distance(rope, last_token_distances((cut, {packing.PACKED} - cut))[1])[:cut].sum())
         for dropped in range({moved_keys.MOST + 1}):
-            print(cached_reads({moved_keys.CACHED}, dropped))
+            print(cached_key_distances_by_mode({moved_keys.CACHED}, dropped))
         """,
     )

@@ -52,10 +52,10 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
     """Draw one score at one distance, wherever query and key are together."""
     s = rc.spectrum(request)
     dim = 2 * s.inv_freq.size
-    q = k = demo.drawn_vectors(dim, 1)[0] / np.linalg.norm(demo.drawn_vectors(dim, 1)[0])
+    q = k = demo.random_vectors(dim, 1)[0] / np.linalg.norm(demo.random_vectors(dim, 1)[0])
     at = np.unique(np.rint(np.linspace(0, reach, DRIFT)).astype(np.int64))
-    scores = {name: precision.drifting_score(s, at, distance, stage, name, q, k) for name in ("float64", *DTYPES)}
-    exact = float(precision.drifting_score(s, [0], distance, stage, "float64", q, k)[0])
+    scores = {name: precision.score_under_rounding(s, at, distance, stage, name, q, k) for name in ("float64", *DTYPES)}
+    exact = float(precision.score_under_rounding(s, [0], distance, stage, "float64", q, k)[0])
     off = {name: float(np.max(np.abs(curve - exact))) for name, curve in scores.items()}
     figure = plot(
         [line(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES]
@@ -82,10 +82,10 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
         import rope_core as rc
         from rope_core.theory import demo, precision
         s = {spectrum_code(request)}
-        q = demo.drawn_vectors({dim}, 1)[0]
+        q = demo.random_vectors({dim}, 1)[0]
         q /= np.linalg.norm(q)
         for dtype in {("float64", *DTYPES)}:
-            print(dtype, precision.drifting_score(s, [0, {reach}], {distance}, {stage!r}, dtype, q, q))
+            print(dtype, precision.score_under_rounding(s, [0, {reach}], {distance}, {stage!r}, dtype, q, q))
         """,
     )
 
@@ -114,15 +114,15 @@ def distinct(train_len: int, t: Words) -> Drawing:
             length=f"{shown:,}",
             bf16=f"{count_positions(shown, 'bfloat16')[1]:,}",
             fp16=f"{count_positions(shown, 'float16')[1]:,}",
-            first_bf16=f"{precision.first_collision('bfloat16'):,}",
-            first_fp16=f"{precision.first_collision('float16'):,}",
-            first_fp32=f"{precision.first_collision('float32'):,}",
+            first_bf16=f"{precision.first_rounded_position('bfloat16'):,}",
+            first_fp16=f"{precision.first_rounded_position('float16'):,}",
+            first_fp32=f"{precision.first_rounded_position('float32'):,}",
         ),
         lambda: {"length": lengths, **counts},
         f"""
         from rope_core.theory import precision
         for dtype in {DTYPES}:
-            print(dtype, precision.distinct_positions({shown}, dtype), precision.first_collision(dtype))
+            print(dtype, precision.distinct_positions({shown}, dtype), precision.first_rounded_position(dtype))
         """,
     )
 
@@ -130,7 +130,7 @@ def distinct(train_len: int, t: Words) -> Drawing:
 @lru_cache(maxsize=64)
 def measured(request: rc.Request, start: int) -> dict[str, precision.Way]:
     """Return the ways to make a table, checked and timed once for each start."""
-    return precision.compare_ways(rc.spectrum(request), start, ROWS, 3)
+    return precision.compare_table_methods(rc.spectrum(request), start, ROWS, 3)
 
 
 def ways(request: rc.Request, start: int, t: Words) -> Drawing:
@@ -177,7 +177,7 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
         import rope_core as rc
         from rope_core.theory import precision
         s = {spectrum_code(request)}
-        for name, way in precision.compare_ways(s, {start}, {ROWS}, 3).items():
+        for name, way in precision.compare_table_methods(s, {start}, {ROWS}, 3).items():
             print(name, way)
         """,
     )

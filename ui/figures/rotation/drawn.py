@@ -21,9 +21,9 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
 
     From the start one pair's share is seen as it would be, were the query alone to move.
     """
-    q, k = demo.drawn_vectors(rope.dim)
+    q, k = demo.random_vectors(rope.dim)
     along = np.arange(WINDOW + 1)
-    scores = demo.scores_under_shift(q, k, m, n, along, rope.theta, "interleaved")
+    scores = demo.shifted_scores(q, k, m, n, along, rope.theta, "interleaved")
     alone = score_curve(rc.Spectrum.of(rope.theta), m - n + along, q, k)
     reach = 1.1 * float(np.abs(np.concatenate([scores, alone])).max())
     columns = np.arange(0, WINDOW + 1, WINDOW // 8)
@@ -49,7 +49,7 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         import rope_core as rc
         from rope_core.theory import demo
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        q, k = demo.drawn_vectors(rope.dim)
-        print(demo.scores_under_shift(q, k, {m}, {n}, range(0, 65, 8), rope.theta, "interleaved"))
+        q, k = demo.random_vectors(rope.dim)
+        print(demo.shifted_scores(q, k, {m}, {n}, range(0, 65, 8), rope.theta, "interleaved"))
         """,
     )

@@ -57,7 +57,7 @@ class Turns:
 
         self.matrices: Array = np.array([at(m) for m in positions])
         self.turned: Array = self.matrices @ self.query
-        ways = [demo.three_ways(self.query, m, self.theta, "interleaved").residual for m in positions]
+        ways = [demo.rotation_forms(self.query, m, self.theta, "interleaved").residual for m in positions]
         self.difference = max(ways)
         products = [
             at(KEY_POSITION).T @ matrix - at(m - KEY_POSITION)
@@ -217,7 +217,7 @@ def _model(rope: rc.Rope, t: Words) -> Panel:
 def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     """Draw a gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
     theta = rc.Rope(width, base).theta
-    gradient = demo.drawn_vectors(width, 1, seed=1)[0]
+    gradient = demo.random_vectors(width, 1, seed=1)[0]
     exact = rc.rotation_matrix(position, theta, "interleaved").T @ gradient
     turned = rotate_by_elements(gradient, -position, theta, "interleaved")
     both: tuple[tuple[str, Array, dict[str, Any]], ...] = (
@@ -242,7 +242,7 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
         import numpy as np
         import rope_core as rc
         from rope_core.theory import demo
-        g = demo.drawn_vectors({width}, 1, seed=1)[0]
+        g = demo.random_vectors({width}, 1, seed=1)[0]
         print(rc.rotation_matrix({position}, rc.Rope({width}, {base!r}).theta, "interleaved").T @ g)
         """,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings.compare import score_matrix, weights
+from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, DIVERGING_SCALE, GREY, MUTED_COLOUR
 from ui.film.composite_marks import drag_hint
@@ -25,8 +25,8 @@ HALF = 0.75
 
 def maps(base: float) -> dict[str, Array]:
     """Return the scores of all query places (rows) with all key places, float64 (40, 40), by kind."""
-    head = weights(WIDTH, base)
-    return {kind: score_matrix(kind, np.arange(PLACES), head) for kind in KINDS}
+    head = random_encoding_weights(WIDTH, base)
+    return {kind: position_only_logits(kind, np.arange(PLACES), head) for kind in KINDS}
 
 
 def _written(value: float) -> str:

@@ -69,11 +69,12 @@ def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
         f"""
         import numpy as np
         import rope_core as rc
-        from rope_core.theory.encodings.compare import score_matrix, weights
+        from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         print(np.abs(rc.rotation_matrix(1, rope.theta, "half").T @ rc.rotation_matrix(5, rope.theta, "half")
                      - rc.rotation_matrix(4, rope.theta, "half")).max())
-        print(score_matrix("rope", np.arange({places.PLACES}), weights({places.WIDTH}, {rope.base!r}))[4:, :4])
+        head = random_encoding_weights({places.WIDTH}, {rope.base!r})
+        print(position_only_logits("rope", np.arange({places.PLACES}), head)[4:, :4])
         """,
     )
 
