@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -221,10 +222,13 @@ passed = run_js('''(() => {
   const passed = [], ways = {
     request: () => { const r = new XMLHttpRequest(); r.open("GET", "ADDRESSsw.js", false); r.send(); },
     script: () => importScripts("ADDRESSsw.js"), worker: () => importScripts("data:text/javascript,0"),
-    store: () => indexedDB.open("rope-lab"), page: () => parent.document,
+    store: () => indexedDB.open("rope-lab"), page: () => parent.document, cache: () => caches.open("rope-lab"),
+    service: () => navigator.serviceWorker.register("ADDRESSsw.js"),
     own: () => { if (origin === "null") throw 0; },
   };
   for (const [name, way] of Object.entries(ways)) try { way(); passed.push(name); } catch {}
+  fetch("http://127.0.0.1:PORT/", { mode: "no-cors" }).catch(() => {});
+  try { new WebSocket("ws://127.0.0.1:PORT/"); } catch {}
   return passed.join(" ") || "nothing";
 })()''')
 def rotate(*given):
@@ -235,7 +239,8 @@ def rotate(*given):
 @pytest.mark.long
 def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: str) -> None:
     visit = Visit(browser)
-    page = opened(visit, f"{book}rotation/?open=yours&lang=en")
+    # A fragment that no decoder takes opens the page all the same.
+    page = opened(visit, f"{book}rotation/?open=yours&lang=en#100%")
     editor, t = page.locator("[data-grade=rotate] textarea"), Words("en", "rotation")
     right = (ROOT / "tests/rope_core/grade/solution.py").read_text("utf-8")
 
@@ -254,7 +259,13 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     assert text.startswith(right.rstrip()) and "# 5 of 5 points" in text and text.count("# ✓") == 5
     compile(text, "mine.py", "exec")
     # Nothing goes out of the frame, and nothing of the page is in it.
-    assert "nothing" in graded(WAYS_OUT.replace("ADDRESS", book), 0)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ways = WAYS_OUT.replace("ADDRESS", book).replace("PORT", str(other.getsockname()[1]))
+        assert "nothing" in graded(ways, 0)
+        page.wait_for_timeout(1000)
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.accept()
     assert not [complaint for complaint in visit.complaints if "Content Security Policy" not in complaint]
     visit.complaints.clear()
     page.evaluate("document.querySelector('[data-grade]').dataset.seconds = 4")
