@@ -46,13 +46,14 @@ class Hall(Learning):
             except BadLesson as bad:
                 self.session[PROBLEM] = bad.problem
 
-        self.upload(f"{t('own')}: {t('upload')}", "present.file", 1, take)
+        self.write(f"**{t('own')}**")
+        self.upload(t("upload"), "present.file", 1, take)
         problem: Problem | None = self.session.get(PROBLEM)
         if problem:
             self.note(f"{t('problem')} {described(problem, t)}", "error")
         own: Lesson | None = self.session.get(LOADED)
         if own:
-            self.button(summary(own, t), "present.own", self.view.begin, OWN)
+            self.button(summary(own, t, markdown=False), "present.own", self.view.begin, OWN)
         data = lessons.shipped(self.t.lang, "talks", EXAMPLE).decode()
         self.download(t("example"), data, f"{EXAMPLE}.toml", "application/toml", "present.example")
 

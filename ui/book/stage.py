@@ -143,15 +143,15 @@ class Stage(Hall):
     def talks(self) -> None:
         """Draw what can be presented: this page, the shipped talks, a lesson file; and in a hall the room."""
         t = Words(self.t.lang, "stage")
+        self.open_room(t)
         if not self.view.stage:
             self.button(t("present_page"), "present.page", self.view.present, look="primary")
         for name in lessons.talks():
             talk = lessons.talk(self.t.lang, name)
             if talk:
-                self.button(summary(talk, t), f"present.{name}", self.view.begin, name)
+                self.button(summary(talk, t, markdown=False), f"present.{name}", self.view.begin, name)
         self.caption(t("arrows"))
         self.own_lesson(t)
-        self.open_room(t)
 
     # ---- what the stage leaves of a page ---------------------------------------------------------------------------
 

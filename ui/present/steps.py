@@ -69,9 +69,10 @@ def is_long(text: str) -> bool:
     return sum(2 if letter > HAN else 1 for letter in text) > LONG
 
 
-def summary(lesson: Lesson, t: Words) -> str:
-    """Return a lesson in one line: title, minutes, steps."""
-    return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
+def summary(lesson: Lesson, t: Words, *, markdown: bool = True) -> str:
+    """Return a lesson in one line, as harmless ``markdown`` or as letters: title, minutes, steps."""
+    title = plain(lesson.title, 120) if markdown else lesson.title
+    return t("talk", title=title, minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 
 
 def described(problem: Problem, t: Words) -> str:

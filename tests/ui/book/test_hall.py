@@ -104,7 +104,7 @@ def test_an_address_of_this_computer_is_warned_of() -> None:
     assert Words("en", "stage")("room_local") in unescape(book.places.root.written())
 
 
-LESSON = """title = "Mine"
+LESSON = """title = "Mine: <b>*own*"
 minutes = 5
 [[steps]]
 page = "clock"
@@ -124,6 +124,7 @@ def test_a_lesson_file_is_read_begun_and_kept_on_the_next_page(monkeypatch: pyte
     assert Words("en", "stage")("problem") in unescape(reading.page.places.root.written())
     reading.act(key, json.dumps(["mine.toml", [*LESSON.encode()]]))
     assert Words("en", "stage")("problem") not in unescape(reading.page.places.root.written())
+    assert "Mine: <b>*own*, 5 min" in unescape(reading.page.places.root.written()), "a title is letters"
     begin = next(each for each in reading.page.places.acts if each.endswith("present.own"))
     reading.act(begin, '""')
     assert reading.page.name == "clock" and "My own sentence." in reading.page.places.root.written()
