@@ -13,10 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(VENV)/.app
 	exec $(BIN)/streamlit run app.py
 
-# For a hall: the book, written where BOOK names no other, and rooms; see deploy/README.md.
+# For a hall: the book, written where BOOK names no other, and rooms; neither torch nor Streamlit. See deploy/README.md.
 PORT ?= 8080
 BOOK ?= build/book
-serve: $(VENV)/.app $(BOOK)/index.html
+serve: $(VENV)/.book $(BOOK)/index.html
 	exec $(BIN)/python -m deploy $(BOOK) --port $(PORT) $(SERVE)
 
 # The browser tests start first, in three groups of about a hundred processor seconds; what shares something costly keeps
