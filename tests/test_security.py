@@ -239,7 +239,7 @@ def test_a_planted_fault_is_found(rule: Rule, planted: str) -> None:
 
 SESSION = {"st", "session_state", "query_params", "environ"}
 PLAIN = {"int", "float", "str", "bool", "Path", "torch.dtype"}
-PUBLIC = PLAIN | {"Words", "rc.Rope", "rc.Request", "Rope", "Request", "Shapes"}
+PUBLIC = PLAIN | {"Words", "rc.Rope", "rc.Request", "Rope", "Request", "HeadShapes"}
 
 
 def shared(source: ast.AST) -> Iterator[ast.FunctionDef]:
