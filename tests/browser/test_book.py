@@ -88,7 +88,7 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     expect(plot).to_have_attribute("data-drawn", "2")
     address_has(page, "slower=4.5", "factor=8")
     # The film's own control: one message when the keys rest, and the other parts follow.
-    page.locator(".film-range:visible").last.focus()
+    page.locator(".film-range[data-key='input.factor']:visible").first.focus()
     page.keyboard.press("Home")
     address_has(page, "factor=1")
     page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()

@@ -58,7 +58,9 @@ def finding(rounding: Rounding, near: Control, dtype: str, t: Words) -> TextTrac
     texts = []
     for at, held, off in rows:
         given = {"dtype": dtype, "at": f"{at:,}", "held": f"{held:,}"}
-        wrong = {"words": abs(at - held), "off": whole_degrees(off)}
+        away = abs(at - held)
+        words = t("one_word_off") if away == 1 else t("words_off", count=away)
+        wrong = {"words": words, "off": whole_degrees(off)}
         texts.append(t("held_finding", **given) if at == held else t("snapped_finding", **given, **wrong))
     return TextTrack((near,), tuple(texts))
 
