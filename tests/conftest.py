@@ -36,7 +36,7 @@ collect_ignore = ["fuzz/fuzz_check.py", "fuzz/fuzz_weights.py"]
 T = TypeVar("T")
 SHARED = {
     "pages": ("tests/browser/test_pages.py", "tests/browser/test_accessibility.py"),
-    "book": ("tests/browser/test_book.py",),
+    "book": ("tests/browser/test_book.py", "tests/browser/test_hall.py"),
     "server": ("tests/browser/", "tests/ui/served/test_moves.py"),
     "kernels": tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe")),
     "families": ("tests/rope_core/hf/test_ropes.py", "tests/rope_core/hf/test_sweep.py"),

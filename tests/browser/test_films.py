@@ -339,16 +339,16 @@ def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) ->
     assert at(film)["at"] > 2 * before["at"] and page.evaluate(scrolled) == at_top
     film.get_by_role("button", name="Step 2").click()
     slider = film.locator(".film-range:visible")
-    expect(slider).to_have_attribute("aria-label", "base")
+    expect(slider).to_have_attribute("aria-label", "length of the text")
     box = resting(slider)
     y = box["y"] + box["height"] / 2
     swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.8)))
-    address_has(page, "base=")
-    assert at(film)["base"] > 10 * before["base"]
+    address_has(page, "context=")
+    assert at(film)["context"] > 10 * before["context"]
     # A curve: over every column, down and up again.
     sketch = page.locator(".film", has=page.locator(".film-sketch"))
     pad = sketch.locator(".film-pad")
-    visit.settle()  # the base draws this film anew
+    visit.settle()
 
     def sought() -> float:
         pad.evaluate("node => node.scrollIntoView({block: 'center'})")
