@@ -228,15 +228,12 @@ def reset(page: Page) -> None:
 
 
 @pytest.fixture
-def rotation(tab: Visit) -> Page:
-    """Return the rotation page at its second step and its defaults; Reset brings them back."""
+def rotation(tab: Visit, app: str) -> Page:
+    """Return the rotation page at its second step and its defaults, opened anew where a test has left another."""
     page = tab.page
     if not re.search(r"rotation\?(lang=en&beat=2|beat=2&lang=en)$", page.url):
-        reset(page)
-        page.wait_for_url(re.compile(r"rotation\?lang=en$"))
+        page.goto(f"{app}/rotation?lang=en&beat=2")
         tab.settle()
-        page.get_by_role("button", name="Step 2").click()
-        page.wait_for_url(re.compile("beat=2"))
     says(page, "At position 5 the four pairs")
     page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
     return page
