@@ -16,8 +16,6 @@ import numpy as np
 from rope_core.checks.arrays import entries_of, read_arrays
 from rope_core.checks.engines import engines
 from rope_core.errors import reject
-from rope_core.grade.process import functions_of
-from rope_core.grade.result import check_source
 from rope_core.hf.catalogue import models
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.rope import Array, Rope
@@ -136,6 +134,9 @@ def of_code(name: str, code: str, function: str = "", more: Mapping[str, Any] | 
 
     Raises ValueError on code that is no Python, raises, or answers something else; the message is one sentence.
     """
+    from rope_core.grade.process import functions_of
+    from rope_core.grade.result import check_source
+
     check_source(code, name)
     text = f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\n{driver()}"
     with functions_of(text, SECONDS) as call:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from operator import itemgetter
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.columns import Column, column, of_config
+from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, column, of_config
 from rope_core.errors import finite, reject, whole
 from rope_core.hf.catalogue import model as catalogued
 from rope_core.hf.catalogue import models
@@ -46,6 +45,22 @@ class Setting:
     trained_to: int | None = None
     fine_tuned: bool | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def geometry(self) -> tuple[int, float, int, float, int]:
+        """Dimension, base, trained length, factor and target length: what a function is called with."""
+        return self.rope.dim, float(self.rope.base), self.rope.train_len, float(self.factor), self.length
+
+    @property
+    def trained(self) -> int:
+        """Tokens that training covered."""
+        return self.trained_to or self.rope.train_len
+
+    @property
+    def allowed(self) -> dict[str, float]:
+        """What each check with a threshold allows: the one given, else that of checks.toml."""
+        known = {key: row["threshold"] for key, row in checks().items() if "threshold" in row}
+        return {**known, **self.thresholds}
 
 
 @dataclass(frozen=True)
@@ -88,19 +103,31 @@ class Row:
 class Compared:
     """A column with its numbers and its rows, the least margin first among those required.
 
-    inv_freq, theta and slowdown are float64 (pairs,); rad/token and dimensionless.
+    inv_freq, theta and slowdown are float64 (pairs,); rad/token and dimensionless. answers: by length, inv_freq and
+    attention factor there. other: the same at another geometry, where the check of arguments tried one.
     """
 
     column: Column
     setting: Setting
-    inv_freq: Array
-    attention_factor: float
+    answers: Mapping[int, Answer]
     rows: tuple[Row, ...]
+    other: Compared | None = None
+
+    @property
+    def inv_freq(self) -> Array:
+        """At the target length."""
+        return self.answers[self.setting.length][0]
+
+    @property
+    def attention_factor(self) -> float:
+        """At the target length: what cos and sin are multiplied by."""
+        return self.answers[self.setting.length][1]
 
     @property
     def slowdown(self) -> Array:
         """theta / inv_freq; infinite for a pair of 0, negative for one that turns back."""
-        return np.asarray(margins.slowdown(self.inv_freq, self.setting.rope.theta))
+        with np.errstate(all="ignore"):
+            return np.asarray(margins.slowdown(self.inv_freq, self.setting.rope.theta))
 
     @property
     def least(self) -> Row:
@@ -156,7 +183,7 @@ def compare(
     if not given:
         raise reject("given", "at least one column", given)
     setting = _setting(model, factor, length, trained_to, fine_tuned, thresholds or {})
-    with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack, np.errstate(all="ignore"):
         return [_compared(stack.enter_context(column(each)), setting) for each in given]
 
 
@@ -200,81 +227,73 @@ def _compared(column: Column, setting: Setting) -> Compared:
         column.rope is not None if setting.fine_tuned is None else setting.fine_tuned,
         setting.thresholds,
     )
-    f, a = column.at(own.rope, own.factor, own.length)
-    rows = [*_rows(column, own, f, a)]
-    if column.takes is not None:
-        rows.append(_elsewhere(column, own, rows))
-    return Compared(column, own, f, a, tuple(rows))
+    here = _at(column, own)
+    if column.takes is None:
+        return here
+    row, other = _elsewhere(here)
+    return replace(here, rows=(*here.rows, row), other=other)
 
 
-def _rows(column: Column, own: Setting, f: Array, a: float) -> Iterable[Row]:
-    """Yield the rows at one setting."""
-    rope, theta = own.rope, own.rope.theta
-    trained = own.trained_to or rope.train_len
-    needed = max(own.length / rope.train_len, own.factor)
+def _at(column: Column, own: Setting) -> Compared:
+    """Return a column at one setting. Raises ValueError on a function that raises or answers something else there."""
+    rope = own.rope
+    answers = {n: column.at(rope, own.factor, n) for n in {own.length, rope.train_len, rope.train_len + 1}}
+    f, a = answers[own.length]
     expected = column.expected(rope, own.factor) if column.expected else {}
-    follows = column.takes is None or "seq_len" in column.takes
-    after = column.at(rope, own.factor, rope.train_len + 1)[0] if follows else f
-    before = column.at(rope, own.factor, rope.train_len)[0] if follows else f
+    margin_of = margins.every(answers.__getitem__, own.geometry, own.trained, [*expected.values()], own.allowed)
+    apart = column.programs
+    if apart is not None:
+        margin_of["programs"] = np.asarray([np.log2((1 + own.allowed["programs"]) / (1 + min(apart, 1e18)))])
+    nearest = min(expected, key=lambda source: abs(expected[source] - a), default=None)
+    matches = "attention_factor" in margin_of and margin_of["attention_factor"][0] >= 0
+    distances = {str(n): [margins.agreement(f, n), margins.agreement(rope.theta, n)] for n in DISTANCES}
+    values: dict[str, dict[str, Any]] = {
+        "inside_arc": {"trained": own.trained, "length": own.length},
+        "not_overslowed": {"needed": max(own.length / rope.train_len, own.factor)},
+        "resolution": {"agreement": distances},
+        "attention_factor": {"factor": a, "nearest": nearest, "source": nearest if matches else None},
+        "float32": {"bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8)},
+        "programs": {"difference": apart},
+    }
+    worst = int(np.nanargmax(np.cos(f) - np.cos(rope.theta))) if np.all(np.isfinite(f)) else 0
 
-    def allowed(key: str) -> float:
-        return float(own.thresholds.get(key, checks()[key]["threshold"]))
-
-    def row(key: str, by_pair: Array | None, **values: Any) -> Row:
+    def row(key: str) -> Row:
+        by_pair = margin_of.get(key)
         if by_pair is None:
-            return Row(key, None, None, None, False, values=values)
-        pair = int(np.argmin(by_pair)) if by_pair.size == rope.pairs > 1 else values.pop("at", None)
+            return Row(key, None, None, None, False, values=values[key])
+        pair = int(np.argmin(by_pair)) if by_pair.size == rope.pairs > 1 else worst if key == "resolution" else None
         margin = float(by_pair.min())
         design = key in column.breaks and margin < 0
         meant = not (own.fine_tuned and key in UNTRAINED) and key != "programs"
-        return Row(key, margin, margin >= 0, pair, meant and not design, design, values, tuple(by_pair.tolist()))
+        more = values.get(key, {})
+        return Row(key, margin, margin >= 0, pair, meant and not design, design, more, tuple(by_pair.tolist()))
 
-    yield row("finite_positive", margins.finite_positive(f))
-    yield row("not_faster", margins.not_faster(f, theta) + math.log2(allowed("not_faster")))
-    yield row("monotone", margins.monotone(f, theta) + math.log2(allowed("monotone")))
-    arc = margins.inside_arc(f, theta, trained, own.length) + math.log2(allowed("inside_arc"))
-    yield row("inside_arc", arc, trained=trained, length=own.length)
-    over = margins.not_overslowed(f, theta, needed) + math.log2(allowed("not_overslowed"))
-    yield row("not_overslowed", over, needed=needed)
-    similar = {str(n): [margins.agreement(f, n), margins.agreement(theta, n)] for n in DISTANCES}
-    worst = int(np.nanargmax(np.cos(f) - np.cos(theta))) if np.all(np.isfinite(f)) else 0
-    yield row("resolution", margins.resolution(f, theta, allowed("resolution")), at=worst, agreement=similar)
-    nearest = min(expected, key=lambda source: abs(expected[source] - a), default=None)
-    factors = list(expected.values())
-    attention = margins.attention_factor(a, factors, allowed("attention_factor")) if factors else None
-    matches = attention is not None and attention[0] >= 0
-    yield row("attention_factor", attention, factor=a, nearest=nearest, source=nearest if matches else None)
-    yield row("continuity", margins.continuity(before, after, allowed("continuity")))
-    single = margins.float32(f, own.length, allowed("float32"))
-    yield row("float32", single, bfloat16_error=float(own.length * np.abs(f).max() * 2.0**-8))
-    apart = column.programs
-    limit = allowed("programs")
-    programs = None if apart is None else np.asarray([np.log2((1 + limit) / (1 + min(apart, 1e18)))])
-    yield row("programs", programs, difference=apart)
+    return Compared(column, own, answers, tuple(row(key) for key in checks() if key != "arguments"))
 
 
-def _elsewhere(column: Column, own: Setting, rows: list[Row]) -> Row:
-    """Return the row of the same function at another geometry, where a literal in an argument's place shows.
+def _elsewhere(here: Compared) -> tuple[Row, Compared | None]:
+    """Return the row of the same function at another geometry, where a literal in an argument's place shows, and that.
 
     The base 50 times as large, the trained length 4 times: each check that holds here has to hold there.
     """
-    takes = column.takes or ()
+    column, own = here.column, here.setting
     other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
-    there = Setting(other, own.factor, 4 * own.length, None, own.fine_tuned, own.thresholds)
-    values: dict[str, Any] = {"unread": [name for name in ("dim", "base", "train_len", "factor") if name not in takes]}
-    values["base"], values["train_len"] = other.base, other.train_len
+    there = replace(own, rope=other, length=min(4 * own.length, MAX_LEN), trained_to=None)
+    unread = [name for name in ARGUMENTS[:4] if name not in (column.takes or ())]
+    values: dict[str, Any] = {"unread": unread, "base": other.base, "train_len": other.train_len}
     try:
-        f, a = column.at(other, there.factor, min(there.length, MAX_LEN))
+        again = _at(column, there)
         values["without_effect"] = [*_without_effect(column, own)]
     except ValueError as error:
-        return Row("arguments", -margins.MOST, False, None, True, values={**values, "error": str(error)})
-    held = {row.key for row in rows if row.holds}
-    again = [row for row in _rows(column, there, f, a) if row.key in held and row.required and row.key != "float32"]
-    worst = min(again, key=lambda row: row.margin or 0.0, default=None)
+        return Row("arguments", -margins.MOST, False, None, True, values={**values, "error": str(error)}), None
+    held = {row.key for row in here.rows if row.holds}
+    kept = [row for row in again.rows if row.key in held and row.required and row.key != "float32"]
+    again = replace(again, rows=tuple(kept))
+    worst = min(kept, key=lambda row: row.margin or 0.0, default=None)
     if worst is None or worst.margin is None:
-        return Row("arguments", None, None, None, False, values=values)
+        return Row("arguments", None, None, None, False, values=values), again
     values["check"] = worst.key
-    return Row("arguments", worst.margin, worst.margin >= 0, worst.pair, True, values=values)
+    return Row("arguments", worst.margin, worst.margin >= 0, worst.pair, True, values=values), again
 
 
 def _without_effect(column: Column, own: Setting) -> Iterable[str]:

@@ -1,7 +1,10 @@
 """How far each check is from breaking, pair by pair, in bits: log2 of a ratio, below 0 where the check does not hold.
 
-Frequencies f and theta (pairs,) in rad/token, with and without the scheme; lengths in tokens. numpy alone.
+Frequencies f and theta (pairs,) in rad/token, with and without the scheme; lengths in tokens. numpy alone, whose
+warnings the caller silences: a pair of 0 or of no number is what these are for.
 """
+
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +17,13 @@ ROUNDING = 1e-6
 
 def bits(ratio: npt.ArrayLike) -> Array:
     """Return log2 of a ratio within [-MOST, MOST]; -MOST for what is negative, 0 or no number."""
-    with np.errstate(all="ignore"):
-        answer = np.log2(np.asarray(ratio, dtype=np.float64) * (1.0 + ROUNDING))
+    answer = np.log2(np.asarray(ratio, dtype=np.float64) * (1.0 + ROUNDING))
     return np.asarray(np.clip(np.nan_to_num(answer, nan=-MOST, posinf=MOST, neginf=-MOST), -MOST, MOST))
 
 
 def slowdown(f: Array, theta: Array) -> Array:
     """Return theta / f; infinite for a pair of 0."""
-    with np.errstate(all="ignore"):
-        return np.asarray(theta / f)
+    return np.asarray(theta / f)
 
 
 def finite_positive(f: Array) -> Array:
@@ -38,17 +39,15 @@ def not_faster(f: Array, theta: Array) -> Array:
 def monotone(f: Array, theta: Array) -> Array:
     """Return the margins of a slow-down at least that of every faster pair."""
     s = slowdown(f, theta)
-    with np.errstate(all="ignore"):
-        still = np.where(np.isfinite(s), s, 0.0)
-        before = np.maximum.accumulate(np.concatenate([s[:1], still[:-1]]))
-        return np.where(np.isinf(s) & (s > 0), MOST, bits(s / before))
+    still = np.where(np.isfinite(s), s, 0.0)
+    before = np.maximum.accumulate(np.concatenate([s[:1], still[:-1]]))
+    return np.where(np.isinf(s) & (s > 0), MOST, bits(s / before))
 
 
 def inside_arc(f: Array, theta: Array, trained: float, length: float) -> Array:
     """Return the margins of the share of its circle that training covered over the one that the target uses."""
-    with np.errstate(all="ignore"):
-        covered, used = trained * theta / (2 * np.pi), length * np.abs(f) / (2 * np.pi)
-        return bits(covered / np.minimum(used, 1.0))
+    covered, used = trained * theta / (2 * np.pi), length * np.abs(f) / (2 * np.pi)
+    return bits(covered / np.minimum(used, 1.0))
 
 
 def not_overslowed(f: Array, theta: Array, needed: float) -> Array:
@@ -63,14 +62,12 @@ def agreement(f: Array, distance: float) -> float:
 
 def resolution(f: Array, theta: Array, allowed: float) -> Array:
     """Return the margin by which neighbours differ in score by 1/allowed of training's difference: (1,)."""
-    with np.errstate(all="ignore"):
-        return bits([allowed * (1.0 - agreement(f, 1)) / (1.0 - agreement(theta, 1))])
+    return bits([allowed * (1.0 - agreement(f, 1)) / (1.0 - agreement(theta, 1))])
 
 
 def attention_factor(a: float, expected: npt.ArrayLike, tolerance: float) -> Array:
     """Return the margin of the factor on cos and sin to the nearest that a source gives: (1,)."""
-    with np.errstate(all="ignore"):
-        apart = np.abs(np.log2(np.asarray(expected, dtype=np.float64) / a)).min()
+    apart = np.abs(np.log2(np.asarray(expected, dtype=np.float64) / a)).min()
     return np.asarray([np.clip(np.nan_to_num(np.log2(1.0 + tolerance) - apart, nan=-MOST, neginf=-MOST), -MOST, MOST)])
 
 
@@ -82,16 +79,48 @@ def continuity(f: Array, after: Array, tolerance: float) -> Array:
 
 def unit(f: Array) -> float:
     """Return the unit round-off of the coarsest type that holds all of f: bfloat16, float16, float32 or float64."""
-    with np.errstate(all="ignore"):
-        single = np.asarray(f, dtype=np.float32)
-        if not np.array_equal(single, f) or np.all(np.abs(np.frexp(f)[0]) == 0.5):
-            return 2.0**-53
-        if not np.any(single.view(np.uint32) & 0xFFFF):
-            return 2.0**-8
-        return 2.0**-11 if np.array_equal(np.asarray(f, dtype=np.float16), single) else 2.0**-24
+    single = np.asarray(f, dtype=np.float32)
+    if not np.array_equal(single, f) or np.all(np.abs(np.frexp(f)[0]) == 0.5):
+        return 2.0**-53
+    if not np.any(single.view(np.uint32) & 0xFFFF):
+        return 2.0**-8
+    return 2.0**-11 if np.array_equal(np.asarray(f, dtype=np.float16), single) else 2.0**-24
 
 
 def float32(f: Array, length: float, allowed: float) -> Array:
     """Return the margins of an angle at the target that errs by at most ``allowed`` rad, through the digits of f."""
-    with np.errstate(all="ignore"):
-        return bits(allowed / (length * np.abs(f) * unit(f)))
+    return bits(allowed / (length * np.abs(f) * unit(f)))
+
+
+def every(
+    at: Callable[[int], tuple[Array, float]],
+    geometry: tuple[int, float, int, float, int],
+    trained: float,
+    expected: Sequence[float],
+    allowed: Mapping[str, float],
+) -> dict[str, Array]:
+    """Return the margins of every check, by key: (pairs,), or (1,) for what is no pair's.
+
+    Args:
+        at: length -> frequencies (pairs,) and attention factor.
+        geometry: dim, base, trained length, factor and target length.
+        trained: tokens that training covered, further training included.
+        expected: the attention factors that sources give; none leaves the check out.
+        allowed: the threshold of each check.
+    """
+    dim, base, train_len, factor, length = geometry
+    f, a = at(length)
+    theta, needed = base ** (-np.arange(0, dim, 2) / dim), max(length / train_len, factor)
+    answer = {
+        "finite_positive": finite_positive(f),
+        "not_faster": not_faster(f, theta) + np.log2(allowed["not_faster"]),
+        "monotone": monotone(f, theta) + np.log2(allowed["monotone"]),
+        "inside_arc": inside_arc(f, theta, trained, length) + np.log2(allowed["inside_arc"]),
+        "not_overslowed": not_overslowed(f, theta, needed) + np.log2(allowed["not_overslowed"]),
+        "resolution": resolution(f, theta, allowed["resolution"]),
+        "continuity": continuity(at(train_len)[0], at(train_len + 1)[0], allowed["continuity"]),
+        "float32": float32(f, length, allowed["float32"]),
+    }
+    if expected:
+        answer["attention_factor"] = attention_factor(a, expected, allowed["attention_factor"])
+    return answer

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rope_core.comparisons.compare import checks
 from tests.support.command import printed
 
 MINE = """
@@ -54,20 +55,33 @@ def test_a_page_is_one_file_without_scripts(tmp_path: Path, capsys: pytest.Captu
     assert printed(capsys, "compare", "yarn", "--html", tmp_path / "no" / "page.html")[0] == 2
 
 
-def test_the_test_file_runs_elsewhere_and_fails_on_a_changed_frequency(
+def test_the_test_file_runs_elsewhere_and_fails_on_each_change(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "test_frequencies.py"
-    assert printed(capsys, "compare", "yarn", "llama3", "--factor", "4", "--pytest", path)[0] == 0
-    command = [sys.executable, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
-    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    path, command = (
+        tmp_path / "test_frequencies.py",
+        [sys.executable, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+    )
+    given = ["yarn", "dynamic", "--factor", "4", "--threshold", "resolution=1.5", "--pytest", path]
+    assert printed(capsys, "compare", *given)[0] == 0
     text = path.read_text()
     assert "rope_core" not in text and "torch" not in text
-    changed = text.replace("PINNED['yarn']['inv_freq'],", "[1.001 * f for f in PINNED['yarn']['inv_freq']],")
-    assert changed != text
-    path.write_text(changed)
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 1 and "1 failed, 1 passed" in run.stdout
+    pinned = json.loads(text.split('r"""')[1].split('"""')[0])
+    assert {*pinned["yarn"][0]["margins"]} == {*checks()} - {"programs", "arguments"}
+    assert pinned["yarn"][0]["allowed"]["resolution"] == 1.5 and pinned["yarn"][1]["geometry"][1] == 500_000.0
+    lookup = "lambda *geometry: answer('yarn', *geometry)"
+    changes = {
+        lookup: "lambda *geometry: [1.001 * f for f in answer('yarn', *geometry)[0]]",
+        lookup + ",": "lambda *geometry: (answer('yarn', *geometry)[0], 1.0),",
+        lookup + ",\n": "lambda dim, base, *more: answer('yarn', dim, 10000.0, 4096, *more[1:]),\n",
+        '"resolution": 1.5,': '"resolution": 2.0,',
+    }
+    assert subprocess.run([*command, str(path)], cwd=tmp_path, capture_output=True).returncode == 0
+    for old, new in changes.items():
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        run = subprocess.run([*command, str(path)], cwd=tmp_path, capture_output=True, text=True)
+        assert run.returncode == 1 and "1 failed, 1 passed" in run.stdout, new
 
 
 @pytest.mark.parametrize(
