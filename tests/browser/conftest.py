@@ -99,6 +99,16 @@ def painted(page: Page) -> None:
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+WAY = """const look = () => {
+  const at = document.querySelector(".film[data-at] .film-range")?.valueAsNumber ?? NaN;
+  const { low, high } = globalThis.way ?? { low: at, high: at };
+  if (at === at) globalThis.way = { low: Math.min(at, low), high: Math.max(at, high), at };
+  requestAnimationFrame(look);
+};
+look();"""
+"""Keeps how far the slider of the film that leads has moved."""
+
+
 def resting(what: Locator) -> FloatRect:
     """Return a thing's box in the window once it is the same at two looks: sizes and places follow a change late."""
     before: list[FloatRect | None] = [None]

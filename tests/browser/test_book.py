@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, Quiet, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
-from tests.browser.conftest import DESK, PHONE, Visit, address_has, built, holds, until
+from tests.browser.conftest import DESK, PHONE, WAY, Visit, address_has, built, holds, until
 from tests.support.reader import violations
 from tools.book import scorm
 from ui.book.frame import Book
@@ -296,6 +296,25 @@ def test_on_the_stage_the_film_is_there_before_python(browser: Browser, book: st
     expect(film.locator(".film-range:visible").first).to_be_visible()
     assert film.count() > visit.page.locator(".film:visible").count() == 1
     visit.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "moved"),
+    [("clock/?embed=true&lang=en&", {"beat": 2, "factor": 8}), ("zh/clock/?lang=zh&", {"distance": 3})],
+)
+def test_an_address_is_obeyed_before_python(browser: Browser, book: str, place: str, moved: dict[str, int]) -> None:
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.route("**/worker.js", lambda route: route.abort())
+    page.add_init_script(WAY)
+    page.goto(f"{book}{place}{urlencode(moved)}")
+    page.wait_for_selector(".film[data-ready]")
+    assert at(page) == {"factor": 4, "distance": 2, "hand": 0, "beat": 1} | moved
+    # On a first visit nothing but what the address leaves open moves by itself.
+    page.wait_for_timeout(1500)
+    way = page.evaluate("globalThis.way")
+    assert way["high"] == way["low"]
+    context.close()
 
 
 def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:

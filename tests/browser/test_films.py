@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, painted, reset, resting, until
+from tests.browser.conftest import DESK, PHONE, WAY, Visit, address_has, holds, painted, reset, resting, until
 from tests.support.painted import as_python_has_it, at, pairs
 from ui.text.words import Words
 
@@ -203,15 +203,6 @@ def test_on_paper_the_app_has_the_whole_width_and_nothing_to_press(browser: Brow
     for away in ("[data-testid=stSidebar]", ".film-bar", ".stSlider", ".st-key-bar", "[data-testid=stPopover] button"):
         assert not any(map(Locator.is_visible, page.locator(away).all())), away
     visit.close()
-
-
-WAY = """const look = () => {
-  const at = document.querySelector(".film[data-at] .film-range")?.valueAsNumber ?? NaN;
-  const { low, high } = globalThis.way ?? { low: at, high: at };
-  if (at === at) globalThis.way = { low: Math.min(at, low), high: Math.max(at, high), at };
-  requestAnimationFrame(look);
-};
-look();"""
 
 
 def test_on_a_first_visit_a_thing_moves_once_by_itself_and_sends_nothing(browser: Browser, app: str) -> None:

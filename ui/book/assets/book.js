@@ -226,13 +226,16 @@ function start() {
   ask();
 }
 
+/** What the reader has set on this visit, by the page's and the field's name, or by that of a field that pages share. */
+const visited = () => kept(() => JSON.parse(sessionStorage.getItem("values"))) ?? {};
+
 /** Have Python draw the page that is there. */
 function ask() {
   const marks = Object.fromEntries([...document.querySelectorAll("#page, #page [data-mark]")].map((box) => [box.id, box.dataset.mark]));
   [busy, opening] = [true, opening + 1];
   worker.postMessage({ open: {
     name: page, lang, root, address: new URL(book, here).href, known: marks, rooms: rooms(),
-    values: kept(() => JSON.parse(sessionStorage.getItem("values"))) ?? {}, query: Object.fromEntries(new URLSearchParams(location.search)),
+    values: visited(), query: Object.fromEntries(new URLSearchParams(location.search)),
   } });
 }
 
@@ -308,11 +311,21 @@ function placed() {
   return Boolean(place);
 }
 
+/** What a film is told before Python is there: where the address, else this visit, has its controls, and which of them rest. */
+function asking(live) {
+  const query = new URLSearchParams(location.search), values = visited(), at = { ...live.at };
+  for (const name of new Set([...Object.keys(at), ...query.keys()])) {
+    const value = query.get(name) ?? values[`${page}.${name}`] ?? values[name];
+    if (typeof at[name] !== "string" && value && Number.isFinite(Number(value))) at[name] = Number(value);
+  }
+  return { ...live, at, fixed: [...live.fixed, ...(query.get("hide") ?? "").split(",")] };
+}
+
 function show() {
   document.querySelector("#page .film")?.toggleAttribute("data-lead", true);
   const built = JSON.parse(element("built").textContent);
   for (const id in built.films) draw(id, built.films[id]);
-  for (const id in built.told) hear(id, built.told[id]);
+  for (const id in built.told) hear(id, element(id)?.classList.contains("film") ? asking(built.told[id]) : built.told[id]);
   address(Object.fromEntries(new URLSearchParams(location.search)));
   // On a phone the menu is a strip: it shows where one is.
   document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
@@ -350,7 +363,7 @@ async function go(to, push = true) {
   if (!other || other.documentElement.dataset.lang !== lang || url.searchParams.get("display") === "stage") return push ? location.assign(url) : location.reload();
   if (push) history.pushState(null, "", url);
   const { documentElement: from } = other, { documentElement: into } = document, search = document.querySelector("search");
-  for (const name of ["ready", "busy", "stage", "unmoved"]) delete into.dataset[name];
+  for (const name of ["ready", "busy", "stage", "unmoved", "asked"]) delete into.dataset[name];
   Object.assign(into.dataset, from.dataset);
   document.title = other.title;
   document.querySelector("link[rel=canonical]")?.replaceWith(...other.querySelectorAll("link[rel=canonical]"));

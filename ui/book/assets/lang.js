@@ -9,6 +9,8 @@
   // Browsers load no module beside a file.
   if (location.protocol === "file:") document.documentElement.dataset.unmoved = "1";
   if (query.get("display") === "stage") document.documentElement.dataset.stage = "1";
+  // What is drawn of the films is their first step.
+  if ([...query.keys()].some((name) => name !== "lang" && name !== "embed")) document.documentElement.dataset.asked = "1";
   if (query.get("embed") === "true") document.documentElement.dataset.embed = "1";
   if (wanted !== lang && other.startsWith(`${wanted} `)) location.replace(other.slice(3) + location.search + location.hash);
 }

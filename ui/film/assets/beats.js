@@ -85,12 +85,15 @@ export const stacked = (film) => film.head.beats.length > 0 && (calm.matches || 
 
 // ---- a first visit: what can be moved moves by itself once, a short way and back ---------------------------------------
 
-const DRAGGED = "rope-lab-dragged", SHARE = 0.1, WAIT = 900, LASTS = 1800;
+const DRAGGED = "rope-lab-dragged", OF_A_PAGE = ["lang", "embed"], SHARE = 0.1, WAIT = 900, LASTS = 1800;
 export const dragged = () => { kept(() => localStorage.setItem(DRAGGED, "1")); };
+
+/** Whether the address names a step or a value: what was asked for stays as it is. */
+const addressed = () => [...new URLSearchParams(location.search).keys()].some((name) => !OF_A_PAGE.includes(name));
 
 export function hint(film) {
   const name = film.head.beats[film.tellings[0].beat]?.hint_control, control = film.controls[name];
-  if (!control || calm.matches || film.bare || film.locked(control) || film.hinted || kept(() => localStorage.getItem(DRAGGED))) return;
+  if (!control || calm.matches || film.bare || film.locked(control) || film.hinted || addressed() || kept(() => localStorage.getItem(DRAGGED))) return;
   film.hinted = true;
   const from = control.index, last = control.stops.length - 1, way = Math.max(1, SHARE * last) * (from > 0.8 * last ? -1 : 1);
   let start = null, at = from;
