@@ -55,7 +55,7 @@ def test_two_words_that_change_places_change_nothing_without_positions(base: flo
         row = [mark for mark in scene.panels[0].marks if mark["kind"] == "drag_handle"]
         placed = {each["grab_marks"][1]["content"]: each["x"].keyframes[stop, 0] for each in row}
         assert placed == {word: tokens.index(word) for word in ("cat", "mat")}
-        assert "16 of" in scene.finding_at({"order": stop, "shift": 0, "beat": 1})
+        assert "all of the 16" in scene.finding_at({"order": stop, "shift": 0, "beat": 1})
 
 
 def test_the_moved_sentence_changes_with_added_positions_alone() -> None:

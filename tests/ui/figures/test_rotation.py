@@ -33,7 +33,7 @@ def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> 
         np.testing.assert_allclose(back.T @ on, rest, atol=1e-12)
         for panel, wanted in ((product, [*back.T.ravel(), *on.ravel()]), (left, rest.ravel())):
             numbers = [text_at(mark["content"], index) for mark in panel.marks if mark["kind"] == "text"]
-            entries = [text for text in numbers if re.fullmatch(r"−?(\.\d\d|[01])", text)]
+            entries = [text for text in numbers if re.fullmatch(r"−?(0\.\d\d|[01])", text)]
             assert entries == [entry(value) for value in wanted]
         shown_text = scene.finding_at({"before": before, "m": 0, "apart": 0, "beat": 1})
         assert f"back by {1 + before} " in shown_text and f"on by {5 + before}." in shown_text
@@ -51,7 +51,7 @@ def test_a_whole_vector_is_turned_pair_by_pair(rope: rc.Rope, first: int) -> Non
     blocks = [[w.real, -w.imag, w.imag, w.real] for w in np.exp(1j * positions[at] * theta)]
     wanted = [*np.ravel(blocks), *np.stack([z.real, z.imag], -1).ravel(), *np.stack([spun.real, spun.imag], -1).ravel()]
     texts = [text_at(mark["content"], {"m": at}) for mark in product.marks if mark["kind"] == "text"]
-    assert [text for text in texts if re.fullmatch(r"−?(\.\d\d|[01])", text)] == [entry(value) for value in wanted]
+    assert [text for text in texts if re.fullmatch(r"−?(0\.\d\d|[01])", text)] == [entry(value) for value in wanted]
     turns = matrix.Turns(rope, tuple(map(float, positions)))
     assert np.count_nonzero(turns.matrices[at]) == 16 and turns.difference < 1e-9 and turns.relative < 1e-9
 

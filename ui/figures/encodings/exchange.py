@@ -53,7 +53,8 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
     shift = field_control(t, "shift", moved, play_seconds=4.0, first_beat=2)
     attended = moving.Attended(base, moved)
     tokens = t("sentence").split()
-    given = {"same": DIM - handed.differ["nope"], "differ": handed.differ["rope"], "count": DIM}
+    same, differ = (_share(count, t) for count in (DIM - handed.differ["nope"], handed.differ["rope"]))
+    given = {"same": same, "differ": differ, "count": DIM}
     findings: list[TextOrTrack] = [
         TextTrack((order,), tuple(t(f"{key}_finding", **given) for key in ("both_orders", "exchanged"))),
         moving.finding(attended, shift, t),
@@ -84,6 +85,11 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
             print(name, int((abs(a - b) > {SAME}).sum()), "of", len(a), "differ")
         """,
     )
+
+
+def _share(count: int, t: Words) -> str:
+    """Return how many of the numbers a sentence is about, in words where it is all of them."""
+    return t("every") if count == DIM else t("some", count=count)
 
 
 def _places(order: Control, k: int) -> Array:
@@ -147,8 +153,8 @@ def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) ->
     at = np.arange(DIM)
     top = 1.02 * max(float(np.abs(each).max()) for each in handed.numbers.values())
     level, outline = (NumberTrack((order,), each) for each in (numbers, numbers[::-1]))
-    same = t("all_same", count=DIM - count, of=DIM) if count < DIM else ""
-    differ = t("all_differ", count=count, of=DIM) if count else ""
+    same = t("all_same", count=_share(DIM - count, t), of=DIM) if count < DIM else ""
+    differ = t("all_differ", count=_share(count, t), of=DIM) if count else ""
     # Rounding alone differs without positions: then all are the same.
     verdicts = ("", f"✗ {same}") if name == "nope" else (f"✓ {differ}", "")
     drawn = [

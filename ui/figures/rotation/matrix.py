@@ -130,7 +130,7 @@ def _product(turns: Turns, at: Control, t: Words) -> Panel:
         Axis(-0.3, 13.5),
         Axis(-8.25, 1.0),
         [
-            *signed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=13),
+            *signed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=11),
             *signed_matrix(_column(at, before), np.full(size, 1.0), 9.0, 0.0, rows, width=1.3, font_size=14),
             *signed_matrix(_column(at, turns.turned), np.full(size, 0.3), 12.0, 0.0, rows, width=1.3, font_size=14),
             *(

@@ -8,13 +8,13 @@ SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
 
 
 def entry(value: float) -> str:
-    """Return a matrix entry to two places, as it is written by hand.
+    """Return a matrix entry to two places.
 
     >>> entry(0.309), entry(-0.004), entry(-0.9999)
-    ('.31', '0', '−1')
+    ('0.31', '0', '−1')
     """
     text = f"{abs(value):.2f}"
-    short = {"1.00": "1", "0.00": "0"}.get(text, text[1:] if text[0] == "0" else text)
+    short = {"1.00": "1", "0.00": "0"}.get(text, text)
     return f"−{short}" if value < 0 and short != "0" else short
 
 

@@ -193,7 +193,7 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
         names = _along(before, place, lambda at, raised=raised: matrix_name(at) + raised)  # type: ignore[misc]
         drawn += [
             *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL),
-            marks.text(x + 1, 0.0, [t(label), _along(before, place, str)], colour, bold=True, dy=-16),
+            marks.text(x + 1, 0.0, sentence_parts(partial(t, label), n=_along(before, place, str)), colour, bold=True, dy=-16),
             marks.text(x + 1, -2.0, names, colour, bold=True, font_size=20, dy=30),
             marks.text(x + 1, -2.0, changed, colour, bold=True, dy=54),
         ]
@@ -227,7 +227,7 @@ def _left_over(before: Control, theta: float, t: Words) -> Panel:
             *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL),
             frame,
             marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
-            marks.text(2.0, 0.0, [t("turn_on"), str(left)], DISTANCE_COLOUR, bold=True, dy=-22),
+            marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
             marks.text(2.0, -2.0, matrix_name(left), DISTANCE_COLOUR, bold=True, font_size=20, dy=36),
             marks.text(2.0, -2.0, same, DISTANCE_COLOUR, bold=True, dy=58),
         ],
