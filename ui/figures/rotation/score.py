@@ -193,7 +193,9 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
         names = _along(before, place, lambda at, raised=raised: matrix_name(at) + raised)  # type: ignore[misc]
         drawn += [
             *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL),
-            marks.text(x + 1, 0.0, sentence_parts(partial(t, label), n=_along(before, place, str)), colour, bold=True, dy=-16),
+            marks.text(
+                x + 1, 0.0, sentence_parts(partial(t, label), n=_along(before, place, str)), colour, bold=True, dy=-16
+            ),
             marks.text(x + 1, -2.0, names, colour, bold=True, font_size=20, dy=30),
             marks.text(x + 1, -2.0, changed, colour, bold=True, dy=54),
         ]
