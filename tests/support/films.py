@@ -4,7 +4,7 @@ import inspect
 import json
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from ui.figures.drawing import Film
+from ui.film.scene import Mark, Panel, text_at
 from ui.film.static_scene import StaticScene
 from ui.text.words import Words
 
@@ -66,6 +67,16 @@ def numbers(reference: Any, held: bytes, index: Mapping[str, int]) -> np.ndarray
     kind = np.dtype(TYPES[reference["type"]])
     values = np.frombuffer(held, kind, int(np.prod(size)), reference["at"]).reshape(size)
     return np.asarray(values[tuple(index[driver] for driver in reference["by"])])
+
+
+def marks_of(panel: Panel, kind: str) -> list[Mark]:
+    """Return a panel's marks of a kind, those that are grabbed included."""
+    return [part for mark in panel.marks for part in (mark, *mark.get("grab_marks", ())) if part["kind"] == kind]
+
+
+def texts_at(marks: Sequence[Mark], index: Mapping[str, int]) -> list[str]:
+    """Return the texts among marks with each control at its stop ``index``."""
+    return [text_at(mark["content"], index) for mark in marks if mark["kind"] == "text"]
 
 
 @dataclass(frozen=True)

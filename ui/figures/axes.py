@@ -47,7 +47,7 @@ def maps(t: Words) -> Film:
     places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)
     offsets = places[None, None] - places[:, :, None, None]
     scores = {name: score_map(frequencies, offsets) for name, frequencies in ways().items()}
-    x, y = NumberTrack((column,), np.arange(GRID)[:, None] + 0.5), NumberTrack((row,), np.arange(GRID)[:, None] + 0.5)
+    x, y = column.numbers(np.arange(GRID)[:, None] + 0.5), row.numbers(np.arange(GRID)[:, None] + 0.5)
     at_key = {
         name: TextTrack((row, column), tuple(f"{value:.2f}" for value in score[:, :, KEY[0], KEY[1]].ravel().tolist()))
         for name, score in scores.items()
@@ -60,37 +60,18 @@ def maps(t: Words) -> Film:
             marks.drag_handle(column, x, 0.0, RED, t("grab_column"), radius_px=10),
             marks.drag_handle(row, 0.0, y, RED, t("grab_row"), radius_px=10),
         ]
-        panels.append(
-            Panel(
-                edge,
-                Axis(GRID, 0.0, (), ""),
-                [
-                    marks.heatmap(cells, DIVERGING_SCALE, (0.0, GRID), (0.0, GRID)),
-                    marks.line(
-                        NumberTrack((column,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), [0.0, GRID], RED, 1, "2 4"
-                    ),
-                    marks.line(
-                        [0.0, GRID], NumberTrack((row,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), RED, 1, "2 4"
-                    ),
-                    marks.circle(KEY[1] + 0.5, KEY[0] + 0.5, 0.5, GREEN, 3),
-                    marks.text(
-                        KEY[1] + 0.5,
-                        KEY[0] + 0.5,
-                        at_key[name],
-                        "ink",
-                        bold=True,
-                        font_size=15,
-                        anchor="middle",
-                        dy=-16,
-                    ),
-                    *(grips if place == 0 else []),
-                ],
-                t(f"way.{name}"),
-                min_width=190,
-                height=200,
-                equal_aspect=True,
-            )
-        )
+        up = Axis(GRID, 0.0, (), "")
+        drawn = [
+            marks.heatmap(cells, DIVERGING_SCALE, (0.0, GRID), (0.0, GRID)),
+            marks.line(column.numbers(np.arange(GRID)[:, None].repeat(2, 1) + 0.5), [0.0, GRID], RED, 1, "2 4"),
+            marks.line([0.0, GRID], row.numbers(np.arange(GRID)[:, None].repeat(2, 1) + 0.5), RED, 1, "2 4"),
+            marks.circle(KEY[1] + 0.5, KEY[0] + 0.5, 0.5, GREEN, 3),
+            marks.text(
+                KEY[1] + 0.5, KEY[0] + 0.5, at_key[name], "ink", bold=True, font_size=15, anchor="middle", dy=-16
+            ),
+            *(grips if place == 0 else []),
+        ]
+        panels.append(Panel(edge, up, drawn, t(f"way.{name}"), min_width=190, height=200, equal_aspect=True))
     slots = {f"row_{name}": f"{least_along(score, 0.0):.2f}" for name, score in ways().items()}
     slots |= {f"slant_{name}": f"{least_along(score, math.pi / 4):.2f}" for name, score in ways().items()}
     return Film(
@@ -99,8 +80,7 @@ def maps(t: Words) -> Film:
             panels,
             (column, row),
             sentence_parts(
-                lambda **more: t("maps_finding", last=LAST, **slots, **more),
-                **{name: at_key[name] for name in scores},
+                lambda **more: t("maps_finding", last=LAST, **slots, **more), **{name: at_key[name] for name in scores}
             ),
         ),
         lambda: {

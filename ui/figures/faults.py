@@ -12,7 +12,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, Scene, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack
 from ui.text.words import Words
 
 MOST = 1.5
@@ -32,16 +32,13 @@ def traces(t: Words) -> Film:
         start=1.0,
     )
     known = faults.traces()
-    texts = {line: TextTrack((control,), tuple(t(f"fault.{name}.{line}") for name in NAMES)) for line in LINES}
+    texts = {line: control.texts(t(f"fault.{name}.{line}") for name in NAMES) for line in LINES}
     return Film(
         "traces",
         Scene(
-            (
-                *(_rows(control, known, t, wide) for wide in (True, False)),
-                _chosen(control, known, texts, t),
-            ),
+            (*(_rows(control, known, t, wide) for wide in (True, False)), _chosen(control, known, texts, t)),
             (control,),
-            TextTrack((control,), tuple(t(f"fault.{name}.finding") for name in NAMES)),
+            control.texts(t(f"fault.{name}.finding") for name in NAMES),
         ),
         lambda: {f"{name} {part}": getattr(known[name], part) for name in NAMES for part in ("tokens", "error")},
         """
@@ -81,18 +78,10 @@ def _rows(control: Control, known: dict[str, Trace], t: Words, wide: bool) -> Pa
     text, end = (3.1, 10.0) if wide else (3.5, 10.0)
     size = 15 if wide else 13
     top = len(NAMES)
-    row = NumberTrack((control,), top - np.array(control.stops)[:, None])
-    frame = marks.rect(
-        -0.12,
-        end,
-        NumberTrack((control,), row.keyframes + 0.03),
-        NumberTrack((control,), row.keyframes + 0.97),
-        ACTION_COLOUR,
-        opacity=0.1,
-        corner_px=8,
-    )
+    row = control.numbers(top - np.array(control.stops)[:, None])
+    frame = marks.rect(-0.12, end, row + 0.03, row + 0.97, ACTION_COLOUR, opacity=0.1, corner_px=8)
     ring = frame | {"colour": "none", "outline": ACTION_COLOUR, "stroke_width": 2, "opacity": 1.0}
-    grip_y = NumberTrack((control,), row.keyframes + 0.5)
+    grip_y = row + 0.5
     drawn: list[Mark] = [
         marks.drag_handle(
             control, end / 2, grip_y, ACTION_COLOUR, t("grab_fault"), [frame, ring], radius_px=0, press_px=400
@@ -133,6 +122,6 @@ def _chosen(control: Control, known: dict[str, Trace], texts: dict[str, TextTrac
         if line != "called":
             paragraphs.append(Paragraph(t(f"line.{line}"), MUTED_COLOUR, 14, bold=True))
         paragraphs.append(Paragraph(texts[line], "ink", **look))
-    scale = TextTrack((control,), tuple(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES))
+    scale = control.texts(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES)
     paragraphs.append(Paragraph(scale, MUTED_COLOUR, 14))
     return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), (), paragraphs=paragraphs, min_width=280)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,30 +19,9 @@ from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
 from ui.film import marks
-from ui.film.colours import (
-    GREEN,
-    GREY,
-    LINE,
-    MUTED_COLOUR,
-    ORANGE,
-    QUERY_COLOUR,
-    RED,
-    UNSEEN_COLOUR,
-    text_colour_on,
-)
+from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import (
-    Axis,
-    Control,
-    Mark,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextTrack,
-    beats_from_labels,
-    field_control,
-    sentence_parts,
-)
+from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats, sentence_parts
 from ui.text.words import Words, powers
 
 ANY = "any"
@@ -188,23 +167,16 @@ def swapped(t: Words) -> Film:
     at = field_control(t, "angle", ANGLES, play_seconds=12.0)
     turned = {name: (_turned(pair, adjacent), _turned(pair, unswapped)) for name, pair in PAIRS.items()}
     lengths = {name: np.hypot(*printed.T) for name, (_, printed) in turned.items()}
-    texts = {"angle": TextTrack((at,), at.stop_labels)}
-    findings = [
-        sentence_parts(
-            partial(t, f"swapped_{name}"), length=TextTrack((at,), tuple(map(_hundredth, lengths[name]))), **texts
-        )
-        for name in PAIRS
-    ]
-    sides = [_circle(at, PAIRS[name], *turned[name], beat, t) for beat, name in enumerate(PAIRS, 1)]
+    parts = []
+    for beat, name in enumerate(PAIRS, 1):
+        length = at.texts(map(_hundredth, lengths[name]))
+        finding = sentence_parts(partial(t, f"swapped_{name}"), length=length, angle=at.stop_text)
+        parts.append((at, [_circle(at, PAIRS[name], *turned[name], beat, t)], finding))
+    scene = scene_in_beats(t, "swapped", *parts)
     right, printed = turned["axis"]
     return Film(
         "swapped",
-        Scene(
-            (_formulas(t), *sides),
-            (at,),
-            findings[-1],
-            beats=beats_from_labels(t, "swapped", *findings, hint_controls=("angle", "angle")),
-        ),
+        replace(scene, panels=(_formulas(t), *scene.panels)),
         lambda: {
             "angle": np.array(at.stops),
             "x0": right[:, 0],
@@ -255,37 +227,28 @@ def _formulas(t: Words) -> Panel:
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: Words) -> Panel:
     """Return the pair's arrow, x₀ upward and x₁ to the right, as the right and as the printed formula turn it."""
-    angle, wrong = (
-        NumberTrack((at,), np.unwrap(np.arctan2(each[:, 0], each[:, 1]))[:, None]) for each in (right, printed)
-    )
+    angle, wrong = (at.numbers(np.unwrap(np.arctan2(each[:, 0], each[:, 1]))) for each in (right, printed))
     lengths = np.hypot(*printed.T)
     hand = marks.vector(0.0, 0.0, 1.0, angle, QUERY_COLOUR, 7, has_head=True)
-    label = TextTrack((at,), tuple(t(f"printed_length_{beat}", length=_hundredth(each)) for each in lengths))
+    label = at.texts(t(f"printed_length_{beat}", length=_hundredth(each)) for each in lengths)
     start = t("start", x0=f"{pair[0]:g}", x1=f"{pair[1]:g}")
     place = {"x": 1.12 * right[:, 1], "y": 1.12 * right[:, 0]}
-    x, y = (NumberTrack((at,), each[:, None]) for each in place.values())
+    x, y = (at.numbers(each) for each in place.values())
+    shown = [
+        marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+        marks.vector(0.0, 0.0, 1.4, [0.0, np.pi / 2], GREY, 1, has_head=True),
+        marks.text(0.06, 1.4, "x₀", MUTED_COLOUR, anchor="start", bold=True),
+        marks.text(1.45, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=5),
+        marks.text(-0.1, 1.3, start, MUTED_COLOUR, anchor="end", font_size=14),
+        marks.line(printed[:, 1], printed[:, 0], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
+        marks.vector(0.0, 0.0, at.numbers(lengths), wrong, UNSEEN_COLOUR, 7, has_head=True),
+        marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
+        marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),
+        marks.text(0.1, -1.3, label, UNSEEN_COLOUR, anchor="start", bold=True),
+        drag_hint(-1.7, 1.0, t("drag_round")),
+    ]
     return Panel(
-        Axis(-1.75, 1.9),
-        Axis(-1.5, 1.5),
-        [
-            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
-            marks.vector(0.0, 0.0, 1.4, [0.0, np.pi / 2], GREY, 1, has_head=True),
-            marks.text(0.06, 1.4, "x₀", MUTED_COLOUR, anchor="start", bold=True),
-            marks.text(1.45, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=5),
-            marks.text(-0.1, 1.3, start, MUTED_COLOUR, anchor="end", font_size=14),
-            marks.line(printed[:, 1], printed[:, 0], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
-            marks.vector(0.0, 0.0, NumberTrack((at,), lengths[:, None]), wrong, UNSEEN_COLOUR, 7, has_head=True),
-            marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
-            marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),
-            marks.text(0.1, -1.3, label, UNSEEN_COLOUR, anchor="start", bold=True),
-            drag_hint(-1.7, 1.0, t("drag_round")),
-        ],
-        min_width=320,
-        width_share=1.2,
-        height=372,
-        equal_aspect=True,
-        first_beat=beat,
-        last_beat=beat,
+        Axis(-1.75, 1.9), Axis(-1.5, 1.5), shown, min_width=320, width_share=1.2, height=372, equal_aspect=True
     )
 
 

@@ -13,17 +13,7 @@ from ui.figures.drawing import Drawing, Film, cached_figure
 from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, split
 from ui.film import marks
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
-from ui.film.scene import (
-    Axis,
-    Control,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextTrack,
-    beats_from_labels,
-    field_control,
-    sentence_parts,
-)
+from ui.film.scene import Axis, Control, NumberTrack, Panel, field_control, scene_in_beats, sentence_parts
 from ui.text.words import Words
 
 NAMES_AT, LAST_AT = -1.5, 8.0
@@ -57,30 +47,23 @@ def year_ticks(years: Sequence[int]) -> Props:
 def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
     """Return known models' slowest pairs in a longer text, then how many tokens a turn of each pair takes."""
     shown, far = slowest.rows(), slowest.length_control(times, t)
-    at = field_control(t, "context", lengths, play_seconds=12.0, first_beat=2)
-    findings = (
-        slowest.finding(shown[0], far, t),
-        sentence_parts(
-            lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
-            length=TextTrack((at,), at.stop_labels),
-            whole=TextTrack((at,), tuple(str(sum(row.longest <= stop for row in shown)) for stop in at.stops)),
-        ),
+    at = field_control(t, "context", lengths, play_seconds=12.0)
+    turning = sentence_parts(
+        lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
+        length=at.stop_text,
+        whole=at.texts(str(sum(row.longest <= stop for row in shown)) for stop in at.stops),
+    )
+    scene = scene_in_beats(
+        t,
+        "dozen",
+        (far, slowest.panels(shown, far, t), slowest.finding(shown[0], far, t)),
+        (at, [_turning(shown, at, 250, t)], turning),
+        control_values=({}, {"context": 4096}),
+        count=str(len(shown)),
     )
     return Film(
         "dozen",
-        Scene(
-            (*slowest.panels(shown, far, t), _turning(shown, at, 250, t)),
-            (far, at),
-            findings[-1],
-            beats=beats_from_labels(
-                t,
-                "dozen",
-                *findings,
-                hint_controls=(far.name, at.name),
-                control_values=({}, {"context": 4096}),
-                count=str(len(shown)),
-            ),
-        ),
+        scene,
         lambda: {
             "model": [row.model.id for row in shown],
             "context": [row.context for row in shown],
@@ -109,39 +92,34 @@ def _turning(shown: Sequence[Row], at: Control, height: int, t: Words) -> Panel:
     places = np.log10([[row.shortest, row.longest, row.context] for row in shown])
     cut = np.log10(at.stops)[:, None]
     y = np.arange(len(shown), 0, -1, dtype=float)
-    here, top = NumberTrack((at,), cut), len(shown) + 0.7
+    here, top = at.numbers(cut), len(shown) + 0.7
     lines = np.repeat(y, 3)
 
     def strokes(low: Array, high: Array) -> NumberTrack:
         gap = np.where(low < high, 0.0, np.nan)
         ends = np.stack([low + gap, high + gap, np.full_like(gap, np.nan)], axis=-1)
-        return NumberTrack((at,), ends.reshape(cut.size, -1))
+        return at.numbers(ends.reshape(cut.size, -1))
 
     first, last = (np.broadcast_to(places[:, side], (cut.size, y.size)) for side in (0, 1))
-    edge = marks.line(NumberTrack((at,), np.repeat(cut, 2, axis=1)), [0.3, top], "ink", 3)
+    edge = marks.line(at.numbers(np.repeat(cut, 2, axis=1)), [0.3, top], "ink", 3)
     ticks = tuple((float(power), f"{10**power:,}") for power in (1, 3, 5, 7))
-    return Panel(
-        Axis(NAMES_AT, LAST_AT, ticks, t("tokens_axis")),
-        Axis(0.3, top + 0.8),
-        [
-            marks.line(strokes(np.maximum(first, cut), last), lines, ORANGE, 6, stroke_dash="3 9"),
-            marks.line(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
-            marks.dot(places[:, 1], y, GREY, 4),
-            marks.dot(places[:, 2], y, GREEN, 6),
-            *(
-                marks.text(
-                    NAMES_AT, float(line), row.model.name.removesuffix(" Instruct"), anchor="start", font_size=13, dy=4
-                )
-                for row, line in zip(shown, y, strict=True)
-            ),
-            marks.drag_handle(at, here, 0.3, "ink", t("grab_length"), [edge], radius_px=8),
-            marks.text(here, top, TextTrack((at,), at.stop_labels), bold=True, font_size=14, dy=-5),
-        ],
-        [t("turned"), " · ", t("unturned"), " · ", t("context_mark")],
-        min_width=2000,
-        height=height,
-        first_beat=2,
-    )
+    across = Axis(NAMES_AT, LAST_AT, ticks, t("tokens_axis"))
+    drawn = [
+        marks.line(strokes(np.maximum(first, cut), last), lines, ORANGE, 6, stroke_dash="3 9"),
+        marks.line(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
+        marks.dot(places[:, 1], y, GREY, 4),
+        marks.dot(places[:, 2], y, GREEN, 6),
+        *(
+            marks.text(
+                NAMES_AT, float(line), row.model.name.removesuffix(" Instruct"), anchor="start", font_size=13, dy=4
+            )
+            for row, line in zip(shown, y, strict=True)
+        ),
+        marks.drag_handle(at, here, 0.3, "ink", t("grab_length"), [edge], radius_px=8),
+        marks.text(here, top, at.stop_text, bold=True, font_size=14, dy=-5),
+    ]
+    heading = [t("turned"), " · ", t("unturned"), " · ", t("context_mark")]
+    return Panel(across, Axis(0.3, top + 0.8), drawn, heading, min_width=2000, height=height)
 
 
 def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:

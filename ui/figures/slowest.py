@@ -13,7 +13,7 @@ from rope_core.rope import Array
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import TOP, clock_angle
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextOrTrack, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextOrTrack, TextTrack
 from ui.text.words import Words
 
 MODELS = (
@@ -47,7 +47,7 @@ def rows() -> list[Row]:
 def length_control(times: Sequence[float], t: Words) -> Control:
     """Return the length of the text, in contexts of each model."""
     labels = tuple(t("times_stop", times=f"{each:g}") for each in times)
-    return Control("times", t("field.times"), tuple(map(float, times)), labels, play_seconds=6.0, last_beat=1)
+    return Control("times", t("field.times"), tuple(map(float, times)), labels, play_seconds=6.0)
 
 
 def degrees(angle: float) -> str:
@@ -73,7 +73,7 @@ def finding(row: Row, far: Control, t: Words) -> TextTrack:
         given = {"model": row.model.name, "tokens": f"{times * row.context:,.0f}", "angle": degrees(angle)}
         more = {"new": degrees(angle - within)}
         texts.append(t("longer_finding", **given, **more) if times > 1 else t("slowest_finding", **given))
-    return TextTrack((far,), tuple(texts))
+    return far.texts(texts)
 
 
 def panels(shown: Sequence[Row], far: Control, t: Words) -> tuple[Panel, ...]:
@@ -84,13 +84,13 @@ def panels(shown: Sequence[Row], far: Control, t: Words) -> tuple[Panel, ...]:
 
 def _longer(far: Control, text: Sequence[str], at_first: str = "") -> TextTrack:
     """Return a text for each length above the context, and another for lengths up to it."""
-    return TextTrack((far,), tuple(each if k > 1 else at_first for k, each in zip(far.stops, text, strict=True)))
+    return far.texts(each if k > 1 else at_first for k, each in zip(far.stops, text, strict=True))
 
 
 def _dial(row: Row, far: Control, x: float, y: float, radius: float, stroke_width: float) -> list[Mark]:
     """Return a circle with what the context shows in green, what is new to it hatched, and no arrow."""
     within = TOP - row.slowest_angle(row.context)
-    turned = clock_angle(NumberTrack((far,), angles(row, far)[:, None]))
+    turned = clock_angle(far.numbers(angles(row, far)))
     return [
         marks.wedge(x, y, radius, within, turned, UNSEEN_COLOUR, opacity=0.3),
         marks.wedge(x, y, radius, within, turned, UNSEEN_COLOUR, fill_pattern="hatch"),
@@ -103,7 +103,7 @@ def _dial(row: Row, far: Control, x: float, y: float, radius: float, stroke_widt
 def _one(row: Row, far: Control, t: Words, wide: bool) -> Panel:
     """Return the dial whose arrow is dragged, with its words below, or beside it on a narrow screen."""
     turned, within = angles(row, far), row.slowest_angle(row.context)
-    angle = clock_angle(NumberTrack((far,), turned[:, None]))
+    angle = clock_angle(far.numbers(turned))
     hand = marks.vector(0.0, 0.0, 0.97, angle, "ink", 6, has_head=True)
     goal = clock_angle(row.slowest_angle(MOST * row.context))
     rest: Mark = marks.wedge(0.0, 0.0, 1.0, TOP - within, TOP - 2 * np.pi, UNSEEN_COLOUR, fill_pattern="hatch")
@@ -143,7 +143,6 @@ def _one(row: Row, far: Control, t: Words, wide: bool) -> Panel:
         width_share=0.55 if wide else 1.0,
         height=320 if wide else 180,
         equal_aspect=True,
-        last_beat=1,
         paragraphs=(Paragraph(" ".join(explained), MUTED_COLOUR, 15),) if wide else (),
         screen="wide" if wide else "narrow",
     )
@@ -156,7 +155,7 @@ def _others(shown: Sequence[Row], far: Control, t: Words, wide: bool) -> Panel:
     for k, row in enumerate(shown):
         x, y = float(k % COLUMNS), -pitch * (k // COLUMNS)
         turned, within = angles(row, far), row.slowest_angle(row.context)
-        angle = clock_angle(NumberTrack((far,), turned[:, None]))
+        angle = clock_angle(far.numbers(turned))
         name = row.model.name.removesuffix(" 4E1T").removesuffix(" 14B")
         lines = [name] if wide else name.replace("-V", " V").rsplit(" ", 1)
         drawn += [
@@ -171,14 +170,9 @@ def _others(shown: Sequence[Row], far: Control, t: Words, wide: bool) -> Panel:
         for text, colour, dy in (*below, (_longer(far, new), UNSEEN_COLOUR, last)):
             drawn.append(marks.text(x, y - RADIUS, text, colour, bold=colour != MUTED_COLOUR, font_size=size, dy=dy))
     longer = [t("ten_longer", times=f"{times:g}") for times in far.stops]
+    across = Axis(-0.5, COLUMNS - 0.5)
+    y_axis = Axis(-pitch - RADIUS - (0.5 if wide else 0.6), RADIUS + (0.25 if wide else 0.5))
+    title = _longer(far, longer, t("ten_more"))
     return Panel(
-        Axis(-0.5, COLUMNS - 0.5),
-        Axis(-pitch - RADIUS - (0.5 if wide else 0.6), RADIUS + (0.25 if wide else 0.5)),
-        drawn,
-        _longer(far, longer, t("ten_more")),
-        min_width=300,
-        height=380,
-        equal_aspect=True,
-        last_beat=1,
-        screen="wide" if wide else "narrow",
+        across, y_axis, drawn, title, min_width=300, height=380, equal_aspect=True, screen="wide" if wide else "narrow"
     )

@@ -13,9 +13,9 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,29 @@ class Control:
         """Return the index of the stop nearest to ``value``."""
         return int(np.abs(np.asarray(self.stops) - value).argmin())
 
+    @property
+    def stop_number(self) -> NumberTrack:
+        """The value of the stop itself."""
+        return self.numbers(np.array(self.stops))
+
+    @property
+    def stop_text(self) -> TextTrack:
+        """How the stop is written."""
+        return TextTrack((self,), self.stop_labels)
+
+    def numbers(self, values: npt.ArrayLike) -> NumberTrack:
+        """Return numbers at every stop, (stops,) for one or (stops, ...) for several."""
+        keyframes = np.asarray(values)
+        return NumberTrack((self,), keyframes[:, None] if keyframes.ndim == 1 else keyframes)
+
+    def numbers_where(self, there: npt.ArrayLike, values: npt.ArrayLike) -> NumberTrack:
+        """Return a number at every stop, nan where it is not ``there``; both (stops,) or one for all."""
+        return self.numbers(np.where(there, values, np.nan))
+
+    def texts(self, texts: Iterable[str]) -> TextTrack:
+        """Return a text at every stop."""
+        return TextTrack((self,), tuple(texts))
+
 
 def field_control(t: Words, name: str, stops: Sequence[float], **more: Any) -> Control:
     """Return the control of a field under its label, every stop written as numbers are on a page."""
@@ -80,6 +103,12 @@ class NumberTrack:
             raise ValueError(
                 f"keyframes must have the stops {stops} of at most two controls, got {self.keyframes.shape}"
             )
+
+    def __add__(self, by: float | npt.NDArray[Any]) -> NumberTrack:
+        return NumberTrack(self.drivers, self.keyframes + by)
+
+    def __sub__(self, by: float | npt.NDArray[Any]) -> NumberTrack:
+        return NumberTrack(self.drivers, self.keyframes - by)
 
     def at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
         """Return the numbers where each control is at its stop ``index``."""
@@ -292,6 +321,44 @@ class Scene:
         body = struct.pack("<I", len(text)) + text + b"".join(numbers)
         mark = hashlib.sha256(body).digest()[:MARK_BYTES]
         return bytes([len(name)]) + name.encode("ascii") + mark + zlib.compress(body, 9)
+
+
+BeatParts = tuple[Control | Sequence[Control], Sequence[Panel], TextOrTrack]
+"""What a beat adds: the control that it hints at, alone or before others, its panels, and its finding."""
+Timed = TypeVar("Timed", Control, Panel)
+
+
+def _shown_in(part: Timed, first: int, last: int, count: int) -> Timed:
+    """Return a control or a panel as beats ``first`` to ``last`` of ``count`` show it; one that names its own stays."""
+    own = part.first_beat > 1 or part.last_beat
+    return part if own else replace(part, first_beat=first, last_beat=last if last < count else 0)
+
+
+def scene_in_beats(
+    t: Words, name: str, *parts: BeatParts, control_values: Sequence[Mapping[str, float]] = (), **slots: Any
+) -> Scene:
+    """Return a scene whose beats each show their own panels and move their own control, in this order.
+
+    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; the first sentence
+    is the page's claim, and an instruction is in the picture, where there is no such label; ``control_values``: where
+    the controls are put, beat by beat.
+    """
+
+    def words(label: str, other: str) -> TextOrTrack:
+        if t.has(label):
+            return sentence_parts(lambda **marks: t(label, **marks), **slots)
+        return t(other) if other else ""
+
+    count, panels, controls = len(parts), list[Panel](), dict[str, tuple[Control, int, int]]()
+    beats, placed = list[Beat](), [*control_values, *[{}] * len(parts)]
+    for beat, (given, shown, finding) in enumerate(parts, 1):
+        moved = [given] if isinstance(given, Control) else given
+        panels += [_shown_in(panel, beat, beat, count) for panel in shown]
+        controls |= {each.name: (each, controls.get(each.name, (each, beat))[1], beat) for each in moved}
+        say, do = words(f"{name}_say_{beat}", "claim"), words(f"{name}_do_{beat}", "")
+        beats.append(Beat(say, do, finding, moved[0].name, placed[beat - 1]))
+    timed = tuple(_shown_in(control, first, last, count) for control, first, last in controls.values())
+    return Scene(panels, timed, "", beats=beats)
 
 
 def _plain(value: Any, numbers: list[bytes]) -> Any:

@@ -12,13 +12,12 @@ from rope_core.theory.extension import position_bin_edges
 from rope_core.theory.limits import failures
 from rope_core.theory.softmax import expected_attention
 from tests.support.figures import ROPE, Row, chart
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, texts_at
 from ui.figures.attention import bases, decay, expected, limits, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
 from ui.film.colours import KEY_COLOUR
-from ui.film.scene import text_at
 from ui.text.words import Words
 
 T = Words("en", "attention")
@@ -94,7 +93,7 @@ def test_each_base_s_row_says_whether_the_text_ends_before_it_falls_below_zero(d
         for k, (quiet, marked) in enumerate(zip(dots[::2], dots[1::2], strict=True)):
             shown, hidden = (marked, quiet) if k in too_small else (quiet, marked)
             assert 10 ** shown["x"].at(index)[0] == pytest.approx(first[k]) and np.isnan(hidden["x"].at(index)[0])
-        verdicts = [text_at(mark["content"], index) for mark in panel.marks if mark["kind"] == "text"]
+        verdicts = texts_at(panel.marks, index)
         assert verdicts.count(T("below_zero")) == len(too_small) == 4 - verdicts.count(T("above_zero"))
         finding = film.scene.finding_at({"at": 1, "context": stop, "keys": 512, "beat": 2})
         if not too_small:

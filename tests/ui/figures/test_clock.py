@@ -16,7 +16,7 @@ from rope_core.theory import extension
 from rope_core.theory.clock import clock_readings
 from rope_core.theory.extension import compared_schemes, first_pair_under_fifth_turn, scheme_spectra
 from tests.support.figures import ROPE, Row, chart, extended
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, marks_of, to_draw
 from ui.figures.clock import after as newest
 from ui.figures.clock import dials as film
 from ui.figures.clock import measured as figure
@@ -24,7 +24,7 @@ from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
 from ui.figures.clock import ways
 from ui.film.colours import GREY, PURPLE, SKY
-from ui.film.scene import Mark, NumberTrack, Panel, text_at
+from ui.film.scene import NumberTrack, Panel, text_at
 from ui.text.words import Words
 from ui.work import extrapolated
 from ui.work.extrapolated import Seen
@@ -37,10 +37,6 @@ def params(factor: float) -> dict[str, dict[str, object]]:
 
 
 GEOMETRIES = [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(2, 10.0, 16), Rope(8, 2.0, 4096)]
-
-
-def shapes(panel: Panel, kind: str) -> list[Mark]:
-    return [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == kind]
 
 
 def points_at(angle: float, turned: mpmath.mpf) -> bool:
@@ -62,7 +58,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     panel, length = scene.panels[-1], round(factor * rope.train_len)
     index = {"factor": factors.index(factor), "hand": hands.index(hand)}
     s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))
-    bars = next(mark for mark in shapes(panel, "rect") if "colour_index" in mark and mark["colour_index"] is not None)
+    bars = next(mark for mark in marks_of(panel, "rect") if "colour_index" in mark and mark["colour_index"] is not None)
     np.testing.assert_allclose(bars["x1"].at(index), np.minimum(s.slowdown, 33.0), rtol=1e-6)
     trained = [mpmath.mpf(theta) * rope.train_len for theta in rope.theta]
     slow = [turned < 2 * mpmath.pi for turned in trained]
@@ -76,7 +72,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     assert written[2] == T(label, count=sum(past), of=sum(slow))
     moved = abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6
     assert written[1] == T("neighbours_closer" if moved else "neighbours_kept", apart=film.degrees(s.inv_freq[0]))
-    chip = text_at(shapes(panel, "text")[-1]["content"], index)
+    chip = text_at(marks_of(panel, "text")[-1]["content"], index)
     assert chip == f"{s.slowdown[hand]:.3g}×"
 
 
@@ -90,7 +86,7 @@ def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> 
     drawn = [(panel, titles[key]) for panel in scene.panels[1:-1] for key in titles if _titled(panel, key)]
     assert [panel.screen for panel, _ in drawn] == ["wide"] * 3 + ["narrow"] * 3
     for panel, name in drawn:
-        angles = [mark["angle"] for mark in shapes(panel, "vector") if not isinstance(mark["angle"], float)]
+        angles = [mark["angle"] for mark in marks_of(panel, "vector") if not isinstance(mark["angle"], float)]
         for k, span in enumerate(spans):
             at, given = {"distance": k, "factor": 0}, {} if name == "none" else {"factor": max(1.0, span)}
             s = spectrum(Request(rope, name, given))
@@ -98,7 +94,7 @@ def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> 
             hands = [angle.at(at)[0] for angle in angles if isinstance(angle, NumberTrack)]
             assert any(points_at(hand, mpmath.mpf(slow)) for hand in hands)
             assert any(points_at(hand, mpmath.mpf(step) + mpmath.mpf(ways.GREYS_AT)) for hand in hands)
-            shown_text = " ".join(text_at(mark["content"], at) for mark in shapes(panel, "text"))
+            shown_text = " ".join(text_at(mark["content"], at) for mark in marks_of(panel, "text"))
             unseen = trained < 2 * math.pi and math.fmod(slow, 2 * math.pi) > trained * (1 + 1e-9)
             assert (f"✗ {ways.degrees(slow)}" in shown_text) == unseen
             assert (f"✗ {ways.degrees(step)}" in shown_text) == (step < rope.theta[0] * (1 - 1e-6))
@@ -111,7 +107,7 @@ def _titled(panel: Panel, key: str) -> bool:
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
     rope = Rope(128, 1e4, 4096)
     scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), (0, 1), T).scene
-    bars = shapes(scene.panels[-1], "rect")[0]
+    bars = marks_of(scene.panels[-1], "rect")[0]
     for k, factor in enumerate((1.0, 4.0)):
         slow = spectrum(Request(rope, "yarn", {"factor": factor})).slowdown
         wanted = [GREY if s == 1.0 else PURPLE if s >= factor * (1 - 1e-9) else SKY for s in slow.tolist()]

@@ -116,10 +116,7 @@ def test_the_code_shown_is_the_functions_own() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
     rope, t = rc.Rope(16, 500.0, 64), Words(lang, "frequencies")
-    for draw, given in (
-        (spans.repeats, (rope, t)),
-        (clock.quoted, (3.0, Words(lang, "clock"))),
-    ):
+    for draw, given in ((spans.repeats, (rope, t)), (clock.quoted, (3.0, Words(lang, "clock")))):
         shared = draw(*given)
         fresh = inspect.unwrap(draw)(*given)
         assert (shared.finding, shared.figure) == (fresh.finding, packed(fresh.figure))

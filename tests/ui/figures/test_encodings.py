@@ -181,10 +181,7 @@ def share(name: str, *, causal: bool) -> float:
 
 
 PLAIN = ("sinusoidal", 60.0, 7)
-ROWS = [
-    Row("encodings", figures.score_map, ("t5", 60.0, 7)),
-    Row("encodings", figures.score_lines, PLAIN),
-]
+ROWS = [Row("encodings", figures.score_map, ("t5", 60.0, 7)), Row("encodings", figures.score_lines, PLAIN)]
 FILMS = [
     FilmRow("encodings", exchange.swapping, (60.0, moved.shifts(5)), {"order": 1, "shift": 5, "beat": 1}, exchanged),
     FilmRow("encodings", swapping.reordering, (*GIVEN, False), {"swapped": 1.0}, swapped_words),

@@ -9,11 +9,11 @@ import pytest
 from rope_core import Rope
 from rope_core.theory import frequency_demo
 from tests.support.figures import ROPE, Row, ran
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, marks_of, to_draw
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import drawn, heat, spans, stripes
-from ui.film.scene import Mark, NumberTrack, Panel
+from ui.film.scene import NumberTrack
 from ui.text.words import Words
 
 EN = Words("en", "frequencies")
@@ -27,10 +27,6 @@ def film(dim: int, base: float = 10_000.0, train_len: int = 4096, bases: tuple[f
     return built
 
 
-def of_kind(panel: Panel, kind: str) -> list[Mark]:
-    return [part for shape in panel.marks for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == kind]
-
-
 @pytest.mark.parametrize(
     ("dim", "base", "train_len"), [(128, 1e4, 4096), (64, 30.0, 500), (1024, 1e6, 8192), (2, 5.0, 16)]
 )
@@ -39,7 +35,7 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
     pairs, built = heat.pairs_of(dim, 3), film(dim, base, train_len)
     dial, _, map_panel, _ = built.scene.panels[:4]
     x = np.linspace(0.0, train_len, stripes.POINTS)
-    waves = [line for line in of_kind(map_panel, "line") if isinstance(line["y"], NumberTrack)][-3:]
+    waves = [line for line in marks_of(map_panel, "line") if isinstance(line["y"], NumberTrack)][-3:]
     for stop, pair in enumerate(min(each, dim // 2 - 1) for each in pairs):
         at, theta = {"pair": stop}, base ** (-2 * pair / dim)
         seen, later, amber = (wave["y"].at(at) for wave in waves)
@@ -49,7 +45,7 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
             assert np.isfinite(amber).all() == (turned < 2 * math.pi) != np.isfinite(later).all()
         else:
             assert 2 * math.pi / theta < 10 * 1.25 * train_len / stripes.COLUMNS, "only a fine row has no wave"
-        tip = of_kind(dial, "vector")[0]["angle"].at(at)[0]
+        tip = marks_of(dial, "vector")[0]["angle"].at(at)[0]
         assert (np.sin(tip), np.cos(tip)) == pytest.approx((math.cos(turned), math.sin(turned)), abs=1e-6)
         finding_text = built.scene.finding_at({"pair": pairs[stop], "compared": base, "context": 4096, "beat": 1})
         assert ("new to the model" in finding_text) == (turned < 2 * math.pi)
@@ -74,8 +70,8 @@ def test_a_larger_base_beside_the_model_s_own(dim: int, base: float, train_len: 
     """Rows, the line below those that finish a turn, and the sentence, by wavelengths written out."""
     built = film(dim, base, train_len)
     _, other = (panel for panel in built.scene.panels if panel.first_beat == 2)
-    (picture,), pairs = of_kind(other, "heatmap"), dim // 2
-    (hatched,) = (mark for mark in of_kind(other, "rect") if mark.get("fill_pattern") == "hatch")
+    (picture,), pairs = marks_of(other, "heatmap"), dim // 2
+    (hatched,) = (mark for mark in marks_of(other, "rect") if mark.get("fill_pattern") == "hatch")
     grip = next(mark for mark in other.marks if mark["kind"] == "drag_handle")
     before = sum(2 * math.pi * base ** (2 * i / dim) > train_len for i in range(pairs))
     for k, each in enumerate(BASES):
@@ -106,11 +102,11 @@ def test_turns_by_pair_and_base_with_models_at_their_places() -> None:
         counts = [sum(2 * math.pi * base ** (i / 64) > length for i in range(64)) for base in (1e4, 1e6)]
         text = built.scene.finding_at({"pair": 0, "compared": 1e4, "context": length, "beat": 3})
         assert f"{counts[0]} of 64" in text and f"and {counts[1]} with" in text
-    dots = [(mark["x"][0], mark["y"][0]) for mark in of_kind(mapped, "dot") if mark["colour"] == "ink"]
+    dots = [(mark["x"][0], mark["y"][0]) for mark in marks_of(mapped, "dot") if mark["colour"] == "ink"]
     configs = ((1e8, 32_768), (1e7, 262_144), (1e6, 32_768), (5e5, 8192), (1e4, 4096))
     for (x, y), (base, length) in zip(dots, configs, strict=True):
         assert y == pytest.approx(math.log10(base)) and 2 * math.pi * base ** (x / 64) == pytest.approx(length)
-    cells = of_kind(mapped, "heatmap")[0]["cells"]
+    cells = marks_of(mapped, "heatmap")[0]["cells"]
     by_hand = np.floor(np.log10(2 * np.pi) + np.linspace(8.5, 3.5, 81)[:, None] * np.arange(64) / 64)
     assert np.unique(cells[by_hand == 4]).size == 1 and np.unique(cells).size == np.unique(by_hand).size
 
@@ -120,9 +116,9 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
     at = frequencies.positions(position)
     built: Film = unwrap(frequencies.digits)(8, 10_000.0, at, EN)
     assert {position, 0, 1_000_000} < set(at)
-    digits, cos, sin = (shape["y"].keyframes for panel in built.scene.panels for shape in of_kind(panel, "dot"))
+    digits, cos, sin = (shape["y"].keyframes for panel in built.scene.panels for shape in marks_of(panel, "dot"))
     sticks = [
-        shape["y"].keyframes.reshape(-1, 4, 3) for panel in built.scene.panels for shape in of_kind(panel, "line")
+        shape["y"].keyframes.reshape(-1, 4, 3) for panel in built.scene.panels for shape in marks_of(panel, "line")
     ]
     for k, where in enumerate(at):
         assert digits[k].astype(int).tolist() == [int(digit) for digit in f"{where % 10_000:04d}"[::-1]]
@@ -143,9 +139,7 @@ def own_digits(t: Words) -> str:
     return t("digits_finding", position="77", beta=f"{beta:.3g}", digits=shown, d=8)
 
 
-ROWS = [
-    Row("frequencies", spans.repeats, (ROPE,)),
-]
+ROWS = [Row("frequencies", spans.repeats, (ROPE,))]
 AT = {"compared": 700, "pair": 3, "context": 4096, "beat": 2}
 
 

@@ -7,10 +7,9 @@ import pytest
 
 import rope_core as rc
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
-from ui.film.scene import text_at
 from ui.page.menu import PATH
 from ui.text.words import LANGUAGES, Words
 
@@ -60,7 +59,7 @@ def test_every_row_of_words_reads_up_to_its_last_word() -> None:
         assert [len(row) - 1 for row in rows] == list(range(figures.FIRST, figures.LAST + 1))
         assert len({(row[figures.KEY_POSITION], row[-1]) for row in rows}) == 1
         row = film(ROPE).scene.panels[0]
-        texts = [text_at(mark["content"], {"position": 0}) for mark in row.marks if mark["kind"] == "text"]
+        texts = texts_at(row.marks, {"position": 0})
         assert "cat" in texts
 
 

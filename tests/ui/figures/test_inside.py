@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from rope_core.lab import inside
 from rope_core.lab.inside import TracePositions
 from tests.support.figures import Row
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, texts_at
 from ui.figures.inside import change, reading
-from ui.film.scene import NumberTrack, text_at
+from ui.film.scene import NumberTrack
 from ui.text.words import Words
 
 NAME, TEXT = "rope-0", b"import numpy as np"
@@ -100,16 +100,14 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
         np.testing.assert_allclose(np.pi / 2 - hands["angle"], 10_000.0 ** (-np.arange(16) / 16))
         (bars,) = (mark["y1"] for mark in looks.marks if isinstance(mark.get("y1"), NumberTrack))
         np.testing.assert_allclose(bars.at(at), weights[9, :10])
-        finding_text = [text_at(mark["content"], at) for mark in looks.marks if mark["kind"] == "text"]
+        finding_text = texts_at(looks.marks, at)
         mean = np.mean([weights[k, k - 1] for k in range(1, 22)])
         assert f"{percent(weights[9, 8])} %" in finding_text and t("mean_back", share=percent(mean)) in finding_text
         for share in (weights[9, 8], mean) if still or not count else ():
             assert f"{percent(share)} %" in scene.finding_at(at | {"beat": 1})
 
 
-ROWS = [
-    Row("inside", reading.sizes, (NAME, TEXT, SET), sizes),
-]
+ROWS = [Row("inside", reading.sizes, (NAME, TEXT, SET), sizes)]
 FILMS = [
     FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
     FilmRow("inside", reading.pairs, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),

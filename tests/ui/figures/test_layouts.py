@@ -8,12 +8,12 @@ import pytest
 import rope_core as rc
 from rope_core.theory import layout_demo
 from tests.support.figures import ROPE, Row, chart
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures import catalogue as models
 from ui.figures.drawing import Film
 from ui.figures.layouts import drawn, mended, threads
 from ui.figures.layouts import weights as layouts
-from ui.film.scene import NumberTrack, text_at
+from ui.film.scene import NumberTrack
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "layouts")
@@ -41,7 +41,7 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
             tips = [m["length"].at(at)[0] * np.exp(1j * (np.pi / 2 - m["angle"].at(at)[0])) for m in arrows]
             np.testing.assert_allclose(np.divide(tips, 0.85 * threads.RADIUS), vectors[0::2] + 1j * vectors[1::2])
             score = f"{np.dot(*(right, wrong)[stop]):.2f}".replace("-", "−")
-            finding_text = [text_at(m["content"], at) for m in panel.marks if m["kind"] == "text"]
+            finding_text = texts_at(panel.marks, at)
             assert any(score in text for text in finding_text)
             assert f" {score}" in film.scene.finding_at({"given": stop, "mended": 0, "beat": 1})
 
@@ -130,9 +130,7 @@ def test_the_families_named_on_the_page_have_that_layout() -> None:
 
 
 HEADS = (ROPE, 2, 2)
-ROWS = [
-    Row("layouts", layouts.errors, HEADS),
-]
+ROWS = [Row("layouts", layouts.errors, HEADS)]
 
 
 def mixed(t: Words) -> str:

@@ -135,8 +135,7 @@ def test_listing_has_one_row_per_entry() -> None:
 def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number(pair: str) -> None:
     start = np.array(figures.PAIRS[pair])
     scene = figures.swapped(T).scene
-    beat = 1 + list(figures.PAIRS).index(pair)
-    (panel,) = (each for each in scene.panels if each.first_beat == each.last_beat == beat)
+    panel = scene.panels[1 + list(figures.PAIRS).index(pair)]
     turning = (mark for mark in panel.marks if mark["kind"] in ("vector", "drag_handle"))
     printed, right = (mark for mark in turning if mark["angle"] != [0.0, np.pi / 2])
     for k, degrees in enumerate(figures.ANGLES):

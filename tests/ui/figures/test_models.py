@@ -136,10 +136,7 @@ def rotating(t: Words) -> str:
     return t("rotating_finding", early=len(early), until=2023, since=2025, total=len(late), **counts)
 
 
-ROWS = [
-    Row("models", figures.spans, (rows(), 40_000, "llama-2-7b")),
-    Row("models", figures.rotating, (), rotating),
-]
+ROWS = [Row("models", figures.spans, (rows(), 40_000, "llama-2-7b")), Row("models", figures.rotating, (), rotating)]
 
 
 def score_maps(t: Words) -> str:

@@ -87,10 +87,7 @@ def test_what_is_no_number_becomes_null_and_numpys_numbers_become_pythons() -> N
     assert plot.packed(given) == {"x": [1.5, None, [2, None]], "name": "NaN", "visible": True}
 
 
-@pytest.mark.parametrize(
-    ("name", "scale"),
-    [("RdBu", colours.DIVERGING_SCALE), ("Viridis", colours.SEQUENTIAL_SCALE)],
-)
+@pytest.mark.parametrize(("name", "scale"), [("RdBu", colours.DIVERGING_SCALE), ("Viridis", colours.SEQUENTIAL_SCALE)])
 def test_the_colour_scales_are_plotlys(name: str, scale: colours.ColourScale) -> None:
     theirs = plotly.colors.get_colorscale(name)
     assert [stop for stop, _ in scale] == pytest.approx([stop for stop, _ in theirs])

@@ -9,12 +9,11 @@ import pytest
 
 import rope_core as rc
 from tests.support.figures import ROPE, Row, chart
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures.home import degrees, single
 from ui.figures.positions import axes as figures
 from ui.figures.positions import expected, fillers, packing, patches
 from ui.figures.positions.which import which
-from ui.film.scene import text_at
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "positions")
@@ -41,10 +40,10 @@ def test_the_other_text_s_share_is_softmaxs_of_rotated_vectors(rope: rc.Rope) ->
         assert f" {share} % of its attention" in finding
         assert (f"seems {ids[-1] - 1} word" in finding) == (ids[-1] > 1)
         at = {"cut": stop}
-        numbers = [text_at(mark["content"], at) for mark in row.marks if mark["kind"] == "text"]
+        numbers = texts_at(row.marks, at)
         assert [each for each in numbers if each.isdigit()] == list(map(str, ids))
-        assert T("other_share", share=share) in [text_at(m["content"], at) for m in mixed.marks if m["kind"] == "text"]
-        assert T("own_share", share="100") in [text_at(m["content"], at) for m in parted.marks if m["kind"] == "text"]
+        assert T("other_share", share=share) in texts_at(mixed.marks, at)
+        assert T("own_share", share="100") in texts_at(parted.marks, at)
 
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
@@ -61,7 +60,7 @@ def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_
             hands = [mark["angle"] for mark in panel.marks if mark["kind"] == "vector"]
             k, q = (np.ravel(hand.at(at))[0] for hand in hands)
             assert np.cos(k - q) == pytest.approx(between[0, 0], abs=1e-9)
-            words = [text_at(mark["content"], at) for mark in panel.marks if mark["kind"] == "text"]
+            words = texts_at(panel.marks, at)
             assert T("key_turned", n=key) in words and T("query_turned", n=9 - gone) in words
         finding = scene.finding_at(AT | {"beat": 3, "dropped": gone})
         assert gone == 0 or degrees(gone * float(theta[0])) in finding
@@ -132,16 +131,9 @@ def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
     assert "cannot be interleaved" in drawing.finding and "interleaved" not in drawing.table()
 
 
-ROWS = [
-    Row("positions", figures.sections, ((24, 20, 20),)),
-]
+ROWS = [Row("positions", figures.sections, ((24, 20, 20),))]
 FILMS = [
-    FilmRow(
-        "positions",
-        which,
-        (ROPE,),
-        {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3},
-    ),
+    FilmRow("positions", which, (ROPE,), {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3}),
     FilmRow("positions", patches.image, (), {"patch": patches.WIDE - 1}),
     FilmRow("positions", expected.slipped, (ROPE,), {}, to_draw),
 ]

@@ -11,7 +11,7 @@ import torch
 import rope_core as rc
 from rope_core.theory import precision
 from tests.support.figures import Row, chart
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, texts_at
 from ui.figures.drawing import Film
 from ui.figures.precision import drift, expected, phase, position, steps
 from ui.figures.precision import formats as figures
@@ -84,7 +84,7 @@ def test_every_curve_is_the_largest_of_torchs_errors_of_all_pairs_and_its_verdic
     chain, curves = (panel for panel in film.scene.panels if panel.first_beat == 3)
     lines = [mark for mark in curves.marks if mark["kind"] == "line"]
     finding = film.scene.finding_at({"near": 1001, "at": at, "beat": 3})
-    verdicts = [text_at(mark["content"], {"at": k}) for mark in chain.marks if mark["kind"] == "text"]
+    verdicts = texts_at(chain.marks, {"at": k})
     by_pair = [torch_errors(passed.astype(float), float(frequency), dtype) for frequency in THETA]
     for line, stage in zip(lines, figures.SINGLE, strict=True):
         far = np.abs([errors[stage] for errors in by_pair])

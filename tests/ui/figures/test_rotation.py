@@ -10,12 +10,12 @@ import rope_core as rc
 from rope_core.theory.encodings.additive import sinusoidal
 from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures.home import single
 from ui.figures.layouts.threads import Drawn
 from ui.figures.rotation import drawn, matrix, places, score
 from ui.figures.rotation.names import entry
-from ui.film.scene import integer_window, text_at
+from ui.film.scene import integer_window
 from ui.text.words import Words
 
 T = Words("en", "rotation")
@@ -32,7 +32,7 @@ def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> 
         back, on, rest = (rc.rotation_matrix(at, theta, "half") for at in (1 + before, 5 + before, 4))
         np.testing.assert_allclose(back.T @ on, rest, atol=1e-12)
         for panel, wanted in ((product, [*back.T.ravel(), *on.ravel()]), (left, rest.ravel())):
-            numbers = [text_at(mark["content"], index) for mark in panel.marks if mark["kind"] == "text"]
+            numbers = texts_at(panel.marks, index)
             entries = [text for text in numbers if re.fullmatch(r"−?(0\.\d\d|[01])", text)]
             assert entries == [entry(value) for value in wanted]
         shown_text = scene.finding_at({"before": before, "m": 0, "apart": 0, "beat": 1})
@@ -50,7 +50,7 @@ def test_a_whole_vector_is_turned_pair_by_pair(rope: rc.Rope, first: int) -> Non
     spun = z * np.exp(1j * positions[at] * theta)
     blocks = [[w.real, -w.imag, w.imag, w.real] for w in np.exp(1j * positions[at] * theta)]
     wanted = [*np.ravel(blocks), *np.stack([z.real, z.imag], -1).ravel(), *np.stack([spun.real, spun.imag], -1).ravel()]
-    texts = [text_at(mark["content"], {"m": at}) for mark in product.marks if mark["kind"] == "text"]
+    texts = texts_at(product.marks, {"m": at})
     assert [text for text in texts if re.fullmatch(r"−?(0\.\d\d|[01])", text)] == [entry(value) for value in wanted]
     turns = matrix.Turns(rope, tuple(map(float, positions)))
     assert np.count_nonzero(turns.matrices[at]) == 16 and turns.difference < 1e-9 and turns.relative < 1e-9

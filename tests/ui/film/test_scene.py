@@ -9,11 +9,13 @@ from ui.film.colours import DIVERGING_SCALE
 from ui.film.scene import (
     Axis,
     Beat,
+    BeatParts,
     Control,
     NumberTrack,
     Panel,
     Scene,
     TextTrack,
+    scene_in_beats,
     sentence_parts,
     text_at,
 )
@@ -88,3 +90,22 @@ def test_beats_are_a_control_and_each_has_its_finding() -> None:
         and head["beats"][1]["control_values"] == {"a": 2}
     )
     assert Scene((), (A,), "all").all_controls == (A,)
+
+
+def test_numbers_and_texts_of_a_control_are_tracks_with_one_value_or_several_at_each_stop() -> None:
+    assert A.stop_number.keyframes.tolist() == [[0.0], [1.0], [2.0]] and text_at(A.stop_text, {"a": 2}) == "2"
+    assert A.numbers([[1, 2], [3, 4], [5, 6]]).at({"a": 1}).tolist() == [3, 4]
+    shown = A.numbers_where([True, False, True], 7.0) + 0.5
+    assert shown.at({"a": 0}).tolist() == [7.5] and np.isnan(shown.at({"a": 1})).all()
+    assert text_at(A.texts(map(str, "xyz")), {"a": 1}) == "y"
+
+
+def test_each_beat_shows_its_own_panels_and_moves_its_own_controls() -> None:
+    panels = [Panel(Axis(0, k), Axis(0, 1), ()) for k in range(4)]
+    parts: list[BeatParts] = [(A, panels[:1], "x"), (A, panels[1:3], "y"), ((B, A), panels[3:], "z")]
+    both = scene_in_beats(T, "circle", *parts, control_values=({}, {"a": 1}))
+    assert [(each.first_beat, each.last_beat) for each in both.panels] == [(1, 1), (2, 2), (2, 2), (3, 0)]
+    assert [(each.name, each.first_beat, each.last_beat) for each in both.controls] == [("a", 1, 0), ("b", 3, 0)]
+    assert [each.hint_control for each in both.beats] == ["a", "a", "b"]
+    assert [each.control_values for each in both.beats] == [{}, {"a": 1}, {}] and both.beats[0].sentence
+    assert both.finding_at({"a": 0, "b": 5, "beat": 2}) == "y"

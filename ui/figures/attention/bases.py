@@ -10,7 +10,7 @@ from ui.figures.attention.bins import bins
 from ui.film import marks
 from ui.film.colours import GREY, QUERY_COLOUR, RED
 from ui.film.composite_marks import drag_hint, hidden_past, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
 from ui.text.words import Words
 
 BASES = (1_000.0, 10_000.0, 100_000.0, 500_000.0)
@@ -57,10 +57,8 @@ def _row(rope: rc.Rope, base: float, y: float) -> list[Mark]:
 def _crossing(first: int, y: float, text: Control) -> list[Mark]:
     """Return where a base's curve first falls below 0, and the part below it inside the text."""
     start, ends = float(np.log10(first)), np.log10(text.stops)
-    below = NumberTrack((text,), np.where(ends > start, ends, np.nan)[:, None])
-    marked, quiet = (
-        NumberTrack((text,), np.where(inside, start, np.nan)[:, None]) for inside in (ends > start, ends <= start)
-    )
+    below = text.numbers_where(ends > start, ends)
+    marked, quiet = (text.numbers_where(inside, start) for inside in (ends > start, ends <= start))
     return [
         marks.rect(start, below, y - 0.3, y + 0.12, RED, opacity=0.2),
         marks.dot(quiet, y, GREY, 6),
@@ -88,36 +86,29 @@ def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) -> P
         crossings += [] if first is None else _crossing(first, y, text)
         good = [first is None or stop <= first for stop in text.stops]
         right, wrong = (
-            TextTrack((text,), tuple(t(label) if each is wanted else "" for each in good))
+            text.texts(t(label) if each is wanted else "" for each in good)
             for label, wanted in (("above_zero", True), ("below_zero", False))
         )
         names += [
             marks.text(0.0, y, t("base", base=f"{base:,.10g}"), anchor="start", dx=8, dy=-8, bold=True, font_size=16),
             *verdict(edge, y + 0.72, right, wrong, anchor="end", dx=-4),
         ]
-    end = NumberTrack((text,), ends[:, None])
+    end = text.numbers(ends)
     beyond = marks.rect(end, edge + 0.1, foot, 1.1, "paper", opacity=0.7)
-    whole = marks.line(NumberTrack((text,), np.stack([ends, ends], axis=1)), (foot, 1.05), "ink", 3)
+    whole = marks.line(text.numbers(np.stack([ends, ends], axis=1)), (foot, 1.05), "ink", 3)
     goal = hidden_past(text, GOAL_LENGTH / 2, edge)
-    return Panel(
-        Axis(0.0, edge, tuple((float(e), f"{10**e:,}") for e in range(6) if e <= edge), t("words_apart")),
-        Axis(foot, 1.1),
-        [
-            *drawn,
-            beyond,
-            *crossings,
-            *names,
-            marks.drag_handle(text, end, foot, "ink", t("grab_text"), [whole], radius_px=9),
-            *marks.in_wide_panel(
-                400, drag_hint(goal, foot, t("drag_end", words=f"{GOAL_LENGTH:,}"), anchor="end", dx=-4, dy=-4)
-            ),
-        ],
-        t("bases_title"),
-        min_width=330,
-        height=350,
-        first_beat=2,
-        last_beat=2,
-    )
+    x = Axis(0.0, edge, tuple((float(e), f"{10**e:,}") for e in range(6) if e <= edge), t("words_apart"))
+    shown = [
+        *drawn,
+        beyond,
+        *crossings,
+        *names,
+        marks.drag_handle(text, end, foot, "ink", t("grab_text"), [whole], radius_px=9),
+        *marks.in_wide_panel(
+            400, drag_hint(goal, foot, t("drag_end", words=f"{GOAL_LENGTH:,}"), anchor="end", dx=-4, dy=-4)
+        ),
+    ]
+    return Panel(x, Axis(foot, 1.1), shown, t("bases_title"), min_width=330, height=350)
 
 
 def finding(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) -> TextOrTrack:
@@ -135,4 +126,4 @@ def finding(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) ->
         reach = f"{FAR if then is None else then:,}"
         return t("bases_some", larger=f"{larger:,.10g}", reach=reach, **slots)
 
-    return TextTrack((text,), tuple(sentence(*each) for each in zip(text.stops, text.stop_labels, strict=True)))
+    return text.texts(sentence(*each) for each in zip(text.stops, text.stop_labels, strict=True))

@@ -20,11 +20,9 @@ from ui.film.scene import (
     Mark,
     NumberTrack,
     Panel,
-    Scene,
     TextOrTrack,
-    TextTrack,
-    beats_from_labels,
     field_control,
+    scene_in_beats,
     sentence_parts,
 )
 from ui.text.words import Words
@@ -46,7 +44,7 @@ def _short_score(value: float) -> str:
 def _at_first(far: Control, beyond: float) -> NumberTrack:
     """Return the place right of a distance, on the logarithmic axis, until the word has been moved beyond it."""
     place = np.where(np.array(far.stops) < beyond, np.log10(beyond), np.nan)
-    return NumberTrack((far,), place[:, None])
+    return far.numbers(place)
 
 
 def _pairs(pairing: Pairing) -> tuple[Array, Array]:
@@ -61,29 +59,22 @@ def _rosette(rope: rc.Rope, far: Control, pairing: Pairing, t: Words) -> Panel:
     start, weights = _pairs(pairing)
     turned = start + np.array(far.stops)[:, None] * rope.theta
     mean = (weights * np.cos(turned)).sum(axis=1) / weights.sum()
-    level = NumberTrack((far,), mean[:, None])
-    written = TextTrack((far,), tuple(t("mean", value=_short_score(value)) for value in mean.tolist()))
-    across = NumberTrack((far,), np.stack([mean, mean], axis=1))
-    query = marks.vector(0.0, 0.0, 0.98 * weights, clock_angle(NumberTrack((far,), turned)), QUERY_COLOUR, 2, True)
-    words = TextTrack((far,), tuple(t("turned_on", pairs=rope.pairs, words=label) for label in far.stop_labels))
-    return Panel(
-        Axis(-1.5, 1.5),
-        Axis(-1.36, 1.5),
-        [
-            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
-            query | {"opacity": 0.55},
-            marks.vector(0.0, 0.0, 1.12, TOP, KEY_COLOUR, 5, has_head=True),
-            marks.line([-0.22, 1.05], across, "ink", 2, "7 4"),
-            marks.line([-0.2, 0.2], across, "ink", 5),
-            marks.text(1.08, level, written, bold=True, anchor="start", font_size=16, dy=5),
-            marks.text(0.0, 1.3, t("upright", pairs=rope.pairs), KEY_COLOUR, bold=True, dy=-4),
-            marks.text(0.0, -1.2, words, QUERY_COLOUR, bold=True, dy=6),
-        ],
-        min_width=290,
-        height=330,
-        equal_aspect=True,
-        last_beat=1,
-    )
+    level = far.numbers(mean)
+    written = far.texts(t("mean", value=_short_score(value)) for value in mean.tolist())
+    across = far.numbers(np.stack([mean, mean], axis=1))
+    query = marks.vector(0.0, 0.0, 0.98 * weights, clock_angle(far.numbers(turned)), QUERY_COLOUR, 2, True)
+    words = far.texts(t("turned_on", pairs=rope.pairs, words=label) for label in far.stop_labels)
+    shown = [
+        marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+        query | {"opacity": 0.55},
+        marks.vector(0.0, 0.0, 1.12, TOP, KEY_COLOUR, 5, has_head=True),
+        marks.line([-0.22, 1.05], across, "ink", 2, "7 4"),
+        marks.line([-0.2, 0.2], across, "ink", 5),
+        marks.text(1.08, level, written, bold=True, anchor="start", font_size=16, dy=5),
+        marks.text(0.0, 1.3, t("upright", pairs=rope.pairs), KEY_COLOUR, bold=True, dy=-4),
+        marks.text(0.0, -1.2, words, QUERY_COLOUR, bold=True, dy=6),
+    ]
+    return Panel(Axis(-1.5, 1.5), Axis(-1.36, 1.5), shown, min_width=290, height=330, equal_aspect=True)
 
 
 SAMPLES = (100, 1000, 10_000)
@@ -121,47 +112,31 @@ def decaying(
     ``texts`` and ``words``: lengths of the text that the second and the third beat stop at.
     """
     reach = max(reach, at[-1])
-    far = field_control(t, "at", at, play_seconds=8.0, last_beat=1)
-    text = field_control(t, "context", texts, first_beat=2, last_beat=2, play_seconds=6.0)
-    keys = field_control(t, "keys", words, start=4.0 * rope.train_len, first_beat=3, play_seconds=6.0)
+    far = field_control(t, "at", at, play_seconds=8.0)
+    text = field_control(t, "context", texts, play_seconds=6.0)
+    keys = field_control(t, "keys", words, start=4.0 * rope.train_len, play_seconds=6.0)
     drawn = bases.drawn_bases(rope.base)
     squares, plain, sharp = spread.shares(words, rope.train_len)
     panel, scores, finding = _curve(rope, far, kind, pairing, reach, t)
-    findings = (
-        finding,
-        bases.finding(rope, text, drawn, t),
-        spread.finding(keys, rope.train_len, squares, plain, sharp, t),
-    )
-    return Film(
+    spreading = spread.finding(keys, rope.train_len, squares, plain, sharp, t)
+    scene = scene_in_beats(
+        t,
         "decay",
-        Scene(
-            (
-                _rosette(rope, far, pairing, t),
-                panel,
-                bases.panel(rope, text, drawn, t),
-                *spread.panels(keys, rope.train_len, squares, t),
-            ),
-            (far, text, keys),
-            "",
-            beats=beats_from_labels(
-                t,
-                "decay",
-                *findings,
-                hint_controls=("at", "context", "keys"),
-                control_values=({}, {"context": bases.FIRST_LENGTH}, {"keys": 4.0 * rope.train_len}),
-                fact=t(f"fact.{kind}", **({"pairs": rope.pairs} if kind == "equal" else {})),
-            ),
-        ),
-        lambda: scores,
-        f"""
+        (far, (_rosette(rope, far, pairing, t), panel), finding),
+        (text, (bases.panel(rope, text, drawn, t),), bases.finding(rope, text, drawn, t)),
+        (keys, spread.panels(keys, rope.train_len, squares, t), spreading),
+        control_values=({}, {"context": bases.FIRST_LENGTH}, {"keys": 4.0 * rope.train_len}),
+        fact=t(f"fact.{kind}", **({"pairs": rope.pairs} if kind == "equal" else {})),
+    )
+    recipe = f"""
         import rope_core as rc
         from rope_core.theory import attention
         {recipe_vectors(pairing)}
         print(attention.score_curve(rc.Spectrum.of(rc.Rope({rope.dim}, {rope.base!r}).theta), {list(at[:4])}, q, k))
         for base in {list(drawn)}:
             print(base, attention.first_negative({rope.dim}, base, {bases.FAR}))
-        """,
-    )
+        """
+    return Film("decay", scene, lambda: scores, recipe)
 
 
 def _curve(
@@ -178,34 +153,27 @@ def _curve(
     here = attention.score_curve(spectrum, far.stops, q, k)
     zero = float(attention.score_curve(spectrum, [0], q, k)[0])
     edge, places = np.log10(reach), np.log10(far.stops)
-    mark, high = NumberTrack((far,), places[:, None]), NumberTrack((far,), here[:, None])
-    stem = NumberTrack((far,), np.stack([np.zeros_like(here), here], axis=1))
+    mark, high = far.numbers(places), far.numbers(here)
+    stem = far.numbers(np.stack([np.zeros_like(here), here], axis=1))
     low = min(-0.15, 1.1 * float(min(scores.min(), here.min())))
     top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
-    numbers = TextTrack((far,), tuple(map(_short_score, here.tolist())))
-    panel = Panel(
-        Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),
-        Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis")),
-        [
-            marks.line([0.0, edge], [0.0, 0.0], "ink", 1),
-            marks.line(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
-            marks.text(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, font_size=13),
-            marks.link_symbol("R", marks.line(there_and_back, band, SKY, 2)),
-            marks.line(NumberTrack((far,), np.stack([places] * 2, axis=1)), stem, QUERY_COLOUR, 1.5, "2 4"),
-            *(_samples(rope, far, reach, spectrum, pairing, top) if kind == "equal" else ()),
-            marks.drag_handle(
-                far, mark, high, QUERY_COLOUR, t("grab"), [marks.dot(mark, high, QUERY_COLOUR, 11)], radius_px=0
-            ),
-            marks.link_symbol("m", marks.text(mark, high, numbers, QUERY_COLOUR, bold=True, font_size=20, dy=-18)),
-            *marks.in_wide_panel(400, drag_hint(_at_first(far, 8), 0.3 * low, t("drag_away"), dy=6)),
-        ],
-        min_width=330,
-        width_share=1.5,
-        height=290,
-        last_beat=1,
-    )
+    numbers = far.texts(map(_short_score, here.tolist()))
+    x_axis = Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log"))
+    up = Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis"))
+    picture = [
+        marks.line([0.0, edge], [0.0, 0.0], "ink", 1),
+        marks.line(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
+        marks.text(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, font_size=13),
+        marks.link_symbol("R", marks.line(there_and_back, band, SKY, 2)),
+        marks.line(far.numbers(np.stack([places] * 2, axis=1)), stem, QUERY_COLOUR, 1.5, "2 4"),
+        *(_samples(rope, far, reach, spectrum, pairing, top) if kind == "equal" else ()),
+        marks.drag_handle(
+            far, mark, high, QUERY_COLOUR, t("grab"), [marks.dot(mark, high, QUERY_COLOUR, 11)], radius_px=0
+        ),
+        marks.link_symbol("m", marks.text(mark, high, numbers, QUERY_COLOUR, bold=True, font_size=20, dy=-18)),
+        *marks.in_wide_panel(400, drag_hint(_at_first(far, 8), 0.3 * low, t("drag_away"), dy=6)),
+    ]
+    panel = Panel(x_axis, up, picture, min_width=330, width_share=1.5, height=290)
     start = f"{zero:.3f}".rstrip("0").rstrip(".")
-    finding = sentence_parts(
-        lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=TextTrack((far,), far.stop_labels)
-    )
+    finding = sentence_parts(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=far.stop_text)
     return panel, {"distance": d.astype(float), "score": scores}, finding

@@ -36,20 +36,17 @@ def expected(rope: rc.Rope, t: Words) -> Film:
     true = attention.score_curve(wanted, at, q, q)
     drawn = over("expected", t("expected_label"), np.log10(at).tolist(), [f"{m:,}" for m in at.tolist()], LOW, HIGH)
     ticks = tuple((float(k), short(10**k)) for k in range(int(reach) + 1))
-    panel = Panel(
-        Axis(-0.05, reach + 0.05, ticks, t("distance_log")),
-        Axis(LOW, HIGH, ((0.0, "0"), (0.5, "0.5"), (1.0, "1")), t("score_axis")),
-        [
-            marks.line([0.0, reach], [0.0, 0.0], "ink", 1),
-            marks.line(x, fold(before)[0], GREY, 3),
-            marks.text(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
-            marks.sketch_input(drawn, x, fold(after)[0], PURPLE),
-            marks.after_reveal(
-                marks.text(0.0, LOW, t("base", base=short(larger)), PURPLE, anchor="start", bold=True, dx=4, dy=-6)
-            ),
-        ],
-        height=200,
-    )
+    across = Axis(-0.05, reach + 0.05, ticks, t("distance_log"))
+    shown = [
+        marks.line([0.0, reach], [0.0, 0.0], "ink", 1),
+        marks.line(x, fold(before)[0], GREY, 3),
+        marks.text(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
+        marks.sketch_input(drawn, x, fold(after)[0], PURPLE),
+        marks.after_reveal(
+            marks.text(0.0, LOW, t("base", base=short(larger)), PURPLE, anchor="start", bold=True, dx=4, dy=-6)
+        ),
+    ]
+    panel = Panel(across, Axis(LOW, HIGH, ((0.0, "0"), (0.5, "0.5"), (1.0, "1")), t("score_axis")), shown, height=200)
 
     return Film(
         "expected",

@@ -15,12 +15,7 @@ FLOOR = 8192
 SMALLEST = 16
 CHECKED = (64, 256, 1024)
 DRAWS = 64
-LOOKS = {
-    "plain": (GREY, "solid"),
-    "square": (BLUE, "solid"),
-    "logn": (GREEN, "solid"),
-    "floor": (ORANGE, "solid"),
-}
+LOOKS = {"plain": (GREY, "solid"), "square": (BLUE, "solid"), "logn": (GREEN, "solid"), "floor": (ORANGE, "solid")}
 
 
 def logit_scales(lengths: Array, train_len: int) -> dict[str, Array]:

@@ -9,7 +9,7 @@ from rope_core.theory.softmax import drawn_score_ranges, expected_attention, yar
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, PURPLE
 from ui.film.composite_marks import drag_hint, hidden_past, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
 LEAD = 6.0
@@ -46,9 +46,9 @@ def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: 
     columns = {"plain": plain, "sharp": sharp}
     return sentence_parts(
         lambda **slots: t("spread_finding", before=f"{plain[0]:.2g}", **slots),
-        times=TextTrack((keys,), tuple(f"{n / train_len:.3g}" for n in keys.stops)),
-        **{name: TextTrack((keys,), tuple(map(_short_percent, column))) for name, column in columns.items()},
-        square=TextTrack((keys,), tuple(f"{value:.2f}" for value in squares)),
+        times=keys.texts(f"{n / train_len:.3g}" for n in keys.stops),
+        **{name: keys.texts(map(_short_percent, column)) for name, column in columns.items()},
+        square=keys.texts(f"{value:.2f}" for value in squares),
     )
 
 
@@ -59,9 +59,9 @@ def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Pan
     ranges = drawn_score_ranges(keys.stops, BINS, SEED)
     widths = (train_len / count, ones, ones)
     scales = (ones, ones, squares)
-    texts = TextTrack((keys,), tuple(t("times_longer", times=f"{n / train_len:.3g}") for n in keys.stops))
-    words = TextTrack((keys,), tuple(t("so_many", words=label) for label in keys.stop_labels))
-    factor = TextTrack((keys,), tuple(t("multiplied", square=f"{square:.2f}") for square in squares))
+    texts = keys.texts(t("times_longer", times=f"{n / train_len:.3g}") for n in keys.stops)
+    words = keys.texts(t("so_many", words=label) for label in keys.stop_labels)
+    factor = keys.texts(t("multiplied", square=f"{square:.2f}") for square in squares)
     heads: tuple[tuple[TextOrTrack, TextOrTrack], ...] = (
         (t("at_trained"), t("so_many", words=f"{train_len:,}")),
         (texts, words),
@@ -76,17 +76,17 @@ def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Pan
         x = width[:, None] * np.concatenate([places, places[::-1]])
         of_row = ranges[:1] if k == 0 else ranges
         low, high = scale[:, None] * of_row[..., 0], scale[:, None] * of_row[..., 1]
-        band = NumberTrack((keys,), y + np.concatenate([low, high[:, ::-1]], axis=1))
-        match = NumberTrack((keys,), y + np.stack([0 * scale, LEAD * scale], axis=1))
+        band = keys.numbers(y + np.concatenate([low, high[:, ::-1]], axis=1))
+        match = keys.numbers(y + np.stack([0 * scale, LEAD * scale], axis=1))
         cat = 0.012 + 0.03 * width
-        above = TextTrack((keys,), tuple(t("match", lead=f"{LEAD * each:.2g}") for each in scale))
+        above = keys.texts(t("match", lead=f"{LEAD * each:.2g}") for each in scale)
         left += [
-            marks.line(NumberTrack((keys,), x), band, GREY, 1, fill=GREY) | {"opacity": 0.45},
-            marks.line(NumberTrack((keys,), np.stack([0 * width, width], axis=1)), [y, y], GREY, 1),
-            marks.line(NumberTrack((keys,), np.stack([cat, cat], axis=1)), match, KEY_COLOUR, 5),
+            marks.line(keys.numbers(x), band, GREY, 1, fill=GREY) | {"opacity": 0.45},
+            marks.line(keys.numbers(np.stack([0 * width, width], axis=1)), [y, y], GREY, 1),
+            marks.line(keys.numbers(np.stack([cat, cat], axis=1)), match, KEY_COLOUR, 5),
             marks.text(
-                NumberTrack((keys,), cat[:, None]),
-                NumberTrack((keys,), y + LEAD * scale[:, None]),
+                keys.numbers(cat),
+                keys.numbers(y + LEAD * scale[:, None]),
                 above,
                 KEY_COLOUR,
                 anchor="start",
@@ -98,16 +98,16 @@ def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Pan
             marks.text(1.0, y + HEAD, small, PURPLE if k == 2 else "ink", anchor="end", bold=k == 2, dy=4),
         ]
         share = (np.full(len(keys.stops), plain[0]), plain, sharp)[k]
-        percent = TextTrack((keys,), tuple(f"{_short_percent(value)} %" for value in share))
+        percent = keys.texts(f"{_short_percent(value)} %" for value in share)
         good = [float(value) >= float(plain[0]) * (1 - 1e-9) for value in share]
         kept, lost = (
-            TextTrack((keys,), tuple(t(f"share_{wanted}") if each is (wanted == "kept") else "" for each in good))
+            keys.texts(t(f"share_{wanted}") if each is (wanted == "kept") else "" for each in good)
             for wanted in ("kept", "lost")
         )
         right += [
             marks.rect(0.0, top, y, y + BAR, GREY, opacity=0.12),
-            marks.rect(0.0, NumberTrack((keys,), share[:, None]), y, y + BAR, KEY_COLOUR),
-            marks.text(NumberTrack((keys,), share[:, None]), y + BAR / 2, percent, KEY_COLOUR, bold=True)
+            marks.rect(0.0, keys.numbers(share), y, y + BAR, KEY_COLOUR),
+            marks.text(keys.numbers(share), y + BAR / 2, percent, KEY_COLOUR, bold=True)
             | {"anchor": "start", "dx": 6, "dy": 6, "font_size": 19},
             marks.line([plain[0], plain[0]], [y - 2, y + BAR + 2], "ink", 2, "4 3"),
         ]
@@ -117,20 +117,11 @@ def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Pan
             right.append(marks.text(0.0, y - 5, t("share_rest"), anchor="start", dy=4, font_size=14))
     bottom, ceiling = -2 * PITCH - 11, HEAD + 3
     goal = hidden_past(keys, GOAL_FACTOR * train_len / 2, 1.0)
-    left.append(
-        marks.drag_handle(keys, NumberTrack((keys,), widths[0][:, None]), 0.0, "ink", t("grab_keys"), radius_px=9)
-    )
+    left.append(marks.drag_handle(keys, keys.numbers(widths[0]), 0.0, "ink", t("grab_keys"), radius_px=9))
     left += marks.in_wide_panel(330, drag_hint(goal, -1, t("drag_share"), anchor="end", dy=6))
     return (
         Panel(
-            Axis(0.0, 1.0),
-            Axis(bottom, ceiling),
-            left,
-            t("scores_title"),
-            min_width=330,
-            width_share=1.25,
-            height=350,
-            first_beat=3,
+            Axis(0.0, 1.0), Axis(bottom, ceiling), left, t("scores_title"), min_width=330, width_share=1.25, height=350
         ),
-        Panel(Axis(0.0, top), Axis(bottom, ceiling), right, t("share_title"), min_width=250, height=350, first_beat=3),
+        Panel(Axis(0.0, top), Axis(bottom, ceiling), right, t("share_title"), min_width=250, height=350),
     )

@@ -13,7 +13,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, MUTED_COLOUR, ORANGE
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, field_control
+from ui.film.scene import Axis, Control, Mark, Panel, Scene, field_control
 from ui.text.words import Words
 
 OURS, PEER = "numba", "transformers"
@@ -53,7 +53,7 @@ def in_copies(points: tuple[Point, ...], hardware: str, t: Words) -> Film:
             Axis(LEFT if wide else 0.0, WIDE + 0.6, ticks, t("bars_axis", hardware=hardware)),
             Axis(-1.0, 2.6),
             _bars(pairs, at, t, wide),
-            TextTrack((at,), tuple(titles)),
+            at.texts(titles),
             height=340 if wide else 300,
             screen="wide" if wide else "narrow",
         )
@@ -61,7 +61,7 @@ def in_copies(points: tuple[Point, ...], hardware: str, t: Words) -> Film:
     ]
     return Film(
         "bars",
-        Scene(panels, (at,), TextTrack((at,), tuple(findings))),
+        Scene(panels, (at,), at.texts(findings)),
         lambda: {
             "tokens": list(pairs),
             OURS: [ours.ratio.median for ours, _ in pairs.values()],
@@ -85,24 +85,18 @@ def _bars(pairs: dict[int, tuple[Point, Point]], at: Control, t: Words, wide: bo
         own = [pair[k] for pair in pairs.values()]
         ratio = np.array([1.0 if name == "copy" else each.ratio.median for each in own])
         label = t("torch_copy") if name == "copy" else who(name, t)
-        took = t("same_bytes") if name == "copy" else TextTrack((at,), tuple(time_text(e.seconds.median) for e in own))
+        took = t("same_bytes") if name == "copy" else at.texts(time_text(e.seconds.median) for e in own)
         place = (LEFT, y, -4, LEFT, y, 15) if wide else (0.0, y + half, -6, WIDE + 0.5, y + half, -6)
         drawn += [
-            marks.rect(0.0, NumberTrack((at,), ratio[:, None]), y - half, y + half, colour, opacity=0.85),
+            marks.rect(0.0, at.numbers(ratio), y - half, y + half, colour, opacity=0.85),
             marks.text(place[0], place[1], label, colour, anchor="start", bold=True, font_size=16, dy=place[2]),
             marks.text(
-                place[3],
-                place[4],
-                took,
-                MUTED_COLOUR,
-                anchor="start" if wide else "end",
-                font_size=size,
-                dy=place[5],
+                place[3], place[4], took, MUTED_COLOUR, anchor="start" if wide else "end", font_size=size, dy=place[5]
             ),
             marks.text(
-                NumberTrack((at,), ratio[:, None] + 0.15),
+                at.numbers(ratio[:, None] + 0.15),
                 y,
-                TextTrack((at,), tuple(f"{each:.2g}" for each in ratio)),
+                at.texts(f"{each:.2g}" for each in ratio),
                 colour,
                 anchor="start",
                 bold=True,
@@ -116,6 +110,6 @@ def _bars(pairs: dict[int, tuple[Point, Point]], at: Control, t: Words, wide: bo
     moved = np.cumsum([step.moved for step in PATHS[PEER]])
     whole = np.array([peer.ratio.median if n >= MANY else np.nan for n, (_, peer) in pairs.items()])
     for share in moved[:-1] / moved[-1]:
-        x = NumberTrack((at,), (whole * share)[:, None].repeat(2, axis=1))
+        x = at.numbers((whole * share)[:, None].repeat(2, axis=1))
         drawn.append(marks.line(x, [-half, half], "paper", 2))
     return [*drawn, drag_hint(WIDE, -0.85, t("drag_tokens"), anchor="end")]

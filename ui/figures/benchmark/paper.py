@@ -105,32 +105,28 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
     model = [traffic.over_copy(traffic.MEASURED[p.contestant]) for p in known]
     inside = {"textposition": "inside", "insidetextanchor": "start"}
     ratios = [p.ratio for p in known]
-    figure = plot(
-        [
-            bars(
-                labels,
-                model,
-                GREY,
-                t("on_paper"),
-                text=model,
-                textfont={"color": text_colour_on(GREY), "size": 17},
-                **inside,
-            ),
-            bars(
-                labels,
-                [ratio.median for ratio in ratios],
-                BLUE,
-                t("measured"),
-                text=[f"{ratio.median:.2f}" for ratio in ratios],
-                textfont={"color": text_colour_on(BLUE), "size": 17},
-                error_y=spread(ratios, thickness=3),
-                **inside,
-            ),
-        ],
-        height=350,
-        barmode="group",
-        yaxis=axis(t("over_copy_axis")),
-    )
+    traces = [
+        bars(
+            labels,
+            model,
+            GREY,
+            t("on_paper"),
+            text=model,
+            textfont={"color": text_colour_on(GREY), "size": 17},
+            **inside,
+        ),
+        bars(
+            labels,
+            [ratio.median for ratio in ratios],
+            BLUE,
+            t("measured"),
+            text=[f"{ratio.median:.2f}" for ratio in ratios],
+            textfont={"color": text_colour_on(BLUE), "size": 17},
+            error_y=spread(ratios, thickness=3),
+            **inside,
+        ),
+    ]
+    figure = plot(traces, height=350, barmode="group", yaxis=axis(t("over_copy_axis")))
     slow = max(known, key=lambda p: p.ratio.median)
     finding = t(
         "paper_finding",

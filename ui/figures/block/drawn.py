@@ -25,15 +25,12 @@ def drift(rope: rc.Rope, t: Words) -> Film:
     shifts = np.arange(REACH + 1)
     plain, rotated = (100 * part for part in output_drift(rope, shifts))
     columns = shifts[::EACH]
-    panel = Panel(
-        Axis(0.0, float(REACH), tuple((float(s), str(s)) for s in columns[::5].tolist()), t("drift_shift")),
-        Axis(-6.0, TOP, ((0.0, "0 %"), (100.0, "100 %")), t("drift_axis")),
-        [
-            marks.line(shifts, plain, PURPLE, 4),
-            marks.text(float(REACH), 0.0, t("v_plain"), PURPLE, anchor="end", bold=True, dx=-4, dy=-8),
-        ],
-        height=180,
-    )
+    x = Axis(0.0, float(REACH), tuple((float(s), str(s)) for s in columns[::5].tolist()), t("drift_shift"))
+    drawn = [
+        marks.line(shifts, plain, PURPLE, 4),
+        marks.text(float(REACH), 0.0, t("v_plain"), PURPLE, anchor="end", bold=True, dx=-4, dy=-8),
+    ]
+    panel = Panel(x, Axis(-6.0, TOP, ((0.0, "0 %"), (100.0, "100 %")), t("drift_axis")), drawn, height=180)
     return predicted(
         "drift",
         panel,

@@ -12,7 +12,7 @@ from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, link
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import Words
 
 MAT, LATER, FIRST_LATER = 5, 100, 5
@@ -59,8 +59,6 @@ def _cache(theta: float, t: Words, *, wide: bool) -> Panel:
         min_width=2000,
         height=200,
         equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
         screen="wide" if wide else "narrow",
     )
 
@@ -68,12 +66,12 @@ def _cache(theta: float, t: Words, *, wide: bool) -> Panel:
 def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Words) -> Panel:
     """Return the stored key and a query, turned by its position ``at`` each stop; ``name``: of one that stays."""
     distance = at - CAT
-    own, angle = CAT * theta, NumberTrack((later,), at[:, None] * theta)
-    between = NumberTrack((later,), (own + (distance * theta) % (2 * np.pi))[:, None])
+    own, angle = CAT * theta, later.numbers(at[:, None] * theta)
+    between = later.numbers(own + (distance * theta) % (2 * np.pi))
     turns = (distance * theta // (2 * np.pi)).astype(int).tolist()
 
     def by_stop(values: list[str]) -> TextTrack:
-        return TextTrack((later,), tuple(values))
+        return later.texts(values)
 
     apart = by_stop([degrees(d * theta % (2 * np.pi)) for d in distance.tolist()])
     after = by_stop([t("after_turns", turns=turn) if turn else t("apart_now") for turn in turns])
@@ -98,17 +96,7 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Wo
     ]
     if not name:
         drawn.append(drag_hint(hidden_past(later, LATER / 2, 0.2), 1.08, t("drag_query"), font_size=15))
-    return Panel(
-        Axis(-2.5, 2.9),
-        Axis(-1.1, 1.3),
-        drawn,
-        title,
-        min_width=330,
-        height=210,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
-    )
+    return Panel(Axis(-2.5, 2.9), Axis(-1.1, 1.3), drawn, title, min_width=330, height=210, equal_aspect=True)
 
 
 def finding(rope: rc.Rope, later: Control, t: Words) -> TextOrTrack:
@@ -117,7 +105,7 @@ def finding(rope: rc.Rope, later: Control, t: Words) -> TextOrTrack:
     words = [MAT - CAT + int(stop) for stop in later.stops]
     return sentence_parts(
         lambda **slots: t("query_finding", own=degrees(CAT * theta), **slots),
-        later=TextTrack((later,), later.stop_labels),
-        words=TextTrack((later,), tuple(map(str, words))),
-        angle=TextTrack((later,), tuple(degrees(each * theta % (2 * np.pi)) for each in words)),
+        later=later.stop_text,
+        words=later.texts(map(str, words)),
+        angle=later.texts(degrees(each * theta % (2 * np.pi)) for each in words),
     )

@@ -68,23 +68,19 @@ def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
         yaxis=axis(t("logit")),
     )
     worst = int(np.argmax(np.abs(stale - true)))
-    return Drawing(
-        "cache",
-        figure,
-        t(
-            "cache_finding",
-            scheme=t(f"scheme.{length_scheme()}"),
-            times=f"{times:g}",
-            gap=power(float(abs(stale - true)[worst])),
-            at=f"{positions[worst]:,}",
-        ),
-        lambda: {"position": positions, "true": true, "stale": stale},
-        f"""
+    finding = t(
+        "cache_finding",
+        scheme=t(f"scheme.{length_scheme()}"),
+        times=f"{times:g}",
+        gap=power(float(abs(stale - true)[worst])),
+        at=f"{positions[worst]:,}",
+    )
+    recipe = f"""
         import rope_core as rc
         from rope_core.theory.block.demo import stale_logits
         print(stale_logits(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), {times!r}))
-        """,
-    )
+        """
+    return Drawing("cache", figure, finding, lambda: {"position": positions, "true": true, "stale": stale}, recipe)
 
 
 @cached_figure

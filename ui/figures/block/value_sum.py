@@ -12,7 +12,7 @@ from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, RED, VALUE_COLOUR
 from ui.film.composite_marks import drag_hint, hidden_past, offset, verdict, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
 TOKENS = ("the", "cat", "sat", "on", "the", "mat")
@@ -45,20 +45,20 @@ def _text(moved: Control, t: Words) -> Panel:
     drawn: list[Mark] = []
     for place in range(FRONT):
         texts = tuple(front[FRONT - n + place] if place < n else "" for n in counts)
-        x = NumberTrack((moved,), np.where(place < counts, place, np.nan)[:, None])
-        drawn += word_tile(x, 0.0, TextTrack((moved,), texts))
+        x = moved.numbers_where(place < counts, place)
+        drawn += word_tile(x, 0.0, moved.texts(texts))
         drawn.append(marks.text(x, -0.95, str(place), MUTED_COLOUR, font_size=13))
     last = len(words) - 1
     for k, word in enumerate(words):
-        x = NumberTrack((moved,), (counts + k)[:, None])
+        x = moved.numbers(counts + k)
         tile = word_tile(x, 0.0, word, {CAT: KEY_COLOUR, last: QUERY_COLOUR}.get(k, ""))
         drawn += [marks.drag_handle(moved, x, 0.0, "ink", t("grab_mat"), tile, radius_px=0)] if k == last else tile
-        drawn.append(marks.text(x, -0.95, TextTrack((moved,), tuple(str(n + k) for n in counts)), font_size=13))
+        drawn.append(marks.text(x, -0.95, moved.texts(str(n + k) for n in counts), font_size=13))
     hint = offset(hidden_past(moved, FRONT - 1, 0.0), 0.0)
     assert isinstance(hint, NumberTrack)
-    right = NumberTrack((moved,), hint.keyframes + (counts + last + 0.6)[:, None])
+    right = hint + (counts + last + 0.6)[:, None]
     drawn += marks.in_wide_panel(600, drag_hint(right, 0.0, t("drag_on"), dy=6))
-    return Panel(Axis(-0.55, FRONT + last + 0.55), Axis(-1.05, 0.55), drawn, min_width=2000, height=70, first_beat=3)
+    return Panel(Axis(-0.55, FRONT + last + 0.55), Axis(-1.05, 0.55), drawn, min_width=2000, height=70)
 
 
 def _output(moved: Control, chain: Array, reach: float, t: Words, *, rotated: bool) -> Panel:
@@ -73,38 +73,29 @@ def _output(moved: Control, chain: Array, reach: float, t: Words, *, rotated: bo
     lengths, angles = polar(steps)
     length, angle = polar(chain[:, -1])
     before = chain[0, -1]
-    x, y = (NumberTrack((moved,), chain[:, :-1, axis]) for axis in (0, 1))
+    x, y = (moved.numbers(chain[:, :-1, axis]) for axis in (0, 1))
     drawn: list[Mark] = [
         marks.vector(0.0, 0.0, float(length), float(angle[0]), GREY, 3, True, stroke_dash="6 4"),
         marks.text(float(before[0]), float(before[1]), t("before_move"), MUTED_COLOUR, font_size=14, dy=-10),
-        marks.vector(x, y, lengths, NumberTrack((moved,), angles), colours, 4, True, np.array(index)),
+        marks.vector(x, y, lengths, moved.numbers(angles), colours, 4, True, np.array(index)),
     ]
     turned = np.abs(angle - angle[0])
-    here = NumberTrack((moved,), angle[:, None])
+    here = moved.numbers(angle)
     output = marks.vector(0.0, 0.0, float(length), here, VALUE_COLOUR, 6, has_head=True)
     drawn.append(marks.link_symbol("o", output))
-    tip = NumberTrack((moved,), 0.55 * chain[:, -1, :1]), NumberTrack((moved,), 0.55 * chain[:, -1, 1:])
+    tip = moved.numbers(0.55 * chain[:, -1, :1]), moved.numbers(0.55 * chain[:, -1, 1:])
     drawn.append(marks.text(*tip, t("output_name"), VALUE_COLOUR, bold=True, anchor="start", dx=16, dy=16))
     if rotated:
         written = tuple("" if n == 0 else t("output_turned", angle=degrees(a)) for n, a in enumerate(turned.tolist()))
         drawn.append(marks.arc(0.0, 0.0, 0.35 * float(length), float(angle[0]), here, RED, 3))
-        drawn.append(
-            marks.text(-1.45 * reach, 0.92 * reach, TextTrack((moved,), written), RED, bold=True, anchor="start")
-        )
+        drawn.append(marks.text(-1.45 * reach, 0.92 * reach, moved.texts(written), RED, bold=True, anchor="start"))
     moving = tuple(t("another_output") if n and rotated else "" for n in range(len(moved.stops)))
     same = "" if rotated else t("same_output")
-    drawn += verdict(-1.45 * reach, -0.9 * reach, same, TextTrack((moved,), moving))
+    drawn += verdict(-1.45 * reach, -0.9 * reach, same, moved.texts(moving))
     drawn.append(marks.dot([0.0], [0.0], "ink", 5))
-    return Panel(
-        Axis(-1.5 * reach, 1.5 * reach),
-        Axis(-1.05 * reach, 1.1 * reach),
-        drawn,
-        t("values_rotated" if rotated else "values_as_they_are"),
-        min_width=330,
-        height=300,
-        equal_aspect=True,
-        first_beat=3,
-    )
+    across = Axis(-1.5 * reach, 1.5 * reach)
+    title = t("values_rotated" if rotated else "values_as_they_are")
+    return Panel(across, Axis(-1.05 * reach, 1.1 * reach), drawn, title, min_width=330, height=300, equal_aspect=True)
 
 
 def finding(rope: rc.Rope, moved: Control, t: Words) -> TextOrTrack:
@@ -115,4 +106,4 @@ def finding(rope: rc.Rope, moved: Control, t: Words) -> TextOrTrack:
         t("output_finding", words=n, angle=degrees(abs(each))) if n else t("output_start")
         for n, each in enumerate((angle - angle[0]).tolist())
     ]
-    return sentence_parts(lambda text: text, text=TextTrack((moved,), tuple(texts)))
+    return sentence_parts(lambda text: text, text=moved.texts(texts))

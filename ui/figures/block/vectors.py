@@ -10,14 +10,7 @@ import numpy as np
 import rope_core as rc
 from ui.figures.home import degrees, single
 from ui.film import marks
-from ui.film.colours import (
-    DISTANCE_COLOUR,
-    GREY,
-    KEY_COLOUR,
-    MUTED_COLOUR,
-    QUERY_COLOUR,
-    VALUE_COLOUR,
-)
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
 from ui.film.composite_marks import (
     TOP,
     angle_wedge,
@@ -52,16 +45,14 @@ def panels(rope: rc.Rope, token: Control, t: Words) -> tuple[Panel, ...]:
 
 def turned(token: Control, theta: float, less: int = 0) -> TextTrack:
     """Return by which angle a vector at the word's position, or ``less`` words before it, is turned."""
-    return TextTrack((token,), tuple(degrees((stop - less) * theta) for stop in token.stops))
+    return token.texts(degrees((stop - less) * theta) for stop in token.stops)
 
 
 def finding(rope: rc.Rope, token: Control, t: Words) -> list[str | TextTrack]:
     """Return how far the word's query and key have turned, and the other word's key."""
     theta = float(rope.theta[single(rope)])
     return sentence_parts(
-        partial(t, "word_finding", own=degrees(CAT * theta)),
-        m=TextTrack((token,), token.stop_labels),
-        angle=turned(token, theta),
+        partial(t, "word_finding", own=degrees(CAT * theta)), m=token.stop_text, angle=turned(token, theta)
     )
 
 
@@ -72,7 +63,7 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
     drawn: list[Mark] = []
     for name, x in centres.items():
         colour = COLOURS[name]
-        angle = NumberTrack((token,), stops * theta * (name != "v"))
+        angle = token.numbers(stops * theta * (name != "v"))
         hand = marks.vector(x, 0.0, 0.96, clock_angle(angle), colour, 7, has_head=True)
         drawn.append(marks.circle(x, 0.0, 1.0, GREY, 1.5))
         if name == "q":
@@ -97,16 +88,9 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
             marks.text(0.0, 0.3, line, MUTED_COLOUR, anchor="start", font_size=14, dy=18 * k) for k, line in lines
         ]
         drawn += _heading(centres, t)
-    return Panel(
-        Axis(0.0, ACROSS[wide]),
-        Axis(-1.6, 1.58) if wide else Axis(-2.45, 1.35),
-        drawn,
-        min_width=2000,
-        height=300,
-        equal_aspect=True,
-        last_beat=1,
-        screen="wide" if wide else "narrow",
-    )
+    across = Axis(0.0, ACROSS[wide])
+    y = Axis(-1.6, 1.58) if wide else Axis(-2.45, 1.35)
+    return Panel(across, y, drawn, min_width=2000, height=300, equal_aspect=True, screen="wide" if wide else "narrow")
 
 
 def _heading(centres: Mapping[str, float], t: Words) -> list[Mark]:
@@ -128,14 +112,14 @@ def _between(x: float, token: Control, theta: float, t: Words, *, wide: bool) ->
     """Return the slice between the other word's key and the query, with its angle and the key's name."""
     stops, own = np.array(token.stops), CAT * theta
     middle = (stops * theta + own) / 2
-    along, up = (NumberTrack((token,), 1.1 * part(middle)[:, None]) for part in (np.sin, np.cos))
+    along, up = (token.numbers(1.1 * part(middle)[:, None]) for part in (np.sin, np.cos))
     apart = sentence_parts(partial(t, "apart"), angle=turned(token, theta, CAT))
     key_x, key_y = x + 1.06 * np.sin(own), 1.06 * np.cos(own)
     name = t("cats_key", own=degrees(own)) if wide else t("cats_key_short")
     below = sentence_parts(partial(t, "apart_long"), angle=turned(token, theta, CAT))
     written = marks.text(offset(along, x), up, apart, DISTANCE_COLOUR, anchor="start", bold=True, dy=8)
     return [
-        *angle_wedge(x, 0.0, 0.98, own, NumberTrack((token,), stops[:, None] * theta)),
+        *angle_wedge(x, 0.0, 0.98, own, token.numbers(stops[:, None] * theta)),
         marks.text(key_x, key_y, name, KEY_COLOUR, anchor="start", bold=True, font_size=15, dy=-4),
         written if wide else marks.text(NARROW["k"], -1.0, below, DISTANCE_COLOUR, bold=True, font_size=15, dy=68),
     ]
@@ -164,24 +148,18 @@ def _names(name: str, x: float, token: Control, theta: float, t: Words, *, wide:
 def _text(token: Control, t: Words) -> Panel:
     """Return the text, the word that is dragged along it, and lines from the word to its vectors."""
     rows = [row.split() for row in t("rows").split("|")]
-    here = NumberTrack((token,), np.array(token.stops)[:, None])
+    here = token.stop_number
     word, width = rows[-1][-1], LAST + 2 * MARGIN
     up = [
         link(x / ACROSS[True] * width - MARGIN, 1.5, here, 0.55, COLOURS[name], opacity=0.6)
         for name, x in CENTRES.items()
     ]
-    return Panel(
-        Axis(-MARGIN, LAST + MARGIN),
-        Axis(-0.95, 1.5),
-        [
-            *marks.in_wide_panel(600, *up),
-            *growing_row(token, rows, 0.0, {CAT: KEY_COLOUR}),
-            *marks.in_wide_panel(600, *ghost_tile(hidden_past(token, START, LAST), 0.0, word)),
-            drag_hint(hidden_past(token, START, START + 0.7), 0.0, t("drag_mat"), dy=6),
-            *position_ticks(range(LAST + 1), -0.9, {CAT: KEY_COLOUR}),
-            marks.drag_handle(token, here, 0.0, "ink", t("grab"), word_tile(here, 0.0, word, "ink"), radius_px=0),
-        ],
-        min_width=2000,
-        height=88,
-        last_beat=1,
-    )
+    shown = [
+        *marks.in_wide_panel(600, *up),
+        *growing_row(token, rows, 0.0, {CAT: KEY_COLOUR}),
+        *marks.in_wide_panel(600, *ghost_tile(hidden_past(token, START, LAST), 0.0, word)),
+        drag_hint(hidden_past(token, START, START + 0.7), 0.0, t("drag_mat"), dy=6),
+        *position_ticks(range(LAST + 1), -0.9, {CAT: KEY_COLOUR}),
+        marks.drag_handle(token, here, 0.0, "ink", t("grab"), word_tile(here, 0.0, word, "ink"), radius_px=0),
+    ]
+    return Panel(Axis(-MARGIN, LAST + MARGIN), Axis(-0.95, 1.5), shown, min_width=2000, height=88)

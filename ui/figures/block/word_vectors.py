@@ -6,37 +6,29 @@ import rope_core as rc
 from ui.figures.block import key_cache, value_sum, vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
-from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.film.scene import field_control, scene_in_beats
 from ui.text.words import Words
 
 
 @cached_figure
 def word_vectors(rope: rc.Rope, t: Words) -> Film:
     """Return a word's three vectors, then stored keys and a later query, then the output with words in front."""
-    token = field_control(t, "token", range(vectors.FIRST, vectors.LAST + 1), play_seconds=6.0, last_beat=1)
-    later = field_control(t, "later", range(1, key_cache.LATER + 1), first_beat=2, last_beat=2, play_seconds=8.0)
-    moved = field_control(t, "moved", range(value_sum.FRONT + 1), play_seconds=6.0, first_beat=3)
-    findings = (
-        vectors.finding(rope, token, t),
-        key_cache.finding(rope, later, t),
-        value_sum.finding(rope, moved, t),
-    )
+    token = field_control(t, "token", range(vectors.FIRST, vectors.LAST + 1), play_seconds=6.0)
+    later = field_control(t, "later", range(1, key_cache.LATER + 1), play_seconds=8.0)
+    moved = field_control(t, "moved", range(value_sum.FRONT + 1), play_seconds=6.0)
     positions = [vectors.CAT, *map(int, token.stops)]
     theta, pair = float(rope.theta[single(rope)]), single(rope)
+    scene = scene_in_beats(
+        t,
+        "word_vectors",
+        (token, vectors.panels(rope, token, t), vectors.finding(rope, token, t)),
+        (later, key_cache.panels(rope, later, t), key_cache.finding(rope, later, t)),
+        (moved, value_sum.panels(rope, moved, t), value_sum.finding(rope, moved, t)),
+        control_values=({}, {"later": key_cache.FIRST_LATER}, {"moved": value_sum.FIRST_FRONT}),
+    )
     return Film(
         "word_vectors",
-        Scene(
-            (*vectors.panels(rope, token, t), *key_cache.panels(rope, later, t), *value_sum.panels(rope, moved, t)),
-            (token, later, moved),
-            "",
-            beats=beats_from_labels(
-                t,
-                "word_vectors",
-                *findings,
-                hint_controls=("token", "later", "moved"),
-                control_values=({}, {"later": key_cache.FIRST_LATER}, {"moved": value_sum.FIRST_FRONT}),
-            ),
-        ),
+        scene,
         lambda: {"position": positions, "angle_rad": [position * theta for position in positions]},
         f"""
         import numpy as np

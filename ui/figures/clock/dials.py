@@ -17,18 +17,7 @@ from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, REGION_COLOURS
-from ui.film.scene import (
-    Axis,
-    Control,
-    NumberTrack,
-    Panel,
-    Paragraph,
-    Scene,
-    TextTrack,
-    beats_from_labels,
-    field_control,
-    sentence_parts,
-)
+from ui.film.scene import Axis, Control, Panel, Paragraph, TextTrack, field_control, scene_in_beats, sentence_parts
 from ui.text.words import Words
 
 SPANS = tuple(np.arange(0.0, 4.01, 0.25).tolist())
@@ -101,26 +90,21 @@ def dials(
     written = tuple(
         t("length", tokens=f"{length:,}", span=f"{span:g}") for length, span in zip(lengths, spans, strict=True)
     )
-    far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, play_seconds=6.0, last_beat=1)
-    by = field_control(t, "factor", factors, play_seconds=6.0, first_beat=2)
-    at = field_control(t, "hand", hands, play_seconds=6.0, first_beat=2)
+    far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, play_seconds=6.0)
+    by = field_control(t, "factor", factors, play_seconds=6.0)
+    at = field_control(t, "hand", hands, play_seconds=6.0)
     each = [Dial(request, tuple(factors)) for request in requests]
-    findings = (ways.finding(rope, far, t), finding(each, at, by, t))
+    scene = scene_in_beats(
+        t,
+        "hands",
+        (far, ways.panels(rope, far, t), ways.finding(rope, far, t)),
+        ((at, by), [panel(dial, at, by, t) for dial in each], finding(each, at, by, t)),
+        control_values=({}, {"factor": 4}),
+        pairs=str(rope.pairs),
+    )
     return Film(
         "hands",
-        Scene(
-            (*ways.panels(rope, far, t), *(panel(dial, at, by, t) for dial in each)),
-            (far, at, by),
-            findings[-1],
-            beats=beats_from_labels(
-                t,
-                "hands",
-                *findings,
-                hint_controls=("distance", "hand"),
-                control_values=({}, {"factor": 4}),
-                pairs=str(rope.pairs),
-            ),
-        ),
+        scene,
         lambda: (
             {"pair": np.arange(rope.pairs), "trained_rad": trained_angles(rope)}
             | {
@@ -149,10 +133,7 @@ def finding(each: Sequence[Dial], at: Control, by: Control, t: Words) -> list[st
         for hand in _hands(at)
     ]
     return sentence_parts(
-        partial(t, "slowed_finding"),
-        factor=TextTrack((by,), by.stop_labels),
-        i=TextTrack((at,), at.stop_labels),
-        each=TextTrack((by, at), tuple(rows)),
+        partial(t, "slowed_finding"), factor=by.stop_text, i=at.stop_text, each=TextTrack((by, at), tuple(rows))
     )
 
 
@@ -179,11 +160,11 @@ def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
     tops = -np.arange(pairs, dtype=float)
     bars = marks.rect(
         0.0,
-        NumberTrack((by,), np.minimum(slow, most)),
+        by.numbers(np.minimum(slow, most)),
         tops - 0.85,
         tops - 0.15,
         list(REGION_COLOURS.values()),
-        NumberTrack((by,), paint),
+        by.numbers(paint),
     )
     marked = [min(hand, pairs - 1) for hand in _hands(at)]
     hands = np.array(marked, dtype=float)
@@ -192,37 +173,32 @@ def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
         marks.rect(
             0.0,
             1.02 * most,
-            NumberTrack((at,), -hands[:, None] - 0.5 - half),
-            NumberTrack((at,), -hands[:, None] - 0.5 + half),
+            at.numbers(-hands[:, None] - 0.5 - half),
+            at.numbers(-hands[:, None] - 0.5 + half),
             "none",
             outline="ink",
             stroke_width=2,
         )
     ]
-    middle = NumberTrack((at,), -hands[:, None] - 0.5)
+    middle = at.numbers(-hands[:, None] - 0.5)
     chip = TextTrack((by, at), tuple(f"{_times(row[hand])}×" for row in slow for hand in marked))
     ticks = tuple((v, f"{v:g}×") for v in (1.0, most / 2, most) if v <= most)
-    return Panel(
-        Axis(0.0, 1.3 * most, ticks, t("slower_axis"), grid=False),
-        Axis(-pairs - 0.5, 0.5),
-        [
-            marks.link_symbol("s", bars),
-            marks.drag_handle(at, 0.0, middle, "ink", t("grab_hand"), frame, radius_px=6),
-            marks.text(1.05 * most, middle, chip, anchor="start", bold=True, font_size=14, dy=5),
-        ],
-        t(f"scheme.{dial.request.scheme}"),
-        min_width=96,
-        height=200,
-        first_beat=2,
-        paragraphs=tuple(
-            Paragraph(TextTrack((by,), texts), colour, 14)
-            for texts, colour in (
-                (_counts(names, t), MUTED_COLOUR),
-                (_neighbours(dial, t), "ink"),
-                (_slow_hands(dial, t), "ink"),
-            )
-        ),
+    x = Axis(0.0, 1.3 * most, ticks, t("slower_axis"), grid=False)
+    y = Axis(-pairs - 0.5, 0.5)
+    drawn = [
+        marks.link_symbol("s", bars),
+        marks.drag_handle(at, 0.0, middle, "ink", t("grab_hand"), frame, radius_px=6),
+        marks.text(1.05 * most, middle, chip, anchor="start", bold=True, font_size=14, dy=5),
+    ]
+    paragraphs = tuple(
+        Paragraph(by.texts(texts), colour, 14)
+        for texts, colour in (
+            (_counts(names, t), MUTED_COLOUR),
+            (_neighbours(dial, t), "ink"),
+            (_slow_hands(dial, t), "ink"),
+        )
     )
+    return Panel(x, y, drawn, t(f"scheme.{dial.request.scheme}"), min_width=96, height=200, paragraphs=paragraphs)
 
 
 def _counts(names: Sequence[Sequence[str]], t: Words) -> tuple[str, ...]:

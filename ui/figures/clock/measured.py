@@ -42,22 +42,17 @@ def measured(seen: Seen, trained: int, t: Words) -> Film:
         at = float(np.interp(0.8 * end, lines[key].position, lines[key].value))
         return marks.text(0.8 * end, at, name(key, lab), colours[key], anchor="end", bold=True, dy=dy)
 
-    panel = Panel(
-        Axis(0.0, end, ticks, lab("position_axis")),
-        Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis")),
-        [
-            marks.rect(float(trained), end, 0.0, top, GREY, opacity=0.08),
-            marks.text(
-                float(trained), 0.55 * top, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6
-            ),
-            marks.line(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
-            named(KNOWN, -8),
-            marks.after_reveal(marks.line(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),
-            marks.after_reveal(named(LINEAR, -10)),
-            marks.after_reveal(named(DRAWN, -8)),
-        ],
-        height=200,
-    )
+    up = Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis"))
+    drawn = [
+        marks.rect(float(trained), end, 0.0, top, GREY, opacity=0.08),
+        marks.text(float(trained), 0.55 * top, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6),
+        marks.line(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
+        named(KNOWN, -8),
+        marks.after_reveal(marks.line(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),
+        marks.after_reveal(named(LINEAR, -10)),
+        marks.after_reveal(named(DRAWN, -8)),
+    ]
+    panel = Panel(Axis(0.0, end, ticks, lab("position_axis")), up, drawn, height=200)
     return predicted(
         "measured",
         panel,

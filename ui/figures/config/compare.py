@@ -93,23 +93,16 @@ def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Dr
     # Decades or doublings where the axis has several of them; between, Plotly's own ticks.
     ticks = {"dtick": 1} if spread > 1 else {} if 1e-3 < spread < 2 * DOUBLING else {"dtick": DOUBLING}
     figure = plot(
-        data,
-        height=360,
-        legend={"y": 1.02},
-        xaxis=axis(t("axis.pair")),
-        yaxis=axis(t("ratio_axis"), **LOG, **ticks),
+        data, height=360, legend={"y": 1.02}, xaxis=axis(t("axis.pair")), yaxis=axis(t("ratio_axis"), **LOG, **ticks)
     )
-    return Drawing(
-        "engines",
-        figure,
-        engines_finding(results, t),
-        lambda: {"pair": np.arange(rope.inv_freq.size)} | ratios,
-        f"""
+    recipe = f"""
         from rope_core.checks.engines import engines
         import rope_core as rc
         for one in engines({where}, {rope.layer_type!r}, {rope.seq_len!r}):
             print(one.name, one.difference, one.inv_freq)
-        """,
+        """
+    return Drawing(
+        "engines", figure, engines_finding(results, t), lambda: {"pair": np.arange(rope.inv_freq.size)} | ratios, recipe
     )
 
 
@@ -146,15 +139,11 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
     both = {"left": left, "right": right}
     columns = {key: curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
     index = np.arange(max(values.size for values in columns.values()))
-    figure = plot(
-        [
-            line(index[: columns["left"].size], columns["left"], BLUE, name=names[0]),
-            line(index[: columns["right"].size], columns["right"], RED, name=names[1], dash="dash"),
-        ],
-        height=340,
-        xaxis=axis(t("axis.pair")),
-        yaxis=axis(t("quantity_axis.wavelength"), **POWERS),
-    )
+    traces = [
+        line(index[: columns["left"].size], columns["left"], BLUE, name=names[0]),
+        line(index[: columns["right"].size], columns["right"], RED, name=names[1], dash="dash"),
+    ]
+    figure = plot(traces, height=340, xaxis=axis(t("axis.pair")), yaxis=axis(t("quantity_axis.wavelength"), **POWERS))
     count = sum(not row.same for row in rows)
     slowest = [amount(float(f"{np.nanmax(each):.6g}")) if np.isfinite(each).any() else "-" for each in columns.values()]
     finding = t("overlay_finding", count=count, total=len(rows), left=slowest[0], right=slowest[1])

@@ -125,8 +125,8 @@ def slowed_enough(
         for key, each in grid.counts.items()
     }
     slots = {
-        "times": TextTrack((times,), times.stop_labels),
-        "trained": TextTrack((trained,), trained.stop_labels),
+        "times": times.stop_text,
+        "trained": trained.stop_text,
         "reach": grid.texts(lambda i, j: f"{round(reach[i, j]):,}"),
         **counts,
     }
@@ -139,10 +139,7 @@ def slowed_enough(
         first = grid.texts(partial(_finding, grid, reach, short, promise, t))
         boxes = [_config(grid, name, request, promise, ratios, t, wide) for wide in (True, False)]
     pictures = [_picture(grid, promise, ratios, reach, short, t, wide) for wide in (True, False)]
-    beats = (
-        Beat(claim, "", first, "times"),
-        Beat(t("trained_say"), "", moved, "trained"),
-    )
+    beats = (Beat(claim, "", first, "times"), Beat(t("trained_say"), "", moved, "trained"))
     return Film(
         "promise",
         Scene((*boxes, *pictures), (times, trained), moved, beats=beats),
@@ -282,22 +279,16 @@ def _picture(
 
 
 def _config(
-    grid: Grid,
-    model: str,
-    request: rc.Request,
-    promise: int,
-    ratios: npt.NDArray[np.floating],
-    t: Words,
-    wide: bool,
+    grid: Grid, model: str, request: rc.Request, promise: int, ratios: npt.NDArray[np.floating], t: Words, wide: bool
 ) -> Panel:
     """Return the fields of the config that make the promise, and whether its factor keeps it; y in px."""
     times, trained = grid.by
     published = float(str(request.params["factor"]))
     high, rows, box, side = (384, (322, 262, 208), 136, 16.0) if wide else (176, (136, 112, 84), 62, 14.0)
-    values: tuple[TextOrTrack, ...] = (f"{promise:,}", TextTrack((trained,), trained.stop_labels))
+    values: tuple[TextOrTrack, ...] = (f"{promise:,}", trained.stop_text)
     caption = tuple(model if k == published else t("changed", name=model) for k in times.stops)
     drawn: list[Mark] = [
-        marks.text(0.0, high, TextTrack((times,), caption), MUTED_COLOUR, anchor="start", dy=13, font_size=15),
+        marks.text(0.0, high, times.texts(caption), MUTED_COLOUR, anchor="start", dy=13, font_size=15),
         marks.rect(0.0, 1.0, box + (18 if wide else 8), high - 22, GREY, opacity=0.12, corner_px=8),
     ]
     for (name, field), value, y in zip(FIELDS.items(), values, rows, strict=False):
@@ -330,7 +321,7 @@ def _config(
                 marks.rect(x0, right_edge, foot, roof, colour, opacity=0.12, corner_px=6),
                 marks.rect(x0, right_edge, foot, roof, "none", outline=colour, stroke_width=1.5, corner_px=6),
             ]
-    factor = TextTrack((times,), tuple(f'"factor": {text}' for text in times.stop_labels))
+    factor = times.texts(f'"factor": {text}' for text in times.stop_labels)
     drawn.append(marks.text(0.04, float(rows[2]), factor, anchor="start", bold=True, dy=5, halo=False, font_size=side))
     drawn += verdict(0.53, float(rows[2]), *sentences("verdict_mark"), dy=6, halo=False)
     drawn += verdict(0.04, box - 26.0, *sentences("verdict_head"), font_size=18 if wide else 16, halo=False)
@@ -338,10 +329,5 @@ def _config(
         look: dict[str, Any] = {"font_size": 15 if wide else 13, "bold": False, "halo": False}
         drawn += verdict(0.04, float(box - y), *sentences(f"verdict_{label}"), **look)
     return Panel(
-        Axis(0.0, 1.0),
-        Axis(0.0, float(high)),
-        drawn,
-        min_width=250,
-        height=high,
-        screen="wide" if wide else "narrow",
+        Axis(0.0, 1.0), Axis(0.0, float(high)), drawn, min_width=250, height=high, screen="wide" if wide else "narrow"
     )

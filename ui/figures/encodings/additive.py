@@ -9,7 +9,7 @@ from rope_core.theory.encodings.additive import shift_residual
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
-from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
+from ui.film.scene import Axis, NumberTrack, Panel, Scene, field_control, sentence_parts
 from ui.text.words import Words, powers
 
 CIRCLES = 4
@@ -24,12 +24,10 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     theta = rc.Rope(dim, base).theta
     # The planes have the sine to the right and the cosine upwards, so that a growing position turns clockwise.
     first = np.pi / 2 - np.multiply.outer(at, theta)
-    blue = NumberTrack((i,), first)
+    blue = i.numbers(first)
     red = NumberTrack((delta, i), first - np.multiply.outer(steps, theta)[:, None])
     turns = [
-        TextTrack(
-            (delta,), tuple(f"−{angle:.3g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each)))
-        )
+        delta.texts(f"−{angle:.3g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each)))
         for each in theta
     ]
     panels = []
@@ -37,7 +35,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
         shapes = [
             marks.circle(0.0, 0.0, 1.0, GREY, 2, stroke_dash="2 5"),
             marks.link_symbol(
-                "p", marks.vector(0.0, 0.0, 1.0, NumberTrack((i,), blue.keyframes[:, [j]]), BLUE, 5, has_head=True)
+                "p", marks.vector(0.0, 0.0, 1.0, i.numbers(blue.keyframes[:, [j]]), BLUE, 5, has_head=True)
             ),
             marks.link_symbol(
                 "M",
@@ -47,9 +45,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
         ]
         if j == 0:
             shapes += [
-                marks.turn_handle(
-                    i, 0.0, 0.0, 1.0, NumberTrack((i,), blue.keyframes[:, :1]), BLUE, t("grab_i"), radius_px=10
-                ),
+                marks.turn_handle(i, 0.0, 0.0, 1.0, i.numbers(blue.keyframes[:, :1]), BLUE, t("grab_i"), radius_px=10),
                 marks.turn_handle(
                     delta,
                     0.0,
@@ -67,9 +63,9 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     residual = [shift_residual(step, range(CHECKED), dim, base) for step in steps]
     finding = sentence_parts(
         lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
-        delta=TextTrack((delta,), delta.stop_labels),
-        residual=TextTrack((delta,), tuple(powers(f"{value:.1e}") for value in residual)),
-        angle=TextTrack((delta,), tuple(f"{angle:.3g}" for angle in np.degrees(np.multiply(steps, theta[0])))),
+        delta=delta.stop_text,
+        residual=delta.texts(powers(f"{value:.1e}") for value in residual),
+        angle=delta.texts(f"{angle:.3g}" for angle in np.degrees(np.multiply(steps, theta[0]))),
     )
     return Film(
         "rotation",

@@ -35,29 +35,26 @@ def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
     room = 0.25 * float(np.ptp(both))
     low, high = float(both.min()) - room, float(both.max()) + room
     columns = moved[::EACH]
-    panel = Panel(
-        Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::2].tolist()), t("added_moved")),
-        Axis(low, high, ((0.0, "0"),) if low < 0 < high else (), t("added_axis")),
-        [
-            marks.dot([0.0], [sinusoidal[0]], PURPLE, 7),
-            marks.after_reveal(marks.line(moved, rope, BLUE, 4)),
-            marks.after_reveal(
-                marks.text(float(REACH), float(rope[-1]), t("encoding.rope"), BLUE, anchor="end", bold=True, dy=-8)
-            ),
-            marks.after_reveal(
-                marks.text(
-                    float(REACH),
-                    float(sinusoidal[-1]),
-                    t("encoding.sinusoidal"),
-                    PURPLE,
-                    anchor="end",
-                    bold=True,
-                    dy=-8 if sinusoidal[-1] > rope[-1] else 20,
-                )
-            ),
-        ],
-        height=180,
-    )
+    across = Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::2].tolist()), t("added_moved"))
+    drawn = [
+        marks.dot([0.0], [sinusoidal[0]], PURPLE, 7),
+        marks.after_reveal(marks.line(moved, rope, BLUE, 4)),
+        marks.after_reveal(
+            marks.text(float(REACH), float(rope[-1]), t("encoding.rope"), BLUE, anchor="end", bold=True, dy=-8)
+        ),
+        marks.after_reveal(
+            marks.text(
+                float(REACH),
+                float(sinusoidal[-1]),
+                t("encoding.sinusoidal"),
+                PURPLE,
+                anchor="end",
+                bold=True,
+                dy=-8 if sinusoidal[-1] > rope[-1] else 20,
+            )
+        ),
+    ]
+    panel = Panel(across, Axis(low, high, ((0.0, "0"),) if low < 0 < high else (), t("added_axis")), drawn, height=180)
     return predicted(
         "added",
         panel,

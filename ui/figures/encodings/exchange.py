@@ -14,18 +14,7 @@ from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
 from ui.film import marks
 from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
 from ui.film.composite_marks import TILE, drag_hint, verdict, word_tile
-from ui.film.scene import (
-    Axis,
-    Control,
-    Mark,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextOrTrack,
-    TextTrack,
-    beats_from_labels,
-    field_control,
-)
+from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats
 from ui.text.words import Words
 
 SAME = 1e-9
@@ -49,28 +38,25 @@ class Handed:
 def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
     """Return two words that change places, then the whole sentence moved by ``moved``, positions added or turned."""
     handed = Handed(base)
-    order = Control("order", t("field.order"), (0.0, 1.0), (t("own_order"), t("other_order")), last_beat=1)
-    shift = field_control(t, "shift", moved, play_seconds=4.0, first_beat=2)
+    order = Control("order", t("field.order"), (0.0, 1.0), (t("own_order"), t("other_order")))
+    shift = field_control(t, "shift", moved, play_seconds=4.0)
     attended = moving.Attended(base, moved)
     tokens = t("sentence").split()
     same, differ = (_share(count, t) for count in (DIM - handed.differ["nope"], handed.differ["rope"]))
     given = {"same": same, "differ": differ, "count": DIM}
-    findings: list[TextOrTrack] = [
-        TextTrack((order,), tuple(t(f"{key}_finding", **given) for key in ("both_orders", "exchanged"))),
-        moving.finding(attended, shift, t),
+    panels = [
+        *(_words(tokens, order, t, wide=wide) for wide in (True, False)),
+        *(_bars(name, handed, order, t, wide=wide) for name in ENCODED for wide in (True, False)),
     ]
+    scene = scene_in_beats(
+        t,
+        "swapping",
+        (order, panels, order.texts(t(f"{key}_finding", **given) for key in ("both_orders", "exchanged"))),
+        (shift, moving.panels(attended, shift, t), moving.finding(attended, shift, t)),
+    )
     return Film(
         "swapping",
-        Scene(
-            (
-                *(_words(tokens, order, t, wide=wide) for wide in (True, False)),
-                *(_bars(name, handed, order, t, wide=wide) for name in ENCODED for wide in (True, False)),
-                *moving.panels(attended, shift, t),
-            ),
-            (order, shift),
-            findings[-1],
-            beats=beats_from_labels(t, "swapping", *findings, hint_controls=("order", "shift")),
-        ),
+        scene,
         lambda: {
             f"{name}, {which}": numbers[k]
             for name, numbers in handed.numbers.items()
@@ -103,22 +89,22 @@ def _words(tokens: list[str], order: Control, t: Words, *, wide: bool) -> Panel:
     upper: list[Mark] = []
     lower: list[Mark] = []
     for k, token in enumerate(tokens):
-        here = NumberTrack((order,), _places(order, k))
-        there = NumberTrack((order,), _places(order, k)[::-1])
+        here = order.numbers(_places(order, k))
+        there = order.numbers(_places(order, k)[::-1])
         tile = word_tile(here, 1.0, token, colours.get(k, ""), 0.42)
         name = t("grab_word", word=token)
         moves = k in (FIRST, LAST)
         upper += [marks.drag_handle(order, here, 1.0, colours[k], name, tile, radius_px=0)] if moves else tile
         edge: dict[str, Any] = {"outline": colours[k] if moves else MUTED_COLOUR, "stroke_width": 2, "corner_px": 5}
-        left, right = (NumberTrack((order,), there.keyframes + by) for by in (-TILE, TILE))
+        left, right = (there + by for by in (-TILE, TILE))
         lower += [
             marks.rect(left, right, -0.38, 0.38, "none", **edge),
             marks.text(there, 0.0, token, colours[k] if moves else "ink", dy=5, font_size=15, bold=moves),
         ]
     way = np.linspace(float(FIRST), float(LAST), 24)
     high = 1.47 + 0.3 * np.sin(np.pi * (way - FIRST) / (LAST - FIRST))
-    shown = NumberTrack((order,), np.stack([high, np.full_like(high, np.nan)]))
-    hint = NumberTrack((order,), np.array([[5.65 if wide else 3.0], [np.nan]]))
+    shown = order.numbers(np.stack([high, np.full_like(high, np.nan)]))
+    hint = order.numbers(np.array([[5.65 if wide else 3.0], [np.nan]]))
     words: list[Mark] = [marks.line(way, shown, "ink", 2, "5 4")]
     swatch = -2.45 if wide else -0.95
     words += [
@@ -126,7 +112,7 @@ def _words(tokens: list[str], order: Control, t: Words, *, wide: bool) -> Panel:
         marks.rect(swatch, swatch + 0.26, -0.12, 0.12, "none", outline="ink", stroke_width=2),
     ]
     if wide:
-        other = TextTrack((order,), (t("other_one"), t("one_before")))
+        other = order.texts((t("other_one"), t("one_before")))
         words += [
             marks.text(-0.65, 1.0, t("this_one"), anchor="end", bold=True, dy=5),
             marks.text(-0.65, 0.0, other, anchor="end", bold=True, dy=5),
@@ -135,14 +121,11 @@ def _words(tokens: list[str], order: Control, t: Words, *, wide: bool) -> Panel:
         ]
     else:
         words.append(drag_hint(hint, -0.75, t("drag_word"), anchor="middle", dy=5))
+    x = Axis(-2.56, 7.9) if wide else Axis(-1.0, 5.5)
+    y = Axis(-0.45 if wide else -1.0, 1.85)
+    picture = [*lower, *upper, *words]
     return Panel(
-        Axis(-2.56, 7.9) if wide else Axis(-1.0, 5.5),
-        Axis(-0.45 if wide else -1.0, 1.85),
-        [*lower, *upper, *words],
-        min_width=2000 if wide else 300,
-        height=108 if wide else 128,
-        last_beat=1,
-        screen="wide" if wide else "narrow",
+        x, y, picture, min_width=2000 if wide else 300, height=108 if wide else 128, screen="wide" if wide else "narrow"
     )
 
 
@@ -152,9 +135,9 @@ def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) ->
     numbers, count = handed.numbers[name], handed.differ[name]
     at = np.arange(DIM)
     top = 1.02 * max(float(np.abs(each).max()) for each in handed.numbers.values())
-    level, outline = (NumberTrack((order,), each) for each in (numbers, numbers[::-1]))
-    same = t("all_same", count=_share(DIM - count, t), of=DIM) if count < DIM else ""
-    differ = t("all_differ", count=_share(count, t), of=DIM) if count else ""
+    level, outline = (order.numbers(each) for each in (numbers, numbers[::-1]))
+    same = t("all_same", count=DIM - count, of=DIM) if count < DIM else ""
+    differ = t("all_differ", count=count, of=DIM) if count else ""
     # Rounding alone differs without positions: then all are the same.
     verdicts = ("", f"✗ {same}") if name == "nope" else (f"✓ {differ}", "")
     drawn = [
@@ -180,6 +163,5 @@ def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) ->
         title if wide else [t(key).replace("|", ""), " ", *verdicts],
         min_width=2000 if wide else 300,
         height=100 if wide else 84,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )

@@ -10,7 +10,7 @@ from rope_core.theory.softmax import softmax
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, word_row, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack
 from ui.text.words import Words
 
 WORDS = ("the", "cat", "sat", "on", "the", "mat")
@@ -60,7 +60,7 @@ def finding(attended: Attended, shift: Control, t: Words) -> TextTrack:
         t("moved_finding", words=label, now=_percent(now), before=before) if stop else t("not_moved")
         for stop, label, now in zip(shift.stops, shift.stop_labels, shares.tolist(), strict=True)
     ]
-    return TextTrack((shift,), tuple(written))
+    return shift.texts(written)
 
 
 def panels(attended: Attended, shift: Control, t: Words) -> tuple[Panel, ...]:
@@ -74,33 +74,26 @@ def _sentence(shift: Control, t: Words) -> Panel:
     earlier, tokens = t("words_before").split()[-NEAR:], t("sentence").split()
     whole: list[Mark] = []
     for k, token in enumerate(tokens):
-        whole += word_tile(NumberTrack((shift,), (k + ahead)[:, None]), 1.0, token, COLOURS.get(k, ""))
+        whole += word_tile(shift.numbers(k + ahead), 1.0, token, COLOURS.get(k, ""))
     both = list(zip(moved.tolist(), ahead.astype(int).tolist(), strict=True))
 
     def in_front(k: int, by: float, n: int) -> str:
         return "…" if by > NEAR else earlier[NEAR - n + k] if k < n else ""
 
-    front = [TextTrack((shift,), tuple(in_front(k, by, n) for by, n in both)) for k in range(NEAR)]
-    places = [NumberTrack((shift,), np.where(k < ahead, float(k), np.nan)[:, None]) for k in range(NEAR)]
+    front = [shift.texts(in_front(k, by, n) for by, n in both) for k in range(NEAR)]
+    places = [shift.numbers_where(k < ahead, float(k)) for k in range(NEAR)]
     slots = len(tokens) + NEAR
-    written = [TextTrack((shift,), tuple(f"{k + by - n:,.0f}" for by, n in both)) for k in range(slots)]
+    written = [shift.texts(f"{k + by - n:,.0f}" for by, n in both) for k in range(slots)]
     numbers = [marks.text(float(k), 0.08, text, MUTED_COLOUR, font_size=14) for k, text in enumerate(written)]
-    hint = NumberTrack((shift,), np.where(moved == 0, len(tokens) - 0.3, np.nan)[:, None])
-    grip = NumberTrack((shift,), (READER + ahead)[:, None])
-    return Panel(
-        Axis(-0.55, slots - 0.45),
-        Axis(-0.3, 1.6),
-        [
-            *word_row(front, places, 1.0),
-            *numbers,
-            *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_sentence"), dy=6)),
-            marks.drag_handle(shift, grip, 1.0, "ink", t("grab"), whole, radius_px=0),
-        ],
-        t("attention_title"),
-        min_width=2000,
-        height=84,
-        first_beat=2,
-    )
+    hint = shift.numbers_where(moved == 0, len(tokens) - 0.3)
+    grip = shift.numbers(READER + ahead)
+    shown = [
+        *word_row(front, places, 1.0),
+        *numbers,
+        *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_sentence"), dy=6)),
+        marks.drag_handle(shift, grip, 1.0, "ink", t("grab"), whole, radius_px=0),
+    ]
+    return Panel(Axis(-0.55, slots - 0.45), Axis(-0.3, 1.6), shown, t("attention_title"), min_width=2000, height=84)
 
 
 def _bars(kind: str, attended: Attended, shift: Control, t: Words) -> Panel:
@@ -111,8 +104,8 @@ def _bars(kind: str, attended: Attended, shift: Control, t: Words) -> Panel:
     changes = not attended.stays(kind)
     drawn: list[Mark] = []
     for k in at.tolist():
-        now = NumberTrack((shift,), shares[:, k : k + 1])
-        high = NumberTrack((shift,), np.maximum(shares[:, k : k + 1], shares[0, k]))
+        now = shift.numbers(shares[:, k : k + 1])
+        high = shift.numbers(np.maximum(shares[:, k : k + 1], shares[0, k]))
         before = _percent(shares[0, k])
         written = tuple(
             f"{before} → {_percent(value)}" if changes and stop else before
@@ -121,19 +114,14 @@ def _bars(kind: str, attended: Attended, shift: Control, t: Words) -> Panel:
         drawn += [
             marks.rect(k + 0.2, k + 0.8, 0.0, now, COLOURS.get(k, GREY), opacity=0.45),
             marks.rect(k + 0.2, k + 0.8, 0.0, shares[0, k], "none", outline="ink", stroke_width=2),
-            marks.text(k + 0.5, high, TextTrack((shift,), written), bold=True, font_size=14, dy=-6),
+            marks.text(k + 0.5, high, shift.texts(written), bold=True, font_size=14, dy=-6),
         ]
     verdict = ("✗ ", UNSEEN_COLOUR) if changes else ("✓ ", TRAINED_COLOUR)
-    return Panel(
-        Axis(-0.05, len(WORDS) + 0.05, tuple((k + 0.5, tokens[k]) for k in at.tolist()), t("attends_axis"), grid=False),
-        Axis(0.0, top),
-        drawn,
-        t(f"{kind}_way"),
-        min_width=300,
-        height=140,
-        first_beat=2,
-        paragraphs=(
-            Paragraph(verdict[0] + t("attention_changes" if changes else "attention_stays"), verdict[1], 17, bold=True),
-            Paragraph(t(f"{kind}_why"), MUTED_COLOUR, 15),
-        ),
+    across = Axis(
+        -0.05, len(WORDS) + 0.05, tuple((k + 0.5, tokens[k]) for k in at.tolist()), t("attends_axis"), grid=False
     )
+    paragraphs = (
+        Paragraph(verdict[0] + t("attention_changes" if changes else "attention_stays"), verdict[1], 17, bold=True),
+        Paragraph(t(f"{kind}_why"), MUTED_COLOUR, 15),
+    )
+    return Panel(across, Axis(0.0, top), drawn, t(f"{kind}_way"), min_width=300, height=140, paragraphs=paragraphs)

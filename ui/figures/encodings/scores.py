@@ -47,24 +47,16 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
         xaxis=axis(t("key"), constrain="domain"),
         yaxis=axis(t("query"), autorange="reversed", scaleanchor="x", constrain="domain"),
     )
-    return Drawing(
-        "score_map",
-        figure,
-        t(
-            "map_finding",
-            name=t(f"encoding.{name}"),
-            low=f"{matrix.min():.3g}",
-            high=f"{matrix.max():.3g}",
-            first=shift,
-        ),
-        lambda: grid(where, where, matrix, ("n", "m", "score")),
-        f"""
+    finding = t(
+        "map_finding", name=t(f"encoding.{name}"), low=f"{matrix.min():.3g}", high=f"{matrix.max():.3g}", first=shift
+    )
+    recipe = f"""
         import numpy as np
         from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
         head = random_encoding_weights({WIDTH}, {base!r})
         print(position_only_logits({name!r}, np.arange({shift}, {shift + POSITIONS}), head))
-        """,
-    )
+        """
+    return Drawing("score_map", figure, finding, lambda: grid(where, where, matrix, ("n", "m", "score")), recipe)
 
 
 @cached_figure

@@ -13,16 +13,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.scores import WIDTH, Sentences
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, SERIES_COLOURS
-from ui.film.scene import (
-    Axis,
-    Control,
-    Mark,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextTrack,
-    sentence_parts,
-)
+from ui.film.scene import Axis, Control, Mark, Panel, Scene, sentence_parts
 from ui.text.words import Words
 
 MOST, SHOWN = 12, 16
@@ -60,11 +51,7 @@ def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Fil
     at = sorted({round(share * steps) for share in np.linspace(0.0, 1.0, MOST)}) if steps else [0, 0]
     texts = tuple(t("swap_of", k=k, steps=steps) for k in at)
     swapped = Control(
-        "swapped",
-        t("field.swapped"),
-        tuple(np.linspace(0.0, 1.0, len(at)).tolist()),
-        texts,
-        play_seconds=4.0,
+        "swapped", t("field.swapped"), tuple(np.linspace(0.0, 1.0, len(at)).tolist()), texts, play_seconds=4.0
     )
     read = [[first[k] for k in way[each]] for each in at]
     head = random_encoding_weights(WIDTH, base)
@@ -72,7 +59,7 @@ def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Fil
     change = {
         name: 100 * np.linalg.norm(each - each[0], axis=1) / np.linalg.norm(each[0]) for name, each in out.items()
     }
-    shares = {name: TextTrack((swapped,), tuple(map(_share, each.tolist()))) for name, each in change.items()}
+    shares = {name: swapped.texts(map(_share, each.tolist())) for name, each in change.items()}
     finding = sentence_parts(partial(t, "masked_finding" if causal else "reordered_finding"), **shares)
     top = 1.1 * max(float(np.abs(each[:, :SHOWN]).max()) for each in out.values())
     panels = [
@@ -103,12 +90,12 @@ def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Contro
     shapes: list[Mark] = []
     for k, token in enumerate(first):
         x = seats[:, [k]]
-        moving = NumberTrack((swapped,), x + 0.04), NumberTrack((swapped,), x + 0.96)
+        moving = swapped.numbers(x + 0.04), swapped.numbers(x + 0.96)
         shapes += [
             marks.rect(k + 0.04, k + 0.96, 1.2, 1.9, GREY, opacity=0.15),
             marks.text(k + 0.5, 1.55, token, font_size=15, dy=5),
         ]
-        middle = NumberTrack((swapped,), x + 0.5)
+        middle = swapped.numbers(x + 0.5)
         tile = [
             marks.rect(*moving, 0.05, 0.95, colours[token], opacity=0.35),
             marks.text(middle, 0.5, token, font_size=16, dy=5),
@@ -128,17 +115,12 @@ def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour:
     """Return the first dimensions of an output as bars, with the first sentence's as a line."""
     at = np.arange(values.shape[1])
     edges = np.repeat(np.arange(values.shape[1] + 1), 2)[1:-1].astype(float)
-    track = NumberTrack((swapped,), values)
+    track = swapped.numbers(values)
     zero = np.zeros_like(values)
-    return Panel(
-        Axis(-0.1, values.shape[1] + 0.1, title=t("at_first")),
-        Axis(-top, top, ((0.0, "0"),), t("output_axis")),
-        [
-            marks.rect(at + 0.12, at + 0.88, NumberTrack((swapped,), zero), track, colour),
-            marks.line([0.0, float(values.shape[1])], [0.0, 0.0], "ink", 1),
-            marks.line(edges, np.repeat(values[0], 2), "ink", 2),
-        ],
-        t(name),
-        min_width=140,
-        height=120,
-    )
+    across = Axis(-0.1, values.shape[1] + 0.1, title=t("at_first"))
+    drawn = [
+        marks.rect(at + 0.12, at + 0.88, swapped.numbers(zero), track, colour),
+        marks.line([0.0, float(values.shape[1])], [0.0, 0.0], "ink", 1),
+        marks.line(edges, np.repeat(values[0], 2), "ink", 2),
+    ]
+    return Panel(across, Axis(-top, top, ((0.0, "0"),), t("output_axis")), drawn, t(name), min_width=140, height=120)

@@ -14,7 +14,7 @@ from ui.figures.encodings.moved import DIM, WORDS
 from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.scene import Axis, Control, NumberTrack, Panel, Paragraph, Scene, TextTrack, field_control, sentence_parts
+from ui.film.scene import Axis, Control, Panel, Paragraph, Scene, field_control, sentence_parts
 from ui.text.words import Words
 
 TERMS = ("word_word", "word_position", "position_word", "position_position")
@@ -39,8 +39,8 @@ def crossing(base: float, moved: tuple[int, ...], t: Words) -> Film:
     parts = [terms_of(base, by) for by in moved]
     limit = max(float(np.abs(each[name]).max()) for each in parts for name in TERMS)
     changes = {name: np.array([np.abs(each[name] - parts[0][name]).max() for each in parts]) for name in TERMS}
-    largest = TextTrack((shift,), tuple(f"{max(changes[name][k] for name in TERMS):.2f}" for k in range(len(moved))))
-    words_moved = TextTrack((shift,), shift.stop_labels)
+    largest = shift.texts(f"{max(changes[name][k] for name in TERMS):.2f}" for k in range(len(moved)))
+    words_moved = shift.stop_text
     return Film(
         "crossing",
         Scene(
@@ -65,19 +65,14 @@ def _term(name: str, values: Array, changes: Array, limit: float, shift: Control
     count, tokens = len(WORDS), t("sentence").split()
     ticks = tuple((k + 0.5, token) for k, token in enumerate(tokens))
     rows = tuple((-k - 0.5, token) for k, token in enumerate(tokens))
-    cells = NumberTrack((shift,), as_bytes(values, limit))
+    cells = shift.numbers(as_bytes(values, limit))
     still = bool(changes.max() < STILL)
     words_of = ("✓ ", "term_stays", TRAINED_COLOUR) if still else ("✗ ", "term_changes", UNSEEN_COLOUR)
-    return Panel(
-        Axis(0.0, count, ticks, t("term_key"), grid=False),
-        Axis(-float(count), 0.0, rows, t("term_query"), grid=False),
-        [marks.heatmap(cells, DIVERGING_SCALE, (0.0, float(count)), (0.0, -float(count)))],
-        t(f"term.{name}"),
-        min_width=150,
-        height=150,
-        equal_aspect=True,
-        paragraphs=(Paragraph(words_of[0] + t(words_of[1]), words_of[2], 15, bold=True),),
-    )
+    x = Axis(0.0, count, ticks, t("term_key"), grid=False)
+    y = Axis(-float(count), 0.0, rows, t("term_query"), grid=False)
+    drawn = [marks.heatmap(cells, DIVERGING_SCALE, (0.0, float(count)), (0.0, -float(count)))]
+    beside = (Paragraph(words_of[0] + t(words_of[1]), words_of[2], 15, bold=True),)
+    return Panel(x, y, drawn, t(f"term.{name}"), min_width=150, height=150, equal_aspect=True, paragraphs=beside)
 
 
 @cached_figure
@@ -89,10 +84,10 @@ def hessian(base: float, t: Words) -> Film:
     each = [random_hessian(WIDTH, strength, 0.0) for strength in STRENGTHS]
     scores = [hessian_term(matrix, vectors) for matrix in each]
     missed = [relative_residual(score, where) for score in scores]
-    written = TextTrack((off,), tuple("0" if value < STILL else f"{100 * value:.2g}" for value in missed))
+    written = off.texts("0" if value < STILL else f"{100 * value:.2g}" for value in missed)
     limits = [max(float(np.abs(matrix).max()) for matrix in group) for group in (each, scores)]
     verdict = [
-        TextTrack((off,), tuple(t(key) if (value < STILL) == (key == "one_value") else "" for value in missed))
+        off.texts(t(key) if (value < STILL) == (key == "one_value") else "" for value in missed)
         for key in ("one_value", "many_values")
     ]
     return Film(
@@ -113,7 +108,7 @@ def hessian(base: float, t: Words) -> Film:
                 ),
             ),
             (off,),
-            sentence_parts(partial(t, "hessian_finding"), off=TextTrack((off,), off.stop_labels), share=written),
+            sentence_parts(partial(t, "hessian_finding"), off=off.stop_text, share=written),
         ),
         lambda: {"off_diagonal": np.array(STRENGTHS), "share_missed_by_a_function_of_m_minus_n": np.array(missed)},
         f"""
@@ -132,7 +127,7 @@ def _square(
     values: Array, limit: float, off: Control, title: str, axes: tuple[str, str], paragraphs: tuple[Paragraph, ...]
 ) -> Panel:
     count = values.shape[1]
-    cells = NumberTrack((off,), as_bytes(values, limit))
+    cells = off.numbers(as_bytes(values, limit))
     ends = (0, count // 2, count - 1)
     return Panel(
         Axis(-0.5, count - 0.5, tuple((float(k), str(k)) for k in ends), axes[0], grid=False),

@@ -14,7 +14,7 @@ from ui.figures.extrapolation.recall import trained_for
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack, text_panel
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, text_panel
 from ui.text.words import Words
 from ui.work.extrapolated import Results
 
@@ -46,7 +46,7 @@ def finding(given: Mapping[str, tuple[Array, Array]], context: int, back: Contro
     for k, (stop, label) in enumerate(zip(back.stops, back.stop_labels, strict=True)):
         values = {name: _written(float(y[k])) for name, (_, y) in given.items()}
         texts.append(t("copied_in" if stop <= context else "copied_out", back=label, **values))
-    return TextTrack((back,), tuple(texts))
+    return back.texts(texts)
 
 
 def panels(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: Words) -> tuple[Panel, ...]:
@@ -56,10 +56,8 @@ def panels(given: Mapping[str, tuple[Array, Array]], context: int, back: Control
 
 def _text(context: int, back: Control, t: Words) -> Panel:
     stops = np.array(back.stops)[:, None]
-    first = marks.rect(
-        NumberTrack((back,), -stops - PASSAGE), NumberTrack((back,), -stops), 0.55, 1.45, KEY_COLOUR, corner_px=4
-    )
-    hint = NumberTrack((back,), np.where(stops < 768, -stops - PASSAGE - 20.0, np.nan))
+    first = marks.rect(back.numbers(-stops - PASSAGE), back.numbers(-stops), 0.55, 1.45, KEY_COLOUR, corner_px=4)
+    hint = back.numbers(np.where(stops < 768, -stops - PASSAGE - 20.0, np.nan))
 
     def bracket(start: float, y: float, colour: str, words: str) -> list[Mark]:
         """Return a bracket to the text's end, with its words at the end that has room for them."""
@@ -71,36 +69,23 @@ def _text(context: int, back: Control, t: Words) -> Panel:
             marks.text(start, y, words, colour, bold=True, font_size=14, **look),
         ]
 
-    return Panel(
-        Axis(-float(TEXT), 10.0),
-        Axis(-1.0, 1.6),
-        [
-            marks.rect(-float(TEXT), 0.0, 0.62, 1.38, GREY, opacity=0.15, corner_px=4),
-            marks.rect(-float(PASSAGE), 0.0, 0.55, 1.45, QUERY_COLOUR, corner_px=4),
-            *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_passage"), anchor="end", dy=5)),
-            *bracket(-float(context), 0.05, shade(WINDOW), t("in_window")),
-            *bracket(-float(TEXT), -0.85, shade(YARN), t("all_read")),
-            marks.drag_handle(
-                back,
-                NumberTrack((back,), -stops - PASSAGE / 2),
-                1.0,
-                KEY_COLOUR,
-                t("grab_passage"),
-                [first],
-                radius_px=0,
-            ),
-        ],
-        t("passage_title"),
-        min_width=2000,
-        height=92,
-        first_beat=2,
-    )
+    picture = [
+        marks.rect(-float(TEXT), 0.0, 0.62, 1.38, GREY, opacity=0.15, corner_px=4),
+        marks.rect(-float(PASSAGE), 0.0, 0.55, 1.45, QUERY_COLOUR, corner_px=4),
+        *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_passage"), anchor="end", dy=5)),
+        *bracket(-float(context), 0.05, shade(WINDOW), t("in_window")),
+        *bracket(-float(TEXT), -0.85, shade(YARN), t("all_read")),
+        marks.drag_handle(
+            back, back.numbers(-stops - PASSAGE / 2), 1.0, KEY_COLOUR, t("grab_passage"), [first], radius_px=0
+        ),
+    ]
+    return Panel(Axis(-float(TEXT), 10.0), Axis(-1.0, 1.6), picture, t("passage_title"), min_width=2000, height=92)
 
 
 def _chart(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: Words) -> Panel:
     top = 1.1 * max(float(y.max()) for _, y in given.values())
     x = np.log2(next(iter(given.values()))[0])
-    here = NumberTrack((back,), np.log2(np.array(back.stops))[:, None])
+    here = back.numbers(np.log2(np.array(back.stops)))
     low, high = float(x[0]) - 0.2, float(x[-1]) + 0.2
     drawn: list[Mark] = [
         marks.rect(low, np.log2(context), 0.0, top, shade(WINDOW), opacity=0.12),
@@ -110,22 +95,16 @@ def _chart(given: Mapping[str, tuple[Array, Array]], context: int, back: Control
         colour, dash = _look(name)
         drawn += [
             marks.line(x, y, colour, 3 if name in TAUGHT else 2, dash),
-            marks.dot(here, NumberTrack((back,), y[:, None]), colour, 7 if name in TAUGHT else 4),
+            marks.dot(here, back.numbers(y), colour, 7 if name in TAUGHT else 4),
         ]
-    across = NumberTrack((back,), np.repeat(np.log2(np.array(back.stops))[:, None], 2, axis=1))
+    across = back.numbers(np.repeat(np.log2(np.array(back.stops))[:, None], 2, axis=1))
     drawn.append(
         marks.drag_handle(back, here, 0.0, "ink", t("grab_passage"), [marks.line(across, (0.0, top), "ink", 2)])
     )
     ticks = tuple(zip(x.tolist(), back.stop_labels, strict=True))
-    return Panel(
-        Axis(low, high, ticks, t("back_axis"), grid=False),
-        Axis(0.0, top, tuple((float(v), str(v)) for v in range(0, int(top) + 1, 2)), t("copied_axis")),
-        drawn,
-        min_width=320,
-        width_share=1.5,
-        height=200,
-        first_beat=2,
-    )
+    x_axis = Axis(low, high, ticks, t("back_axis"), grid=False)
+    up = Axis(0.0, top, tuple((float(v), str(v)) for v in range(0, int(top) + 1, 2)), t("copied_axis"))
+    return Panel(x_axis, up, drawn, min_width=320, width_share=1.5, height=200)
 
 
 def _look(name: str) -> tuple[str, str]:
@@ -145,5 +124,5 @@ def _cards(given: Mapping[str, tuple[Array, Array]], back: Control, t: Words) ->
             f"{'✓ ' if best[k] == name else ''}{t(f'copied.{name}')}: {_written(float(value))}"
             for k, value in enumerate(given[name][1])
         )
-        shown.append(Paragraph(TextTrack((back,), values), colour if name in TAUGHT else MUTED_COLOUR, **look))
-    return text_panel(*shown, Paragraph(t("copied_note"), MUTED_COLOUR, 15), min_width=230, first_beat=2)
+        shown.append(Paragraph(back.texts(values), colour if name in TAUGHT else MUTED_COLOUR, **look))
+    return text_panel(*shown, Paragraph(t("copied_note"), MUTED_COLOUR, 15), min_width=230)

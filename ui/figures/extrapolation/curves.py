@@ -298,11 +298,7 @@ def at_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
         return t("at_finding.level", **values)
     first, worst = behind[0], behind[-1]
     last = t("at_last", worst=name(worst.cell.line, t), worst_ratio=factor(worst.over_best))
-    more = {
-        "next": name(first.cell.line, t),
-        "ratio": factor(first.over_best),
-        "last": "" if worst is first else last,
-    }
+    more = {"next": name(first.cell.line, t), "ratio": factor(first.over_best), "last": "" if worst is first else last}
     return t("at_finding.tied" if level else "at_finding.alone", **values, **more)
 
 
@@ -320,35 +316,28 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
         look = {"symbol": place, "opacity": 0.9}
         data.append(dots(x, y, (BLUE, ORANGE, GREEN, PURPLE)[place % 4], 15, model, marker=look))
     figure = plot(
-        data,
-        height=130 + 34 * len(across),
-        xaxis=axis(t("last_axis"), **PLAIN_LOG),
-        yaxis=axis(automargin=True),
+        data, height=130 + 34 * len(across), xaxis=axis(t("last_axis"), **PLAIN_LOG), yaxis=axis(automargin=True)
     )
     orders = view.orders(results)
     common = max(set(orders.values()), key=list(orders.values()).count)
     best = across[-1]
-    return Drawing(
-        "seeds",
-        figure,
-        t(
-            "seeds_finding",
-            models=len(models),
-            same=sum(each == common for each in orders.values()),
-            best=name(best.line, t),
-            value=with_interval(best.spread),
-            order=in_order(across[::-1], t),
-            length=f"{length:,}",
-            times=times(length, trained),
-        ),
-        lambda: numbers(results),
-        code(
-            seen,
-            f"found = view.at(view.cells(results), {length})",
-            "for each in view.results_over_seeds(found): print(each.line, each.spread)",
-            "print(view.orders(found))",
-        ),
+    finding = t(
+        "seeds_finding",
+        models=len(models),
+        same=sum(each == common for each in orders.values()),
+        best=name(best.line, t),
+        value=with_interval(best.spread),
+        order=in_order(across[::-1], t),
+        length=f"{length:,}",
+        times=times(length, trained),
     )
+    recipe = code(
+        seen,
+        f"found = view.at(view.cells(results), {length})",
+        "for each in view.results_over_seeds(found): print(each.line, each.spread)",
+        "print(view.orders(found))",
+    )
+    return Drawing("seeds", figure, finding, lambda: numbers(results), recipe)
 
 
 def live(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:

@@ -9,7 +9,7 @@ from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.extrapolation import copied
 from ui.figures.extrapolation import past as three
-from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.film.scene import field_control, scene_in_beats
 from ui.text.words import Words
 
 LENGTH = 2048
@@ -33,19 +33,19 @@ def hesitates(
         copies: distance and perplexity of the second copy, by `copied.LINES`.
         t: the page's words.
     """
-    byte = field_control(t, "byte", at, last_beat=1)
+    byte = field_control(t, "byte", at)
     distances = next(iter(copies.values()))[0].astype(int).tolist()
-    back = field_control(t, "back", distances, first_beat=2)
+    back = field_control(t, "back", distances)
     past = three.Past(rope, LENGTH, at, curves)
-    findings = three.finding(past, byte, t), copied.finding(copies, rope.train_len, back, t)
+    scene = scene_in_beats(
+        t,
+        "hesitates",
+        (byte, three.panels(past, byte, t), three.finding(past, byte, t)),
+        (back, copied.panels(copies, rope.train_len, back, t), copied.finding(copies, rope.train_len, back, t)),
+    )
     return Film(
         "hesitates",
-        Scene(
-            (*three.panels(past, byte, t), *copied.panels(copies, rope.train_len, back, t)),
-            (byte, back),
-            findings[0],
-            beats=beats_from_labels(t, "hesitates", *findings, hint_controls=("byte", "back")),
-        ),
+        scene,
         lambda: (
             {"byte": at, **{line: 10 ** past.heights(line) for line in three.WAYS}}
             | {f"{line}_rad": past.angles(line) for line in three.WAYS}

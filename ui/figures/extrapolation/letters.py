@@ -14,7 +14,7 @@ from ui.figures.extrapolation.curves import LEAST, colour
 from ui.figures.extrapolation.words import name
 from ui.film import marks
 from ui.film.colours import SEQUENTIAL_SCALE
-from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
+from ui.film.scene import Axis, Panel, Scene, field_control, sentence_parts
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -73,52 +73,46 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
     seen = np.stack([chances[line][around - 1] for line in (best, plain)], axis=1)
     wide = around.shape[1]
     here = {line: tuple(_percent(chances[line][each - 1]) for each in at) for line in chances}
-    strip = Panel(
-        Axis(0.0, wide + ROOM),
-        Axis(0.0, 3.0),
-        [
+    drawn = [
+        marks.link_symbol(
+            "p",
+            marks.heatmap(
+                byte.numbers(np.rint(254 * seen - 127).astype(np.int8)),
+                SEQUENTIAL_SCALE,
+                (0.0, float(wide)),
+                (0.0, 2.0),
+            ),
+        ),
+        *(
             marks.link_symbol(
-                "p",
-                marks.heatmap(
-                    NumberTrack((byte,), np.rint(254 * seen - 127).astype(np.int8)),
-                    SEQUENTIAL_SCALE,
-                    (0.0, float(wide)),
-                    (0.0, 2.0),
-                ),
-            ),
-            *(
-                marks.link_symbol(
-                    "x",
-                    marks.text(
-                        k + 0.5,
-                        2.0,
-                        TextTrack((byte,), tuple(text[each].translate(BLANK) for each in around[:, k])),
-                        font_size=17,
-                        bold=k == BESIDE,
-                        dy=-8,
-                    ),
-                )
-                for k in range(wide)
-            ),
-            marks.line([BESIDE, BESIDE, BESIDE + 1, BESIDE + 1, BESIDE], [0.0, 3.0, 3.0, 0.0, 0.0], "ink", 2.5),
-            *(
+                "x",
                 marks.text(
-                    wide,
-                    row + 0.5,
-                    [name(line, t), " ", TextTrack((byte,), here[line]), " %"],
-                    colour(line),
-                    anchor="start",
-                    bold=True,
-                    dx=8,
-                    dy=5,
-                )
-                for row, line in ((0, best), (1, plain))
-            ),
-        ],
-        t("letters_title"),
-        height=96,
-        min_width=600,
-    )
+                    k + 0.5,
+                    2.0,
+                    byte.texts(text[each].translate(BLANK) for each in around[:, k]),
+                    font_size=17,
+                    bold=k == BESIDE,
+                    dy=-8,
+                ),
+            )
+            for k in range(wide)
+        ),
+        marks.line([BESIDE, BESIDE, BESIDE + 1, BESIDE + 1, BESIDE], [0.0, 3.0, 3.0, 0.0, 0.0], "ink", 2.5),
+        *(
+            marks.text(
+                wide,
+                row + 0.5,
+                [name(line, t), " ", byte.texts(here[line]), " %"],
+                colour(line),
+                anchor="start",
+                bold=True,
+                dx=8,
+                dy=5,
+            )
+            for row, line in ((0, best), (1, plain))
+        ),
+    ]
+    strip = Panel(Axis(0.0, wide + ROOM), Axis(0.0, 3.0), drawn, t("letters_title"), height=96, min_width=600)
     return Film(
         "letters",
         Scene(
@@ -126,9 +120,9 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
             (byte,),
             sentence_parts(
                 lambda **slots: t("letters_finding", name=name(best, t), **slots),
-                at=TextTrack((byte,), byte.stop_labels),
-                plain=TextTrack((byte,), here[plain]),
-                best=TextTrack((byte,), here[best]),
+                at=byte.stop_text,
+                plain=byte.texts(here[plain]),
+                best=byte.texts(here[best]),
             ),
         ),
         lambda: {"byte": np.arange(1, length + 1), **{f"chance, {line}": each for line, each in chances.items()}},

@@ -31,19 +31,17 @@ def longer(seen: Seen, line: str, t: Words) -> Film:
     x = np.log2(np.array(lengths, dtype=float))
     columns = {f"{length:,}": float(at) for length, at in zip(lengths, x, strict=True)}
     last = float(x[-1])
-    panel = Panel(
-        Axis(float(x[0]), last, tuple((at, text) for text, at in columns.items()), t("longer_axis")),
-        Axis(0.0, TOP, tuple((float(y), str(y)) for y in range(0, int(TOP) + 1, 2)), t("last_axis")),
-        [
-            marks.line(x, values[window], "ink", 3),
-            marks.dot(x, values[window], "ink", 5),
-            marks.text(last, float(values[window][-1]), name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
-            marks.after_reveal(
-                marks.text(last, float(values[line][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=-10)
-            ),
-        ],
-        height=200,
-    )
+    across = Axis(float(x[0]), last, tuple((at, text) for text, at in columns.items()), t("longer_axis"))
+    up = Axis(0.0, TOP, tuple((float(y), str(y)) for y in range(0, int(TOP) + 1, 2)), t("last_axis"))
+    drawn = [
+        marks.line(x, values[window], "ink", 3),
+        marks.dot(x, values[window], "ink", 5),
+        marks.text(last, float(values[window][-1]), name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
+        marks.after_reveal(
+            marks.text(last, float(values[line][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=-10)
+        ),
+    ]
+    panel = Panel(across, up, drawn, height=200)
     return predicted(
         "longer",
         panel,

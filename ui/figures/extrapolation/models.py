@@ -13,14 +13,7 @@ from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import (
-    TURNS,
-    code,
-    colour,
-    columns,
-    curves_plot,
-    numbers,
-)
+from ui.figures.extrapolation.curves import TURNS, code, colour, columns, curves_plot, numbers
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
 from ui.film.colours import SEQUENTIAL_SCALE, text_colour_on_sequential
@@ -77,23 +70,19 @@ def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
     ranked = sorted(there.values(), key=lambda each: each.last.value)
     values = t("comma").join(f"{encoding_name(each.weights, t)} {with_interval(each.last)}" for each in ranked)
     undefined = t("comma").join(encoding_name(weights, t) for weights in ended)
-    return Drawing(
-        "encodings",
-        figure,
-        t(
-            "encodings_finding",
-            length=f"{length:,}",
-            times=times(length, trained),
-            values=values,
-            undefined=t("encodings_undefined", names=undefined) if undefined else "",
-        ),
-        lambda: columns([*drawn, *ended.values()]),
-        code(
-            seen,
-            "for cell in view.cells(results):",
-            "    print(cell.weights, cell.line, cell.length, cell.last, cell.undefined)",
-        ),
+    text = t(
+        "encodings_finding",
+        length=f"{length:,}",
+        times=times(length, trained),
+        values=values,
+        undefined=t("encodings_undefined", names=undefined) if undefined else "",
     )
+    recipe = code(
+        seen,
+        "for cell in view.cells(results):",
+        "    print(cell.weights, cell.line, cell.length, cell.last, cell.undefined)",
+    )
+    return Drawing("encodings", figure, text, lambda: columns([*drawn, *ended.values()]), recipe)
 
 
 def _length(cell: SweepCell) -> int:

@@ -37,26 +37,21 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
     )
     best = places[0].cell
     window = next((each for each in drawn if line(each.line).sliding and not trained_for(each.weights)), None)
-    return Drawing(
-        "recall",
-        figure,
-        t(
-            "recall_finding",
-            distance=f"{distances[-1]:,}",
-            times=times(distances[-1], trained),
-            best=label(best),
-            low=with_interval(best.last),
-            order=ranked(places, t, label),
-            trials=best.documents,
-        )
-        + ("" if window is None else near(window, t)),
-        lambda: columns(drawn),
-        code(
-            seen,
-            "for cell in view.copies(results):",
-            "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
-        ),
+    finding = t(
+        "recall_finding",
+        distance=f"{distances[-1]:,}",
+        times=times(distances[-1], trained),
+        best=label(best),
+        low=with_interval(best.last),
+        order=ranked(places, t, label),
+        trials=best.documents,
+    ) + ("" if window is None else near(window, t))
+    recipe = code(
+        seen,
+        "for cell in view.copies(results):",
+        "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
     )
+    return Drawing("recall", figure, finding, lambda: columns(drawn), recipe)
 
 
 def trained_for(weights: str) -> str:

@@ -52,10 +52,10 @@ def never(rope: rc.Rope) -> int:
 
 def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: Words) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn with the larger base, and with the model's own."""
-    counts = TextTrack((at,), tuple(str(never(rope)) for rope in ropes))
-    middle = TextTrack((at,), tuple(read((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes))
+    counts = at.texts(str(never(rope)) for rope in ropes)
+    middle = at.texts(read((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes)
     given = partial(t, "base_finding", pairs=own.pairs, own=short(own.base), before=never(own))
-    return sentence_parts(given, base=TextTrack((at,), at.stop_labels), count=counts, times=middle)
+    return sentence_parts(given, base=at.stop_text, count=counts, times=middle)
 
 
 def base_panels(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: Words) -> tuple[Panel, Panel]:
@@ -71,10 +71,10 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: Words) 
     waves = np.stack([rope.wavelength for rope in ropes])
 
     def moving(values: npt.NDArray[Any]) -> Any:
-        return NumberTrack((at,), values) if at else values[0]
+        return at.numbers(values) if at else values[0]
 
     def text(write: Sequence[str]) -> TextOrTrack:
-        return TextTrack((at,), tuple(write)) if at else write[0]
+        return at.texts(write) if at else write[0]
 
     length = f"{own.train_len:,}"
     border = moving((counts - pairs)[:, None] / pairs)
@@ -91,8 +91,8 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: Words) 
     line = marks.line([-0.02 * end, 1.02 * end], _twice(border), "ink", 3)
     if at:
         before = never(own) / pairs - 1.0
-        hidden = NumberTrack((at,), np.where(counts[:, None] < 0.9 * pairs, 0.05 * end, np.nan))
-        label = NumberTrack((at,), (counts - pairs)[:, None] / pairs)
+        hidden = at.numbers(np.where(counts[:, None] < 0.9 * pairs, 0.05 * end, np.nan))
+        label = at.numbers((counts - pairs)[:, None] / pairs)
         drawn += [
             marks.line([-0.02 * end, 1.02 * end], [before, before], "paper", 4),
             marks.line([-0.02 * end, 1.02 * end], [before, before], "ink", 2, "3 4"),
@@ -110,20 +110,15 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: Words) 
     amber = sentence_parts(partial(t, "never_of", pairs=pairs), count=text([str(count) for count in counts]))
     step = 10.0 ** np.floor(np.log10(trained / 2))
     ticks = np.arange(0.0, trained, step * max(1.0, np.ceil(trained / step / 4)))
-    return Panel(
-        Axis(-0.03 * end, 1.03 * end, tuple((x, f"{x:,.0f}") for x in ticks.tolist()), t("axis.position"), grid=False),
-        Axis(-1.03, 0.14),
-        drawn,
-        sentence_parts(partial(t, "base_is"), base=text([short(rope.base) for rope in ropes])),
-        min_width=150,
-        height=230,
-        first_beat=2,
-        last_beat=2,
-        paragraphs=(
-            Paragraph(amber, UNSEEN_COLOUR, 17, bold=True),
-            Paragraph(sentence_parts(partial(t, "rows_need"), **numbers), MUTED_COLOUR, 15),
-        ),
+    across = Axis(
+        -0.03 * end, 1.03 * end, tuple((x, f"{x:,.0f}") for x in ticks.tolist()), t("axis.position"), grid=False
     )
+    title = sentence_parts(partial(t, "base_is"), base=text([short(rope.base) for rope in ropes]))
+    paragraphs = (
+        Paragraph(amber, UNSEEN_COLOUR, 17, bold=True),
+        Paragraph(sentence_parts(partial(t, "rows_need"), **numbers), MUTED_COLOUR, 15),
+    )
+    return Panel(across, Axis(-1.03, 0.14), drawn, title, min_width=150, height=230, paragraphs=paragraphs)
 
 
 def _twice(value: NumberTrack | Array) -> NumberTrack | Array:
@@ -135,11 +130,11 @@ def _twice(value: NumberTrack | Array) -> NumberTrack | Array:
 def fit_finding(at: Control, t: Words) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn in a trained length, with a small base and with a large one."""
     counts = {
-        name: TextTrack((at,), tuple(str(never(rc.Rope(2 * PAIRS, base, int(length)))) for length in at.stops))
+        name: at.texts(str(never(rc.Rope(2 * PAIRS, base, int(length)))) for length in at.stops)
         for name, base in (("few", FEW), ("many", MANY))
     }
     given = partial(t, "fit_finding", pairs=PAIRS, small=short(FEW), large=short(MANY))
-    return sentence_parts(given, length=TextTrack((at,), at.stop_labels), **counts)
+    return sentence_parts(given, length=at.stop_text, **counts)
 
 
 def contour(bases: Array, length: float) -> Array:
@@ -157,9 +152,7 @@ def fit_panels(at: Control, t: Words) -> tuple[Panel, ...]:
     half = (HIGH - LOW) / (LEVELS - 1) / 2
     drawn: list[Mark] = [
         marks.heatmap(cells, TURN_SHADES, (-0.5, PAIRS - 0.5), (HIGH, LOW)),
-        marks.rect(
-            NumberTrack((at,), edge), PAIRS - 0.5, powers - half, powers + half, UNSEEN_COLOUR, fill_pattern="hatch"
-        ),
+        marks.rect(at.numbers(edge), PAIRS - 0.5, powers - half, powers + half, UNSEEN_COLOUR, fill_pattern="hatch"),
     ]
     for power, base in ((2, 6.6), (3, 7.6), (4, 6.3), (5, 6.3), (6, 7.4), (7, 7.4)):
         words = short(10.0**power) if power > 2 else t("turn_in", length=short(10.0**power))
@@ -169,14 +162,11 @@ def fit_panels(at: Control, t: Words) -> tuple[Panel, ...]:
     models = [(catalogue.name(each), catalogue.setting(each).rope) for each in MODELS]
     grip = [np.interp(4.6, powers, row) for row in edge]
     green = [
-        marks.line(NumberTrack((at,), edge), powers, colour, width)
-        for colour, width in (("paper", 9), (TRAINED_COLOUR, 5))
+        marks.line(at.numbers(edge), powers, colour, width) for colour, width in (("paper", 9), (TRAINED_COLOUR, 5))
     ]
-    hint = NumberTrack((at,), np.where(np.array(at.stops) < 32_768, np.array(grip) - 2.0, np.nan)[:, None])
+    hint = at.numbers_where(np.array(at.stops) < 32_768, np.array(grip) - 2.0)
     drawn += [
-        marks.drag_handle(
-            at, NumberTrack((at,), np.array(grip)[:, None]), 4.6, TRAINED_COLOUR, t("grab_length"), green, radius_px=8
-        ),
+        marks.drag_handle(at, at.numbers(np.array(grip)), 4.6, TRAINED_COLOUR, t("grab_length"), green, radius_px=8),
         marks.text(10.0, 5.3, t("finish"), TRAINED_COLOUR, bold=True, font_size=17),
         marks.text(56.0, 5.3, t("never_finish"), UNSEEN_COLOUR, bold=True, font_size=17),
         drag_hint(hint, 4.6, t("drag_length"), anchor="end", dy=5),
@@ -198,7 +188,6 @@ def fit_panels(at: Control, t: Words) -> tuple[Panel, ...]:
             min_width=320,
             width_share=2.2,
             height=290,
-            first_beat=3,
         ),
         text_panel(
             Paragraph(t("models_title"), bold=True),
@@ -210,6 +199,5 @@ def fit_panels(at: Control, t: Words) -> tuple[Panel, ...]:
             ),
             min_width=200,
             width_share=1.0,
-            first_beat=3,
         ),
     )

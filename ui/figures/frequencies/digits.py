@@ -10,17 +10,7 @@ from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_be
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREEN, RED
-from ui.film.scene import (
-    Axis,
-    Mark,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextTrack,
-    field_control,
-    integer_window,
-    sentence_parts,
-)
+from ui.film.scene import Axis, Mark, Panel, Scene, field_control, integer_window, sentence_parts
 from ui.text.words import Words
 
 COUNTED = 47
@@ -43,8 +33,8 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
     def sticks(heights: Array, colour: str, aside: float) -> list[Mark]:
         x = pairs + aside
         drawn = np.full((*heights.shape, 3), [0.0, 1.0, np.nan]) * heights[..., None]
-        stick = marks.line(np.repeat(x, 3), NumberTrack((position,), drawn.reshape(len(at), -1)), colour, 5)
-        return [stick, marks.dot(x, NumberTrack((position,), heights), colour, 7)]
+        stick = marks.line(np.repeat(x, 3), position.numbers(drawn.reshape(len(at), -1)), colour, 5)
+        return [stick, marks.dot(x, position.numbers(heights), colour, 7)]
 
     x = Axis(-0.5, rope.pairs - 0.4, tuple((float(i), str(i)) for i in pairs.tolist()), t("digit_axis"))
     top = 1.08 * beta
@@ -66,8 +56,8 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
     )
     finding = sentence_parts(
         lambda **slots: t("digits_finding", beta=f"{beta:.3g}", d=width, **slots),
-        position=TextTrack((position,), tuple(f"{each:,}" for each in at)),
-        digits=TextTrack((position,), tuple(", ".join(f"{digit:.3g}" for digit in row) for row in own)),
+        position=position.texts(f"{each:,}" for each in at),
+        digits=position.texts(", ".join(f"{digit:.3g}" for digit in row) for row in own),
     )
     return Film(
         "digits",

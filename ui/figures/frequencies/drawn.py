@@ -24,12 +24,8 @@ def unfinished(dim: int, train_len: int, t: Words) -> Film:
     step = 40 // EACH
     columns = {short(float(f"{10**power:.2g}")): float(power) for power in x[::step]}
     ticks = tuple((float(power), short(10.0**power)) for power in range(LOW, HIGH + 1))
-    panel = Panel(
-        Axis(float(LOW), float(HIGH), ticks, t("field.base")),
-        Axis(0.0, float(pairs), ((0.0, "0"), (pairs / 2, short(pairs / 2)), (float(pairs), str(pairs))), t("no_turn")),
-        [],
-        height=190,
-    )
+    y = Axis(0.0, float(pairs), ((0.0, "0"), (pairs / 2, short(pairs / 2)), (float(pairs), str(pairs))), t("no_turn"))
+    panel = Panel(Axis(float(LOW), float(HIGH), ticks, t("field.base")), y, [], height=190)
     return predicted(
         "unfinished",
         panel,

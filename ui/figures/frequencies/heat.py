@@ -9,7 +9,7 @@ from rope_core.theory import frequency_demo
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.frequencies import bases as larger
 from ui.figures.frequencies import stripes
-from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.film.scene import field_control, scene_in_beats
 from ui.text.words import Words
 
 ROWS = 32
@@ -33,27 +33,20 @@ def heat(rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], length
 
     ``shown``: the pairs to drag to; ``bases``: of the second step; ``lengths``: trained lengths of the third.
     """
-    at_pair = field_control(t, "pair", shown, play_seconds=8.0, last_beat=1)
-    at_base = field_control(t, "compared", bases, play_seconds=8.0, first_beat=2, last_beat=2)
-    at_length = field_control(t, "context", lengths, play_seconds=8.0, first_beat=3)
+    at_pair = field_control(t, "pair", shown, play_seconds=8.0)
+    at_base = field_control(t, "compared", bases, play_seconds=8.0)
+    at_length = field_control(t, "context", lengths, play_seconds=8.0)
     ropes = [rc.Rope(rope.dim, base, rope.train_len) for base in bases]
-    findings = (
-        stripes.finding(rope, at_pair, t),
-        larger.base_finding(ropes, rope, at_base, t),
-        larger.fit_finding(at_length, t),
+    scene = scene_in_beats(
+        t,
+        "heat",
+        (at_pair, stripes.panels(rope, at_pair, t), stripes.finding(rope, at_pair, t)),
+        (at_base, larger.base_panels(ropes, rope, at_base, t), larger.base_finding(ropes, rope, at_base, t)),
+        (at_length, larger.fit_panels(at_length, t), larger.fit_finding(at_length, t)),
     )
     return Film(
         "heat",
-        Scene(
-            (
-                *stripes.panels(rope, at_pair, t),
-                *larger.base_panels(ropes, rope, at_base, t),
-                *larger.fit_panels(at_length, t),
-            ),
-            (at_pair, at_base, at_length),
-            "",
-            beats=beats_from_labels(t, "heat", *findings, hint_controls=("pair", "compared", "context")),
-        ),
+        scene,
         lambda: (
             {"pair": np.arange(rope.pairs), "wavelength": rope.wavelength}
             | {f"wavelength_at_base_{each.base:g}": each.wavelength for each in ropes}

@@ -28,29 +28,19 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
     shown = np.unique(np.geomspace(1, span, 600).astype(int)) - 1
     near = shown[shown < NEAR]
     fast = np.cos(near * rope.theta[0])
+    data = [
+        line(near + 1, fast.astype("f4"), GREY, 3, t("fast_pair")),
+        line(shown + 1, alike[shown].astype("f4"), BLUE, name=t("all_pairs")),
+    ]
     figure = plot(
-        [
-            line(near + 1, fast.astype("f4"), GREY, 3, t("fast_pair")),
-            line(shown + 1, alike[shown].astype("f4"), BLUE, name=t("all_pairs")),
-        ],
-        height=360,
-        xaxis=axis(t("distance_plus"), **POWERS),
-        yaxis=axis(t("similarity"), range=[-1.05, 1.05]),
+        data, height=360, xaxis=axis(t("distance_plus"), **POWERS), yaxis=axis(t("similarity"), range=[-1.05, 1.05])
     )
-    return Drawing(
-        "repeats",
-        figure,
-        t(
-            "repeats_finding",
-            first=read(rope.wavelength[0]),
-            span=f"{span:,}",
-            best=f"{alike[closest]:.3f}",
-            at=closest,
-        ),
-        lambda: {"distance": np.arange(span), "similarity": alike},
-        f"""
+    finding = t(
+        "repeats_finding", first=read(rope.wavelength[0]), span=f"{span:,}", best=f"{alike[closest]:.3f}", at=closest
+    )
+    recipe = f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
         print(frequency_demo.mean_cosine_by_distance(rc.Rope({rope.dim}, {rope.base!r}), {span}))
-        """,
-    )
+        """
+    return Drawing("repeats", figure, finding, lambda: {"distance": np.arange(span), "similarity": alike}, recipe)

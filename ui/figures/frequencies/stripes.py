@@ -120,15 +120,7 @@ def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
         Axis(-3.7 if wide else -1.2, 1.2),
         [
             *ring,
-            marks.wedge(
-                0.0,
-                0.0,
-                0.98,
-                TOP,
-                swept,
-                TRAINED_COLOUR,
-                opacity=0.3,
-            ),
+            marks.wedge(0.0, 0.0, 0.98, TOP, swept, TRAINED_COLOUR, opacity=0.3),
             marks.circle(0.0, 0.0, 1.0, GREY, 1),
             marks.circle(0.0, 0.0, 1.18, GREY, 1),
             marks.vector(0.0, 0.0, 0.94, clock_angle(drawn.track(shown)), "ink", 6, has_head=True),
@@ -139,7 +131,6 @@ def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
         width_share=0.4,
         height=390 if wide else 96,
         equal_aspect=True,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )
 
@@ -198,15 +189,8 @@ def _map(drawn: Map, t: Words) -> Panel:
         *marks.in_wide_panel(400, marks.line([-0.022 * end] * 2, drawn.track(path), "ink", 2, "4 4")),
         marks.drag_handle(drawn.at_pair, -0.022 * end, middle, "ink", t("grab_row"), frame, radius_px=0),
     ]
-    return Panel(
-        Axis(-0.045 * end, 1.01 * end),
-        Axis(-1.34, 0.08),
-        [*shown, *_wave(drawn, t)],
-        min_width=330,
-        width_share=2.4,
-        height=390,
-        last_beat=1,
-    )
+    across = Axis(-0.045 * end, 1.01 * end)
+    return Panel(across, Axis(-1.34, 0.08), [*shown, *_wave(drawn, t)], min_width=330, width_share=2.4, height=390)
 
 
 def _wave(drawn: Map, t: Words) -> list[Mark]:
@@ -248,6 +232,4 @@ def _notes(drawn: Map, t: Words) -> Panel:
         for y, text, colour, dy in blocks
         for k, line in enumerate(text.split("|"))
     ]
-    return Panel(
-        Axis(0.0, 1.0), Axis(-1.34, 0.08), lines, min_width=170, width_share=0.3, height=390, last_beat=1, screen="wide"
-    )
+    return Panel(Axis(0.0, 1.0), Axis(-1.34, 0.08), lines, min_width=170, width_share=0.3, height=390, screen="wide")

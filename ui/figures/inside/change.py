@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,16 +14,7 @@ from ui.figures.inside import stopping
 from ui.figures.inside.reading import along, percent, shown
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, ORANGE, RED, SKY
-from ui.film.scene import (
-    Axis,
-    Control,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextTrack,
-    beats_from_labels,
-    field_control,
-)
+from ui.film.scene import Axis, Control, NumberTrack, Panel, TextTrack, field_control, scene_in_beats
 from ui.text.words import Words
 
 NEXT = 4
@@ -38,7 +28,7 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Wo
     shape = inside.load(name).shape
     pairs = shape.rope.pairs
     letters = [shown(byte) for byte in text]
-    query = along(t, "query", letters, first_beat=2, last_beat=2)
+    query = along(t, "query", letters)
     count = field_control(t, "still", range(pairs + 1), play_seconds=8.0)
     before = inside.cached_trace(name, text, TracePositions())
     settings = [
@@ -57,45 +47,28 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Wo
     likely = inside.likeliest_bytes([before.following(), *chances], NEXT)
     best = likely[int(np.argmax(before.following()[likely]))]
     first = stopping.stopped(name)
-    findings = (
-        stopping.finding(first, count, t),
-        _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t),
-        _each(
-            count,
-            lambda k: _whole(
-                kind, k, moved[k], [each[best] for each in (before.following(), chances[k], spared[k])], shown(best), t
-            ),
-        ),
+    one_head = _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t)
+    trained = before.following()
+    all_heads = count.texts(
+        _whole(kind, k, moved[k], [each[best] for each in (trained, chances[k], spared[k])], shown(best), t)
+        for k in range(len(count.stops))
     )
-    panels = (
-        *stopping.panels(first, count, t),
-        _look(query, count, after, layer, head, letters, t),
-        _row(count, kind, pairs, t),
-        _grid(count, moved, t),
-        _next(count, before.following(), chances, likely, t),
+    row = replace(_row(count, kind, pairs, t), first_beat=2)
+    scene = scene_in_beats(
+        t,
+        "breaking",
+        (count, stopping.panels(first, count, t), stopping.finding(first, count, t)),
+        ((count, query), (_look(query, count, after, layer, head, letters, t), row), one_head),
+        (count, (_grid(count, moved, t), _next(count, trained, chances, likely, t)), all_heads),
+        control_values=({}, {"still": 0}, {"still": 4}),
     )
     places = np.indices(moved.shape).reshape(3, -1)
     return Film(
         "breaking",
-        Scene(
-            panels,
-            (query, count),
-            findings[-1],
-            beats=beats_from_labels(
-                t,
-                "breaking",
-                *findings,
-                hint_controls=("still", "still"),
-                control_values=({}, {"still": 0}, {"still": 4}),
-            ),
-        ),
+        replace(scene, controls=scene.controls[::-1]),
         lambda: (
             dict(zip(("still", "layer", "head"), places, strict=True))
-            | {
-                "moved": moved.ravel(),
-                "fast_one_back": first.back[0].ravel(),
-                "slow_one_back": first.back[1].ravel(),
-            }
+            | {"moved": moved.ravel(), "fast_one_back": first.back[0].ravel(), "slow_one_back": first.back[1].ravel()}
         ),
         f"""
         from rope_core.lab import inside
@@ -110,10 +83,6 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Wo
         print(after.following().argmax())
         """,
     )
-
-
-def _each(count: Control, write: Callable[[int], str]) -> TextTrack:
-    return TextTrack((count,), tuple(write(k) for k in range(len(count.stops))))
 
 
 def _before_it(
@@ -161,29 +130,16 @@ def _look(
     # A single byte has two stops.
     weights = np.concatenate([weights, weights])[: len(query.stops)]
     mark = marks.rect(
-        NumberTrack((query,), here[:, None] - 0.5),
-        NumberTrack((query,), here[:, None] + 0.5),
-        -0.24,
-        0.0,
-        BLUE,
-        opacity=0.4,
+        query.numbers(here[:, None] - 0.5), query.numbers(here[:, None] + 0.5), -0.24, 0.0, BLUE, opacity=0.4
     )
-    return Panel(
-        Axis(-0.6, len(letters) - 0.4),
-        Axis(-0.24, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis")),
-        [
-            marks.rect(keys - 0.4, keys + 0.4, 0.0, NumberTrack((query, count), weights), RED),
-            *(marks.text(float(at), -0.17, letter, font_size=14, bold=True) for at, letter in enumerate(letters)),
-            marks.drag_handle(
-                query, NumberTrack((query,), here[:, None]), -0.12, BLUE, t("grab_query"), [mark], radius_px=0
-            ),
-        ],
-        t("one_title", layer=layer + 1, head=head + 1),
-        min_width=2000,
-        height=TALL,
-        first_beat=2,
-        last_beat=2,
-    )
+    x = Axis(-0.6, len(letters) - 0.4)
+    y = Axis(-0.24, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis"))
+    drawn = [
+        marks.rect(keys - 0.4, keys + 0.4, 0.0, NumberTrack((query, count), weights), RED),
+        *(marks.text(float(at), -0.17, letter, font_size=14, bold=True) for at, letter in enumerate(letters)),
+        marks.drag_handle(query, query.numbers(here), -0.12, BLUE, t("grab_query"), [mark], radius_px=0),
+    ]
+    return Panel(x, y, drawn, t("one_title", layer=layer + 1, head=head + 1), min_width=2000, height=TALL)
 
 
 def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
@@ -193,57 +149,36 @@ def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
     fast = kind == inside.KINDS[0]
     edge = stops - 0.5 if fast else pairs - 0.5 - stops
     still = np.stack([numbers < edge_at if fast else numbers > edge_at for edge_at in edge])
-    cut = NumberTrack((count,), np.stack([edge, edge], axis=1))
-    return Panel(
-        Axis(-0.7, pairs - 0.3, title=t("pairs_axis")),
-        Axis(0.0, 1.0),
-        [
-            marks.rect(
-                numbers - 0.42,
-                numbers + 0.42,
-                0.15,
-                0.85,
-                [SKY, GREY],
-                colour_index=NumberTrack((count,), still.astype(np.uint8)),
-                opacity=0.55,
-            ),
-            marks.drag_handle(
-                count,
-                NumberTrack((count,), edge[:, None]),
-                0.5,
-                ORANGE,
-                t("grab_still"),
-                [marks.line(cut, [0.0, 1.0], ORANGE)],
-            ),
-        ],
-        TextTrack((count,), tuple(t("stopped", count=k, pairs=pairs) for k in count.stop_labels)),
-        min_width=2000,
-        height=34,
-        first_beat=2,
-    )
+    cut = count.numbers(np.stack([edge, edge], axis=1))
+    across = Axis(-0.7, pairs - 0.3, title=t("pairs_axis"))
+    picture = [
+        marks.rect(
+            numbers - 0.42,
+            numbers + 0.42,
+            0.15,
+            0.85,
+            [SKY, GREY],
+            colour_index=count.numbers(still.astype(np.uint8)),
+            opacity=0.55,
+        ),
+        marks.drag_handle(
+            count, count.numbers(edge), 0.5, ORANGE, t("grab_still"), [marks.line(cut, [0.0, 1.0], ORANGE)]
+        ),
+    ]
+    title = count.texts(t("stopped", count=k, pairs=pairs) for k in count.stop_labels)
+    return Panel(across, Axis(0.0, 1.0), picture, title, min_width=2000, height=34)
 
 
 def _grid(count: Control, moved: Array, t: Words) -> Panel:
     """Return every head as a cell: how much of its attention has moved."""
     layers, heads = moved.shape[1:]
     cells = np.rint(moved * FULL).astype(np.int8)
-    return Panel(
-        Axis(0.0, heads, tuple((head + 0.5, str(head + 1)) for head in range(heads)), t("head_axis"), grid=False),
-        Axis(
-            0.0,
-            layers,
-            tuple((layers - layer - 0.5, str(layer + 1)) for layer in range(layers)),
-            t("layer_axis"),
-            False,
-        ),
-        [
-            marks.heatmap(NumberTrack((count,), cells), DIVERGING_SCALE, (0.0, heads), (layers, 0.0)),
-        ],
-        t("grid_title"),
-        min_width=160,
-        height=TALL,
-        first_beat=3,
+    x_axis = Axis(0.0, heads, tuple((head + 0.5, str(head + 1)) for head in range(heads)), t("head_axis"), grid=False)
+    up = Axis(
+        0.0, layers, tuple((layers - layer - 0.5, str(layer + 1)) for layer in range(layers)), t("layer_axis"), False
     )
+    painted = [marks.heatmap(count.numbers(cells), DIVERGING_SCALE, (0.0, heads), (layers, 0.0))]
+    return Panel(x_axis, up, painted, t("grid_title"), min_width=160, height=TALL)
 
 
 def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: Words) -> Panel:
@@ -256,12 +191,11 @@ def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: 
         Axis(0.0, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("chance_axis")),
         [
             marks.rect(rows - 0.4, rows, 0.0, trained[likely], GREY),
-            marks.rect(rows, rows + 0.4, 0.0, NumberTrack((count,), chances[:, likely]), ORANGE),
+            marks.rect(rows, rows + 0.4, 0.0, count.numbers(chances[:, likely]), ORANGE),
             marks.text(NEXT - 0.5, 0.84, t("as_trained"), GREY, anchor="end", bold=True, font_size=14),
             marks.text(NEXT - 0.5, 0.84, t("as_set"), ORANGE, anchor="end", bold=True, font_size=14, dy=18),
         ],
         t("next_title"),
         min_width=160,
         height=TALL,
-        first_beat=3,
     )

@@ -12,7 +12,7 @@ from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import axis, bars, dots, plot
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, ORANGE
-from ui.film.scene import Axis, Control, NumberTrack, Panel, Scene, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, NumberTrack, Panel, Scene, sentence_parts
 from ui.text.words import Words, short
 
 PRINTABLE = range(33, 127)
@@ -77,44 +77,35 @@ def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     low, high = min(content.min(), position.min()), max(content.max(), position.max())
     room = 0.06 * (high - low)
     row = -0.1
-    look = Panel(
-        Axis(-0.6, length - 0.4),
-        Axis(-0.2, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis")),
-        [
-            marks.rect(_one(query, here - 0.5), _one(query, here + 0.5), -0.2, 0.0, ORANGE, opacity=0.35),
-            marks.rect(keys - 0.42, keys + 0.42, 0.0, NumberTrack((query,), weights), BLUE),
-            *(
-                marks.text(float(at), row, letter, font_size=13, anchor="middle", bold=True)
-                for at, letter in enumerate(letters)
-            ),
-            marks.drag_handle(query, _one(query, here), 0.03, ORANGE, t("grab_query"), radius_px=9),
-        ],
-        t("look_title", layer=layer + 1, head=head + 1),
-        min_width=330,
-        height=230,
-    )
-    split = Panel(
-        Axis(-0.6, length - 0.4),
-        Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("score_axis")),
-        [
-            marks.line([-0.6, length - 0.4], [0.0, 0.0], GREY, 1),
-            marks.rect(keys - 0.42, keys, 0.0, NumberTrack((query,), content), GREY),
-            marks.rect(keys, keys + 0.42, 0.0, NumberTrack((query,), position), ORANGE),
-            marks.text(-0.5, high, t("by_content"), GREY, anchor="start", bold=True, font_size=15),
-            marks.text(-0.5, high, t("by_position"), ORANGE, anchor="start", bold=True, font_size=15, dy=20),
-        ],
-        t("split_title"),
-        min_width=330,
-        height=230,
-    )
+    x = Axis(-0.6, length - 0.4)
+    y = Axis(-0.2, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis"))
+    picture = [
+        marks.rect(_one(query, here - 0.5), _one(query, here + 0.5), -0.2, 0.0, ORANGE, opacity=0.35),
+        marks.rect(keys - 0.42, keys + 0.42, 0.0, query.numbers(weights), BLUE),
+        *(
+            marks.text(float(at), row, letter, font_size=13, anchor="middle", bold=True)
+            for at, letter in enumerate(letters)
+        ),
+        marks.drag_handle(query, _one(query, here), 0.03, ORANGE, t("grab_query"), radius_px=9),
+    ]
+    look = Panel(x, y, picture, t("look_title", layer=layer + 1, head=head + 1), min_width=330, height=230)
+    up = Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("score_axis"))
+    painted = [
+        marks.line([-0.6, length - 0.4], [0.0, 0.0], GREY, 1),
+        marks.rect(keys - 0.42, keys, 0.0, query.numbers(content), GREY),
+        marks.rect(keys, keys + 0.42, 0.0, query.numbers(position), ORANGE),
+        marks.text(-0.5, high, t("by_content"), GREY, anchor="start", bold=True, font_size=15),
+        marks.text(-0.5, high, t("by_position"), ORANGE, anchor="start", bold=True, font_size=15, dy=20),
+    ]
+    split = Panel(Axis(-0.6, length - 0.4), up, painted, t("split_title"), min_width=330, height=230)
     finding = sentence_parts(
         lambda **slots: t("looks_finding", **slots),
-        query=TextTrack((query,), tuple(letters)),
-        seen=TextTrack((query,), tuple(letters[k] for k in most)),
-        back=TextTrack((query,), tuple(str(at - k) for at, k in enumerate(most))),
-        share=TextTrack((query,), tuple(f"{100 * weights[at, k]:.0f}" for at, k in enumerate(most))),
-        content=TextTrack((query,), tuple(signed(content[at, k]) for at, k in enumerate(most))),
-        position=TextTrack((query,), tuple(signed(position[at, k]) for at, k in enumerate(most))),
+        query=query.texts(letters),
+        seen=query.texts(letters[k] for k in most),
+        back=query.texts(str(at - k) for at, k in enumerate(most)),
+        share=query.texts(f"{100 * weights[at, k]:.0f}" for at, k in enumerate(most)),
+        content=query.texts(signed(content[at, k]) for at, k in enumerate(most)),
+        position=query.texts(signed(position[at, k]) for at, k in enumerate(most)),
     )
     seen = np.tril_indices(length)
     return Film(
@@ -151,44 +142,38 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     low, high = min(still.min(), turned.min()), max(still.max(), turned.max())
     room = 0.06 * (high - low)
     ticks = tuple((float(i), short(float(f"{waves[i]:.2g}"))) for i in numbers[::3])
-    keys = Panel(
-        Axis(-0.6, query + 0.6),
-        Axis(0.0, 1.0),
-        [
-            marks.rect(query - 0.5, query + 0.5, 0.1, 0.9, ORANGE, opacity=0.35),
-            marks.rect(_one(key, here - 0.5), _one(key, here + 0.5), 0.1, 0.9, BLUE, opacity=0.35),
-            *(
-                marks.text(float(at), 0.5, letter, font_size=13, anchor="middle", bold=True)
-                for at, letter in enumerate(letters)
-            ),
-            marks.drag_handle(key, _one(key, here), 0.12, BLUE, t("grab_key"), radius_px=9),
-        ],
-        t("key_title"),
-        min_width=900,
-        height=70,
-    )
+    drawn = [
+        marks.rect(query - 0.5, query + 0.5, 0.1, 0.9, ORANGE, opacity=0.35),
+        marks.rect(_one(key, here - 0.5), _one(key, here + 0.5), 0.1, 0.9, BLUE, opacity=0.35),
+        *(
+            marks.text(float(at), 0.5, letter, font_size=13, anchor="middle", bold=True)
+            for at, letter in enumerate(letters)
+        ),
+        marks.drag_handle(key, _one(key, here), 0.12, BLUE, t("grab_key"), radius_px=9),
+    ]
+    keys = Panel(Axis(-0.6, query + 0.6), Axis(0.0, 1.0), drawn, t("key_title"), min_width=900, height=70)
     bars = Panel(
         Axis(-0.7, waves.size - 0.3, ticks, t("wave_axis")),
         Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("share_axis")),
         [
             marks.line([-0.7, waves.size - 0.3], [0.0, 0.0], GREY, 1),
-            marks.rect(numbers - 0.4, numbers, 0.0, NumberTrack((key,), still), GREY),
-            marks.rect(numbers, numbers + 0.4, 0.0, NumberTrack((key,), turned), BLUE),
+            marks.rect(numbers - 0.4, numbers, 0.0, key.numbers(still), GREY),
+            marks.rect(numbers, numbers + 0.4, 0.0, key.numbers(turned), BLUE),
             marks.text(waves.size - 0.4, high, t("without"), GREY, anchor="end", bold=True, font_size=15),
             marks.text(waves.size - 0.4, high, t("with"), BLUE, anchor="end", bold=True, font_size=15, dy=20),
         ],
-        [t("pairs_title"), " ", TextTrack((key,), tuple(signed(v) for v in turned.sum(axis=1)))],
+        [t("pairs_title"), " ", key.texts(signed(v) for v in turned.sum(axis=1))],
         min_width=330,
         height=250,
     )
     finding = sentence_parts(
         lambda **slots: t("pairs_finding", query=letters[query], **slots),
-        seen=TextTrack((key,), tuple(letters[at] for at in here)),
-        back=TextTrack((key,), tuple(str(query - at) for at in here)),
-        pair=TextTrack((key,), tuple(str(i) for i in most)),
-        wave=TextTrack((key,), tuple(short(float(f"{waves[i]:.2g}")) for i in most)),
-        part=TextTrack((key,), tuple(signed(moved[at, i]) for at, i in enumerate(most))),
-        all=TextTrack((key,), tuple(signed(v) for v in moved.sum(axis=1))),
+        seen=key.texts(letters[at] for at in here),
+        back=key.texts(str(query - at) for at in here),
+        pair=key.texts(str(i) for i in most),
+        wave=key.texts(short(float(f"{waves[i]:.2g}")) for i in most),
+        part=key.texts(signed(moved[at, i]) for at, i in enumerate(most)),
+        all=key.texts(signed(v) for v in moved.sum(axis=1)),
     )
     return Film(
         "pairs",
@@ -255,4 +240,4 @@ def along(t: Words, name: str, letters: list[str], **more: Any) -> Control:
 
 def _one(control: Control, values: np.ndarray) -> NumberTrack:
     """Return one moving number as a track."""
-    return NumberTrack((control,), np.asarray(values, dtype=float)[:, None])
+    return control.numbers(np.asarray(values, dtype=float))

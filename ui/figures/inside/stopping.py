@@ -13,7 +13,7 @@ from ui.figures.inside.reading import percent, shown
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, text_colour_on
 from ui.film.composite_marks import angle_wedge, clock_angle, drag_hint
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack
 from ui.text.words import Words
 
 TEXT = b"the cat sat on the mat"
@@ -70,7 +70,7 @@ def finding(of: Stopped, count: Control, t: Words) -> TextTrack:
         label = "stopping_finding" if k else "turning_finding"
         return t(label, count=k, fast=fast, slow=slow, fast_mean=fast_mean, slow_mean=slow_mean)
 
-    return TextTrack((count,), tuple(write(int(k)) for k in count.stops))
+    return count.texts(write(int(k)) for k in count.stops)
 
 
 def panels(of: Stopped, count: Control, t: Words) -> tuple[Panel, ...]:
@@ -84,9 +84,9 @@ def panels(of: Stopped, count: Control, t: Words) -> tuple[Panel, ...]:
     )
     drawn = []
     for label, still, weights, back in rows:
-        title = TextTrack((count,), tuple(t(label, count=k) for k in count.stop_labels))
+        title = count.texts(t(label, count=k) for k in count.stop_labels)
         shares = np.broadcast_to(back[:, of.layer, of.head], stops.size)
-        mean = TextTrack((count,), tuple(t("mean_back", share=percent(float(each))) for each in shares))
+        mean = count.texts(t("mean_back", share=percent(float(each))) for each in shares)
         # A phone has room for the two rows that are compared.
         screen = "wide" if label == "all_turn" else ""
         drawn += [_pairs(of, count, title, label, still, screen, t), _looks(count, weights, mean, screen, t)]
@@ -98,21 +98,17 @@ def _pairs(
 ) -> Panel:
     """Return the pairs in a row with their turn from one letter to the next; a stopped one is crossed out."""
     numbers, pairs = np.arange(of.steps.size, dtype=float), of.steps.size
-    turning = NumberTrack((count,), np.where(still, np.nan, numbers))
+    turning = count.numbers(np.where(still, np.nan, numbers))
     cross = np.array([-0.2, 0.2, np.nan, -0.2, 0.2, np.nan])
     crosses = np.where(still[:, :, None], numbers[:, None] + cross, np.nan).reshape(len(still), -1)
     drawn: list[Mark] = [
         marks.circle(numbers, 0.0, RADIUS, GREY, 1.5),
-        marks.circle(
-            NumberTrack((count,), np.where(still, numbers, np.nan)), 0.0, 0.75 * RADIUS, GREY, 7, opacity=0.25
-        ),
+        marks.circle(count.numbers(np.where(still, numbers, np.nan)), 0.0, 0.75 * RADIUS, GREY, 7, opacity=0.25),
         *angle_wedge(turning, 0.0, RADIUS, 0.0, of.steps, QUERY_COLOUR),
         marks.vector(
-            numbers, 0.0, NumberTrack((count,), np.where(still, 0.0, RADIUS)), clock_angle(of.steps), QUERY_COLOUR, 2.5
+            numbers, 0.0, count.numbers(np.where(still, 0.0, RADIUS)), clock_angle(of.steps), QUERY_COLOUR, 2.5
         ),
-        marks.line(
-            NumberTrack((count,), crosses), np.tile([-0.2, 0.2, np.nan, 0.2, -0.2, np.nan], pairs), MUTED_COLOUR, 2.5
-        ),
+        marks.line(count.numbers(crosses), np.tile([-0.2, 0.2, np.nan, 0.2, -0.2, np.nan], pairs), MUTED_COLOUR, 2.5),
     ]
     if label != "fastest_stop":
         drawn += [
@@ -121,29 +117,20 @@ def _pairs(
         ]
     else:
         edge = np.array(count.stops)[:, None] - 0.5
-        cut = NumberTrack((count,), edge.repeat(2, axis=1))
-        hint = NumberTrack((count,), np.where(edge < HINTED, edge + 0.6, np.nan))
+        cut = count.numbers(edge.repeat(2, axis=1))
+        hint = count.numbers(np.where(edge < HINTED, edge + 0.6, np.nan))
         drawn += [
             drag_hint(hint, -1.0, t("drag_stop"), dy=6),
             marks.drag_handle(
                 count,
-                NumberTrack((count,), edge),
+                count.numbers(edge),
                 -1.0,
                 ACTION_COLOUR,
                 t("grab_still"),
                 [marks.line(cut, [-1.0, 0.6], ACTION_COLOUR, 3.5)],
             ),
         ]
-    return Panel(
-        Axis(-0.6, pairs - 0.4),
-        Axis(-1.4, 0.6),
-        drawn,
-        title,
-        min_width=330,
-        height=92,
-        last_beat=1,
-        screen=screen,
-    )
+    return Panel(Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen=screen)
 
 
 def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Words) -> Panel:
@@ -151,52 +138,42 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Wo
     letters = [shown(byte) for byte in TEXT]
     keys, before = np.arange(CHOSEN + 1), CHOSEN - 1
     shares = weights[:, : CHOSEN + 1].astype(float)
-    share = TextTrack((count,), tuple(f"{percent(float(each))} %" for each in shares[:, before]))
-    scattered = NumberTrack((count,), np.where(shares[:, [before]] < 0.5, 2.0, np.nan))
+    share = count.texts(f"{percent(float(each))} %" for each in shares[:, before])
+    scattered = count.numbers(np.where(shares[:, [before]] < 0.5, 2.0, np.nan))
     colours = [QUERY_COLOUR if at == CHOSEN else "ink" if at < CHOSEN else GREY for at in range(len(letters))]
+    picture = [
+        marks.line([-0.6, len(letters) - 0.4], [0.0, 0.0], GREY, 1),
+        marks.rect(CHOSEN - 0.46, CHOSEN + 0.46, -0.38, -0.03, QUERY_COLOUR, corner_px=4),
+        marks.rect(before - 0.46, before + 0.46, -0.38, -0.03, "none", outline=KEY_COLOUR, stroke_width=2, corner_px=4),
+        marks.rect(
+            keys - 0.36,
+            keys + 0.36,
+            0.0,
+            count.numbers(shares),
+            [GREY, KEY_COLOUR],
+            colour_index=(keys == before).astype(np.uint8),
+        ),
+        *(
+            marks.text(
+                float(at),
+                -0.2,
+                letter,
+                text_colour_on(QUERY_COLOUR) if at == CHOSEN else colours[at],
+                bold=at <= CHOSEN,
+                font_size=16,
+                dy=5,
+                halo=False,
+            )
+            for at, letter in enumerate(letters)
+        ),
+        marks.text(scattered, 0.8, t("scattered"), MUTED_COLOUR, bold=True, font_size=15),
+        marks.text(CHOSEN + 0.7, 0.42, share, KEY_COLOUR, bold=True, font_size=26, anchor="start"),
+        marks.text(CHOSEN + 0.7, 0.1, t("on_before"), KEY_COLOUR, bold=True, font_size=15, anchor="start"),
+        *marks.in_wide_panel(400, marks.text(len(letters) - 0.5, 0.95, mean, MUTED_COLOUR, font_size=14, anchor="end")),
+    ]
+    x = Axis(-0.6, len(letters) - 0.4)
     return Panel(
-        Axis(-0.6, len(letters) - 0.4),
-        Axis(-0.4, 1.05),
-        [
-            marks.line([-0.6, len(letters) - 0.4], [0.0, 0.0], GREY, 1),
-            marks.rect(CHOSEN - 0.46, CHOSEN + 0.46, -0.38, -0.03, QUERY_COLOUR, corner_px=4),
-            marks.rect(
-                before - 0.46, before + 0.46, -0.38, -0.03, "none", outline=KEY_COLOUR, stroke_width=2, corner_px=4
-            ),
-            marks.rect(
-                keys - 0.36,
-                keys + 0.36,
-                0.0,
-                NumberTrack((count,), shares),
-                [GREY, KEY_COLOUR],
-                colour_index=(keys == before).astype(np.uint8),
-            ),
-            *(
-                marks.text(
-                    float(at),
-                    -0.2,
-                    letter,
-                    text_colour_on(QUERY_COLOUR) if at == CHOSEN else colours[at],
-                    bold=at <= CHOSEN,
-                    font_size=16,
-                    dy=5,
-                    halo=False,
-                )
-                for at, letter in enumerate(letters)
-            ),
-            marks.text(scattered, 0.8, t("scattered"), MUTED_COLOUR, bold=True, font_size=15),
-            marks.text(CHOSEN + 0.7, 0.42, share, KEY_COLOUR, bold=True, font_size=26, anchor="start"),
-            marks.text(CHOSEN + 0.7, 0.1, t("on_before"), KEY_COLOUR, bold=True, font_size=15, anchor="start"),
-            *marks.in_wide_panel(
-                400, marks.text(len(letters) - 0.5, 0.95, mean, MUTED_COLOUR, font_size=14, anchor="end")
-            ),
-        ],
-        t("looks_here"),
-        min_width=330,
-        width_share=1.15,
-        height=92,
-        last_beat=1,
-        screen=screen,
+        x, Axis(-0.4, 1.05), picture, t("looks_here"), min_width=330, width_share=1.15, height=92, screen=screen
     )
 
 

@@ -27,12 +27,8 @@ def wrong(base: float, t: Words) -> Film:
     x = np.log2(distances + 1)
     columns = {str(d): float(np.log2(d + 1)) for d in MARKS}
     ticks = tuple((place, text) for text, place in columns.items())
-    panel = Panel(
-        Axis(0.0, float(x[-1]), ticks, t("distance")),
-        Axis(0.0, 200.0, ((0.0, "0 %"), (100.0, "100 %"), (200.0, "200 %")), t("error_axis")),
-        [],
-        height=190,
-    )
+    y = Axis(0.0, 200.0, ((0.0, "0 %"), (100.0, "100 %"), (200.0, "200 %")), t("error_axis"))
+    panel = Panel(Axis(0.0, float(x[-1]), ticks, t("distance")), y, [], height=190)
     return predicted(
         "wrong",
         panel,

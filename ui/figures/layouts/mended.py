@@ -49,9 +49,8 @@ class Mended:
 def finding(product: Mended, at: Control, t: Words) -> TextTrack:
     """Return what the scores are without and with the permutation."""
     error = f"{100 * product.errors[WORDS]:.0f}"
-    return TextTrack(
-        (at,),
-        (t("unmended_finding", error=error, words=WORDS), t("mended_finding", difference=f"{product.difference:.1g}")),
+    return at.texts(
+        (t("unmended_finding", error=error, words=WORDS), t("mended_finding", difference=f"{product.difference:.1g}"))
     )
 
 
@@ -70,7 +69,7 @@ def _letters(values: Array) -> list[list[TextOrTrack]]:
 
 def _either(at: Control, label: str, t: Words) -> TextTrack:
     """Return the words without and with the permutation."""
-    return TextTrack((at,), (t(f"{label}_0"), t(f"{label}_1")))
+    return at.texts((t(f"{label}_0"), t(f"{label}_1")))
 
 
 def _moved(drawn: Sequence[Mark], at: Control, by: float) -> list[Mark]:
@@ -78,7 +77,7 @@ def _moved(drawn: Sequence[Mark], at: Control, by: float) -> list[Mark]:
 
     def track(value: object) -> NumberTrack:
         x = np.atleast_1d(np.asarray(value, dtype=float))
-        return NumberTrack((at,), np.stack([x + by, x]))
+        return at.numbers(np.stack([x + by, x]))
 
     return [mark | {key: track(mark[key]) for key in ("x", "x0", "x1") if key in mark} for mark in drawn]
 
@@ -86,7 +85,7 @@ def _moved(drawn: Sequence[Mark], at: Control, by: float) -> list[Mark]:
 def _product(product: Mended, at: Control, t: Words, corners: tuple[tuple[float, float], ...], screen: str) -> Panel:
     wide = screen == "wide"
     font_size = 13 if wide else 12
-    faint = NumberTrack((at,), np.stack([np.zeros(SIZE * SIZE), np.ones(SIZE * SIZE)]))
+    faint = at.numbers(np.stack([np.zeros(SIZE * SIZE), np.ones(SIZE * SIZE)]))
     rows = [[COLOURS[pair] for pair in order] for order in (OTHER, OWN)]
     matrices: tuple[tuple[Array, NumbersOrTrack, list[str], str, str], ...] = (
         (product.permutation, faint, rows[0], "P", "back"),
@@ -111,9 +110,9 @@ def _product(product: Mended, at: Control, t: Words, corners: tuple[tuple[float,
             drawn += whole
     low, end = corners[2][1] - SIZE, corners[3][0] + SIZE
     between, level = (corners[3][0] + corners[2][0] + SIZE) / 2, corners[3][1] - 4.0
-    right, wrong = (NumberTrack((at,), np.where(np.arange(2) == stop, between, np.nan)[:, None]) for stop in (1, 0))
-    hint = NumberTrack((at,), np.array([[0.0], [np.nan]]))
-    grip = NumberTrack((at,), np.array([[4.0 - AWAY], [4.0]]))
+    right, wrong = (at.numbers_where(np.arange(2) == stop, between) for stop in (1, 0))
+    hint = at.numbers(np.array([[0.0], [np.nan]]))
+    grip = at.numbers(np.array([[4.0 - AWAY], [4.0]]))
     return Panel(
         Axis(-AWAY - 0.4, end + 0.4),
         Axis(low - 1.6, 1.5),
@@ -132,7 +131,6 @@ def _product(product: Mended, at: Control, t: Words, corners: tuple[tuple[float,
         min_width=2000 if wide else 300,
         height=260 if wide else 400,
         equal_aspect=True,
-        first_beat=2,
         screen=screen,
     )
 
@@ -140,22 +138,18 @@ def _product(product: Mended, at: Control, t: Words, corners: tuple[tuple[float,
 def _errors(product: Mended, at: Control, t: Words) -> Panel:
     """Return the error of the scores by distance: a curve without the permutation, 0 everywhere with it."""
     x, errors = np.arange(FARTHEST + 1), 100 * product.errors
-    mended = NumberTrack((at,), np.stack([np.full(x.size, np.nan), np.zeros(x.size)]))
-    here = NumberTrack((at,), np.array([[errors[WORDS]], [0.0]]))
-    words = TextTrack((at,), (f"✗ {errors[WORDS]:.0f} %", ""))
-    return Panel(
-        Axis(0.0, FARTHEST + 0.5, tuple((float(d), str(d)) for d in range(0, FARTHEST + 1, 4)), t("words_axis")),
-        Axis(0.0, 150.0, ((0.0, "0 %"), (100.0, "100 %")), t("mixed_axis")),
-        [
-            marks.line(x, errors, GREY, 3, stroke_dash="6 5"),
-            marks.line(x, NumberTrack((at,), np.stack([errors, np.full(x.size, np.nan)])), "ink", 4),
-            marks.line(x, mended, TRAINED_COLOUR, 5),
-            marks.dot([0.0], [0.0], TRAINED_COLOUR, 7),
-            marks.dot([float(WORDS)], here, "ink", 7),
-            marks.text(float(WORDS), here, words, UNSEEN_COLOUR, anchor="start", bold=True, dx=10, dy=18),
-            marks.text(0.3, 0.0, _either(at, "right", t), TRAINED_COLOUR, anchor="start", bold=True, dx=8, dy=-8),
-        ],
-        min_width=2000,
-        height=70,
-        first_beat=2,
-    )
+    mended = at.numbers(np.stack([np.full(x.size, np.nan), np.zeros(x.size)]))
+    here = at.numbers(np.array([[errors[WORDS]], [0.0]]))
+    words = at.texts((f"✗ {errors[WORDS]:.0f} %", ""))
+    across = Axis(0.0, FARTHEST + 0.5, tuple((float(d), str(d)) for d in range(0, FARTHEST + 1, 4)), t("words_axis"))
+    up = Axis(0.0, 150.0, ((0.0, "0 %"), (100.0, "100 %")), t("mixed_axis"))
+    shown = [
+        marks.line(x, errors, GREY, 3, stroke_dash="6 5"),
+        marks.line(x, at.numbers(np.stack([errors, np.full(x.size, np.nan)])), "ink", 4),
+        marks.line(x, mended, TRAINED_COLOUR, 5),
+        marks.dot([0.0], [0.0], TRAINED_COLOUR, 7),
+        marks.dot([float(WORDS)], here, "ink", 7),
+        marks.text(float(WORDS), here, words, UNSEEN_COLOUR, anchor="start", bold=True, dx=10, dy=18),
+        marks.text(0.3, 0.0, _either(at, "right", t), TRAINED_COLOUR, anchor="start", bold=True, dx=8, dy=-8),
+    ]
+    return Panel(across, up, shown, min_width=2000, height=70)

@@ -16,7 +16,7 @@ from ui.figures.layouts.mended import COLOURS
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import clock_angle, drag_hint, link, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, beats_from_labels
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack, scene_in_beats
 from ui.text.words import Words
 
 OWN, OTHER = 0, 1
@@ -54,19 +54,19 @@ class Drawn:
 @cached_figure
 def permutation(rope: rc.Rope, t: Words) -> Film:
     """Return a head's numbers in both orders with their arrows, then the permutation that mends mixed orders."""
-    given = Control("given", t("field.given"), (0.0, 1.0), (t("own_code"), t("other_code")), last_beat=1)
-    at = Control("mended", t("field.mended"), (0.0, 1.0), (t("left_out"), t("in_place")), first_beat=2)
+    given = Control("given", t("field.given"), (0.0, 1.0), (t("own_code"), t("other_code")))
+    at = Control("mended", t("field.mended"), (0.0, 1.0), (t("left_out"), t("in_place")))
     drawn = Drawn(rope)
     product = mended.Mended(drawn.theta)
-    findings = finding(drawn, given, t), mended.finding(product, at, t)
+    scene = scene_in_beats(
+        t,
+        "permutation",
+        (given, panels(drawn, given, t), finding(drawn, given, t)),
+        (at, mended.panels(product, at, t), mended.finding(product, at, t)),
+    )
     return Film(
         "permutation",
-        Scene(
-            (*panels(drawn, given, t), *mended.panels(product, at, t)),
-            (given, at),
-            findings[0],
-            beats=beats_from_labels(t, "permutation", *findings, hint_controls=("given", "mended")),
-        ),
+        scene,
         lambda: (
             {"place": np.arange(drawn.query.order.size), "interleaved_dimension": drawn.query.order}
             | drawn.columns()
@@ -101,7 +101,7 @@ def two_places(value: float) -> str:
 def finding(drawn: Drawn, given: Control, t: Words) -> TextTrack:
     """Return what becomes of arrows and score by their own code and by the other's."""
     right, wrong = drawn.score("half"), drawn.score("mixed")
-    return TextTrack((given,), (t("same_finding", score=right), t("mixed_finding", score=wrong, right=right)))
+    return given.texts((t("same_finding", score=right), t("mixed_finding", score=wrong, right=right)))
 
 
 def panels(drawn: Drawn, given: Control, t: Words) -> tuple[Panel, ...]:
@@ -116,7 +116,7 @@ def _picture(drawn: Drawn, given: Control, t: Words, *, wide: bool) -> Panel:
     query = drawn.query
     numbers, owners = query.interleaved[0], np.repeat(np.arange(4), 2)
     moved, half_owners = numbers[query.order], owners[query.order]
-    travels = NumberTrack((given,), np.array([[low], [0.0]]))
+    travels = given.numbers(np.array([[low], [0.0]]))
     whole = _row(moved, half_owners, travels, height, font_size)
     drawing = [
         *_threads(owners, owners, -height, middle + RADIUS),
@@ -124,7 +124,7 @@ def _picture(drawn: Drawn, given: Control, t: Words, *, wide: bool) -> Panel:
         *_only(given, OWN, _threads(half_owners, half_owners, low + height, middle - RADIUS)),
         *_arrows(drawn, given, middle),
         *_brackets(given, owners, half_owners, height),
-        *_row(numbers, owners, NumberTrack((given,), np.zeros((2, 1))), height, 0),
+        *_row(numbers, owners, given.numbers(np.zeros((2, 1))), height, 0),
         *_row(numbers, owners, _shown(given, OWN, 0.0), height, font_size),
         *_row(moved, half_owners, _shown(given, OTHER, low), height, 0),
         marks.drag_handle(given, 4.0, travels, "ink", t("grab_row"), whole, radius_px=0),
@@ -137,14 +137,13 @@ def _picture(drawn: Drawn, given: Control, t: Words, *, wide: bool) -> Panel:
         min_width=2000 if wide else 300,
         height=390,
         equal_aspect=True,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )
 
 
 def _shown(given: Control, stop: int, *values: float) -> NumberTrack:
     """Return numbers at one stop alone: what has them is away at the other."""
-    return NumberTrack((given,), np.where(np.arange(2)[:, None] == stop, np.array(values), np.nan))
+    return given.numbers(np.where(np.arange(2)[:, None] == stop, np.array(values), np.nan))
 
 
 def _row(numbers: Array, owners: Index, y: NumberTrack, height: float, font_size: int) -> list[Mark]:
@@ -187,8 +186,8 @@ def _arrows(drawn: Drawn, given: Control, y: float) -> list[Mark]:
         x = 2.0 * pair + 1
         (a, b), (c, d) = (right[0][pair], right[1][pair]), (wrong[0][pair], wrong[1][pair])
         lengths, angles = np.hypot([a, c], [b, d]), np.unwrap(np.arctan2([b, d], [a, c]))
-        reach, angle = NumberTrack((given,), 0.85 * RADIUS * lengths[:, None]), NumberTrack((given,), angles[:, None])
-        index = NumberTrack((given,), np.array([[0], [1]], dtype=np.int8))
+        reach, angle = given.numbers(0.85 * RADIUS * lengths[:, None]), given.numbers(angles)
+        index = given.numbers(np.array([[0], [1]], dtype=np.int8))
         still = clock_angle(float(angles[0]))
         shapes += [
             marks.circle(x, y, RADIUS, GREY, 1.5),
@@ -217,7 +216,7 @@ def _brackets(given: Control, owners: Index, half_owners: Index, height: float) 
 
 
 def _at(given: Control, own: str, other: str) -> TextTrack:
-    return TextTrack((given,), (own, other))
+    return given.texts((own, other))
 
 
 def _score(drawn: Drawn, given: Control, t: Words) -> tuple[TextTrack, TextTrack]:

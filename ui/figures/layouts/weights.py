@@ -11,12 +11,7 @@ from rope_core.rope import Array
 from rope_core.theory import challenges, layout_demo
 from rope_core.theory.layout_demo import HeadShapes
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import (
-    Props,
-    axis,
-    line,
-    plot,
-)
+from ui.figures.plot import Props, axis, line, plot
 from ui.film.colours import BLUE, GREEN, ORANGE, RED
 from ui.text.words import Words
 
@@ -25,12 +20,7 @@ CHECKED, CHECKED_BASE = (0, 1, 2, 8, 32), 10_000.0
 """At which distances and with which base the checkpoints of the challenge are compared."""
 
 
-LOOKS = {
-    "both": (BLUE, "dash"),
-    "none": (RED, "solid"),
-    "query_only": (ORANGE, "dot"),
-    "query_heads": (GREEN, "solid"),
-}
+LOOKS = {"both": (BLUE, "dash"), "none": (RED, "solid"), "query_only": (ORANGE, "dot"), "query_heads": (GREEN, "solid")}
 
 
 def possible(shapes: HeadShapes) -> list[str]:

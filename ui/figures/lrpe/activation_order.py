@@ -12,7 +12,7 @@ from ui.figures.lrpe.order import ROPE
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, hidden_past, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import Words
 
 KEY, QUERY = (0.25, 0.97), (0.95, 0.3)
@@ -59,11 +59,11 @@ def _arrows(place: Control, *, activation_first: bool) -> list[Mark]:
         length, angle = _polar(after)
         if not activation_first:
             whole, way = _polar(before)
-            hand = NumberTrack((place,), (np.pi / 2 - way)[:, None])
+            hand = place.numbers(np.pi / 2 - way)
             drawn.append(marks.vector(0.0, 0.0, float(whole[0]), hand, colour, 2, True, stroke_dash="5 4", opacity=0.6))
-        shown = NumberTrack((place,), np.where(length > SMALL, length, np.nan)[:, None])
-        gone = NumberTrack((place,), np.where(length > SMALL, np.nan, 0.0)[:, None])
-        turned = NumberTrack((place,), (np.pi / 2 - angle)[:, None])
+        shown = place.numbers_where(length > SMALL, length)
+        gone = place.numbers(np.where(length > SMALL, np.nan, 0.0))
+        turned = place.numbers(np.pi / 2 - angle)
         drawn += [marks.vector(0.0, 0.0, shown, turned, colour, 6, has_head=True), marks.dot(gone, 0.0, colour, 7)]
     return drawn
 
@@ -74,11 +74,11 @@ def _side(place: Control, t: Words, *, activation_first: bool) -> Panel:
     colour = TRAINED_COLOUR if activation_first else UNSEEN_COLOUR
     where = np.arange(LAST + 1.0)
     left, high = -1.0 + BAR * where, FOOT + HIGH * values / max(both.max(), values.max())
-    here, top = NumberTrack((place,), left[:, None]), NumberTrack((place,), high[:, None])
-    right = NumberTrack((place,), left[:, None] + 0.8 * BAR)
-    score = TextTrack((place,), tuple(t("score_is", score=f"{value:.2f}") for value in values + 0.0))
+    here, top = place.numbers(left), place.numbers(high)
+    right = place.numbers(left[:, None] + 0.8 * BAR)
+    score = place.texts(t("score_is", score=f"{value:.2f}") for value in values + 0.0)
     key, query = (
-        TextTrack((place,), tuple(t(label, place=int(at) + step) for at in where))
+        place.texts(t(label, place=int(at) + step) for at in where)
         for label, step in (("key_place", 0), ("query_place", DISTANCE))
     )
     drawn: list[Mark] = [
@@ -111,23 +111,12 @@ def _side(place: Control, t: Words, *, activation_first: bool) -> Panel:
         drawn += marks.in_wide_panel(400, drag_hint(hidden_past(place, 9, 1.25), -0.35, t("drag_place"), dy=6))
     else:
         drawn.insert(0, marks.wedge(0.0, 0.0, 1.0, 0.0, np.pi / 2, UNSEEN_COLOUR, opacity=0.12))
-    return Panel(
-        Axis(-1.1, 3.9),
-        Axis(FOOT - 0.55, 1.1),
-        drawn,
-        t("activation_first" if activation_first else "turn_first"),
-        min_width=330,
-        height=340,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
-    )
+    title = t("activation_first" if activation_first else "turn_first")
+    return Panel(Axis(-1.1, 3.9), Axis(FOOT - 0.55, 1.1), drawn, title, min_width=330, height=340, equal_aspect=True)
 
 
 def finding(place: Control, t: Words) -> TextTrack:
     """Return both scores at every place."""
     kept, cut = scores(activation_first=True) + 0.0, scores(activation_first=False) + 0.0
     rows = zip(range(LAST + 1), kept, cut, strict=True)
-    return TextTrack(
-        (place,), tuple(t("activation_finding", place=k, kept=f"{a:.2f}", cut=f"{b:.2f}") for k, a, b in rows)
-    )
+    return place.texts(t("activation_finding", place=k, kept=f"{a:.2f}", cut=f"{b:.2f}") for k, a, b in rows)

@@ -10,7 +10,7 @@ from rope_core.lrpe.linear import multiplications
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, VIOLET
 from ui.film.composite_marks import drag_hint, hidden_past
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import Words
 
 FIRST_LENGTH, GOAL_LENGTH = 512, 4096
@@ -33,29 +33,22 @@ def _area(width: int, length: Control, t: Words, *, table: bool) -> Panel:
     scores, running = (np.array(each) for each in zip(*(multiplications(int(k), width) for k in n), strict=True))
     whole = np.maximum(n, width)
     side, across = n / whole, width / whole
-    corners = NumberTrack((length,), np.stack([0 * side, 0 * side, side], axis=1))
-    downs = NumberTrack((length,), np.stack([0 * side, -side, -side], axis=1))
+    corners = length.numbers(np.stack([0 * side, 0 * side, side], axis=1))
+    downs = length.numbers(np.stack([0 * side, -side, -side], axis=1))
     triangle = marks.line(corners, downs, VIOLET, 0, fill=VIOLET) | {"opacity": 0.55}
     outline = marks.line(
-        NumberTrack((length,), np.stack([0 * side, 0 * side, side, 0 * side], axis=1)),
-        NumberTrack((length,), np.stack([0 * side, -side, -side, 0 * side], axis=1)),
+        length.numbers(np.stack([0 * side, 0 * side, side, 0 * side], axis=1)),
+        length.numbers(np.stack([0 * side, -side, -side, 0 * side], axis=1)),
         VIOLET,
         1.5,
         "5 4",
     )
-    strip = marks.rect(
-        0.0,
-        NumberTrack((length,), across[:, None]),
-        NumberTrack((length,), -side[:, None]),
-        0.0,
-        TRAINED_COLOUR,
-        opacity=0.6,
-    )
+    strip = marks.rect(0.0, length.numbers(across), length.numbers(-side[:, None]), 0.0, TRAINED_COLOUR, opacity=0.6)
     counts = scores if table else running
     fewer = (scores < running) if table else (running < scores)
 
     def texts(values: list[str]) -> TextTrack:
-        return TextTrack((length,), tuple(values))
+        return length.texts(values)
 
     millions = texts([_millions(float(each)) for each in counts])
     mark = texts([t("fewer") if each else "" for each in fewer])
@@ -71,20 +64,12 @@ def _area(width: int, length: Control, t: Words, *, table: bool) -> Panel:
         | {"anchor": "start", "bold": True},
     ]
     if table:
-        tip, foot = NumberTrack((length,), side[:, None]), NumberTrack((length,), -side[:, None])
+        tip, foot = length.numbers(side), length.numbers(-side[:, None])
         drawn.append(marks.drag_handle(length, tip, foot, VIOLET, t("grab_length"), radius_px=9))
         hint = hidden_past(length, GOAL_LENGTH / 2, 1.08)
         drawn.append(drag_hint(hint, -0.5, t("slide_length", words=f"{GOAL_LENGTH:,}"), font_size=15))
-    return Panel(
-        Axis(-0.05, 1.75),
-        Axis(-1.06, 0.06),
-        drawn,
-        t("triangle" if table else "running"),
-        min_width=330,
-        height=320,
-        equal_aspect=True,
-        first_beat=3,
-    )
+    title = t("triangle" if table else "running")
+    return Panel(Axis(-0.05, 1.75), Axis(-1.06, 0.06), drawn, title, min_width=330, height=320, equal_aspect=True)
 
 
 def _millions(value: float) -> str:
@@ -102,6 +87,6 @@ def finding(width: int, length: Control, t: Words) -> TextOrTrack:
         ratios.append(t(label, times=f"{more / less:.3g}"))
     return sentence_parts(
         partial(t, "area_finding", equal=f"{2 * width - 1:,}", width=width),
-        n=TextTrack((length,), length.stop_labels),
-        costs=TextTrack((length,), tuple(ratios)),
+        n=length.stop_text,
+        costs=length.texts(ratios),
     )

@@ -21,12 +21,8 @@ def negative(width: int, base: float, t: Words) -> Film:
     x = np.log2(positions + 1)
     columns = {f"{2**k - 1:,}": float(k) for k in range(DOUBLINGS)}
     ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)
-    panel = Panel(
-        Axis(0.0, float(DOUBLINGS - 1), ticks, t("negative_position")),
-        Axis(0.0, TOP, tuple((y, f"{y:.0f} %") for y in (0.0, 25.0, 50.0)), t("negative_axis")),
-        [],
-        height=180,
-    )
+    up = Axis(0.0, TOP, tuple((y, f"{y:.0f} %") for y in (0.0, 25.0, 50.0)), t("negative_axis"))
+    panel = Panel(Axis(0.0, float(DOUBLINGS - 1), ticks, t("negative_position")), up, [], height=180)
     at = [2**k - 1 for k in range(DOUBLINGS)]
     return predicted(
         "negative",

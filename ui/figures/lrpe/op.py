@@ -11,29 +11,12 @@ from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, LrpeExample, backward_steps
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Table, grid
-from ui.figures.plot import (
-    POWERS,
-    WHOLE,
-    Figure,
-    Props,
-    axis,
-    dots,
-    heatmap,
-    in_panel,
-    line,
-    note,
-    panels,
-    plot,
-    split,
-)
+from ui.figures.plot import POWERS, WHOLE, Figure, Props, axis, dots, heatmap, in_panel, line, note, panels, plot, split
 from ui.film.colours import BLUE, DIVERGING_SCALE, SERIES_COLOURS
 from ui.text.words import Words, powers
 
 GAP_X, GAP_Y = 0.1, 0.2
-LAYOUT: Props = {
-    "margin": {"r": 12},
-    "legend": {"font": {"size": 14}},
-}
+LAYOUT: Props = {"margin": {"r": 12}, "legend": {"font": {"size": 14}}}
 
 
 def recipe(case: LrpeExample, *lines: str) -> str:
@@ -147,10 +130,7 @@ def decode(case: LrpeExample, head: int, t: Words) -> Drawing:
     y: Props = {"range": [case.width - 0.5, -0.5], "nticks": 5}
     strips = [[0.0, 0.42], [0.58, 1.0]]
     figure = plot(
-        [
-            signed_map(at_once, case.positions, rows, top),
-            in_panel(2, signed_map(steps, case.positions, rows, top)),
-        ],
+        [signed_map(at_once, case.positions, rows, top), in_panel(2, signed_map(steps, case.positions, rows, top))],
         **LAYOUT,
         showlegend=False,
         annotations=[

@@ -12,7 +12,7 @@ from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import clock_angle, drag_hint, hidden_past, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack
 from ui.text.words import Words
 
 FIRST, LAST, WORDS = 1, 5, 6
@@ -72,7 +72,7 @@ def panels(cat: Control, t: Words) -> tuple[Panel, ...]:
 
 def finding(cat: Control, t: Words) -> TextTrack:
     """Return what becomes of either sum, in both orders."""
-    return TextTrack((cat,), (t("order_finding"), t("swapped_finding")))
+    return cat.texts((t("order_finding"), t("swapped_finding")))
 
 
 def _row(cat: Control, t: Words) -> Panel:
@@ -84,9 +84,9 @@ def _row(cat: Control, t: Words) -> Panel:
     drawn: list[Mark] = []
     tiles: dict[int, list[Mark]] = {}
     for k, word in enumerate(words):
-        x, colour = NumberTrack((cat,), at[:, [k]]), COLOURS.get(k, GREY)
+        x, colour = cat.numbers(at[:, [k]]), COLOURS.get(k, GREY)
         tiles[k] = word_tile(x, 1.0, word, COLOURS.get(k, ""), 0.21)
-        angle = NumberTrack((cat,), raw[k] + at[:, [k]] * theta)
+        angle = cat.numbers(raw[k] + at[:, [k]] * theta)
         drawn += [
             marks.circle(x, 0.0, RADIUS, GREY, 1, length_unit="y"),
             marks.vector(x, 0.0, long[k], clock_angle(raw[k]), GREY, 2, True, length_unit="y", stroke_dash="4 3"),
@@ -99,28 +99,22 @@ def _row(cat: Control, t: Words) -> Panel:
             shown = np.full((2, 1), float(place))
             if place in COLOURS:
                 shown[1 - stop] = np.nan
-            drawn.append(marks.text(NumberTrack((cat,), shown), -0.66, text, ink[stop], bold=place > 0, font_size=15))
-    here = NumberTrack((cat,), at[:, [FIRST]])
+            drawn.append(marks.text(cat.numbers(shown), -0.66, text, ink[stop], bold=place > 0, font_size=15))
+    here = cat.numbers(at[:, [FIRST]])
     still = [mark for k, tile in tiles.items() if k != FIRST for mark in tile]
-    return Panel(
-        Axis(-0.6, WORDS - 0.4),
-        Axis(-0.72, 1.6),
-        [
-            *drawn,
-            *still,
-            drag_hint(hidden_past(cat, FIRST, FIRST - 0.45), 1.42, t("drag_cat"), dy=3),
-            marks.drag_handle(cat, here, 1.0, KEY_COLOUR, t("grab_cat"), tiles[FIRST], radius_px=0),
-        ],
-        min_width=2000,
-        height=148,
-        last_beat=1,
-    )
+    picture = [
+        *drawn,
+        *still,
+        drag_hint(hidden_past(cat, FIRST, FIRST - 0.45), 1.42, t("drag_cat"), dy=3),
+        marks.drag_handle(cat, here, 1.0, KEY_COLOUR, t("grab_cat"), tiles[FIRST], radius_px=0),
+    ]
+    return Panel(Axis(-0.6, WORDS - 0.4), Axis(-0.72, 1.6), picture, min_width=2000, height=148)
 
 
 def _chain(cat: Control, turns: bool, t: Words) -> Panel:
     """Return six keys added tip to tail in the order in force, with the other order and both sums dashed."""
     each, at = turned(turns), places()
-    angles = NumberTrack((cat,), _angles(turns))
+    angles = cat.numbers(_angles(turns))
     long = np.hypot(*keys().T)
     start = np.zeros((2, WORDS, 2))
     ghosts: list[Mark] = []
@@ -130,37 +124,33 @@ def _chain(cat: Control, turns: bool, t: Words) -> Panel:
         start[order] = joints[at[order]]
         ghosts.append(marks.line(joints[:, 1], joints[:, 0], GREY, 1.5, "4 4"))
     ends = sums(turns)
-    size = NumberTrack((cat,), np.hypot(*ends.T)[:, None])
-    way = NumberTrack((cat,), np.arctan2(*ends.T[::-1])[:, None])
+    size = cat.numbers(np.hypot(*ends.T))
+    way = cat.numbers(np.arctan2(*ends.T[::-1]))
     colour = TRAINED_COLOUR if turns else UNSEEN_COLOUR
     index = np.array([{FIRST: 1, LAST: 2}.get(k, 0) for k in range(WORDS)], dtype=np.int8)
-    x, y = (NumberTrack((cat,), start[..., k]) for k in (1, 0))
-    tip_x, tip_y = (NumberTrack((cat,), ends[:, [k]]) for k in (1, 0))
-    middle_x, middle_y = (NumberTrack((cat,), ends[:, [k]] / 2) for k in (1, 0))
+    x, y = (cat.numbers(start[..., k]) for k in (1, 0))
+    tip_x, tip_y = (cat.numbers(ends[:, [k]]) for k in (1, 0))
+    middle_x, middle_y = (cat.numbers(ends[:, [k]] / 2) for k in (1, 0))
+    up = Axis(-1.3, 1.15) if turns else Axis(-0.15, 2.4)
+    inside = [
+        *ghosts,
+        *(
+            marks.vector(
+                0.0, 0.0, np.hypot(*end), clock_angle(np.arctan2(*end[::-1])), GREY, 2, True, stroke_dash="7 5"
+            )
+            for end in ends
+        ),
+        marks.vector(x, y, long, clock_angle(angles), (GREY, KEY_COLOUR, QUERY_COLOUR), 4, True, index),
+        marks.vector(0.0, 0.0, size, clock_angle(way), "ink", 5, has_head=True),
+        marks.dot([0.0], [0.0], "ink", 5),
+        *(marks.circle(end[1], end[0], 0.13, colour, 2, opacity=0.5) for end in ends),
+        marks.circle(tip_x, tip_y, 0.13, colour, 4),
+        marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dy=6),
+    ]
+    title = t("turned_first" if turns else "as_they_are")
+    paragraphs = (Paragraph(t("kept" if turns else "lost"), colour, 16, bold=True),)
     return Panel(
-        Axis(-0.2, 3.75),
-        Axis(-1.3, 1.15) if turns else Axis(-0.15, 2.4),
-        [
-            *ghosts,
-            *(
-                marks.vector(
-                    0.0, 0.0, np.hypot(*end), clock_angle(np.arctan2(*end[::-1])), GREY, 2, True, stroke_dash="7 5"
-                )
-                for end in ends
-            ),
-            marks.vector(x, y, long, clock_angle(angles), (GREY, KEY_COLOUR, QUERY_COLOUR), 4, True, index),
-            marks.vector(0.0, 0.0, size, clock_angle(way), "ink", 5, has_head=True),
-            marks.dot([0.0], [0.0], "ink", 5),
-            *(marks.circle(end[1], end[0], 0.13, colour, 2, opacity=0.5) for end in ends),
-            marks.circle(tip_x, tip_y, 0.13, colour, 4),
-            marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dy=6),
-        ],
-        t("turned_first" if turns else "as_they_are"),
-        min_width=165,
-        height=200,
-        equal_aspect=True,
-        last_beat=1,
-        paragraphs=(Paragraph(t("kept" if turns else "lost"), colour, 16, bold=True),),
+        Axis(-0.2, 3.75), up, inside, title, min_width=165, height=200, equal_aspect=True, paragraphs=paragraphs
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.lrpe import activation_order, cost, order
-from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.film.scene import field_control, scene_in_beats
 from ui.text.words import Words
 
 
@@ -17,29 +17,21 @@ def running_sum(width: int, lengths: tuple[int, ...], t: Words) -> Film:
         lengths: of the text, to drag to.
         t: the page's words.
     """
-    cat = field_control(t, "cat", (order.FIRST, order.LAST), play_seconds=3.0, last_beat=1)
-    place = field_control(t, "place", range(activation_order.LAST + 1), play_seconds=8.0, first_beat=2, last_beat=2)
-    length = field_control(t, "length", lengths, play_seconds=8.0, first_beat=3)
-    findings = order.finding(cat, t), activation_order.finding(place, t), cost.finding(width, length, t)
+    cat = field_control(t, "cat", (order.FIRST, order.LAST), play_seconds=3.0)
+    place = field_control(t, "place", range(activation_order.LAST + 1), play_seconds=8.0)
+    length = field_control(t, "length", lengths, play_seconds=8.0)
+    scene = scene_in_beats(
+        t,
+        "running_sum",
+        (cat, order.panels(cat, t), order.finding(cat, t)),
+        (place, activation_order.panels(place, t), activation_order.finding(place, t)),
+        (length, cost.panels(width, length, t), cost.finding(width, length, t)),
+        control_values=({}, {"place": activation_order.FIRST_PLACE}, {"length": cost.FIRST_LENGTH}),
+        act=t(f"act.{activation_order.ACT}"),
+    )
     return Film(
         "running_sum",
-        Scene(
-            (*order.panels(cat, t), *activation_order.panels(place, t), *cost.panels(width, length, t)),
-            (cat, place, length),
-            "",
-            beats=beats_from_labels(
-                t,
-                "running_sum",
-                *findings,
-                hint_controls=("cat", "place", "length"),
-                control_values=(
-                    {},
-                    {"place": activation_order.FIRST_PLACE},
-                    {"length": cost.FIRST_LENGTH},
-                ),
-                act=t(f"act.{activation_order.ACT}"),
-            ),
-        ),
+        scene,
         lambda: {
             "sum as they are": order.sums(False).ravel(),
             "sum turned": order.sums(True).ravel(),

@@ -13,17 +13,7 @@ from ui.figures.lrpe.op import cells, limit, recipe
 from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, PURPLE
-from ui.film.scene import (
-    Axis,
-    Control,
-    Mark,
-    NumberTrack,
-    Panel,
-    Scene,
-    TextTrack,
-    field_control,
-    sentence_parts,
-)
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
 from ui.text.words import Words
 
 EVERY, FAR = 64, (128, 256, 512, 1024, 2048, 4096)
@@ -60,8 +50,8 @@ def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t
     turn = sentence_parts(
         lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
         m=where,
-        x=TextTrack((token,), tuple(couple(row[dims]) for row in x)),
-        f=TextTrack((token,), tuple(couple(row[dims]) for row in bar)),
+        x=token.texts(couple(row[dims]) for row in x),
+        f=token.texts(couple(row[dims]) for row in bar),
         rest=TextTrack(
             both,
             tuple(_rest(angle, float(length), t) for row in phase for angle, length in zip(row, long, strict=True)),
@@ -69,7 +59,7 @@ def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t
     )
     maps = [
         _cells(values, t(f"map_{name}"), top, dims, token, name, t)
-        for name, values, top in (("x", x, limit(x)), ("o", NumberTrack((offset,), out), limit(out)))
+        for name, values, top in (("x", x, limit(x)), ("o", offset.numbers(out), limit(out)))
     ]
     circle_of = _circle(
         x[:, dims],
@@ -109,29 +99,23 @@ def _cells(
 
     def frame(first: float, last: float, stroke: float) -> Mark:
         sides = np.array([first, last, last, first, first])
-        return marks.line(sides, NumberTrack((token,), np.hstack([row, row, row - 1, row - 1, row])), "ink", stroke)
+        return marks.line(sides, token.numbers(np.hstack([row, row, row - 1, row - 1, row])), "ink", stroke)
 
     whole = NumberTrack(values.drivers, shown) if isinstance(values, NumberTrack) else shown
-    return Panel(
-        Axis(-HALF, width - HALF),
-        Axis(0.0, float(TOKENS)),
-        [
-            marks.heatmap(whole, DIVERGING_SCALE, (-HALF, width - HALF), (0.0, float(TOKENS))),
-            *(marks.link_symbol(symbol, frame(k - HALF, k + HALF, 3)) for k in dims),
-            marks.drag_handle(
-                token,
-                width / 2 - HALF,
-                NumberTrack((token,), row - HALF),
-                "ink",
-                t("grab_token"),
-                [frame(-HALF, width - HALF, 1.5)],
-                radius_px=0,
-            ),
-        ],
-        title,
-        min_width=80,
-        height=200,
-    )
+    drawn = [
+        marks.heatmap(whole, DIVERGING_SCALE, (-HALF, width - HALF), (0.0, float(TOKENS))),
+        *(marks.link_symbol(symbol, frame(k - HALF, k + HALF, 3)) for k in dims),
+        marks.drag_handle(
+            token,
+            width / 2 - HALF,
+            token.numbers(row - HALF),
+            "ink",
+            t("grab_token"),
+            [frame(-HALF, width - HALF, 1.5)],
+            radius_px=0,
+        ),
+    ]
+    return Panel(Axis(-HALF, width - HALF), Axis(0.0, float(TOKENS)), drawn, title, min_width=80, height=200)
 
 
 def _circle(
@@ -142,33 +126,24 @@ def _circle(
     size = np.maximum(np.hypot(*given.T), np.hypot(*pairs.T))
 
     def arrow(values: Array) -> tuple[NumberTrack, Array]:
-        return NumberTrack((token,), (np.hypot(*values.T) / size)[:, None]), np.arctan2(values[:, 1], values[:, 0])
+        return token.numbers(np.hypot(*values.T) / size), np.arctan2(values[:, 1], values[:, 0])
 
     (raw, from_), (reach, before) = arrow(given), arrow(pairs)
-    start, after = NumberTrack((token,), before[:, None]), NumberTrack(both, (before + phase)[..., None])
+    start, after = token.numbers(before), NumberTrack(both, (before + phase)[..., None])
     cross = np.array([-1.1, 1.1, np.nan, 0.0, 0.0])
     blue = marks.vector(0.0, 0.0, reach, after, BLUE, 6, has_head=True)
-    return Panel(
-        Axis(-1.4, 1.2),
-        Axis(-1.2, 1.45),
-        [
-            marks.line(cross, cross[::-1], GREY, 1),
-            marks.circle(0.0, 0.0, reach, GREY, 1, stroke_dash="3 4"),
-            marks.link_symbol(
-                "x", marks.vector(0.0, 0.0, raw, NumberTrack((token,), from_[:, None]), GREY, 4, has_head=True)
-            ),
-            marks.link_symbol("R", marks.arc(0.0, 0.0, 0.3, start, after, BLUE, 3)),
-            marks.link_symbol("f", marks.vector(0.0, 0.0, reach, start, PURPLE, 5, has_head=True)),
-            marks.link_symbol(
-                "o", marks.turn_handle(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), [blue], radius_px=0)
-            ),
-            *(
-                marks.text(-1.35, 1.3 - 0.24 * k, t(f"arrow_{name}"), colour, anchor="start", bold=True)
-                for k, (name, colour) in enumerate((("x", GREY), ("f", PURPLE), ("o", BLUE)))
-            ),
-        ],
-        title,
-        min_width=145,
-        height=260,
-        equal_aspect=True,
-    )
+    picture = [
+        marks.line(cross, cross[::-1], GREY, 1),
+        marks.circle(0.0, 0.0, reach, GREY, 1, stroke_dash="3 4"),
+        marks.link_symbol("x", marks.vector(0.0, 0.0, raw, token.numbers(from_), GREY, 4, has_head=True)),
+        marks.link_symbol("R", marks.arc(0.0, 0.0, 0.3, start, after, BLUE, 3)),
+        marks.link_symbol("f", marks.vector(0.0, 0.0, reach, start, PURPLE, 5, has_head=True)),
+        marks.link_symbol(
+            "o", marks.turn_handle(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), [blue], radius_px=0)
+        ),
+        *(
+            marks.text(-1.35, 1.3 - 0.24 * k, t(f"arrow_{name}"), colour, anchor="start", bold=True)
+            for k, (name, colour) in enumerate((("x", GREY), ("f", PURPLE), ("o", BLUE)))
+        ),
+    ]
+    return Panel(Axis(-1.4, 1.2), Axis(-1.2, 1.45), picture, title, min_width=145, height=260, equal_aspect=True)

@@ -53,13 +53,8 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
     else:
         finding = t("sections_finding", turn=int(np.flatnonzero(mixed == 0).max()), **sentence)
         columns["interleaved"] = mixed
-    return Drawing(
-        "sections",
-        figure,
-        finding,
-        lambda: columns,
-        f"""
+    recipe = f"""
         from rope_core.theory.encodings.rotary import mrope_axes
         print(mrope_axes({counts}, interleaved={mixed is not None}))
-        """,
-    )
+        """
+    return Drawing("sections", figure, finding, lambda: columns, recipe)

@@ -28,15 +28,12 @@ def slipped(rope: rc.Rope, t: Words) -> Film:
     reads = [cached_key_distances_by_mode(CACHED, k) for k in dropped.tolist()]
     right, wrong = (score_curve(s, [each[way][-1] for each in reads]) for way in ("moved", "renumbered"))
     columns = dropped[::EACH]
-    panel = Panel(
-        Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::5].tolist()), t("slipped_dropped")),
-        Axis(-0.2, 1.1, ((0.0, "0"), (1.0, "1")), t("slipped_axis")),
-        [
-            marks.line(dropped, right, RED, 4),
-            marks.text(float(REACH), float(right[-1]), t("slipped_known"), RED, anchor="end", bold=True, dx=-4, dy=18),
-        ],
-        height=180,
-    )
+    x = Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::5].tolist()), t("slipped_dropped"))
+    drawn = [
+        marks.line(dropped, right, RED, 4),
+        marks.text(float(REACH), float(right[-1]), t("slipped_known"), RED, anchor="end", bold=True, dx=-4, dy=18),
+    ]
+    panel = Panel(x, Axis(-0.2, 1.1, ((0.0, "0"), (1.0, "1")), t("slipped_axis")), drawn, height=180)
     return predicted(
         "slipped",
         panel,

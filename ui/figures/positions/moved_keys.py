@@ -52,31 +52,24 @@ def _rows(dropped: Control, gone: list[int], t: Words) -> Panel:
         )
         if 0 < k <= MOST:
             struck = np.where((k <= away)[:, None], [k - 0.45, k + 0.45], np.nan)
-            drawn.append(marks.line(NumberTrack((dropped,), struck), [2.6, 3.4], UNSEEN_COLOUR, 3))
+            drawn.append(marks.line(dropped.numbers(struck), [2.6, 3.4], UNSEEN_COLOUR, 3))
         stays = (k == 0) | (k > away)
-        x = NumberTrack((dropped,), np.where(stays, k - away * (k > 0), np.nan)[:, None])
+        x = dropped.numbers_where(stays, k - away * (k > 0))
         drawn.append(link(float(k), 2.0, x, 1.25, colour or GREY, stroke_width=3 if colour else 1.2))
         tile = word_tile(x, 0.75, word, colour)
         (tiles if k == CAT else drawn).extend(tile)
-        at = TextTrack((dropped,), tuple(str(k - n * (k > 0)) for n in gone))
+        at = dropped.texts(str(k - n * (k > 0)) for n in gone)
         drawn.append(marks.text(x, -0.05, at, number, font_size=13, bold=k in COLOURS))
-    cat = NumberTrack((dropped,), (CAT - away)[:, None])
+    cat = dropped.numbers(CAT - away)
     hint = offset(hidden_past(dropped, MOST - 1, 0.0), 0.0)
     assert isinstance(hint, NumberTrack)
-    after = NumberTrack((dropped,), hint.keyframes + (CACHED - away + 0.6)[:, None])
-    return Panel(
-        Axis(-0.55, CACHED + 0.55),
-        Axis(-0.3, 3.6),
-        [
-            *drawn,
-            marks.drag_handle(dropped, cat, 0.75, KEY_COLOUR, t("grab_dropped"), tiles, radius_px=0),
-            *marks.in_wide_panel(500, drag_hint(after, 0.75, t("drag_dropped"), dy=6)),
-        ],
-        t("dropped_title"),
-        min_width=2000,
-        height=150,
-        first_beat=3,
-    )
+    after = hint + (CACHED - away + 0.6)[:, None]
+    shown = [
+        *drawn,
+        marks.drag_handle(dropped, cat, 0.75, KEY_COLOUR, t("grab_dropped"), tiles, radius_px=0),
+        *marks.in_wide_panel(500, drag_hint(after, 0.75, t("drag_dropped"), dy=6)),
+    ]
+    return Panel(Axis(-0.55, CACHED + 0.55), Axis(-0.3, 3.6), shown, t("dropped_title"), min_width=2000, height=150)
 
 
 def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bool) -> Panel:
@@ -85,10 +78,10 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bo
     key, query = CAT - away * back, CACHED - away
 
     def track(values: Any) -> NumberTrack:
-        return NumberTrack((dropped,), np.asarray(values, dtype=float)[:, None])
+        return dropped.numbers(np.asarray(values, dtype=float))
 
     def texts(values: list[str]) -> TextTrack:
-        return TextTrack((dropped,), tuple(values))
+        return dropped.texts(values)
 
     taken = [distances(n)[int(back)] for n in gone]
     good = [each == TRUE for each in taken]
@@ -119,16 +112,8 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bo
     ]
     if back:
         drawn.append(marks.arc(0.0, 0.0, 0.5, clock_angle(CAT * theta), clock_angle(track(key * theta)), KEY_COLOUR, 3))
-    return Panel(
-        Axis(-1.1, 4.0),
-        Axis(-1.1, 1.1),
-        drawn,
-        t("turned_back" if back else "left_as_stored"),
-        min_width=330,
-        height=185,
-        equal_aspect=True,
-        first_beat=3,
-    )
+    title = t("turned_back" if back else "left_as_stored")
+    return Panel(Axis(-1.1, 4.0), Axis(-1.1, 1.1), drawn, title, min_width=330, height=185, equal_aspect=True)
 
 
 def finding(rope: rc.Rope, dropped: Control, t: Words) -> TextOrTrack:
@@ -143,4 +128,4 @@ def finding(rope: rc.Rope, dropped: Control, t: Words) -> TextOrTrack:
             words = t("one_word") if stored == 1 else t("so_many_words", count=stored)
             taken = t("as_one_place") if stored == 0 else t("as_words", words=words)
             texts.append(t("dropped_finding", dropped=n, taken=taken, angle=degrees(n * theta), true=TRUE))
-    return TextTrack((dropped,), tuple(texts))
+    return dropped.texts(texts)

@@ -59,34 +59,24 @@ def _row(cut: Control, cuts: Sequence[int], t: Words) -> Panel:
     ids = np.array([packed_positions(cumulative_lengths([at, PACKED - at])) for at in cuts])
     rows, last = _texts(cuts, t), PACKED - 1
     edge = np.array(cuts, dtype=float) - 0.5
-    here = NumberTrack((cut,), edge[:, None])
+    here = cut.numbers(edge)
     drawn: list[Mark] = [marks.rect(here, last + 0.5, -0.95, 1.55, BLUE, opacity=0.1)]
     for k in range(PACKED):
         colour = {CAT: KEY_COLOUR, last: QUERY_COLOUR}.get(k, "")
-        drawn += word_tile(float(k), 1.0, TextTrack((cut,), tuple(row[k] for row in rows)), colour)
-        number = TextTrack((cut,), tuple(map(str, ids[:, k].tolist())))
+        drawn += word_tile(float(k), 1.0, cut.texts(row[k] for row in rows), colour)
+        number = cut.texts(map(str, ids[:, k].tolist()))
         frame: dict[str, Any] = {"outline": colour or GREY, "stroke_width": 2, "corner_px": 4}
         drawn.append(marks.rect(k - 0.2, k + 0.2, -0.65, 0.15, "paper", **frame))
         drawn.append(marks.text(float(k), -0.25, number, colour or "ink", bold=True, dy=6, font_size=16, halo=False))
-    line = marks.line(NumberTrack((cut,), np.stack([edge, edge], axis=1)), [-0.95, 1.6], "ink", 3)
+    line = marks.line(cut.numbers(np.stack([edge, edge], axis=1)), [-0.95, 1.6], "ink", 3)
     start = np.where(np.array(cuts) == FIRST_CUT, edge, np.nan)[:, None]
     drawn += [
         marks.drag_handle(cut, here, -0.95, "ink", t("grab_boundary"), [line], radius_px=9),
         marks.text(-TILE, 1.62, t("first_text"), MUTED_COLOUR, anchor="start", bold=True, dy=-4, font_size=14),
         marks.text(here, 1.62, t("second_text"), BLUE, anchor="start", bold=True, dx=6, dy=-4, font_size=14),
-        *marks.in_wide_panel(
-            500, drag_hint(NumberTrack((cut,), start), 1.62, t("drag_border"), anchor="end", dx=-8, dy=-4)
-        ),
+        *marks.in_wide_panel(500, drag_hint(cut.numbers(start), 1.62, t("drag_border"), anchor="end", dx=-8, dy=-4)),
     ]
-    return Panel(
-        Axis(-0.55, PACKED - 0.45),
-        Axis(-1.1, 2.1),
-        drawn,
-        min_width=2000,
-        height=115,
-        first_beat=2,
-        last_beat=2,
-    )
+    return Panel(Axis(-0.55, PACKED - 0.45), Axis(-1.1, 2.1), drawn, min_width=2000, height=115)
 
 
 def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: Words, *, mask: bool) -> Panel:
@@ -95,18 +85,16 @@ def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: Words, *, mas
     drawn: list[Mark] = []
 
     def place(k: int, there: np.ndarray) -> NumberTrack:
-        return NumberTrack((cut,), np.where(there, float(k), np.nan)[:, None])
+        return cut.numbers_where(there, float(k))
 
-    home = NumberTrack((cut,), (PACKED - counts - 1.0)[:, None])
+    home = cut.numbers(PACKED - counts - 1.0)
     for k in range(LONGEST):
         first = place(k, k < counts)
-        text = TextTrack((cut,), tuple(row[k] if k < at else "" for row, at in zip(rows, cuts, strict=True)))
+        text = cut.texts(row[k] if k < at else "" for row, at in zip(rows, cuts, strict=True))
         tile = word_tile(first, 2.0, text, "" if mask else {CAT: KEY_COLOUR}.get(k, ""))
         drawn += [mark | {"opacity": 0.1} if mask and mark["kind"] == "rect" else mark for mark in tile]
         second = place(k, k < PACKED - counts - 1)
-        text = TextTrack(
-            (cut,), tuple(row[at + k] if k < PACKED - at - 1 else "" for row, at in zip(rows, cuts, strict=True))
-        )
+        text = cut.texts(row[at + k] if k < PACKED - at - 1 else "" for row, at in zip(rows, cuts, strict=True))
         drawn += word_tile(second, 0.9, text)
     drawn += word_tile(home, 0.9, rows[0][-1], QUERY_COLOUR, font_size=14)
     drawn += position_ticks(range(LONGEST), -0.05)
@@ -119,13 +107,11 @@ def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: Words, *, mas
         away = (PACKED - counts - 1 - CAT).tolist()
         texts = tuple(t("one_place_thinks") if each == 0 else t("thinks", words=each) for each in away)
         drawn += span_bracket(float(CAT), home, 2.65, "", 0.1)
-        drawn.append(
-            marks.text(-0.5, 3.05, TextTrack((cut,), texts), DISTANCE_COLOUR, anchor="start", bold=True, dy=-2)
-        )
-    edge = NumberTrack((cut,), (-0.45 + wide * other)[:, None])
+        drawn.append(marks.text(-0.5, 3.05, cut.texts(texts), DISTANCE_COLOUR, anchor="start", bold=True, dy=-2))
+    edge = cut.numbers(-0.45 + wide * other)
     colour = TRAINED_COLOUR if mask else UNSEEN_COLOUR
-    parts = TextTrack((cut,), tuple(t("other_share", share=f"{100 * each:.0f}") for each in other.tolist()))
-    own = TextTrack((cut,), tuple(t("own_share", share=f"{100 - round(100 * each):.0f}") for each in other.tolist()))
+    parts = cut.texts(t("other_share", share=f"{100 * each:.0f}") for each in other.tolist())
+    own = cut.texts(t("own_share", share=f"{100 - round(100 * each):.0f}") for each in other.tolist())
     drawn += [
         marks.text(-0.45, -0.75, t("homes_attention"), anchor="start", bold=True, font_size=14, dy=2),
         marks.rect(-0.45, -0.45 + wide, -1.95, -1.05, BLUE, opacity=0.2),
@@ -134,16 +120,8 @@ def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: Words, *, mas
         marks.text(-0.45 + wide - 0.1, -1.5, own, anchor="end", bold=True, dy=5),
         marks.text(-0.45, -2.4, t("parted" if mask else "not_parted"), colour, anchor="start", bold=True, dy=5),
     ]
-    return Panel(
-        Axis(-0.55, LONGEST - 0.45),
-        Axis(-2.7, 3.4),
-        drawn,
-        t("with_mask" if mask else "without_mask"),
-        min_width=330,
-        height=245,
-        first_beat=2,
-        last_beat=2,
-    )
+    x = Axis(-0.55, LONGEST - 0.45)
+    return Panel(x, Axis(-2.7, 3.4), drawn, t("with_mask" if mask else "without_mask"), min_width=330, height=245)
 
 
 def finding(rope: rc.Rope, cut: Control, t: Words) -> TextTrack:
@@ -156,4 +134,4 @@ def finding(rope: rc.Rope, cut: Control, t: Words) -> TextTrack:
         words = t("one_word") if away == 1 else t("so_many_words", count=away)
         seems = t("seems_same") if away == 0 else t("seems", words=words)
         texts.append(t("packing_finding", share=f"{100 * float(row[:at].sum()):.0f}", seems=seems))
-    return TextTrack((cut,), tuple(texts))
+    return cut.texts(texts)

@@ -12,7 +12,7 @@ from rope_core.theory.packing import PositionIds
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
 HIGH, WIDE, BEFORE, BEHIND = 3, 6, 2, 2
@@ -78,9 +78,9 @@ def _panels(patch: Control, t: Words) -> list[Panel]:
     across, down = LEFT + where[:, [1]], HIGH - 1 - where[:, [0]]
 
     def at(edge: Any, side: float) -> NumberTrack:
-        return NumberTrack((patch,), edge + side)
+        return patch.numbers(edge + side)
 
-    given = TextTrack((patch,), tuple(map(_triple, ids[:, tokens()].T.tolist())))
+    given = patch.texts(map(_triple, ids[:, tokens()].T.tolist()))
     tile = [
         marks.rect(at(across, TILE), at(across, 1 - TILE), at(down, TILE), at(down, 1 - TILE), "ink"),
         marks.text(at(across, 0.5), at(down, 0.5), given, "paper", font_size=15, bold=True, dy=5, halo=False),
@@ -99,7 +99,7 @@ def _pairs(patch: Control, ids: PositionIds, t: Words) -> Panel:
     axes, shapes = mrope_axes(SECTIONS), []
     for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):
         own = np.flatnonzero(axes == k)
-        number = TextTrack((patch,), tuple(map(str, ids[k, tokens()].tolist())))
+        number = patch.texts(map(str, ids[k, tokens()].tolist()))
         shapes.append(marks.rect(own + 0.1, own + 0.9, 0.0, 1.0, colour))
         look: dict[str, Any] = {"anchor": "start", "bold": True}
         shapes.append(marks.text(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
@@ -113,8 +113,8 @@ def finding(patch: Control, t: Words) -> TextOrTrack:
     ids = positions()
     return sentence_parts(
         lambda **given: t("patch_finding", after=int(ids[0, AFTER]), plain=AFTER, **given),
-        where=TextTrack((patch,), patch.stop_labels),
-        **{f"n{k}": TextTrack((patch,), tuple(map(str, row.tolist()))) for k, row in enumerate(ids[:, tokens()])},
+        where=patch.stop_text,
+        **{f"n{k}": patch.texts(map(str, row.tolist())) for k, row in enumerate(ids[:, tokens()])},
     )
 
 

@@ -7,33 +7,26 @@ from rope_core.theory.position_demo import WAYS, cached_key_distances_by_mode, p
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
 from ui.figures.positions import fillers, moved_keys, packing
-from ui.film.scene import Scene, beats_from_labels, field_control
+from ui.film.scene import field_control, scene_in_beats
 from ui.text.words import Words
 
 
 @cached_figure
 def which(rope: rc.Rope, t: Words) -> Film:
     """Return the three beats: fillers, a boundary between texts, and words that a cache drops."""
-    padding = field_control(t, "fillers", range(fillers.MOST + 1), play_seconds=4.0, last_beat=1)
-    cut = field_control(t, "cut", packing.CUTS, play_seconds=4.0, first_beat=2, last_beat=2)
-    dropped = field_control(t, "dropped", range(moved_keys.MOST + 1), play_seconds=4.0, first_beat=3)
-    findings = (
-        fillers.finding(padding, t),
-        packing.finding(rope, cut, t),
-        moved_keys.finding(rope, dropped, t),
+    padding = field_control(t, "fillers", range(fillers.MOST + 1), play_seconds=4.0)
+    cut = field_control(t, "cut", packing.CUTS, play_seconds=4.0)
+    dropped = field_control(t, "dropped", range(moved_keys.MOST + 1), play_seconds=4.0)
+    scene = scene_in_beats(
+        t,
+        "which",
+        (padding, fillers.panels(rope, padding, t), fillers.finding(padding, t)),
+        (cut, packing.panels(rope, cut, t), packing.finding(rope, cut, t)),
+        (dropped, moved_keys.panels(rope, dropped, t), moved_keys.finding(rope, dropped, t)),
     )
     return Film(
         "which",
-        Scene(
-            (
-                *fillers.panels(rope, padding, t),
-                *packing.panels(rope, cut, t),
-                *moved_keys.panels(rope, dropped, t),
-            ),
-            (padding, cut, dropped),
-            "",
-            beats=beats_from_labels(t, "which", *findings, hint_controls=("fillers", "cut", "dropped")),
-        ),
+        scene,
         lambda: (
             {f"stored, {k} fillers": padded_positions(fillers.STORED, k)[0] for k in range(fillers.MOST + 1)}
             | {f"other text, first of {k}": packing.attention(rope, [k])[1][0, :k].sum() for k in packing.CUTS}

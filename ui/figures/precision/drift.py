@@ -14,7 +14,7 @@ from ui.figures.precision.formats import REACH
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, KEY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
 STILL = (1, 100)
@@ -58,7 +58,7 @@ def panels(frequency: float, name: str, at: Control, dtype: str, t: Words) -> tu
         _arrows(np.array(float(word)), frequency, errors[k : k + 1], None, t("word_at", at=word), t)
         for k, word in enumerate(STILL)
     ]
-    title = sentence_parts(partial(t, "word_at"), at=TextTrack((at,), at.stop_labels))
+    title = sentence_parts(partial(t, "word_at"), at=at.stop_text)
     moving = _arrows(np.array(at.stops), frequency, errors[len(STILL) :], at, title, t)
     return *still, moving, _line(slope, frequency, name, at, dtype, t)
 
@@ -67,29 +67,17 @@ def _arrows(words: Array, frequency: float, errors: Array, at: Control | None, t
     """Return the rounded arrow of a word, the exact one dashed, the slice between them, and its angle below."""
 
     def track(values: Array) -> marks.NumbersOrTrack:
-        return NumberTrack((at,), values[:, None]) if at else float(values.reshape(-1)[0])
+        return at.numbers(values) if at else float(values.reshape(-1)[0])
 
     exact, rounded = words * frequency, words * frequency + errors
     off = tuple(t("off_by", off=error_text(float(each), t)) for each in errors)
-    return Panel(
-        Axis(-1.1, 1.1),
-        Axis(-1.45, 1.1),
-        [
-            *(
-                mark | {"opacity": 0.3}
-                for mark in angle_wedge(0.0, 0.0, 0.85, track(exact), track(rounded), KEY_COLOUR)
-            ),
-            *dial(0.0, 0.0, 1.0, track(rounded), stroke_width=5),
-            marks.vector(0.0, 0.0, 0.95, clock_angle(track(exact)), KEY_COLOUR, 3, True, stroke_dash="5 4"),
-            marks.text(0.0, -1.2, TextTrack((at,), off) if at else off[0], UNSEEN_COLOUR, bold=True, dy=6),
-        ],
-        title,
-        min_width=100,
-        height=165,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
-    )
+    shown = [
+        *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, track(exact), track(rounded), KEY_COLOUR)),
+        *dial(0.0, 0.0, 1.0, track(rounded), stroke_width=5),
+        marks.vector(0.0, 0.0, 0.95, clock_angle(track(exact)), KEY_COLOUR, 3, True, stroke_dash="5 4"),
+        marks.text(0.0, -1.2, at.texts(off) if at else off[0], UNSEEN_COLOUR, bold=True, dy=6),
+    ]
+    return Panel(Axis(-1.1, 1.1), Axis(-1.45, 1.1), shown, title, min_width=100, height=165, equal_aspect=True)
 
 
 def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t: Words) -> Panel:
@@ -98,16 +86,16 @@ def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t:
     half = math.radians(HALF_TURN) / abs(slope) if slope else math.inf
     per_word = math.degrees(abs(slope))
     places = np.where(np.array(at.stops) <= end, at.stops, np.nan)
-    here = NumberTrack((at,), places[:, None])
-    height = NumberTrack((at,), (places * per_word)[:, None])
+    here = at.numbers(places)
+    height = at.numbers(places * per_word)
     tile = word_tile(here, -70.0, t("key_word"), KEY_COLOUR, half_height=32)
-    tile[0] |= {side: NumberTrack((at,), here.keyframes + by * end) for side, by in (("x0", -0.03), ("x1", 0.03))}
+    tile[0] |= {side: here + by * end for side, by in (("x0", -0.03), ("x1", 0.03))}
     slots = {"name": name, "step": f"{math.degrees(frequency):.3g}°", "dtype": dtype, "more": f"{per_word:.2g}°"}
     drawn: list[Mark] = [
         marks.line([0.0, end], [0.0, 0.0], GREY, 1.5),
         marks.line([0.0, end], [0.0, end * per_word], "ink", 4),
         marks.text(end, end * per_word, dtype, anchor="end", bold=True, dx=-4, dy=42),
-        marks.line(NumberTrack((at,), np.stack([places, places], axis=1)), [-40.0, HALF_TURN], KEY_COLOUR, 1.5, "4 4"),
+        marks.line(at.numbers(np.stack([places, places], axis=1)), [-40.0, HALF_TURN], KEY_COLOUR, 1.5, "4 4"),
         marks.dot(here, height, UNSEEN_COLOUR, 8),
         marks.link_symbol("m", marks.drag_handle(at, here, -70.0, KEY_COLOUR, t("grab"), tile, radius_px=0)),
     ]
@@ -122,16 +110,9 @@ def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t:
             *marks.in_wide_panel(500, drag_hint(hidden_past(at, 0.9 * half, 0.0), HALF_TURN, t("drag_away"), dy=-34)),
         ]
     ticks = tuple((end * share, f"{end * share:,.10g}") for share in (0.2, 0.4, 0.6, 0.8, 1.0))
-    return Panel(
-        Axis(0.0, end, ticks, t("position_axis"), grid=False),
-        Axis(-110.0, TURN, tuple((float(y), f"{y}°") for y in (0, 180, 360)), t("off_axis")),
-        drawn,
-        t("drift_title", **slots),
-        min_width=2000,
-        height=170,
-        first_beat=2,
-        last_beat=2,
-    )
+    x = Axis(0.0, end, ticks, t("position_axis"), grid=False)
+    up = Axis(-110.0, TURN, tuple((float(y), f"{y}°") for y in (0, 180, 360)), t("off_axis"))
+    return Panel(x, up, drawn, t("drift_title", **slots), min_width=2000, height=170)
 
 
 def finding(frequency: float, at: Control, dtype: str, t: Words) -> TextOrTrack:
@@ -139,7 +120,7 @@ def finding(frequency: float, at: Control, dtype: str, t: Words) -> TextOrTrack:
     errors = precision.phase_error(rc.Spectrum.of([frequency]), list(map(int, at.stops)), "inv_freq", dtype)[:, 0]
     return sentence_parts(
         partial(t, "ahead_finding"),
-        at=TextTrack((at,), at.stop_labels),
-        off=TextTrack((at,), tuple(error_text(float(each), t) for each in errors)),
-        times=TextTrack((at,), tuple(f"{stop / STILL[1]:,.3g}" for stop in at.stops)),
+        at=at.stop_text,
+        off=at.texts(error_text(float(each), t) for each in errors),
+        times=at.texts(f"{stop / STILL[1]:,.3g}" for stop in at.stops),
     )

@@ -46,23 +46,18 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
         1,
     )
     ticks = tuple((float(k), f"{10**k:,}") for k in range(0, 7, 2))
-    panel = Panel(
-        Axis(-0.05, float(x[-1]) + 0.05, ticks, t("position_log")),
-        Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("phase_axis")),
-        [
-            marks.line(x, known, GREY, 3),
+    y = Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("phase_axis"))
+    shown = [
+        marks.line(x, known, GREY, 3),
+        marks.text(float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42),
+        marks.sketch_input(drawn, x, wanted, PURPLE),
+        marks.after_reveal(
             marks.text(
-                float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42
-            ),
-            marks.sketch_input(drawn, x, wanted, PURPLE),
-            marks.after_reveal(
-                marks.text(
-                    float(x[-1]), LOW, t("expected_known", dtype=other), PURPLE, anchor="end", bold=True, dx=-6, dy=-20
-                )
-            ),
-        ],
-        height=220,
-    )
+                float(x[-1]), LOW, t("expected_known", dtype=other), PURPLE, anchor="end", bold=True, dx=-6, dy=-20
+            )
+        ),
+    ]
+    panel = Panel(Axis(-0.05, float(x[-1]) + 0.05, ticks, t("position_log")), y, shown, height=220)
 
     return Film(
         "expected",

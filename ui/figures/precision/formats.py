@@ -57,27 +57,20 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
     scores = {name: precision.score_under_rounding(s, at, distance, stage, name, q, k) for name in ("float64", *DTYPES)}
     exact = float(precision.score_under_rounding(s, [0], distance, stage, "float64", q, k)[0])
     off = {name: float(np.max(np.abs(curve - exact))) for name, curve in scores.items()}
-    figure = plot(
-        [line(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES]
-        + [line(at, scores["float64"].round(6), LINE, name=t("exact"), dash="dot")],
-        height=330,
-        xaxis=axis(t("both_at")),
-        yaxis=axis(t("score_axis")),
+    data = [line(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES] + [
+        line(at, scores["float64"].round(6), LINE, name=t("exact"), dash="dot")
+    ]
+    figure = plot(data, height=330, xaxis=axis(t("both_at")), yaxis=axis(t("score_axis")))
+    finding = t(
+        "drift_finding",
+        distance=f"{distance:,}",
+        exact=f"{exact:.3g}",
+        reach=f"{reach:,}",
+        bf16=number_text(off["bfloat16"], t),
+        fp16=number_text(off["float16"], t),
+        fp32=number_text(off["float32"], t),
     )
-    return Drawing(
-        "drift",
-        figure,
-        t(
-            "drift_finding",
-            distance=f"{distance:,}",
-            exact=f"{exact:.3g}",
-            reach=f"{reach:,}",
-            bf16=number_text(off["bfloat16"], t),
-            fp16=number_text(off["float16"], t),
-            fp32=number_text(off["float32"], t),
-        ),
-        lambda: {"key_position": at} | scores,
-        f"""
+    recipe = f"""
         import numpy as np
         import rope_core as rc
         from rope_core.theory import demo, precision
@@ -86,8 +79,8 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
         q /= np.linalg.norm(q)
         for dtype in {("float64", *DTYPES)}:
             print(dtype, precision.score_under_rounding(s, [0, {reach}], {distance}, {stage!r}, dtype, q, q))
-        """,
-    )
+        """
+    return Drawing("drift", figure, finding, lambda: {"key_position": at} | scores, recipe)
 
 
 count_positions = lru_cache(maxsize=256)(precision.distinct_positions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.figures.precision import drift, position, steps
 from ui.figures.precision.drift import error_text
 from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
-from ui.film.scene import Scene, TextTrack, beats_from_labels, field_control, sentence_parts
+from ui.film.scene import field_control, scene_in_beats, sentence_parts
 from ui.text.words import Words
 
 OCTAVE = 500
@@ -46,37 +47,23 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
     """Return a position that ``dtype`` cannot hold, the frequency that it holds worst, then the error by step."""
     s = rc.spectrum(request)
     near = position.near_control(t)
-    at = field_control(t, "at", positions, play_seconds=12.0, first_beat=2)
+    at = field_control(t, "at", positions, play_seconds=12.0)
     pair = int(np.abs(precision.round_to(s.inv_freq, dtype) - s.inv_freq).argmax())
     frequency, name = float(s.inv_freq[pair]), t("pair_of", nth=pair + 1, pairs=s.inv_freq.size)
     largest = {stage: largest_errors(s, positions, stage, dtype) for stage in SINGLE}
-    most = {
-        stage: TextTrack((at,), tuple(error_text(value, t) for value in each.tolist()))
-        for stage, each in largest.items()
-    }
-    findings = (
-        position.finding(position.Rounding(s, dtype), near, dtype, t),
-        drift.finding(frequency, at, dtype, t),
-        sentence_parts(lambda **slots: t("largest_finding", **slots), at=TextTrack((at,), at.stop_labels), **most),
+    most = {stage: at.texts(error_text(value, t) for value in each.tolist()) for stage, each in largest.items()}
+    reached = sentence_parts(partial(t, "largest_finding"), at=at.stop_text, **most)
+    scene = scene_in_beats(
+        t,
+        "phase",
+        (near, position.panels(s, near, dtype, t), position.finding(position.Rounding(s, dtype), near, dtype, t)),
+        (at, drift.panels(frequency, name, at, dtype, t), drift.finding(frequency, at, dtype, t)),
+        (at, steps.panels(positions, largest, at, dtype, t), reached),
+        control_values=({}, {"at": drift.FIRST_AT}, {"at": FIRST_FAR}),
     )
     return Film(
         "phase",
-        Scene(
-            (
-                *position.panels(s, near, dtype, t),
-                *drift.panels(frequency, name, at, dtype, t),
-                *steps.panels(positions, largest, at, dtype, t),
-            ),
-            (near, at),
-            "",
-            beats=beats_from_labels(
-                t,
-                "phase",
-                *findings,
-                hint_controls=("near", "at", "at"),
-                control_values=({}, {"at": drift.FIRST_AT}, {"at": FIRST_FAR}),
-            ),
-        ),
+        scene,
         lambda: {"position": np.array(positions)} | {f"{stage}_largest_rad": each for stage, each in largest.items()},
         f"""
         import rope_core as rc

@@ -12,7 +12,7 @@ from ui.figures.precision.formats import REACH, SINGLE
 from ui.film import marks
 from ui.film.colours import GREEN, ORANGE, PURPLE, SKY
 from ui.film.composite_marks import verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel
 from ui.text.words import Words
 
 STAGE_COLOURS = {"inv_freq": ORANGE, "position": PURPLE, "angle": SKY, "table": GREEN}
@@ -40,10 +40,7 @@ def _chain(largest: dict[str, np.ndarray], at: Control, t: Words) -> Panel:
         small = [math.degrees(float(each)) < SMALL for each in largest[stage]]
         texts = [error_text(float(each), t) for each in largest[stage]]
         right, wrong = (
-            TextTrack(
-                (at,),
-                tuple(f"{sign} {text}" if each is wanted else "" for each, text in zip(small, texts, strict=True)),
-            )
+            at.texts(f"{sign} {text}" if each is wanted else "" for each, text in zip(small, texts, strict=True))
             for sign, wanted in (("✓", True), ("✗", False))
         )
         edge: dict[str, Any] = {"outline": colour, "stroke_width": 2, "corner_px": 6}
@@ -54,15 +51,7 @@ def _chain(largest: dict[str, np.ndarray], at: Control, t: Words) -> Panel:
         ]
         if k:
             drawn.append(marks.text(k - 0.5, 0.7, SIGNS[k - 1], bold=True, font_size=18, dy=6))
-    return Panel(
-        Axis(-0.45, len(SINGLE) - 0.55),
-        Axis(-0.6, 1.3),
-        drawn,
-        t("chain_title"),
-        min_width=2000,
-        height=85,
-        first_beat=3,
-    )
+    return Panel(Axis(-0.45, len(SINGLE) - 0.55), Axis(-0.6, 1.3), drawn, t("chain_title"), min_width=2000, height=85)
 
 
 def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, dtype: str, t: Words) -> Panel:
@@ -72,41 +61,32 @@ def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Cont
     half, every = math.log10(HALF_TURN), np.concatenate(list(logs.values()))
     low = math.floor(min(np.nanmin(every), half))
     high = low + (max(np.nanmax(every), half) - low) / (1 - ABOVE * LINE / HIGH)
-    here, end = NumberTrack((at,), where[:, None]), math.log10(REACH)
-    line = NumberTrack((at,), np.stack([where, where], axis=1))
+    here, end = at.numbers(where), math.log10(REACH)
+    line = at.numbers(np.stack([where, where], axis=1))
     ticks = [
         (k, f"{10.0**k:,g}°" if k > -3 else f"10{raised(k)}°")
         for k in range(low, min(math.floor(high), 4) + 1, 2 if high - low > 4 else 1)
     ]
     ends = {stage: each[np.isfinite(each)][-1] for stage, each in logs.items() if np.isfinite(each).any()}
-    return Panel(
-        Axis(0.0, end + ROOM, tuple((k, f"{10**k:,}") for k in range(0, 7, 2)), t("position_log")),
-        Axis(low, high, tuple(ticks), t("off_axis")),
-        [
-            marks.rect(0.0, end, half, high, ORANGE, opacity=0.14),
-            marks.text(0.0, half, t("anywhere"), ORANGE, anchor="start", bold=True, dx=6, dy=-7),
-            *(
-                marks.line(where, each, STAGE_COLOURS[stage], 3, "5 4" if stage == "angle" else "")
-                for stage, each in logs.items()
-            ),
-            *(
-                marks.text(end, place, t(f"stage.{stage}"), STAGE_COLOURS[stage], anchor="start", bold=True, dx=8, dy=5)
-                for stage, place in _spaced_heights(ends, LINE * (high - low) / HIGH).items()
-            ),
-            *(
-                marks.dot(here, NumberTrack((at,), each[:, None]), STAGE_COLOURS[stage], 6)
-                for stage, each in logs.items()
-            ),
-            marks.link_symbol(
-                "m",
-                marks.drag_handle(at, here, low, "ink", t("grab"), [marks.line(line, [low, high], "ink", 2, "4 4")]),
-            ),
-        ],
-        t("largest_title", dtype=dtype),
-        min_width=2000,
-        height=HIGH,
-        first_beat=3,
-    )
+    x = Axis(0.0, end + ROOM, tuple((k, f"{10**k:,}") for k in range(0, 7, 2)), t("position_log"))
+    y = Axis(low, high, tuple(ticks), t("off_axis"))
+    shown = [
+        marks.rect(0.0, end, half, high, ORANGE, opacity=0.14),
+        marks.text(0.0, half, t("anywhere"), ORANGE, anchor="start", bold=True, dx=6, dy=-7),
+        *(
+            marks.line(where, each, STAGE_COLOURS[stage], 3, "5 4" if stage == "angle" else "")
+            for stage, each in logs.items()
+        ),
+        *(
+            marks.text(end, place, t(f"stage.{stage}"), STAGE_COLOURS[stage], anchor="start", bold=True, dx=8, dy=5)
+            for stage, place in _spaced_heights(ends, LINE * (high - low) / HIGH).items()
+        ),
+        *(marks.dot(here, at.numbers(each), STAGE_COLOURS[stage], 6) for stage, each in logs.items()),
+        marks.link_symbol(
+            "m", marks.drag_handle(at, here, low, "ink", t("grab"), [marks.line(line, [low, high], "ink", 2, "4 4")])
+        ),
+    ]
+    return Panel(x, y, shown, t("largest_title", dtype=dtype), min_width=2000, height=HIGH)
 
 
 def _spaced_heights(ends: dict[str, float], least: float) -> dict[str, float]:

@@ -27,16 +27,13 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
     alone = score_curve(rc.Spectrum.of(rope.theta), m - n + along, q, k)
     reach = 1.1 * float(np.abs(np.concatenate([scores, alone])).max())
     columns = np.arange(0, WINDOW + 1, WINDOW // 8)
-    panel = Panel(
-        Axis(0.0, float(WINDOW), tuple((float(s), str(s)) for s in columns[::2].tolist()), t("shift_axis")),
-        Axis(-reach, reach, ((0.0, "0"),), t("score_axis")),
-        [
-            marks.line(along, alone, GREY, 2),
-            marks.text(float(WINDOW), -reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=-16),
-            marks.dot([0.0], [scores[0]], "ink", 7),
-        ],
-        height=200,
-    )
+    x = Axis(0.0, float(WINDOW), tuple((float(s), str(s)) for s in columns[::2].tolist()), t("shift_axis"))
+    drawn = [
+        marks.line(along, alone, GREY, 2),
+        marks.text(float(WINDOW), -reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=-16),
+        marks.dot([0.0], [scores[0]], "ink", 7),
+    ]
+    panel = Panel(x, Axis(-reach, reach, ((0.0, "0"),), t("score_axis")), drawn, height=200)
     return predicted(
         "shifted",
         panel,

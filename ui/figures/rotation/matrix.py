@@ -23,7 +23,6 @@ from ui.film.composite_marks import drag_hint, hidden_past, signed_matrix, word_
 from ui.film.scene import (
     Axis,
     Control,
-    NumberTrack,
     Panel,
     Paragraph,
     TextOrTrack,
@@ -74,40 +73,33 @@ def panels(rope: rc.Rope, turns: Turns, at: Control, t: Words) -> tuple[Panel, .
 def finding(turns: Turns, at: Control, t: Words) -> list[str | TextTrack]:
     """Return how far each of the four pairs has turned, and how many places are empty."""
     angles = np.multiply.outer(np.array(at.stops), turns.theta)
-    written = {name: TextTrack((at,), tuple(map(degrees, angles[:, k].tolist()))) for k, name in enumerate("abcd")}
+    written = {name: at.texts(map(degrees, angles[:, k].tolist())) for k, name in enumerate("abcd")}
     size = turns.query.size
     given = partial(t, "matrix_finding", zeros=size * (size - 2), all=size * size)
-    return sentence_parts(given, m=TextTrack((at,), at.stop_labels), **written)
+    return sentence_parts(given, m=at.stop_text, **written)
 
 
 def _line(at: Control, t: Words) -> Panel:
     """Return the text as a line of positions, and the word on it that is dragged."""
     first, last = at.stops[0], at.stops[-1]
     unit = (last - first) / 8
-    here = NumberTrack((at,), np.array(at.stops)[:, None])
+    here = at.stop_number
     tile = word_tile(here, 0.55, t("query_word"), QUERY_COLOUR)
     for side, by in (("x0", -0.45), ("x1", 0.45)):
-        tile[0][side] = NumberTrack((at,), here.keyframes + by * unit)
+        tile[0][side] = here + by * unit
     ends = ((first, f"{first:,.0f}", "middle"), (last, f"{last:,.0f}", "middle"))
-    return Panel(
-        Axis(first - 0.55 * unit, last + 0.55 * unit),
-        Axis(-0.9, 1.1),
-        [
-            marks.line([first, last], [0.0, 0.0], GREY, 2),
-            *(marks.text(x, 0.0, label, MUTED_COLOUR, anchor=anchor, font_size=13, dy=17) for x, label, anchor in ends),
-            marks.text((first + last) / 2, 0.0, t("text_axis"), MUTED_COLOUR, font_size=14, dy=17),
-            drag_hint(hidden_past(at, 12.0, first + 5.0 + 0.8 * unit), 0.55, t("drag_mat"), dy=6),
-            marks.link_symbol("m", marks.drag_handle(at, here, 0.55, QUERY_COLOUR, t("grab_mat"), tile, radius_px=0)),
-        ],
-        min_width=2000,
-        height=58,
-        first_beat=2,
-        last_beat=2,
-    )
+    shown = [
+        marks.line([first, last], [0.0, 0.0], GREY, 2),
+        *(marks.text(x, 0.0, label, MUTED_COLOUR, anchor=anchor, font_size=13, dy=17) for x, label, anchor in ends),
+        marks.text((first + last) / 2, 0.0, t("text_axis"), MUTED_COLOUR, font_size=14, dy=17),
+        drag_hint(hidden_past(at, 12.0, first + 5.0 + 0.8 * unit), 0.55, t("drag_mat"), dy=6),
+        marks.link_symbol("m", marks.drag_handle(at, here, 0.55, QUERY_COLOUR, t("grab_mat"), tile, radius_px=0)),
+    ]
+    return Panel(Axis(first - 0.55 * unit, last + 0.55 * unit), Axis(-0.9, 1.1), shown, min_width=2000, height=58)
 
 
 def _tracked(at: Control, values: Array) -> TextTrack:
-    return TextTrack((at,), tuple(entry(value) for value in values.tolist()))
+    return at.texts(entry(value) for value in values.tolist())
 
 
 def _column(at: Control, values: Array) -> list[list[TextOrTrack]]:
@@ -121,33 +113,26 @@ def _product(turns: Turns, at: Control, t: Words) -> Panel:
     entries: list[list[TextOrTrack]] = [
         [_tracked(at, turns.matrices[:, i, j]) if blocks[i, j] else "" for j in range(size)] for i in range(size)
     ]
-    strengths = NumberTrack((at,), np.abs(turns.matrices).reshape(len(at.stops), -1))
+    strengths = at.numbers(np.abs(turns.matrices).reshape(len(at.stops), -1))
     before = np.tile(turns.query, (len(at.stops), 1))
-    names = TextTrack((at,), tuple(matrix_name(int(m)) for m in at.stops))
+    names = at.texts(matrix_name(int(m)) for m in at.stops)
     top = 2.0 * -MARKED
     head: dict[str, Any] = {"bold": True, "font_size": 17, "dy": -12}
+    picture = [
+        *signed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=11),
+        *signed_matrix(_column(at, before), np.full(size, 1.0), 9.0, 0.0, rows, width=1.3, font_size=14),
+        *signed_matrix(_column(at, turns.turned), np.full(size, 0.3), 12.0, 0.0, rows, width=1.3, font_size=14),
+        *(
+            marks.rect(x0, x1, top, top - 2, "none", outline=COLOURS[MARKED], stroke_width=2.5, corner_px=4)
+            for x0, x1 in ((-0.03, 8.03), (8.95, 10.35), (11.95, 13.35))
+        ),
+        marks.text(4.0, 0.0, sentence_parts(partial(t, "matrix_title"), name=names), **head),
+        marks.link_symbol("q", marks.text(9.65, 0.0, "q", QUERY_COLOUR, **head)),
+        marks.text(11.15, -4.0, "=", font_size=24, dy=8, bold=True),
+        marks.text(12.65, 0.0, [names, "q"], QUERY_COLOUR, **head),
+    ]
     return Panel(
-        Axis(-0.3, 13.5),
-        Axis(-8.25, 1.0),
-        [
-            *signed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=11),
-            *signed_matrix(_column(at, before), np.full(size, 1.0), 9.0, 0.0, rows, width=1.3, font_size=14),
-            *signed_matrix(_column(at, turns.turned), np.full(size, 0.3), 12.0, 0.0, rows, width=1.3, font_size=14),
-            *(
-                marks.rect(x0, x1, top, top - 2, "none", outline=COLOURS[MARKED], stroke_width=2.5, corner_px=4)
-                for x0, x1 in ((-0.03, 8.03), (8.95, 10.35), (11.95, 13.35))
-            ),
-            marks.text(4.0, 0.0, sentence_parts(partial(t, "matrix_title"), name=names), **head),
-            marks.link_symbol("q", marks.text(9.65, 0.0, "q", QUERY_COLOUR, **head)),
-            marks.text(11.15, -4.0, "=", font_size=24, dy=8, bold=True),
-            marks.text(12.65, 0.0, [names, "q"], QUERY_COLOUR, **head),
-        ],
-        min_width=330,
-        width_share=1.6,
-        height=300,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
+        Axis(-0.3, 13.5), Axis(-8.25, 1.0), picture, min_width=330, width_share=1.6, height=300, equal_aspect=True
     )
 
 
@@ -159,10 +144,10 @@ def _three_ways(turns: Turns, at: Control, t: Words) -> Panel:
     """Return the marked pair's turn written as a block, element by element and complex, and what is left in a score."""
     a, b = map(entry, turns.query[2 * MARKED : 2 * MARKED + 2].tolist())
     u, v = (_tracked(at, turns.turned[:, 2 * MARKED + k]) for k in (0, 1))
-    angle = TextTrack((at,), tuple(degrees(m * turns.theta[MARKED]) for m in at.stops))
+    angle = at.texts(degrees(m * turns.theta[MARKED]) for m in at.stops)
     names: dict[str, TextOrTrack] = {
-        "on": TextTrack((at,), tuple(matrix_name(int(m)) for m in at.stops)),
-        "rest": TextTrack((at,), tuple(matrix_name(int(m) - KEY_POSITION) for m in at.stops)),
+        "on": at.texts(matrix_name(int(m)) for m in at.stops),
+        "rest": at.texts(matrix_name(int(m) - KEY_POSITION) for m in at.stops),
     }
     relative = partial(
         t, "relative_matrix", back=matrix_name(KEY_POSITION) + "ᵀ", difference=_difference(turns.relative)
@@ -176,8 +161,6 @@ def _three_ways(turns: Turns, at: Control, t: Words) -> Panel:
         Paragraph(sentence_parts(relative, **names), font_size=15),
         min_width=250,
         width_share=1.0,
-        first_beat=2,
-        last_beat=2,
     )
 
 
@@ -191,25 +174,20 @@ def _model(rope: rc.Rope, t: Words) -> Panel:
         for pair, colour in zip(four.tolist(), COLOURS, strict=True)
     ]
     empty = f"{100 * (1 - 2 / rope.dim):.0f}"
+    across = Axis(0.0, float(rope.dim))
+    y = Axis(-float(rope.dim), 0.0)
+    inside = [
+        marks.rect(0.0, float(rope.dim), -float(rope.dim), 0.0, "none", outline=GREY),
+        marks.rect(2.0 * at, 2.0 * at + 2, -2.0 * at - 2, -2.0 * at, "ink"),
+        *ticks,
+        marks.text(2.0 * four[-1] + far, -2.0 * four[1], t("drawn_four"), MUTED_COLOUR, anchor="start", dx=6, dy=4),
+    ]
+    paragraphs = (
+        Paragraph(t("model_title", dim=rope.dim), bold=True),
+        Paragraph(t("model_blocks", pairs=rope.pairs, empty=empty), MUTED_COLOUR, 15),
+    )
     return Panel(
-        Axis(0.0, float(rope.dim)),
-        Axis(-float(rope.dim), 0.0),
-        [
-            marks.rect(0.0, float(rope.dim), -float(rope.dim), 0.0, "none", outline=GREY),
-            marks.rect(2.0 * at, 2.0 * at + 2, -2.0 * at - 2, -2.0 * at, "ink"),
-            *ticks,
-            marks.text(2.0 * four[-1] + far, -2.0 * four[1], t("drawn_four"), MUTED_COLOUR, anchor="start", dx=6, dy=4),
-        ],
-        paragraphs=(
-            Paragraph(t("model_title", dim=rope.dim), bold=True),
-            Paragraph(t("model_blocks", pairs=rope.pairs, empty=empty), MUTED_COLOUR, 15),
-        ),
-        min_width=150,
-        width_share=0.7,
-        height=160,
-        equal_aspect=True,
-        first_beat=2,
-        last_beat=2,
+        across, y, inside, paragraphs=paragraphs, min_width=150, width_share=0.7, height=160, equal_aspect=True
     )
 
 
@@ -224,15 +202,11 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
         (t("transpose"), exact, {"symbol": "circle-open", "size": 20}),
         (t("negative"), turned, {"symbol": "x", "size": 12}),
     )
-    figure = plot(
-        [
-            scatter(np.arange(width), values, "markers", name, marker=look | {"line": {"width": 3}})
-            for name, values, look in both
-        ],
-        height=320,
-        xaxis=axis(t("dimension")),
-        yaxis=axis(t("value")),
-    )
+    data = [
+        scatter(np.arange(width), values, "markers", name, marker=look | {"line": {"width": 3}})
+        for name, values, look in both
+    ]
+    figure = plot(data, height=320, xaxis=axis(t("dimension")), yaxis=axis(t("value")))
     return Drawing(
         "backward",
         figure,

@@ -12,7 +12,7 @@ from rope_core.theory.encodings.compare import position_only_logits, random_enco
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, DIVERGING_SCALE, GREY, MUTED_COLOUR
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, sentence_parts
 from ui.text.words import Words
 
 PLACES, WIDTH = 40, 128
@@ -40,17 +40,14 @@ def _ends(scores: Array) -> Array:
 
 
 def _range(apart: Control, ends: Array) -> dict[str, TextTrack]:
-    return {
-        name: TextTrack((apart,), tuple(_written(ends[int(d), k]) for d in apart.stops))
-        for k, name in enumerate(("low", "high"))
-    }
+    return {name: apart.texts(_written(ends[int(d), k]) for d in apart.stops) for k, name in enumerate(("low", "high"))}
 
 
 def finding(scores: dict[str, Array], apart: Control, t: Words) -> list[str | TextTrack]:
     """Return the score at a distance with RoPE, and the scores with an added vector."""
     rope, added = (_ends(scores[kind]) for kind in KINDS)
     slots = _range(apart, added) | {"score": _range(apart, rope)["low"]}
-    return sentence_parts(partial(t, "places_finding"), d=TextTrack((apart,), apart.stop_labels), **slots)
+    return sentence_parts(partial(t, "places_finding"), d=apart.stop_text, **slots)
 
 
 def panels(scores: dict[str, Array], apart: Control, t: Words) -> tuple[Panel, ...]:
@@ -70,16 +67,16 @@ def _diagonal(apart: Control) -> Mark:
     x = np.concatenate([0 * d - HALF, 0 * d + HALF, last - d + HALF, last - d - HALF, 0 * d - HALF], axis=1)
     y = -np.concatenate([d + HALF, d - HALF, 0 * d + last - HALF, 0 * d + last + HALF, d + HALF], axis=1)
     x, y = np.where(np.arange(5) == 0, x, x), y
-    return marks.line(NumberTrack((apart,), x), NumberTrack((apart,), y), DISTANCE_COLOUR, 3)
+    return marks.line(apart.numbers(x), apart.numbers(y), DISTANCE_COLOUR, 3)
 
 
 def _map(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Panel:
     cells = np.rint(127 * scores / limit).astype(np.int8)
-    middle = NumberTrack((apart,), (PLACES - 1 - np.array(apart.stops))[:, None] / 2)
-    down = NumberTrack((apart,), -(PLACES - 1 + np.array(apart.stops))[:, None] / 2)
+    middle = apart.numbers((PLACES - 1 - np.array(apart.stops))[:, None] / 2)
+    down = apart.numbers(-(PLACES - 1 + np.array(apart.stops))[:, None] / 2)
     ticks = (0, 10, 20, 30, PLACES - 1)
-    hint = NumberTrack((apart,), np.where(np.array(apart.stops) <= 8, 1.0, np.nan)[:, None])
-    ground = [NumberTrack((apart,), hint.keyframes + by) for by in (-0.5, 30.0)]
+    hint = apart.numbers_where(np.array(apart.stops) <= 8, 1.0)
+    ground = [hint + by for by in (-0.5, 30.0)]
     dragged = [
         marks.rect(ground[0], ground[1], -37.5, -32.0, "paper", opacity=0.85, corner_px=4),
         drag_hint(hint, -35.8, t("drag_diagonal")),
@@ -99,7 +96,6 @@ def _map(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Pa
         width_share=1.2,
         height=225,
         equal_aspect=True,
-        first_beat=3,
         paragraphs=(Paragraph(t(f"map_{kind}_colour"), MUTED_COLOUR, 15),),
     )
 
@@ -107,31 +103,27 @@ def _map(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Pa
 def _by_distance(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Panel:
     """Return the scores over the distance: a line where the distance decides, else their range at each."""
     ends, at = _ends(scores), np.arange(PLACES)
-    here = [NumberTrack((apart,), ends[np.array(apart.stops).astype(int)][:, k : k + 1]) for k in (0, 1)]
-    x = NumberTrack((apart,), np.array(apart.stops)[:, None])
+    here = [apart.numbers(ends[np.array(apart.stops).astype(int)][:, k : k + 1]) for k in (0, 1)]
+    x = apart.stop_number
     wide: dict[str, Any] = {"opacity": 0.7}
     if kind == KINDS[0]:
         drawn = [marks.line(at, ends[:, 0], "ink", 2.5), marks.dot(x, here[0], DISTANCE_COLOUR, 7)]
     else:
-        left, right = (NumberTrack((apart,), x.keyframes + by) for by in (-0.6, 0.6))
+        left, right = (x + by for by in (-0.6, 0.6))
         drawn = [
             marks.rect(at - 0.3, at + 0.3, ends[:, 0], ends[:, 1], GREY, **wide),
             marks.rect(left, right, here[0], here[1], DISTANCE_COLOUR),
         ]
     slots = _range(apart, ends)
-    words = {"d": TextTrack((apart,), apart.stop_labels)}
+    words = {"d": apart.stop_text}
     top = float(np.floor(limit))
-    return Panel(
-        Axis(-0.8, PLACES - 0.2, tuple((float(k), str(k)) for k in (0, 20, PLACES - 1)), t("apart_axis"), grid=False),
-        Axis(-limit, limit, tuple((v, f"{v:g}".replace("-", "−")) for v in (-top, 0.0, top)), t("score_axis")),
-        drawn,
-        min_width=130,
-        width_share=0.75,
-        height=120,
-        first_beat=3,
-        paragraphs=(
-            Paragraph(sentence_parts(partial(t, f"verdict_{kind}"), **slots), DISTANCE_COLOUR, 19, bold=True),
-            Paragraph(sentence_parts(partial(t, f"verdict_{kind}_why"), **words), font_size=15),
-            Paragraph(t(f"verdict_{kind}_note", places=PLACES, pairs=WIDTH // 2), MUTED_COLOUR, 15),
-        ),
+    across = Axis(
+        -0.8, PLACES - 0.2, tuple((float(k), str(k)) for k in (0, 20, PLACES - 1)), t("apart_axis"), grid=False
     )
+    up = Axis(-limit, limit, tuple((v, f"{v:g}".replace("-", "−")) for v in (-top, 0.0, top)), t("score_axis"))
+    paragraphs = (
+        Paragraph(sentence_parts(partial(t, f"verdict_{kind}"), **slots), DISTANCE_COLOUR, 19, bold=True),
+        Paragraph(sentence_parts(partial(t, f"verdict_{kind}_why"), **words), font_size=15),
+        Paragraph(t(f"verdict_{kind}_note", places=PLACES, pairs=WIDTH // 2), MUTED_COLOUR, 15),
+    )
+    return Panel(across, up, drawn, min_width=130, width_share=0.75, height=120, paragraphs=paragraphs)

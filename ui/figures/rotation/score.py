@@ -31,11 +31,10 @@ from ui.film.scene import (
     Mark,
     NumberTrack,
     Panel,
-    Scene,
     TextOrTrack,
     TextTrack,
-    beats_from_labels,
     field_control,
+    scene_in_beats,
     sentence_parts,
 )
 from ui.text.words import Words
@@ -48,19 +47,20 @@ CELL = 1.0
 @cached_figure
 def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
     """Return the score's matrices while a sentence moves, then a whole vector's matrix, then all places' scores."""
-    before = field_control(t, "before", range(MOST_BEFORE + 1), play_seconds=6.0, last_beat=1)
-    at = field_control(t, "m", positions, play_seconds=12.0, first_beat=2, last_beat=2)
-    apart = field_control(t, "apart", range(places.PLACES), play_seconds=8.0, first_beat=3)
+    before = field_control(t, "before", range(MOST_BEFORE + 1), play_seconds=6.0)
+    at = field_control(t, "m", positions, play_seconds=12.0)
+    apart = field_control(t, "apart", range(places.PLACES), play_seconds=8.0)
     turns, maps = matrix.Turns(rope, at.stops), places.maps(rope.base)
-    findings = finding(before, t), matrix.finding(turns, at, t), places.finding(maps, apart, t)
+    scene = scene_in_beats(
+        t,
+        "circle",
+        (before, panels(rope, before, t), finding(before, t)),
+        (at, matrix.panels(rope, turns, at, t), matrix.finding(turns, at, t)),
+        (apart, places.panels(maps, apart, t), places.finding(maps, apart, t)),
+    )
     return Film(
         "circle",
-        Scene(
-            (*panels(rope, before, t), *matrix.panels(rope, turns, at, t), *places.panels(maps, apart, t)),
-            (before, at, apart),
-            findings[0],
-            beats=beats_from_labels(t, "circle", *findings, hint_controls=("before", "m", "apart")),
-        ),
+        scene,
         lambda: (
             {"query_place": np.repeat(np.arange(places.PLACES), places.PLACES)}
             | {"key_place": np.tile(np.arange(places.PLACES), places.PLACES)}
@@ -82,12 +82,7 @@ def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
 def panels(rope: rc.Rope, before: Control, t: Words) -> tuple[Panel, ...]:
     """Return the sentence with words before it, both arrows, and the score's matrices, shown in the first beat."""
     theta = float(rope.theta[single(rope)])
-    return (
-        _sentence(before, t),
-        _product(before, theta, t),
-        _left_over(before, theta, t),
-        _circle(before, theta, t),
-    )
+    return (_sentence(before, t), _product(before, theta, t), _left_over(before, theta, t), _circle(before, theta, t))
 
 
 def finding(before: Control, t: Words) -> list[str | TextTrack]:
@@ -99,7 +94,7 @@ def finding(before: Control, t: Words) -> list[str | TextTrack]:
 
 def _along(before: Control, place: int, write: Callable[[int], str]) -> TextTrack:
     """Return a text made of a word's position, at every stop."""
-    return TextTrack((before,), tuple(write(place + int(stop)) for stop in before.stops))
+    return before.texts(write(place + int(stop)) for stop in before.stops)
 
 
 def _sentence(before: Control, t: Words) -> Panel:
@@ -109,26 +104,20 @@ def _sentence(before: Control, t: Words) -> Panel:
     whole: list[Mark] = []
     for k, word in enumerate(words):
         colour = {KEY_POSITION: KEY_COLOUR, QUERY_POSITION: QUERY_COLOUR}.get(k, "")
-        whole += word_tile(NumberTrack((before,), (k + shift)[:, None]), 1.0, word, colour)
-    come = [TextTrack((before,), _last(earlier, k, before)) for k in range(MOST_BEFORE)]
-    places = [NumberTrack((before,), np.where(k < shift, float(k), np.nan)[:, None]) for k in range(MOST_BEFORE)]
-    key, query = (NumberTrack((before,), (place + shift)[:, None]) for place in (KEY_POSITION, QUERY_POSITION))
-    hint = NumberTrack((before,), np.where(shift == 0, len(words) - 0.3, np.nan)[:, None])
+        whole += word_tile(before.numbers(k + shift), 1.0, word, colour)
+    come = [before.texts(_last(earlier, k, before)) for k in range(MOST_BEFORE)]
+    places = [before.numbers_where(k < shift, float(k)) for k in range(MOST_BEFORE)]
+    key, query = (before.numbers(place + shift) for place in (KEY_POSITION, QUERY_POSITION))
+    hint = before.numbers_where(shift == 0, len(words) - 0.3)
     last = len(words) + MOST_BEFORE
-    return Panel(
-        Axis(-0.55, last - 0.45),
-        Axis(-1.25, 1.6),
-        [
-            *word_row(come, places, 1.0),
-            *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_sentence"), dy=6)),
-            *span_bracket(key, query, -0.35, t("words_apart", words=QUERY_POSITION - KEY_POSITION)),
-            *position_ticks(range(last), 0.08),
-            marks.drag_handle(before, query, 1.0, QUERY_COLOUR, t("grab_sentence"), whole, radius_px=0),
-        ],
-        min_width=2000,
-        height=104,
-        last_beat=1,
-    )
+    shown = [
+        *word_row(come, places, 1.0),
+        *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_sentence"), dy=6)),
+        *span_bracket(key, query, -0.35, t("words_apart", words=QUERY_POSITION - KEY_POSITION)),
+        *position_ticks(range(last), 0.08),
+        marks.drag_handle(before, query, 1.0, QUERY_COLOUR, t("grab_sentence"), whole, radius_px=0),
+    ]
+    return Panel(Axis(-0.55, last - 0.45), Axis(-1.25, 1.6), shown, min_width=2000, height=104)
 
 
 def _last(earlier: list[str], k: int, before: Control) -> tuple[str, ...]:
@@ -141,12 +130,12 @@ def _circle(before: Control, theta: float, t: Words) -> Panel:
     """Return the key's and the query's arrow, where they were at first, and the angle between them."""
     shift = np.array(before.stops)
     angles = {place: (place + shift)[:, None] * theta for place in (KEY_POSITION, QUERY_POSITION)}
-    key, query = (NumberTrack((before,), angles[place]) for place in angles)
+    key, query = (before.numbers(angles[place]) for place in angles)
     drawn = [marks.circle(0.0, 0.0, 1.0, GREY, 1.5), *angle_wedge(0.0, 0.0, 1.0, key, query)]
     for place, colour, name in ((KEY_POSITION, KEY_COLOUR, "key_word"), (QUERY_POSITION, QUERY_COLOUR, "query_word")):
-        angle = NumberTrack((before,), angles[place])
+        angle = before.numbers(angles[place])
         first = marks.vector(0.0, 0.0, 0.97, clock_angle(place * theta), colour, 2, True, stroke_dash="4 4")
-        x, y = (NumberTrack((before,), 1.22 * turn(angles[place])) for turn in (np.sin, np.cos))
+        x, y = (before.numbers(1.22 * turn(angles[place])) for turn in (np.sin, np.cos))
         drawn += [
             first | {"opacity": 0.6},
             marks.vector(0.0, 0.0, 0.97, clock_angle(angle), colour, 6, has_head=True),
@@ -154,16 +143,10 @@ def _circle(before: Control, theta: float, t: Words) -> Panel:
         ]
     left = QUERY_POSITION - KEY_POSITION
     given = {"left": left, "step": f"{np.degrees(theta):.4g}°", "angle": degrees(left * theta)}
-    words = TextTrack((before,), tuple(t("still_apart" if stop else "apart", **given) for stop in before.stops))
+    words = before.texts(t("still_apart" if stop else "apart", **given) for stop in before.stops)
+    picture = [*drawn, marks.dot([0.0], [0.0], "ink", 5), marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True)]
     return Panel(
-        Axis(-1.4, 1.4),
-        Axis(-1.7, 1.35),
-        [*drawn, marks.dot([0.0], [0.0], "ink", 5), marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True)],
-        min_width=200,
-        width_share=0.8,
-        height=250,
-        equal_aspect=True,
-        last_beat=1,
+        Axis(-1.4, 1.4), Axis(-1.7, 1.35), picture, min_width=200, width_share=0.8, height=250, equal_aspect=True
     )
 
 
@@ -172,16 +155,15 @@ def _turning(before: Control, angles: Array, transposed: bool) -> tuple[list[lis
     matrices = np.array([rc.rotation_matrix(1, [angle], "interleaved") for angle in angles.tolist()])
     matrices = matrices.transpose(0, 2, 1) if transposed else matrices
     written: list[list[TextOrTrack]] = [
-        [TextTrack((before,), tuple(entry(value) for value in matrices[:, i, j].tolist())) for j in (0, 1)]
-        for i in (0, 1)
+        [before.texts(entry(value) for value in matrices[:, i, j].tolist()) for j in (0, 1)] for i in (0, 1)
     ]
-    return written, NumberTrack((before,), np.abs(matrices).reshape(len(angles), 4))
+    return written, before.numbers(np.abs(matrices).reshape(len(angles), 4))
 
 
 def _product(before: Control, theta: float, t: Words) -> Panel:
     """Return the score as key, its matrix transposed, the query's matrix and query, which all follow the sentence."""
     shift = np.array(before.stops)
-    changed = TextTrack((before,), tuple("" if stop == 0 else t("changed") for stop in before.stops))
+    changed = before.texts("" if stop == 0 else t("changed") for stop in before.stops)
     drawn = [
         marks.text(0.0, -1.0, "=", font_size=24, dy=8, bold=True),
         marks.text(0.55, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
@@ -202,15 +184,7 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
     key, query = (_along(before, place, matrix_name) for place in (KEY_POSITION, QUERY_POSITION))
     title = sentence_parts(partial(t, "score_is"), k=key, q=query)
     return Panel(
-        Axis(-0.3, 6.7),
-        Axis(-3.2, 0.7),
-        drawn,
-        title,
-        min_width=340,
-        width_share=1.5,
-        height=232,
-        equal_aspect=True,
-        last_beat=1,
+        Axis(-0.3, 6.7), Axis(-3.2, 0.7), drawn, title, min_width=340, width_share=1.5, height=232, equal_aspect=True
     )
 
 
@@ -219,23 +193,17 @@ def _left_over(before: Control, theta: float, t: Words) -> Panel:
     left = QUERY_POSITION - KEY_POSITION
     entries, sizes = _turning(before, np.full(len(before.stops), left * theta), False)
     frame = marks.rect(0.75, 3.25, -2.25, 0.25, "none", outline=DISTANCE_COLOUR, stroke_width=3, corner_px=8)
-    same = TextTrack((before,), tuple(t("the_same" if stop else "is_distance", left=left) for stop in before.stops))
+    same = before.texts(t("the_same" if stop else "is_distance", left=left) for stop in before.stops)
+    inside = [
+        marks.text(-0.35, -1.0, "=", font_size=24, dy=8, bold=True),
+        marks.text(0.3, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
+        *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL),
+        frame,
+        marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
+        marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
+        marks.text(2.0, -2.0, matrix_name(left), DISTANCE_COLOUR, bold=True, font_size=20, dy=36),
+        marks.text(2.0, -2.0, same, DISTANCE_COLOUR, bold=True, dy=58),
+    ]
     return Panel(
-        Axis(-0.6, 4.1),
-        Axis(-3.2, 0.7),
-        [
-            marks.text(-0.35, -1.0, "=", font_size=24, dy=8, bold=True),
-            marks.text(0.3, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
-            *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL),
-            frame,
-            marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
-            marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
-            marks.text(2.0, -2.0, matrix_name(left), DISTANCE_COLOUR, bold=True, font_size=20, dy=36),
-            marks.text(2.0, -2.0, same, DISTANCE_COLOUR, bold=True, dy=58),
-        ],
-        min_width=220,
-        width_share=1.0,
-        height=232,
-        equal_aspect=True,
-        last_beat=1,
+        Axis(-0.6, 4.1), Axis(-3.2, 0.7), inside, min_width=220, width_share=1.0, height=232, equal_aspect=True
     )
