@@ -15,7 +15,7 @@ from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, f
 from rope_core.checks.engines import read_as_4
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import refusal
-from rope_core.checks.rules.versions import faults, for_4
+from rope_core.checks.rules.versions import faults, for_4, number
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.axial import axial
@@ -68,8 +68,8 @@ def check(
 
     Args:
         config: a dict, a path to config.json or its folder, or a transformers config object.
-        transformers: the version that reads it, "4.57" or "5.23", or a release between, such as "5.9": what that one is
-            known to compute otherwise than 5.23 is noted.
+        transformers: the version that reads it, "4.57" or "5.23", or a release between, such as "5.9" or "5.9.1": what
+            that one is known to compute otherwise than 5.23 is noted.
         layer_type: keep only findings on this layer type (and those on all).
         seq_len: the length to be used, tokens; findings on it are added.
         everything: with the notes of ON_REQUEST, which most models get.
@@ -84,13 +84,14 @@ def check(
     >>> check(config)[0].key
     'attn_factor_not_read'
     """
-    release, transformers = transformers, VERSIONS[-1] if transformers in RELEASES else transformers
+    release = ".".join(map(str, number(transformers) or (transformers,)))
+    transformers = VERSIONS[-1] if release in RELEASES else release
     if transformers not in VERSIONS:
         raise reject("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.22"))
     if seq_len is not None:
         whole("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
-        return check_text(read_text(Path(config)), transformers, layer_type, seq_len, everything=everything)
+        return check_text(read_text(Path(config)), release, layer_type, seq_len, everything=everything)
     data = read_config(config)
     try:
         model = resolve(data)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
@@ -421,15 +422,22 @@ def test_the_drift_of_a_dynamic_base_is_an_angle_at_the_trained_length() -> None
     assert single.values["pair"] == drift.index(max(drift))
 
 
-@pytest.mark.parametrize("place", ["argument", "file"])
-def test_a_fault_of_an_earlier_release_is_noted_where_that_release_is_named(place: str) -> None:
+@pytest.mark.parametrize("place", ["dict", "path", "text", "file"])
+def test_a_fault_of_an_earlier_release_is_noted_where_that_release_is_named(place: str, tmp_path: Path) -> None:
     """huggingface/transformers#48241: rotary_dim is read from 5.18.0 on, as its wheel does."""
     minimax = rc.model("minimax-m2.5").hf_config()
     minimax = {key: value for key, value in minimax.items() if key != "transformers_version"} | {"rotary_dim": 64}
     for release, expected in (("5.0", True), ("5.17", True), ("5.18", False), ("5.22", False), ("5.23", False)):
-        config = minimax if place == "argument" else {**minimax, "transformers_version": f"{release}.1"}
-        given = release if place == "argument" else "5.23"
-        notes = [each for each in check(config, given) if each.key == "read_otherwise_before"]
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(minimax))
+        calls: dict[str, tuple[Any, ...]] = {
+            "dict": (check, minimax, f"{release}.2"),
+            "path": (check, path, release),
+            "text": (check_text, path.read_bytes(), release),
+            "file": (check, {**minimax, "transformers_version": f"{release}.1"}),
+        }
+        call, *given = calls[place]
+        notes = [each for each in call(*given) if each.key == "read_otherwise_before"]
         assert [each.severity for each in notes] == (["note"] if expected else []), release
         assert all("5.18" in each.title() and each.field == "rotary_dim" for each in notes)
     llama = {**rc.model("llama-2-7b").hf_config(), "transformers_version": "5.1.0"}
