@@ -27,7 +27,7 @@ from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 
 POSITIONS = (0, 1, 2, 3, 5, 8, 21, 55, 257, 1021)
-# Of the first layer that turns: all positions below NEAR, past it powers of two, their neighbours and DRAWN others.
+# Of the first layer that turns: all positions below NEAR; powers of two, their neighbours, DRAWN others and the last.
 NEAR, DRAWN, SEED = 1024, 256, 0
 # Attention to another sequence, whose positions are not these.
 CROSS = re.compile("cross|encoder_att", re.IGNORECASE)
@@ -106,8 +106,10 @@ class Rotations:
         return self.seen is not None
 
     def _within(self, length: int) -> tuple[int, ...]:
-        """Positions below a length, one near its end included."""
-        return tuple(sorted({*(p for p in POSITIONS if p < length), min(length, 2**20) * 7 // 8 | 1}))
+        """Positions below a length, two near its end included, which no half precision moves by one and the same."""
+        end = min(length, 2**20) * 7 // 8
+        far = {end | 1} if end < 128 else {end // 32 * 32 + 9, end // 32 * 32 + 11}
+        return tuple(sorted({*(p for p in POSITIONS if p < length), *far}))
 
     def split(self, buffers: list[Buffer]) -> tuple[list[Buffer], list[Buffer]]:
         """Return the buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
@@ -189,10 +191,12 @@ class Rotations:
             return
         first = moving[own[0]]
         ends = [2**k + step for k in range(32) for step in (-1, 0, 1)]
-        drawn = np.random.default_rng(SEED).integers(0, self.trained, DRAWN).tolist()
-        # At the trained length itself transformers' dynamic kind keeps the frequencies of a longer text before it.
-        length = min(self.trained - bool(self.follows), 2**20)
-        where = sorted({p for p in (*range(NEAR), *ends, *drawn) if 0 <= p < length})
+        # Where frequencies follow the length, only the trained one has these; at that length itself transformers'
+        # dynamic kind keeps the frequencies of a longer text before it.
+        reach = min(max(rope.train_len, rope.max_len or 0) for rope in self.ropes.values() if not rope.nope)
+        length = min(self.trained - 1 if self.follows else reach, 2**20)
+        drawn = np.random.default_rng(SEED).integers(0, length, DRAWN).tolist()
+        where = sorted({p for p in (*range(NEAR), *ends, *drawn, length - 1) if 0 <= p < length})
         again = self._observed_again(tuple(where), only="batch", most=own[0] + 1)
         product = again and next((each for each in again.products if each.module == first.module and each.moves), None)
         for kind, rope in self._ropes_of(first, self.ropes) if product else ():

@@ -44,19 +44,20 @@ def verify(model_or_file: object, config: object) -> Verified:
 
     - its buffers ``inv_freq``, pair by pair, to a fraction of 2e-5 (transformers computes them in float32), and their
       attention scaling;
-    - what its attention really does: the module runs on single tokens at up to 11 positions (a second time past the
+    - what its attention really does: the module runs on single tokens at up to 12 positions (a second time past the
       trained length, where the scheme follows the length), and q and k of every layer, as they are multiplied, are
       compared with ``rc.rotate`` of what they were before: pairs, sign, angle, factor, width, lanes that stay, and v,
       which must not turn; the first layer that turns also at every position below 1,024, at powers of two, their
-      neighbours and 256 drawn positions of the trained length; of a model for images each of three positions also
-      moves alone;
+      neighbours, 256 drawn positions of the trained length and its last; of a model for images each of three positions
+      also moves alone;
     - the ways in which it reads a text: 12 tokens at once, in two pieces, token by token with a cache, padded and
       packed must give the same keys in every layer and the same output (padded, packed: in the first layer).
 
     Each lane may be off by its pair's length times 4 u for the roundings of q's dtype, 2 u more for the tables
-    (u = 6e-8 in float32, 4.9e-4 in float16, 3.9e-3 in bfloat16) and position times frequency times 2e-5 for the
-    angle; and by what two rows of one matrix product differ by, max(2e-6, 4 u) of the largest value. The module is
-    left as it was. Parts that do not run on token ids, such as a vision tower, are named in a note.
+    (u = 6e-8 in float32, 4.9e-4 in float16, 3.9e-3 in bfloat16) and position times frequency times 2.4e-7
+    (1 + abs(log frequency)) and two roundings for the angle; and by what two rows of one matrix product differ by,
+    max(2e-6, 4 u) of the largest value. The module is left as it was. Parts that do not run on token ids, such as a
+    vision tower, are named in a note.
 
     Of stored weights, the buffers among them are compared, and tables such as cos_cached or freqs_cis by their angles.
     The list that is returned can say what was looked at.

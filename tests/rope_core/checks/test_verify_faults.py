@@ -8,7 +8,7 @@ import torch
 
 import rope_core as rc
 from tests.support import tiny_models
-from tests.support.rotary_faults import COS_FOR_SIN, FAULTS, PARTIAL, Plant, Target
+from tests.support.rotary_faults import COS_FOR_SIN, FAULTS, PARTIAL, Plant, Target, positions
 
 LONG = {"rope_type": "longrope", "short_factor": [1.0, 1.5, 2.0, 3.0], "long_factor": [1.5, 4.0, 9.0, 20.0]}
 YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096, "rope_theta": 150000.0}
@@ -107,3 +107,39 @@ def test_wrong_lanes_of_a_partial_rotation_are_found(
     result = planted(name, plant, models, monkeypatch)
     assert [each.key for each in result] == [key]
     assert result[0].values["part"] == "q, k"
+
+
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA3 |= {"original_max_position_embeddings": 16_384, "rope_theta": 500_000.0}
+# Family, trained length, scaling.
+LONG_ONES: list[tuple[str, int, dict[str, Any] | None]] = [
+    ("llama", 131_072, None),
+    ("qwen3", 40_960, None),
+    ("llama", 131_072, LLAMA3),
+    ("llama", 131_072, {"rope_type": "linear", "factor": 1.5, "rope_theta": 10_000.0}),
+]
+FAR: dict[str, Any] = {
+    "one_at_65535": lambda where: where - (where == 65_535).long(),
+    "one_at_65536": lambda where: where + (where == 65_536).long(),
+    "one_at_65537": lambda where: where - (where == 65_537).long(),
+    "the_last": lambda where: where - (where == 131_071).long() - (where == 40_959).long(),
+    "from_4097_on": lambda where: where - (where > 4096).long(),
+    "from_30000_on": lambda where: where - (where >= 30_000).long(),
+    "in_single_precision_of_thousands": lambda where: ((where / 1000).half() * 1000).round().long(),
+}
+
+
+@pytest.mark.parametrize("fault", FAR)
+@pytest.mark.parametrize("row", range(len(LONG_ONES)))
+def test_an_angle_wrong_by_one_position_is_found_at_any_distance(
+    row: int, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, length, scaling = LONG_ONES[row]
+    model, config = tiny_models.model(
+        name, num_hidden_layers=2, max_position_embeddings=length, **({"rope_scaling": scaling} if scaling else {})
+    )
+    assert rc.verify(model, config) == []
+    if "6553" in fault and length < 65_536:
+        return
+    positions(FAR[fault])(Target(model, APPLY, 16, 16, "half", monkeypatch))
+    assert {each.key for each in rc.verify(model, config)} == {"rotation_differs"}
