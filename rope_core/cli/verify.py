@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from rope_core.errors import reject
 from rope_core.hf.hub import looks_like_id
 
 MODES = ("sdpa", "eager", "bfloat16", "float16")
+# Names the descriptor on which the process that runs somebody's file says that it came to its end.
+DONE = "ROPE_VERIFY_DONE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +50,7 @@ def run(options: argparse.Namespace) -> int:
     """Verify a loaded model, a safetensors file's buffers or a rotation function. Exit codes as of `rope check`."""
     known_keys(options.ignore)
     if options.kernel is not None:
-        config = None if options.config is None else load(options.config)
-        findings = check_kernel(function_of(options.kernel), config, tokens("--part", options.part))
-        return report({options.kernel: [*findings, findings.assumed]}, {}, options, VERSIONS[-1])
+        return _of_kernel(options) if DONE in os.environ else _apart(options.argv)
     if options.file is None:
         raise reject("MODEL", "a folder, a hub id or a safetensors file, or --kernel in its place", options.file)
     if options.config is None:
@@ -57,6 +59,37 @@ def run(options: argparse.Namespace) -> int:
         raise reject("file", "regular_file", options.file)
     stored: list[Finding] = verify(Path(options.file), load(options.config))
     return report({options.file: stored}, {}, options, VERSIONS[-1])
+
+
+def _apart(argv: Sequence[str]) -> int:
+    """Run this command in a process of its own, where somebody's file runs. Raises ValueError where it ends that."""
+    read, write = os.pipe()
+    paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, DONE: str(write), "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-P", "-m", "rope_core", "verify", *argv]
+    ended = subprocess.run(command, env=environment, pass_fds=(write,), capture_output=True, check=False)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        finished = pipe.read() == b"1"
+    sys.stdout.write(ended.stdout.decode(errors="replace"))
+    sys.stderr.write(ended.stderr.decode(errors="replace"))
+    if not finished and ended.returncode != 2:
+        raise reject("--kernel", "FILE:FUNCTION of code that returns", f"the process's end with {ended.returncode}")
+    return ended.returncode
+
+
+def _of_kernel(options: argparse.Namespace) -> int:
+    """Verify a function; what it raises is no answer. Exit codes as of ``run``."""
+    done = int(os.environ.pop(DONE))
+    config = None if options.config is None else load(options.config)
+    findings = check_kernel(function_of(options.kernel), config, tokens("--part", options.part))
+    raised = [each.title(options.lang) for each in findings if each.key == "kernel_raises"]
+    told = [*(each for each in findings if each.key != "kernel_raises"), *([] if raised else [findings.assumed])]
+    unreadable = {options.kernel: raised[0]} if raised else {}
+    code = report({options.kernel: told} if told else {}, unreadable, options, VERSIONS[-1])
+    sys.stdout.flush()
+    os.write(done, b"1")
+    return code
 
 
 def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:

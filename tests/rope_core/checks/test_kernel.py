@@ -187,8 +187,15 @@ def test_a_file_is_run_only_when_it_is_named(tmp_path: Any, capsys: pytest.Captu
     assert main(["verify", "--kernel", f"{file}:other"]) == 2 and main(["verify", str(file)]) == 2
 
 
-@pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "def turn(:\n", "\0", "1 / 0\n"])
-def test_what_a_file_raises_is_one_sentence(text: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+IMPORTED = ["import sys; sys.exit(0)", "import os; os._exit(0)", "def turn(:", "\0", "1 / 0"]
+ENDS = ("os._exit(0)", "os.kill(os.getpid(), 11)", "1 / 0", "q.dtype.itemsize == 2 and 1 / 0")
+CALLED = [f"import os\ndef turn(q, k, cos, sin):\n    {text}\n    return q, k" for text in ENDS]
+
+
+@pytest.mark.parametrize("text", [*IMPORTED, *CALLED])
+def test_what_a_file_raises_or_ends_is_one_sentence(
+    text: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mine.py"
     file.write_text(text)
     assert main(["verify", "--kernel", f"{file}:turn"]) == 2
