@@ -84,9 +84,9 @@ def _of_kernel(options: argparse.Namespace) -> int:
     config = None if options.config is None else load(options.config)
     findings = check_kernel(function_of(options.kernel), config, tokens("--part", options.part))
     raised = [each.title(options.lang) for each in findings if each.key == "kernel_raises"]
-    told = [*(each for each in findings if each.key != "kernel_raises"), *([] if raised else [findings.assumed])]
+    others = [*(each for each in findings if each.key != "kernel_raises"), *([] if raised else [findings.assumed])]
     unreadable = {options.kernel: raised[0]} if raised else {}
-    code = report({options.kernel: told} if told else {}, unreadable, options, VERSIONS[-1])
+    code = report({options.kernel: others} if others else {}, unreadable, options, VERSIONS[-1])
     sys.stdout.flush()
     os.write(done, b"1")
     return code

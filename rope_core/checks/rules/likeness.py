@@ -56,16 +56,36 @@ def widths(data: Mapping[str, Any], model_type: str | None) -> tuple[object, ...
 
 
 def is_of(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
-    """Whether a config of a released model's widths can be that model's: key heads, vocabulary, inner width, blocks.
+    """Whether a config of a released model's widths can be that model's: key heads, inner width, and as of ``akin``.
 
     A config without key heads has as many as heads of queries.
     """
     heads = [each.get(HEADS) or each.get(WIDTHS[2]) for each in (data, fields)]
-    sizes = [each.get(VOCABULARY) for each in (data, fields)]
     inner = [each.get(INNER) for each in (data, fields)]
+    return heads[0] == heads[1] and (None in inner or inner[0] == inner[1]) and akin(data, fields)
+
+
+def akin(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+    """Whether a config of a released model's type can be of its family: vocabulary and blocks."""
+    sizes = [each.get(VOCABULARY) for each in (data, fields)]
     near = not all(isinstance(size, int) for size in sizes) or abs(sizes[0] - sizes[1]) <= ADDED  # type: ignore[operator]
     serial = [each.get(PARALLEL) is False for each in (data, fields)]
-    return heads[0] == heads[1] and near and (None in inner or inner[0] == inner[1]) and serial[0] == serial[1]
+    return near and serial[0] == serial[1]
+
+
+def family_name(model_type: object) -> str:
+    return str(model_type).replace("_moe", "")
+
+
+def relatives(case: Case) -> list[tuple[Released, HfRope]]:
+    """Return the released models of a config's type and vocabulary, of any size, as this layer type runs in them.
+
+    A family with experts is that without.
+    """
+    kind = family_name(case.model.model_type)
+    rows = [each for key, row in by_widths().items() if family_name(key[0]) == kind for each in row]
+    known = [(each, each.rope(case.rope.layer_type)) for each in rows if akin(case.model.data, each.fields)]
+    return [(each, rope) for each, rope in known if rope is not None and not rope.nope]
 
 
 def resembled(case: Case) -> list[Released]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import Case, Finding, Phrase, finding
-from rope_core.checks.rules.likeness import twins
+from rope_core.checks.rules.likeness import relatives, twins
 from rope_core.checks.rules.unread import bases_unread, elsewhere
 from rope_core.hf.families import CLASS, DICT, FALLBACK
 from rope_core.hf.types import DEFAULT
@@ -40,7 +40,11 @@ def base(case: Case) -> Iterator[Finding]:
         waves = float(rope.request.rope.wavelength[-1])
         yield finding("base_small_for_length", origin.path, base=rope.base, max=rope.max_len, longest=waves)
     elif "max_position_embeddings" in case.model.data:
-        yield finding("base_is_class_default", origin.path, base=rope.base)
+        released = {other.base for _, other in relatives(case)}
+        lost = bool(released) and rope.base not in released
+        known = Phrase("released_bases", {"bases": sorted(released)}) if lost else Phrase("nothing")
+        severity = "warning" if lost else "note"
+        yield finding("base_is_class_default", origin.path, severity, base=rope.base, known=known)
 
 
 def plain(case: Case) -> bool:

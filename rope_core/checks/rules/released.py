@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
 from rope_core.checks.extend import WINDOWED, cards
 from rope_core.checks.rules.keys import scaling_keys
 from rope_core.checks.rules.layers import kind_of
-from rope_core.checks.rules.likeness import resembled, twins
+from rope_core.checks.rules.likeness import VOCABULARY, relatives, resembled, twins
 from rope_core.checks.rules.origin import base
-from rope_core.hf.families import CLASS
+from rope_core.hf.families import CLASS, FALLBACK
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DEFAULT, YARN
@@ -25,6 +26,8 @@ from rope_core.spectrum import spectrum
 SAME = 1e-6
 # What no further training changes.
 BUILT_IN = {"head_dim", "rotary_dim", "mrope_section"}
+# Tokens from which a base says how far a model can tell positions apart.
+LONG_CONTEXT = 65_536
 # What another model of the same shape has otherwise.
 OTHERS = {"rope_type", "rope_theta"}
 
@@ -98,6 +101,43 @@ def released_differs(case: Case) -> Iterator[Finding]:
     )
 
 
+def family_differs(case: Case) -> Iterator[Finding]:
+    """Report what every released model of the type and vocabulary has alike, whatever its size, and this has not.
+
+    That is the share of a head that turns, the pairs of each axis, and, at a long context, the smallest base.
+    """
+    rope, data = case.rope, case.model.data
+    if rope.nope or scaling_keys(case) or any(True for _ in released_differs(case)):
+        return
+    same = relatives(case)
+    share, base = rope.rotary_dim / rope.head_dim, rope.provenance["base"]
+    shares = {round(other.rotary_dim / other.head_dim, 2) for _, other in same}
+    sections = {other.mrope_section for _, other in same}
+    longest = rope.max_len or 0
+    near = [
+        (each, other)
+        for each, other in same
+        if other.rope_type == rope.rope_type and longest / 2 < (other.max_len or 0) < 2 * longest
+    ]
+    own = any(each.fields.get(VOCABULARY) in (None, data.get(VOCABULARY)) for each, _ in near)
+    stated = base.source not in (CLASS, FALLBACK) and longest >= LONG_CONTEXT and own
+    bases = {min(other.base for _, other in near)} if stated else set()
+    rows: list[tuple[str, object, str, bool]] = [
+        ("partial_rotary_factor", share, "rotary_dim", len(shares) == 1 and abs(share - min(shares)) > 0.02),
+        ("mrope_section", rope.mrope_section, "mrope_section", len(sections) == 1 and {rope.mrope_section} != sections),
+        ("rope_theta", rope.base, "base", bool(bases) and rope.base < min(bases)),
+    ]
+    values: dict[str, set[Any]] = dict(zip((row[0] for row in rows), (shares, sections, bases), strict=True))
+    for name, mine, place, differs in rows:
+        if differs:
+            origin = rope.provenance.get(place)
+            models = [each.name for each, _ in (near if name == "rope_theta" else same)]
+            released = Phrase("value", {"name": name, "value": next(iter(values[name]))})
+            where = origin.path if origin else case.at(name)
+            phrases = {"own": Phrase("value", {"name": name, "value": mine}), "released": released}
+            yield finding("family_differs", where, **phrases, models=models[:4], type=case.model.model_type)
+
+
 def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
     """Return the frequencies of two layer types where they differ: at load, else at the longest length."""
     own, theirs = rope.inv_freq, other.inv_freq
@@ -159,4 +199,4 @@ def layers_differ(case: Case) -> Iterator[Finding]:
         yield finding("layer_types_differ", case.top("layer_types"), model=other.name, **values, **kinds)
 
 
-RULES = (scaling_lost, released_differs, layers_differ)
+RULES = (scaling_lost, released_differs, family_differs, layers_differ)

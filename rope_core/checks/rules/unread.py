@@ -18,17 +18,18 @@ from rope_core.hf.versions import text_part
 BASE = re.compile(r"(?i)(rope|rotary).*(theta|base)|^theta$")
 DICTS = ("rope_parameters", "rope_scaling")
 LIKE_ROPE = re.compile(
-    r"(?i)rope|rotary|yarn|(^|_)ntk|theta|compress_pos_emb|compression_ratio|max_trained_positions|^alpha_value$"
+    r"(?i)rope|rotary|yarn|(^|_)ntk|theta|compress_pos_emb|compression_ratio|max_trained_positions|^n_positions$|^alpha_value$"
 )
 # Fields that a rule of their own reports, that some class reads, or that only say that there is a rotation.
 REPORTED_ELSEWHERE = {
     *OLD, *DICTS, "rope_interleave", "indexer_rope_interleave", "compress_ratios", "yarn_only_types", "rope_type",
-    "no_rope_layers", "no_rope_layer_interval", "layer_rope_theta", "qk_rope_head_dim", "rotary_dim", "rope_ratio",
+    "layer_rope_theta", "qk_rope_head_dim", "rotary_dim", "rope_ratio",
     "rope_base", "rope_scaling_factor", "rotary_scaling_factor", "rotary_emb_fraction",
 }  # fmt: skip
 ON = re.compile(r"(?i)^(use_)?(rope|rotary)(_emb|_embeddings?)?$")
+NOPE, HALVES = ("no_rope_layers", "no_rope_layer_interval"), "use_hf_rope"
 # By which exllama raises the base; what released configs carry for other programs.
-ALPHAS, SPARE = ("rope_alpha", "alpha_value"), ("max_trained_positions",)
+ALPHAS, SPARE = ("rope_alpha", "alpha_value"), ("max_trained_positions", "n_positions")
 
 
 def leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -87,12 +88,17 @@ def fields(case: Case) -> Iterator[Finding]:
     for name, value in model.data.items():
         if not LIKE_ROPE.search(name) or name in REPORTED_ELSEWHERE or name in model.places or model.path(name) in read:
             continue
+        if name in NOPE and (model.family.get("nope") == NOPE[0] or (isinstance(value, list) and all(value))):
+            continue
         silent = value is not True and (value in (None, False, 0, 1) or value in ([], {}) or isinstance(value, str))
+        if name == HALVES:
+            # Executorch's flag: halves where it is set, else neighbours, whatever the model type.
+            silent = not isinstance(value, bool) or value is (rope.layout == "half")
         if silent or ON.search(name):
             continue
-        if value is True and ("interleave" not in name or rope.layout == "interleaved"):
+        if value is True and name != HALVES and ("interleave" not in name or rope.layout == "interleaved"):
             continue
-        same = {*running, real(rope.params.get("factor")), rope.max_len}
+        same = {*running, rope.max_len} | (set() if name in ALPHAS else {real(rope.params.get("factor"))})
         if (real(value) is not None and real(value) in same) or model.data.get(
             model.family.get("theta_field", "")
         ) == value:

@@ -130,3 +130,81 @@ def test_single_structures() -> None:
         assert severities(half)["layer_dict_missing"] == "warning"
     wide = {"model_type": "gemma4_text", "rope_parameters": {"full_attention": entry}}
     assert severities(wide)["layer_dict_missing"] == "error"
+
+
+VL = {"head_dim": 128, "num_attention_heads": 32, "vocab_size": 151936, "rope_theta": 5e6, "num_hidden_layers": 36}
+VL |= {"max_position_embeddings": 262144, "hidden_size": 4096, "num_key_value_heads": 8}
+AXES = {"mrope_section": [24, 20, 20], "mrope_interleaved": True, "rope_type": "default"}
+NEOX = {"model_type": "gpt_neox", "rotary_emb_base": 10000, "max_position_embeddings": 2048, "rotary_pct": 0.25}
+YI = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_hidden_layers": 48,
+    "num_attention_heads": 32,
+    "vocab_size": 64000,
+}
+YI |= {"num_key_value_heads": 4, "max_position_embeddings": 262144, "rope_theta": 1e7}
+OLMO = {
+    "model_type": "olmo3",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "rope_theta": 5e5,
+}
+OLMO |= {"max_position_embeddings": 65536, "rope_scaling": {"rope_type": "yarn", "factor": 8.0}}
+OLMO["rope_scaling"] |= {"original_max_position_embeddings": 8192}  # type: ignore[operator]
+LM2 = {"model_type": "stablelm", "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32}
+# Sizes that are in no table, with what their family has alike; a field, another value, and the finding's field.
+FAMILY: dict[str, tuple[dict[str, Any], str, Any]] = {
+    **{
+        f"qwen3_vl{more}": (
+            {"model_type": f"qwen3_vl{more}_text", **VL, "rope_scaling": AXES},
+            "rope_scaling",
+            {**AXES, "mrope_section": [16, 24, 24]},
+        )
+        for more in ("", "_moe")
+    },
+    **{
+        f"pythia {width}": (
+            {**NEOX, "hidden_size": width, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 50304},
+            "rotary_pct",
+            1.0,
+        )
+        for width in (768, 1536)
+    },
+    "stablelm 2": ({**LM2, "partial_rotary_factor": 0.25, "vocab_size": 100352}, "partial_rotary_factor", 1.0),
+    "yi 9b 200k": (YI, "rope_theta", 5e6),
+    "olmo 3 7b": (OLMO, "rope_theta", 10_000.0),
+}
+
+
+# Whose released vocabulary is in no table.
+UNLISTED = ("stablelm 2", "olmo 3 7b")
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_what_every_size_of_a_family_has_alike_speaks_for_all_sizes(name: str) -> None:
+    config, field, value = FAMILY[name]
+    assert "family_differs" not in severities(config)
+    (single,) = [each for each in check({**config, field: value}) if each.key == "family_differs"]
+    assert single.severity == "warning" and single.field.startswith(field)
+    assert all(text(lang) for text in (single.title, single.why, single.change) for lang in ("en", "zh"))
+    # Another vocabulary is another family; so are serial blocks.
+    assert "family_differs" not in severities({**config, field: value, "vocab_size": 77_777}) or name in UNLISTED
+    if name.startswith("pythia"):
+        assert "family_differs" not in severities({**config, field: value, "use_parallel_residual": False})
+
+
+def test_a_base_that_no_released_model_of_the_family_has_is_a_warning_where_the_class_gives_it() -> None:
+    command = rc.model("command-r").hf_config() | {"max_position_embeddings": 131072, "vocab_size": 256000}
+    del command["rope_theta"]
+    assert severities(command)["base_is_class_default"] == "warning"
+    # DeepSeek's distilled models keep the base of Qwen2.5-Math.
+    distilled = {"model_type": "qwen2", "hidden_size": 1536, "num_hidden_layers": 28, "num_attention_heads": 12}
+    distilled |= {
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 131072,
+        "rope_theta": 10000,
+        "vocab_size": 151936,
+    }
+    assert set(severities(distilled).values()) <= {"note"}

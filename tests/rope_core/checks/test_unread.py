@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
@@ -136,6 +136,10 @@ FOREIGN = ["rope_alpha", "alpha_value", "rope_condense_ratio", "rotary_scaling",
 def test_a_rope_like_field_that_nobody_reads_is_named_with_what_runs(model: rc.Model, name: str, value: int) -> None:
     config = model.hf_config()
     assert "field_not_read" not in [each.key for each in check(config)]
+    assume(
+        name in FOREIGN[:2]
+        or value != rc.from_hf(config, next(iter(rc.layer_types(config)), None)).params.get("factor")
+    )
     given = {"type": "linear", "factor": value} if name == "rotary_scaling" else value
     (each,) = [each for each in check({**config, name: given}) if each.key == "field_not_read"]
     assert each.field == name and str(value) in each.title() and "base" in each.why()
@@ -155,6 +159,13 @@ def test_single_fields_of_other_programs() -> None:
         assert [each.severity for each in fields] == (["warning"] if expected else [])
         assert all("pairs half" in each.why() for each in fields)
     assert "field_not_read" not in [each.key for each in check({**llama3, "use_rope": True, "rotary": True})]
+    for field, value in (("use_hf_rope", False), ("no_rope_layer_interval", 4), ("no_rope_layers", [1, 1, 0])):
+        (each,) = [each for each in check({**llama3, field: value}) if each.key == "field_not_read"]
+        assert each.field == field and each.severity == "warning"
+    idle = {"use_hf_rope": True, "no_rope_layers": [1] * 32, "no_rope_layer_interval": 0, "n_positions": 8192}
+    assert "field_not_read" not in [each.key for each in check({**llama3, **idle})]
+    (each,) = check({**nomic, "n_positions": 8192, "max_trained_positions": 2048})
+    assert (each.key, each.field, each.severity) == ("field_not_read", "n_positions", "note")
     for widths, expected in (([16, 56, 48], True), ([16, 56, 56], False)):
         flux = {"_class_name": "FluxTransformer2DModel", "attention_head_dim": 128, "axes_dims_rope": widths}
         assert ("axes_do_not_fill" in [each.key for each in check(flux)]) == expected

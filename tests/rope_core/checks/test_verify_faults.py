@@ -135,9 +135,8 @@ def test_an_angle_wrong_by_one_position_is_found_at_any_distance(
     row: int, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, length, scaling = LONG_ONES[row]
-    model, config = tiny_models.model(
-        name, num_hidden_layers=2, max_position_embeddings=length, **({"rope_scaling": scaling} if scaling else {})
-    )
+    fields: dict[str, Any] = {"max_position_embeddings": length, **({"rope_scaling": scaling} if scaling else {})}
+    model, config = tiny_models.model(name, num_hidden_layers=2, **fields)
     assert rc.verify(model, config) == []
     if "6553" in fault and length < 65_536:
         return
