@@ -40,6 +40,9 @@ def examples() -> dict[str, tuple[Axis, Axis, list[Mark]]]:
             ),
         ),
         "verdict": (wide, wide, [*pieces.verdict(-1.2, 0.4, "✓ 57°"), *pieces.verdict(-1.2, -0.5, "", "✗ 29°")]),
+        "verdict_where": (wide, wide, pieces.verdict_where(RESTS, [False, True], -1.2, 0.0, "✓ kept", "✗ new")),
+        "text_lines": (wide, wide, pieces.text_lines(-1.2, 0.5, ["as far apart", "as in training"], anchor="start")),
+        "turned_hand": (wide, wide, [pieces.turned_hand(RESTS, 0.0, 0.0, 1.0, 0.9, QUERY_COLOUR, "")]),
         "drag_hint": (wide, wide, [pieces.drag_hint(-1.2, 0.0, "drag mat")]),
         "wedge, hatched": (
             wide,

@@ -323,7 +323,6 @@ def finished(rope: rc.Rope, t: Words) -> Film:
         panel,
         (x, counts),
         columns,
-        counts[::10].astype(float),
         t,
         lambda: {"position": positions, "pairs_turned_once": counts},
         f"""

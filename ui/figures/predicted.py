@@ -26,7 +26,6 @@ def predicted(
     panel: Panel,
     curve: tuple[npt.NDArray[Any], npt.NDArray[Any]],
     columns: Mapping[str, float],
-    true: Array,
     t: Words,
     table: Callable[[], Table],
     recipe: str,
@@ -39,14 +38,14 @@ def predicted(
         name: of the film and of the page's field; ``<name>_ask`` and ``<name>_label`` are its words.
         panel: the axes, and what is seen from the start.
         curve: x and y of the true curve.
-        columns: where heights are drawn, by how the place is written.
-        true: the height at each column, float64 (columns,).
+        columns: where heights are drawn, by how the place is written, and the true curve is compared.
         t: the page's words.
         table, recipe: as a film has them.
         digits: of a height as it is written.
         slots: of the two words.
     """
     low, high = panel.y.low, panel.y.high
+    true = np.interp(list(columns.values()), *curve)
     drawn = over(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
     drawn_marks = [*panel.marks, marks.sketch_input(drawn, *curve, PURPLE)]
     question = replace(panel, marks=drawn_marks, title=t(f"{name}_ask", **slots))
@@ -76,8 +75,10 @@ def mistake(heights: Array, true: Array, room: float) -> str:
     """Return the word for what is wrong with a curve's ``heights``, (columns,); "close" where little of ``room`` is.
 
     >>> rising = np.linspace(1.0, 4.0, 9)
-    >>> [mistake(curve, rising, 10.0) for curve in (rising + 0.5, rising[::-1], 2 * rising, rising + 3, 0 * rising)]
-    ['close', 'reversed', 'twice', 'high', 'moves']
+    >>> wrong = {"close": rising + 0.5, "reversed": rising[::-1], "twice": 2 * rising, "half": rising / 2}
+    >>> wrong |= {"high": rising + 3, "low": rising - 3, "moves": 0 * rising, "crossed": 2.5 + 3 * (rising - 2.5)}
+    >>> [word for word, curve in wrong.items() if mistake(curve, rising, 7.0) != word]
+    []
     """
     off, near = heights - true, CLOSE * room
     if np.abs(off).max() <= near:

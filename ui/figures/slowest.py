@@ -12,7 +12,7 @@ from rope_core.hf.survey import Row
 from rope_core.rope import Array
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import TOP, clock_angle
+from ui.film.composite_marks import TOP, clock_angle, turned_hand
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextOrTrack, TextTrack
 from ui.text.words import Words
 
@@ -103,15 +103,13 @@ def _dial(row: Row, far: Control, x: float, y: float, radius: float, stroke_widt
 def _one(row: Row, far: Control, t: Words, wide: bool) -> Panel:
     """Return the dial whose arrow is dragged, with its words below, or beside it on a narrow screen."""
     turned, within = angles(row, far), row.slowest_angle(row.context)
-    angle = clock_angle(far.numbers(turned))
-    hand = marks.vector(0.0, 0.0, 0.97, angle, "ink", 6, has_head=True)
     goal = clock_angle(row.slowest_angle(MOST * row.context))
     rest: Mark = marks.wedge(0.0, 0.0, 1.0, TOP - within, TOP - 2 * np.pi, UNSEEN_COLOUR, fill_pattern="hatch")
     drawn = [
         rest | {"opacity": 0.35},
         *_dial(row, far, 0.0, 0.0, 1.0, 6),
         marks.vector(0.0, 0.0, 0.8, goal, GREY, 3, True, stroke_dash="5 4"),
-        marks.turn_handle(far, 0.0, 0.0, 0.97, angle, "ink", t("grab_arrow"), [hand], radius_px=0),
+        turned_hand(far, 0.0, 0.0, 0.97, far.numbers(turned), "ink", t("grab_arrow")),
     ]
     new = [t("new_angles", angle=degrees(each - within)) for each in turned.tolist()]
     upper, lower = t("rest_unseen").split("|")

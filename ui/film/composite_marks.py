@@ -6,7 +6,7 @@ a list of marks, from the back to the front. Numbers may be tracks where the arg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -228,6 +228,45 @@ def verdict(
     """Return a text in green and one in amber at one point, of which one is empty at every stop: ✓ or ✗ and words."""
     look = {"bold": True, "anchor": "start", "font_size": 17} | style
     return [marks.text(x, y, right, TRAINED_COLOUR, **look), marks.text(x, y, wrong, UNSEEN_COLOUR, **look)]
+
+
+def verdict_where(
+    control: Control,
+    is_right: Iterable[bool],
+    x: NumbersOrTrack,
+    y: NumbersOrTrack,
+    right: str | Sequence[str],
+    wrong: str | Sequence[str],
+    **style: Any,
+) -> list[Mark]:
+    """Return a verdict that is ``right`` or ``wrong`` at every stop of a control; one text for all, or one for each."""
+    flags = list(is_right)
+    good, bad = ([each] * len(flags) if isinstance(each, str) else each for each in (right, wrong))
+    shown = control.texts(text if flag else "" for flag, text in zip(flags, good, strict=True))
+    other = control.texts("" if flag else text for flag, text in zip(flags, bad, strict=True))
+    return verdict(x, y, shown, other, **style)
+
+
+def text_lines(
+    x: NumbersOrTrack,
+    y: NumbersOrTrack,
+    lines: Sequence[TextOrTrack],
+    colour: str = "ink",
+    *,
+    step: float = 19,
+    dy: float = 0,
+    **style: Any,
+) -> list[Mark]:
+    """Return lines of text below each other, ``step`` px apart, the first moved ``dy`` px."""
+    return [marks.text(x, y, line, colour, dy=dy + step * k, **style) for k, line in enumerate(lines)]
+
+
+def turned_hand(
+    control: Control, x: float, y: float, length: float, angle: NumbersOrTrack, colour: str, label: str, width: int = 6
+) -> Mark:
+    """Return an arrow at ``angle`` (rad, the clock's way from the top) that turns a control, grabbed all along it."""
+    hand = marks.vector(x, y, length, clock_angle(angle), colour, width, has_head=True)
+    return marks.turn_handle(control, x, y, length, clock_angle(angle), colour, label, [hand], radius_px=0)
 
 
 def drag_hint(x: NumbersOrTrack, y: NumbersOrTrack, content: TextOrTrack, **style: Any) -> Mark:

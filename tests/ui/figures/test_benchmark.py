@@ -54,11 +54,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> view.Source:
         return view.here()
 
 
-@pytest.fixture
-def as_here(source: view.Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "here", lambda: source)
-
-
 def tuned(source: view.Source, seq: int | None = None) -> list[view.Point]:
     points = view.of_kind(source.points, view.kind(CASE))
     return points if seq is None else [p for p in points if p.case.seq == seq]
@@ -166,11 +161,6 @@ def test_words_about_a_source(source: view.Source, lang: str) -> None:
     table = words.landed([drawn(CASE, "numba", 2.0, 1), Result(CASE, "FLA", "wrong", "off by 1", {})], t)
     assert all(len(column) == 2 for column in table.values())
     assert table[t("column.reason")] == ["", "off by 1"] and table[t("column.time")][1] == ""
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(2.0, "2 s"), (0.0123, "12.3 ms"), (2.5e-6, "2.5 µs"), (3e-9, "3 ns")])
-def test_times(seconds: float, text: str) -> None:
-    assert words.time_text(seconds) == text
 
 
 def test_every_path_and_contestant_has_a_name() -> None:

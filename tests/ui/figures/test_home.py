@@ -7,7 +7,7 @@ import pytest
 
 import rope_core as rc
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow, texts_at, to_draw
+from tests.support.films import FilmRow, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.page.menu import PATH
@@ -58,9 +58,6 @@ def test_every_row_of_words_reads_up_to_its_last_word() -> None:
         rows = [row.split() for row in Words(lang, "home")("rows").split("|")]
         assert [len(row) - 1 for row in rows] == list(range(figures.FIRST, figures.LAST + 1))
         assert len({(row[figures.KEY_POSITION], row[-1]) for row in rows}) == 1
-        row = film(ROPE).scene.panels[0]
-        texts = texts_at(row.marks, {"position": 0})
-        assert "cat" in texts
 
 
 def test_the_path_is_the_menus() -> None:

@@ -1,7 +1,6 @@
 """Curves that readers draw: the true one is the theory's, and the sentence tells the gap."""
 
 import math
-from collections.abc import Callable
 from inspect import unwrap
 
 import numpy as np
@@ -18,9 +17,8 @@ from ui.figures.clock import measured as clock
 from ui.figures.drawing import Film
 from ui.figures.extrapolation import longer as extrapolation
 from ui.figures.lrpe import drawn as lrpe
-from ui.figures.predicted import mistake
 from ui.figures.rotation import drawn as rotation
-from ui.text.words import LANGUAGES, Words, labels
+from ui.text.words import LANGUAGES, Words
 from ui.work import extrapolated
 
 # One is drawn by the means of bins and compared at single distances, the other's table has whole curves' ends.
@@ -103,23 +101,3 @@ def test_recorded_curves_are_the_records(line: str, length: int, draw: str) -> N
             np.testing.assert_allclose((mark["x"], mark["y"]), ([8, 9, 10, 11], [window[2**k] for k in (8, 9, 10, 11)]))
         true = np.array([last[length] for length in (256, 512, 1024, 2048)])
     np.testing.assert_allclose(curve(film), true, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("word", "curve"),
-    [
-        ("close", lambda x: x + 0.9),
-        ("reversed", lambda x: 9 - x),
-        ("twice", lambda x: 2 * x),
-        ("half", lambda x: x / 2),
-        ("high", lambda x: x + 3),
-        ("low", lambda x: x - 3),
-        ("moves", lambda x: 0 * x + 4),
-        ("crossed", lambda x: 4 + 3 * (x - 4)),
-    ],
-)
-def test_the_mistake_of_a_drawn_curve_is_named(word: str, curve: Callable[[np.ndarray], np.ndarray]) -> None:
-    rising = np.linspace(1.0, 8.0, 15)
-    assert mistake(curve(rising), rising, 10.0) == word
-    assert mistake(rising, 0 * rising + 4, 10.0) == "level"
-    assert all(f"film.drawn.{word}" in labels(lang, "labels") for lang in LANGUAGES)

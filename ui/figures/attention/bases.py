@@ -9,7 +9,7 @@ from rope_core.theory import attention
 from ui.figures.attention.bins import bins
 from ui.film import marks
 from ui.film.colours import GREY, QUERY_COLOUR, RED
-from ui.film.composite_marks import drag_hint, hidden_past, verdict
+from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
 from ui.text.words import Words
 
@@ -85,13 +85,9 @@ def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) -> P
         drawn += _row(rope, base, y)
         crossings += [] if first is None else _crossing(first, y, text)
         good = [first is None or stop <= first for stop in text.stops]
-        right, wrong = (
-            text.texts(t(label) if each is wanted else "" for each in good)
-            for label, wanted in (("above_zero", True), ("below_zero", False))
-        )
         names += [
             marks.text(0.0, y, t("base", base=f"{base:,.10g}"), anchor="start", dx=8, dy=-8, bold=True, font_size=16),
-            *verdict(edge, y + 0.72, right, wrong, anchor="end", dx=-4),
+            *verdict_where(text, good, edge, y + 0.72, t("above_zero"), t("below_zero"), anchor="end", dx=-4),
         ]
     end = text.numbers(ends)
     beyond = marks.rect(end, edge + 0.1, foot, 1.1, "paper", opacity=0.7)

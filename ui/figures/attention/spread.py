@@ -8,7 +8,7 @@ from rope_core.rope import Array
 from rope_core.theory.softmax import drawn_score_ranges, expected_attention, yarn_logit_scale
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, PURPLE
-from ui.film.composite_marks import drag_hint, hidden_past, verdict
+from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
@@ -100,10 +100,6 @@ def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Pan
         share = (np.full(len(keys.stops), plain[0]), plain, sharp)[k]
         percent = keys.texts(f"{_short_percent(value)} %" for value in share)
         good = [float(value) >= float(plain[0]) * (1 - 1e-9) for value in share]
-        kept, lost = (
-            keys.texts(t(f"share_{wanted}") if each is (wanted == "kept") else "" for each in good)
-            for wanted in ("kept", "lost")
-        )
         right += [
             marks.rect(0.0, top, y, y + BAR, GREY, opacity=0.12),
             marks.rect(0.0, keys.numbers(share), y, y + BAR, KEY_COLOUR),
@@ -112,7 +108,7 @@ def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Pan
             marks.line([plain[0], plain[0]], [y - 2, y + BAR + 2], "ink", 2, "4 3"),
         ]
         if k:
-            right += verdict(0.0, y - 5, kept, lost, dy=4, font_size=15)
+            right += verdict_where(keys, good, 0.0, y - 5, t("share_kept"), t("share_lost"), dy=4, font_size=15)
         else:
             right.append(marks.text(0.0, y - 5, t("share_rest"), anchor="start", dy=4, font_size=14))
     bottom, ceiling = -2 * PITCH - 11, HEAD + 3

@@ -34,8 +34,8 @@ def size_text(count: float) -> str:
 def time_text(seconds: float) -> str:
     """Seconds for a reader.
 
-    >>> time_text(0.0123), time_text(2.5e-6)
-    ('12.3 ms', '2.5 µs')
+    >>> [time_text(seconds) for seconds in (2.0, 0.0123, 2.5e-6, 3e-9)]
+    ['2 s', '12.3 ms', '2.5 µs', '3 ns']
     """
     for unit, name in ((1.0, "s"), (MILLI, "ms"), (MICRO, "µs")):
         if seconds >= unit:

@@ -36,7 +36,6 @@ def drift(rope: rc.Rope, t: Words) -> Film:
         panel,
         (shifts, rotated),
         {str(s): float(s) for s in columns.tolist()},
-        rotated[columns],
         t,
         lambda: {"shift": shifts, "plain_percent": plain, "rotated_percent": rotated},
         f"""

@@ -11,8 +11,8 @@ from ui.figures.block.vectors import CAT
 from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, link
-from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, link, text_lines
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
 MAT, LATER, FIRST_LATER = 5, 100, 5
@@ -45,10 +45,8 @@ def _cache(theta: float, t: Words, *, wide: bool) -> Panel:
         drawn.append(marks.text(k + 0.3, 0.28, str(k), MUTED_COLOUR, anchor="start", font_size=13))
     if wide:
         lines = (t("key_stays", angle=degrees(CAT * theta)), *t("never_again").split("|"))
-        drawn += [
-            marks.text(MAT + 0.62, 0.12, line, KEY_COLOUR if k == 0 else "ink", anchor="start", bold=k == 0, dy=21 * k)
-            for k, line in enumerate(lines)
-        ]
+        drawn.append(marks.text(MAT + 0.62, 0.12, lines[0], KEY_COLOUR, anchor="start", bold=True, dy=0))
+        drawn += text_lines(MAT + 0.62, 0.12, lines[1:], anchor="start", bold=False, step=21, dy=21)
         ends = (left + (right - left) * share for share in (0.25, 0.75))
         drawn += [link(float(CAT), -0.78, x, -1.25, KEY_COLOUR, stroke_dash="6 5", opacity=0.7) for x in ends]
     return Panel(
@@ -69,20 +67,15 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Wo
     own, angle = CAT * theta, later.numbers(at[:, None] * theta)
     between = later.numbers(own + (distance * theta) % (2 * np.pi))
     turns = (distance * theta // (2 * np.pi)).astype(int).tolist()
-
-    def by_stop(values: list[str]) -> TextTrack:
-        return later.texts(values)
-
-    apart = by_stop([degrees(d * theta % (2 * np.pi)) for d in distance.tolist()])
-    after = by_stop([t("after_turns", turns=turn) if turn else t("apart_now") for turn in turns])
-    position = by_stop([f"{value:.0f}" for value in at.tolist()])
+    apart = later.texts(degrees(d * theta % (2 * np.pi)) for d in distance.tolist())
+    after = later.texts(t("after_turns", turns=turn) if turn else t("apart_now") for turn in turns)
+    position = later.texts(f"{value:.0f}" for value in at.tolist())
     title: TextOrTrack = name or sentence_parts(partial(t, "query_later"), m=position)
     hand = marks.vector(0.0, 0.0, 0.96, clock_angle(angle), QUERY_COLOUR, 6, has_head=True)
     hand = marks.link_symbol("q", hand)
-    grip = marks.turn_handle(
-        later, 0.0, 0.0, 0.96, clock_angle(angle), QUERY_COLOUR, t("grab_new"), [hand], radius_px=0
-    )
-    away = by_stop([t("words_after", words=int(d)) for d in distance.tolist()])
+    tip = clock_angle(angle)
+    grip = marks.turn_handle(later, 0.0, 0.0, 0.96, tip, QUERY_COLOUR, t("grab_new"), [hand], radius_px=0)
+    away = later.texts(t("words_after", words=int(d)) for d in distance.tolist())
     drawn = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         *angle_wedge(0.0, 0.0, 0.9, own, between),

@@ -11,8 +11,8 @@ from ui.figures.block.vectors import CAT
 from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, RED, VALUE_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, offset, verdict, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, sentence_parts
+from ui.film.composite_marks import drag_hint, hidden_past, verdict, word_tile
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
 from ui.text.words import Words
 
 TOKENS = ("the", "cat", "sat", "on", "the", "mat")
@@ -54,9 +54,7 @@ def _text(moved: Control, t: Words) -> Panel:
         tile = word_tile(x, 0.0, word, {CAT: KEY_COLOUR, last: QUERY_COLOUR}.get(k, ""))
         drawn += [marks.drag_handle(moved, x, 0.0, "ink", t("grab_mat"), tile, radius_px=0)] if k == last else tile
         drawn.append(marks.text(x, -0.95, moved.texts(str(n + k) for n in counts), font_size=13))
-    hint = offset(hidden_past(moved, FRONT - 1, 0.0), 0.0)
-    assert isinstance(hint, NumberTrack)
-    right = hint + (counts + last + 0.6)[:, None]
+    right = hidden_past(moved, FRONT - 1, 0.0) + (counts + last + 0.6)[:, None]
     drawn += marks.in_wide_panel(600, drag_hint(right, 0.0, t("drag_on"), dy=6))
     return Panel(Axis(-0.55, FRONT + last + 0.55), Axis(-1.05, 0.55), drawn, min_width=2000, height=70)
 
@@ -106,4 +104,4 @@ def finding(rope: rc.Rope, moved: Control, t: Words) -> TextOrTrack:
         t("output_finding", words=n, angle=degrees(abs(each))) if n else t("output_start")
         for n, each in enumerate((angle - angle[0]).tolist())
     ]
-    return sentence_parts(lambda text: text, text=moved.texts(texts))
+    return moved.texts(texts)

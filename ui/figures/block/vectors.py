@@ -22,9 +22,10 @@ from ui.film.composite_marks import (
     link,
     offset,
     position_ticks,
+    text_lines,
     word_tile,
 )
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, sentence_parts
 from ui.text.words import Words
 
 COLOURS = {"q": QUERY_COLOUR, "k": KEY_COLOUR, "v": VALUE_COLOUR}
@@ -72,7 +73,7 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
             drawn += [mark | {"opacity": 0.16} for mark in angle_wedge(x, 0.0, 0.96, 0.0, angle, colour)]
         if name != "v":
             drawn.append(marks.vector(x, 0.0, 0.96, TOP, GREY, 2, True, stroke_dash="5 4"))
-            drawn.append(_arc(x, angle, colour))
+            drawn.append(marks.arc(x, 0.0, 0.45, TOP, clock_angle(angle), colour, 3))
         hand = marks.link_symbol(name, hand)
         drawn.append(
             marks.turn_handle(token, x, 0.0, 0.96, clock_angle(angle), colour, t("grab_query"), [hand], radius_px=0)
@@ -83,10 +84,7 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
             drawn.append(marks.vector(x, 0.0, 0.92, TOP - CAT * theta, KEY_COLOUR, 4, has_head=True))
         drawn += _names(name, x, token, theta, t, wide=wide)
     if wide:
-        lines = enumerate(t("each_arrow").split("|"))
-        drawn += [
-            marks.text(0.0, 0.3, line, MUTED_COLOUR, anchor="start", font_size=14, dy=18 * k) for k, line in lines
-        ]
+        drawn += text_lines(0.0, 0.3, t("each_arrow").split("|"), MUTED_COLOUR, step=18, anchor="start", font_size=14)
         drawn += _heading(centres, t)
     across = Axis(0.0, ACROSS[wide])
     y = Axis(-1.6, 1.58) if wide else Axis(-2.45, 1.35)
@@ -101,11 +99,6 @@ def _heading(centres: Mapping[str, float], t: Words) -> list[Mark]:
         drawn.append(marks.line([left, left, right, right], [1.26, 1.34, 1.34, 1.26], GREY, 1.5))
         drawn.append(marks.text((left + right) / 2, 1.34, t(label), bold=True, dy=-7))
     return drawn
-
-
-def _arc(x: float, angle: NumberTrack, colour: str) -> Mark:
-    """Return the way that an arrow has turned from position 0."""
-    return marks.arc(x, 0.0, 0.45, TOP, clock_angle(angle), colour, 3)
 
 
 def _between(x: float, token: Control, theta: float, t: Words, *, wide: bool) -> list[Mark]:
@@ -131,10 +124,7 @@ def _names(name: str, x: float, token: Control, theta: float, t: Words, *, wide:
     angle = t("stands_still") if name == "v" else sentence_parts(partial(t, "turned_by"), angle=far)
     head = t(f"head_{name}")
     rows = [[head, ": ", *([angle] if isinstance(angle, str) else angle)]] if wide else [[head], angle]
-    lines = [
-        marks.text(x, -1.0, row, colour, bold=True, font_size=18 if wide else 16, dy=25 + 20 * k)
-        for k, row in enumerate(rows)
-    ]
+    lines = text_lines(x, -1.0, rows, colour, step=20, dy=25, bold=True, font_size=18 if wide else 16)
     if wide:
         lines.append(marks.text(x, -1.0, t(f"for_{name}"), MUTED_COLOUR, font_size=15, dy=47))
     at = t("at_every" if name == "v" else "at_zero")

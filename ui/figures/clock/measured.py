@@ -32,7 +32,6 @@ def measured(seen: Seen, trained: int, t: Words) -> Film:
     last = {cell.line: cell for cell in view.at(cells, length) if cell.weights == cells[0].weights}
     lines = {key: view.coarsen_curve(last[key].curve, curves.LEAST) for key in (LINEAR, DRAWN, KNOWN)}
     columns = np.arange(EACH, length, EACH)
-    true = np.interp(columns, lines[DRAWN].position, lines[DRAWN].value)
     top = 1.1 * max(float(line.value.max()) for line in lines.values())
     ticks = tuple((float(x), f"{x:,}") for x in (trained, *range(2 * trained, length + 1, 2 * trained)))
     colours = {key: curves.colour(key) for key in lines}
@@ -58,7 +57,6 @@ def measured(seen: Seen, trained: int, t: Words) -> Film:
         panel,
         (lines[DRAWN].position, lines[DRAWN].value),
         {f"{at:,}": float(at) for at in columns.tolist()},
-        true,
         t,
         lambda: curves.numbers([last[key] for key in lines]),
         curves.code(

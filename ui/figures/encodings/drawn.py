@@ -60,7 +60,6 @@ def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
         panel,
         (moved, sinusoidal),
         {str(k): float(k) for k in columns.tolist()},
-        sinusoidal[columns],
         t,
         lambda: {"moved_by": moved, "sinusoidal": sinusoidal, "rope": rope},
         f"""

@@ -23,7 +23,7 @@ Sentences = tuple[tuple[str, ...], tuple[str, ...]]
 def tokens(text: str) -> tuple[str, ...]:
     """Return a sentence as tokens: words where it has spaces, characters where it has none.
 
-    >>> tokens("a dog"), tokens("小明")
+    >>> tokens(" a  dog "), tokens("小明")
     (('a', 'dog'), ('小', '明'))
     """
     return tuple(text.split() if " " in text.strip() else text.strip())

@@ -47,7 +47,6 @@ def longer(seen: Seen, line: str, t: Words) -> Film:
         panel,
         (x, values[line]),
         columns,
-        values[line],
         t,
         lambda: numbers([*shown[window], *shown[line]]),
         code(

@@ -31,7 +31,6 @@ def unfinished(dim: int, train_len: int, t: Words) -> Film:
         panel,
         (x, counts),
         columns,
-        counts[::step].astype(float),
         t,
         lambda: {"base": 10**x, "unfinished_pairs": counts},
         f"""

@@ -14,7 +14,7 @@ from ui.figures.frequencies.spans import read
 from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
-from ui.film.composite_marks import TOP, clock_angle, drag_hint
+from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
 from ui.text.words import Words
 
@@ -227,9 +227,8 @@ def _notes(drawn: Map, t: Words) -> Panel:
         (min(-0.7, float(drawn.top(rope.pairs - drawn.never))), t("never_note", last=last, **count), UNSEEN_COLOUR, 8),
         (WAVE + HALF, t("wave_note"), MUTED_COLOUR, 10),
     ]
-    lines = [
-        marks.text(0.0, y, line, colour, anchor="start", font_size=15, dy=dy + 19 * k, bold=colour == UNSEEN_COLOUR)
-        for y, text, colour, dy in blocks
-        for k, line in enumerate(text.split("|"))
-    ]
+    lines: list[Mark] = []
+    for y, text, colour, dy in blocks:
+        look: dict[str, Any] = {"anchor": "start", "font_size": 15, "bold": colour == UNSEEN_COLOUR}
+        lines += text_lines(0.0, y, text.split("|"), colour, dy=dy, **look)
     return Panel(Axis(0.0, 1.0), Axis(-1.34, 0.08), lines, min_width=170, width_share=0.3, height=390, screen="wide")

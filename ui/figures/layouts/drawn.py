@@ -34,7 +34,6 @@ def wrong(base: float, t: Words) -> Film:
         panel,
         (x, error),
         columns,
-        error[list(MARKS)],
         t,
         lambda: {"distance": distances, "error_percent": error},
         f"""

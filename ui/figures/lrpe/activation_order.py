@@ -11,7 +11,7 @@ from ui.figures.home import single
 from ui.figures.lrpe.order import ROPE
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, verdict
+from ui.film.composite_marks import drag_hint, hidden_past, text_lines, verdict
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import Words
 
@@ -94,17 +94,9 @@ def _side(place: Control, t: Words, *, activation_first: bool) -> Panel:
         *(marks.text(left[at] + 0.4 * BAR, FOOT, str(at), MUTED_COLOUR, dy=17, font_size=13) for at in range(0, 16, 3)),
     ]
     lines = t("whole_turn" if activation_first else "cut_turn").split("|")
-    drawn += [
-        marks.text(1.25, 0.15, line, MUTED_COLOUR, anchor="start", font_size=14, dy=19 * k)
-        for k, line in enumerate(lines)
-    ]
-    drawn += verdict(
-        -1.0,
-        FOOT,
-        t("same_everywhere") if activation_first else "",
-        "" if activation_first else t("place_counts"),
-        dy=42,
-    )
+    drawn += text_lines(1.25, 0.15, lines, MUTED_COLOUR, anchor="start", font_size=14)
+    words = (t("same_everywhere"), "") if activation_first else ("", t("place_counts"))
+    drawn += verdict(-1.0, FOOT, *words, dy=42)
     if activation_first:
         grips = [marks.rect(here, right, FOOT, top, TRAINED_COLOUR)]
         drawn.append(marks.drag_handle(place, here, FOOT, colour, t("grab_place"), grips, radius_px=0))

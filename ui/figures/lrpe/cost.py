@@ -10,7 +10,7 @@ from rope_core.lrpe.linear import multiplications
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, VIOLET
 from ui.film.composite_marks import drag_hint, hidden_past
-from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import Words
 
 FIRST_LENGTH, GOAL_LENGTH = 512, 4096
@@ -46,12 +46,8 @@ def _area(width: int, length: Control, t: Words, *, table: bool) -> Panel:
     strip = marks.rect(0.0, length.numbers(across), length.numbers(-side[:, None]), 0.0, TRAINED_COLOUR, opacity=0.6)
     counts = scores if table else running
     fewer = (scores < running) if table else (running < scores)
-
-    def texts(values: list[str]) -> TextTrack:
-        return length.texts(values)
-
-    millions = texts([_millions(float(each)) for each in counts])
-    mark = texts([t("fewer") if each else "" for each in fewer])
+    millions = length.texts(_millions(float(each)) for each in counts)
+    mark = length.texts(t("fewer") if each else "" for each in fewer)
     drawn: list[Mark] = [
         marks.line([0.0, 0.0], [0.0, -1.0], GREY, 1.2),
         *([triangle] if table else [strip, outline]),

@@ -29,7 +29,6 @@ def negative(width: int, base: float, t: Words) -> Film:
         panel,
         (x[: at[-1] + 1], share[: at[-1] + 1]),
         columns,
-        share[at],
         t,
         lambda: {"position": positions, "negative_percent": share},
         f"""

@@ -39,7 +39,6 @@ def slipped(rope: rc.Rope, t: Words) -> Film:
         panel,
         (dropped, wrong),
         {str(k): float(k) for k in columns.tolist()},
-        wrong[columns],
         t,
         lambda: {"dropped": dropped, "kept": right, "renumbered_alone": wrong},
         f"""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import rope_core as rc
 from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.home import degrees, single
 from ui.film import marks
-from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, drag_hint, hidden_past, link, offset, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
+from ui.film.composite_marks import (
+    angle_wedge,
+    clock_angle,
+    drag_hint,
+    hidden_past,
+    link,
+    offset,
+    verdict_where,
+    word_tile,
+)
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack
 from ui.text.words import Words
 
 CACHED, MOST, FIRST_DROPPED = 9, 4, 2
@@ -77,12 +84,7 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bo
     away = np.array(gone)
     key, query = CAT - away * back, CACHED - away
 
-    def track(values: Any) -> NumberTrack:
-        return dropped.numbers(np.asarray(values, dtype=float))
-
-    def texts(values: list[str]) -> TextTrack:
-        return dropped.texts(values)
-
+    turned, at = dropped.numbers(key * theta), dropped.numbers(query * theta)
     taken = [distances(n)[int(back)] for n in gone]
     good = [each == TRUE for each in taken]
     words = [
@@ -90,28 +92,22 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bo
         for n in taken
     ]
     lines: list[tuple[float, TextOrTrack, str]] = [
-        (0.75, texts([t("key_turned", n=int(n)) for n in key]), KEY_COLOUR),
-        (0.45, texts([t("query_turned", n=int(n)) for n in query]), QUERY_COLOUR),
-        (-0.05, texts(words), DISTANCE_COLOUR),
-        (-0.4, texts([degrees(abs(n) * theta) if n else t("same_turn") for n in taken]), DISTANCE_COLOUR),
+        (0.75, dropped.texts(t("key_turned", n=int(n)) for n in key), KEY_COLOUR),
+        (0.45, dropped.texts(t("query_turned", n=int(n)) for n in query), QUERY_COLOUR),
+        (-0.05, dropped.texts(words), DISTANCE_COLOUR),
+        (-0.4, dropped.texts(degrees(abs(n) * theta) if n else t("same_turn") for n in taken), DISTANCE_COLOUR),
     ]
-    verdicts = [
-        texts([f"✓ {t('right_distance')}" if each else "" for each in good]),
-        texts(["" if each else f"✗ {t('wrong_distance', true=TRUE)}" for each in good]),
-    ]
+    right, wrong = f"✓ {t('right_distance')}", f"✗ {t('wrong_distance', true=TRUE)}"
     drawn: list[Mark] = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
-        *angle_wedge(0.0, 0.0, 0.85, track(key * theta), track(query * theta)),
-        marks.vector(0.0, 0.0, 0.97, clock_angle(track(key * theta)), KEY_COLOUR, 8, has_head=True),
-        marks.vector(0.0, 0.0, 0.97, clock_angle(track(query * theta)), QUERY_COLOUR, 4, has_head=True),
+        *angle_wedge(0.0, 0.0, 0.85, turned, at),
+        marks.vector(0.0, 0.0, 0.97, clock_angle(turned), KEY_COLOUR, 8, has_head=True),
+        marks.vector(0.0, 0.0, 0.97, clock_angle(at), QUERY_COLOUR, 4, has_head=True),
         *(marks.text(1.2, y, line, colour, anchor="start", bold=True, font_size=16, dy=5) for y, line, colour in lines),
-        *(
-            marks.text(1.2, -0.85, text, colour, anchor="start", bold=True, dy=5)
-            for text, colour in zip(verdicts, (TRAINED_COLOUR, UNSEEN_COLOUR), strict=True)
-        ),
+        *verdict_where(dropped, good, 1.2, -0.85, right, wrong, dy=5, font_size=15),
     ]
     if back:
-        drawn.append(marks.arc(0.0, 0.0, 0.5, clock_angle(CAT * theta), clock_angle(track(key * theta)), KEY_COLOUR, 3))
+        drawn.append(marks.arc(0.0, 0.0, 0.5, clock_angle(CAT * theta), clock_angle(turned), KEY_COLOUR, 3))
     title = t("turned_back" if back else "left_as_stored")
     return Panel(Axis(-1.1, 4.0), Axis(-1.1, 1.1), drawn, title, min_width=330, height=185, equal_aspect=True)
 

@@ -11,7 +11,7 @@ from ui.figures.precision.drift import HALF_TURN, error_text
 from ui.figures.precision.formats import REACH, SINGLE
 from ui.film import marks
 from ui.film.colours import GREEN, ORANGE, PURPLE, SKY
-from ui.film.composite_marks import verdict
+from ui.film.composite_marks import verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel
 from ui.text.words import Words
 
@@ -39,15 +39,12 @@ def _chain(largest: dict[str, np.ndarray], at: Control, t: Words) -> Panel:
         colour = STAGE_COLOURS[stage]
         small = [math.degrees(float(each)) < SMALL for each in largest[stage]]
         texts = [error_text(float(each), t) for each in largest[stage]]
-        right, wrong = (
-            at.texts(f"{sign} {text}" if each is wanted else "" for each, text in zip(small, texts, strict=True))
-            for sign, wanted in (("✓", True), ("✗", False))
-        )
+        right, wrong = ([f"{sign} {text}" for text in texts] for sign in "✓✗")
         edge: dict[str, Any] = {"outline": colour, "stroke_width": 2, "corner_px": 6}
         drawn += [
             marks.rect(k - 0.38, k + 0.38, 0.2, 1.2, "none", **edge),
             marks.text(float(k), 0.7, t(f"stage.{stage}"), colour, bold=True, font_size=16, dy=5),
-            *verdict(float(k), -0.25, right, wrong, anchor="middle", font_size=16, dy=5),
+            *verdict_where(at, small, float(k), -0.25, right, wrong, anchor="middle", font_size=16, dy=5),
         ]
         if k:
             drawn.append(marks.text(k - 0.5, 0.7, SIGNS[k - 1], bold=True, font_size=18, dy=6))

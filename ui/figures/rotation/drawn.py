@@ -39,7 +39,6 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         panel,
         (along, scores),
         {str(s): float(s) for s in columns.tolist()},
-        scores[columns],
         t,
         lambda: {"shift": along, "both move": scores, "query alone moves": alone},
         f"""
