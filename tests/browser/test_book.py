@@ -9,19 +9,24 @@ import shutil
 import socket
 import subprocess
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, Quiet, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
-from tests.browser.conftest import DESK, PHONE, WAY, Visit, address_has, built, holds, until
+from rope_core.version import LICENCE, __version__
+from tests.browser.conftest import DESK, PATIENCE, PHONE, WAY, Visit, address_has, built, holds, until
+from tests.support.painted import ALIKE, EDGE, drawn_apart, saved, unlike
 from tests.support.reader import violations
 from tools.book import scorm
 from ui.book.frame import Book
@@ -31,6 +36,7 @@ from ui.present import lessons
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
+SVG = "{http://www.w3.org/2000/svg}"
 COMPILED = """async () => {
   for (const name of await caches.keys()) for (const key of await (await caches.open(name)).keys())
     if (key.url.endsWith("/python/compiled")) return (await (await caches.match(key)).arrayBuffer()).byteLength;
@@ -314,6 +320,43 @@ def test_an_address_is_obeyed_before_python(browser: Browser, book: str, place: 
     page.wait_for_timeout(1500)
     way = page.evaluate("globalThis.way")
     assert way["high"] == way["low"]
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "scheme", "ground"),
+    [("zh/clock/?lang=zh", "dark", "screen"), ("inside/?lang=en&beat=2", "light", "dark")],
+)
+def test_a_saved_picture_shows_what_is_on_the_screen(
+    browser: Browser, book: str, place: str, scheme: Any, ground: str
+) -> None:
+    context = browser.new_context(viewport=DESK, accept_downloads=True, color_scheme=scheme)
+    context.set_default_timeout(1000 * PATIENCE)
+    page = context.new_page()
+    page.goto(f"{book}{place}")
+    page.wait_for_selector(READY)
+    page.locator("details.quiet > summary").first.click()
+    film, files = page.locator(".film").first, {kind: saved(page, kind, ground) for kind in ("SVG", "PNG", "PDF")}
+    page.emulate_media(color_scheme="dark")
+    shown, drawn = drawn_apart(page, film, files["SVG"])
+    assert unlike(shown, drawn) < ALIKE
+    root = ElementTree.parse(files["SVG"].with_suffix(".svg")).getroot()
+    finding = film.locator(".film-finding").inner_text().removeprefix("▸ ")
+    written = "".join(node.text or "" for node in root.findall(f"{SVG}text"))
+    assert finding.replace(" ", "") in written.replace(" ", "")
+    assert __version__ in written and LICENCE in written
+    # The same picture, larger, in files that say what it is.
+    with Image.open(files["PNG"]) as picture:
+        assert picture.width >= 1920 and picture.info["Copyright"] == LICENCE
+        assert finding in picture.info["Description"] and place.split("?")[0] in picture.info["Source"]
+        again = picture.convert("RGB")
+    small = again.resize((round(float(root.attrib["width"])), round(float(root.attrib["height"]))))
+    assert unlike(small.crop((EDGE, EDGE, *small.size)), drawn) < ALIKE
+    pdf = files["PDF"].read_bytes()
+    wide, high = (int(pdf.split(name)[1].split(b"/")[0]) for name in (b"/Width ", b"/Height "))
+    points = np.frombuffer(zlib.decompress(pdf.split(b"stream\n")[1]), np.uint8).reshape(high, wide, 3)
+    assert unlike(Image.fromarray(points).resize(again.size), again) < ALIKE
+    assert finding.encode("utf-16-be").hex() in pdf.decode("latin-1")
     context.close()
 
 

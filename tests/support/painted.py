@@ -3,9 +3,12 @@
 import json
 import re
 from base64 import b64decode
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 from playwright.sync_api import Locator, Page
 
 from tests.support.films import numbers, opened
@@ -111,3 +114,43 @@ def as_python_has_it(page: Page, film: Locator, name: str) -> None:
     controls = {c["name"]: c for c in opened(b64decode(page.evaluate(HELD, name)))[0]["controls"]}
     index = {key: controls[key]["stops"].index(value) for key, value in at(film).items()}
     assert agrees(page, name, index) > 0
+
+
+FRAME = """film => {
+  const panels = [...film.querySelectorAll('.film-panel')].filter(panel => panel.clientWidth);
+  const boxes = panels.map(panel => panel.getBoundingClientRect());
+  const [x, y] = ['left', 'top'].map(side => Math.min(...boxes.map(box => box[side])));
+  const [right, bottom] = ['right', 'bottom'].map(side => Math.max(...boxes.map(box => box[side])));
+  return {x, y, width: right - x, height: bottom - y};
+}"""
+EDGE, CELL, FAR, ALIKE = 16, 4, 64, 0.002
+"""Px around a saved picture; pictures are compared by the means of squares of px, so that the smoothing of edges does
+not count: how far apart two must be to look different, and the share of those in pictures that are the same."""
+
+
+def saved(page: Page, kind: str, ground: str) -> Path:
+    """Save the picture of the film that leads, whose numbers are unfolded; return the file."""
+    page.locator(".film-saves select").first.select_option(ground)
+    with page.expect_download() as got:
+        page.locator(f"[data-film-save={kind}]").first.click()
+    return Path(got.value.path())
+
+
+def unlike(first: Image.Image, second: Image.Image) -> float:
+    """Return the share of squares that look different in two pictures; the larger one is cut."""
+    frame = (0, 0, *np.minimum(first.size, second.size).tolist())
+    means = [np.asarray(each.convert("RGB").crop(frame).reduce(CELL), dtype=float) for each in (first, second)]
+    return float((np.abs(means[0] - means[1]).max(axis=2) > FAR).mean())
+
+
+def drawn_apart(page: Page, film: Locator, picture: Path) -> tuple[Image.Image, Image.Image]:
+    """Return a film's panels as the page shows them, and as a page of its own shows the saved SVG."""
+    film.evaluate("film => film.scrollIntoView({block: 'center'})")
+    page.mouse.move(0, 0)
+    clip = film.evaluate(FRAME)
+    shown = page.screenshot(clip=clip)
+    other = page.context.new_page()
+    other.goto(picture.rename(picture.with_suffix(".svg")).as_uri())
+    drawn = other.screenshot(clip=clip | {"x": EDGE, "y": EDGE})
+    other.close()
+    return Image.open(BytesIO(shown)), Image.open(BytesIO(drawn))

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache, cached
 
+from rope_core.version import LICENCE, __version__
 from ui.figures.plot import Figure, packed
 from ui.film.scene import Scene
 from ui.text.escape import cell
@@ -145,14 +146,23 @@ def as_csv(table: Table) -> bytes:
     return out.getvalue().encode("utf-8-sig")
 
 
+GROUNDS = ("screen", "light", "dark", "none")
+"""What a saved picture may lie on: as on the screen, either theme's paper, or nothing."""
+
+
 def saves(film: str, t: Words) -> str:
-    """Return the buttons that save a film's frame in view, as HTML; the player hears them."""
-    kinds = {"SVG": t("film.save_svg"), "PNG": t("film.save_png")}
-    result = (
-        f'<button type="button" class="film-button" data-film="{film}" data-film-save="{kind}">{escape(name)}</button>'
-        for kind, name in kinds.items()
+    """Return what saves a film's frame in view, as HTML; the player hears it, and writes the line about it below."""
+    options = "".join(f'<option value="{name}">{escape(t(f"film.ground_{name}"))}</option>' for name in GROUNDS)
+    buttons = "".join(
+        f'<button type="button" class="film-button" data-film="{film}" data-film-save="{kind}">{escape(text)}</button>'
+        for kind, text in ((kind, t("film.save", kind=kind)) for kind in ("SVG", "PNG", "PDF"))
     )
-    return f'<div class="film-saves">{"".join(result)}</div>'
+    about = t("film.about", page=t("title"), version=__version__, licence=LICENCE)
+    data = f'data-page="{escape(t("title"))}" data-about="{escape(about)}" data-rights="{LICENCE}"'
+    return (
+        f'<div class="film-saves" {data}>{buttons}'
+        f'<label>{escape(t("film.ground"))} <select class="film-button">{options}</select></label></div>'
+    )
 
 
 def grid(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> Table:

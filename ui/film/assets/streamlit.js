@@ -4,6 +4,7 @@ import "./dom.js";
 import "./tracks.js";
 import "./marks.js";
 import "./bar.js";
+import "./pack.js";
 import "./save.js";
 import "./handle.js";
 import "./sketch.js";
