@@ -191,6 +191,8 @@ Rule = Callable[[ast.AST], Iterator[str]]
 # whose hashes npm's lock and Pyodide's hold.
 PACKING = {"ui/hall/files.py", "tools/engines/__main__.py"}
 PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py", "tools/book/scorm.py", "ui/film/static_scene.py"}
+# What an address packs, bounded: tests/rope_core/comparisons/test_pasted.py.
+PACKING.add("rope_core/comparisons/pasted.py")
 GRADED = {"rope_core/grade/remote.py", "rope_core/comparisons/driver.py"}
 """Where text of a user runs: in a child process of `rope grade` or `rope compare`, or in the book's frame."""
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")

@@ -4,6 +4,10 @@ margins     the checks' formulas, arrays of frequencies in, bits out; numpy alon
 driver      the text that runs beside somebody's own function, apart, and calls it as it wants to be called
 columns     what may be compared -> a Column: its frequencies at a geometry, and again at others
 compare     columns and settings -> a row for each check
+samples     a function's answers to all calls that a page needs, made in one go apart -> a Column
+pasted      a text or an address of one -> a Column
+examples    a scheme to begin with, six with a fault each
+curves      what the page draws of columns: scores by distance, angles by position, shares of the circle
 export      the pytest file and the HTML page
 checks.toml each check in two languages: formula, reason, source, counter-example
 """

@@ -6,15 +6,15 @@ import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rope_core.checks.arrays import entries_of, read_arrays
 from rope_core.checks.engines import engines
+from rope_core.comparisons import driver
 from rope_core.errors import reject
 from rope_core.hf.catalogue import models
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
@@ -25,6 +25,7 @@ from rope_core.spectrum import Request, spectrum
 Answer = tuple[Array, float]
 ARGUMENTS = ("dim", "base", "train_len", "factor", "seq_len")
 SECONDS = 20.0
+NUMBERS = (".csv", ".safetensors", ".npy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +118,9 @@ def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> Co
     return Column(name, at, expected=attention_factors)
 
 
-@cache
-def driver() -> str:
-    """Return the text that runs beside somebody's function."""
-    return resources.files("rope_core.comparisons").joinpath("driver.py").read_text(encoding="utf-8")
+def program(code: str, function: str = "", more: Mapping[str, Any] | None = None) -> str:
+    """Return a function's text with what calls it: ``arguments()`` and ``frequencies(...)`` of driver.py."""
+    return f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\n{inspect.getsource(driver)}"
 
 
 @contextlib.contextmanager
@@ -138,8 +138,7 @@ def of_code(name: str, code: str, function: str = "", more: Mapping[str, Any] | 
     from rope_core.grade.result import check_source
 
     check_source(code, name)
-    text = f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\n{driver()}"
-    with functions_of(text, SECONDS) as call:
+    with functions_of(program(code, function, more), SECONDS) as call:
         flags = np.asarray(call("arguments")).reshape(-1)
 
         def at(rope: Rope, factor: float, length: int) -> Answer:
@@ -209,16 +208,21 @@ def _named(name: str) -> Iterator[Column]:
     elif file.suffix == ".py" and file.is_file():
         with of_code(file.stem, file.read_text(encoding="utf-8-sig"), function) as each:
             yield each
-    elif file.suffix == ".csv" and file.is_file():
-        yield of_numbers(file.stem, np.loadtxt(file, delimiter=",", max_rows=2**16).reshape(-1))
-    elif file.suffix == ".safetensors" and file.is_file():
-        buffers = entries_of(file, "column", lambda key: key.endswith("inv_freq"))
-        if not buffers:
-            raise reject("column", "a file with a buffer inv_freq", name)
-        yield of_numbers(file.stem, buffers[0].read())
-    elif file.suffix == ".npy" or (file.suffix == ".json" and file.is_file() and file.read_bytes()[:1] == b"["):
-        yield of_numbers(file.stem, read_arrays(name, ["inv_freq"], "inv_freq")["inv_freq"])
+    elif file.is_file() and (file.suffix in NUMBERS or (file.suffix == ".json" and file.read_bytes()[:1] == b"[")):
+        yield of_numbers(file.stem, numbers_of(file))
     elif file.exists():
         yield of_config(name, file)
     else:
         raise reject("column", "a scheme, a model of the catalogue, or a file .py .json .csv .npy .safetensors", name)
+
+
+def numbers_of(file: Path) -> npt.NDArray[Any]:
+    """Return the frequencies of a file .csv, .safetensors, .npy or .json; ValueError on what holds none."""
+    if file.suffix == ".csv":
+        return np.loadtxt(file, delimiter=",", max_rows=2**16).reshape(-1)
+    if file.suffix == ".safetensors":
+        buffers = entries_of(file, "column", lambda key: key.endswith("inv_freq"))
+        if not buffers:
+            raise reject("column", "a file with a buffer inv_freq", str(file))
+        return buffers[0].read()
+    return np.asarray(read_arrays(str(file), ["inv_freq"], "inv_freq")["inv_freq"])

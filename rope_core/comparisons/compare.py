@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -183,8 +183,8 @@ def compare(
     if not given:
         raise reject("given", "at least one column", given)
     setting = _setting(model, factor, length, trained_to, fine_tuned, thresholds or {})
-    with contextlib.ExitStack() as stack, np.errstate(all="ignore"):
-        return [_compared(stack.enter_context(column(each)), setting) for each in given]
+    with contextlib.ExitStack() as stack:
+        return [compare_column(stack.enter_context(column(each)), setting) for each in given]
 
 
 def _setting(
@@ -217,7 +217,7 @@ def _setting(
     return Setting(rope, ratio, min(target, MAX_LEN), trained_to, fine_tuned, values)
 
 
-def _compared(column: Column, setting: Setting) -> Compared:
+def compare_column(column: Column, setting: Setting) -> Compared:
     """Return a column's rows; one with a geometry of its own is judged at that."""
     own = Setting(
         column.rope or setting.rope,
@@ -227,10 +227,11 @@ def _compared(column: Column, setting: Setting) -> Compared:
         column.rope is not None if setting.fine_tuned is None else setting.fine_tuned,
         setting.thresholds,
     )
-    here = _at(column, own)
-    if column.takes is None:
-        return here
-    row, other = _elsewhere(here)
+    with np.errstate(all="ignore"):
+        here = _at(column, own)
+        if column.takes is None:
+            return here
+        row, other = _elsewhere(here)
     return replace(here, rows=(*here.rows, row), other=other)
 
 
@@ -308,3 +309,21 @@ def _without_effect(column: Column, own: Setting) -> Iterable[str]:
     for name, again in tries.items():
         if name in (column.takes or ()) and np.array_equal(again()[0], here, equal_nan=True):
             yield name
+
+
+def least_margins(
+    column: Column, setting: Setting, factors: Sequence[float], lengths: Sequence[int], key: str
+) -> Array:
+    """Return the margin of a check at each target length and factor, bits, (lengths, factors); nan where untried."""
+    least = np.full((len(lengths), len(factors)), np.nan)
+    for i, length in enumerate(lengths):
+        for j, factor in enumerate(factors):
+            own = replace(setting, factor=factor, length=length)
+            try:
+                with np.errstate(all="ignore"):
+                    rows = _at(column, own).rows
+            except ValueError:
+                continue
+            margin = next((row.margin for row in rows if row.key == key), None)
+            least[i, j] = np.nan if margin is None else margin
+    return least

@@ -34,6 +34,11 @@ def record(compared: Compared, lang: str = "en") -> dict[str, Any]:
     }
 
 
+def json_text(columns: Sequence[Compared], lang: str = "en") -> str:
+    """Return the columns' records as JSON."""
+    return json.dumps({"columns": [record(each, lang) for each in columns]}, indent=1, ensure_ascii=False)
+
+
 def _check(row: Row, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
     marks = {"required": row.required, "by_design": row.by_design, "values": dict(row.values)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.grade.remote import failed
+from rope_core.grade.remote import failed, unpacked
 from rope_core.rope import Array
 
 Answers = Mapping[str, Callable[..., Any]]
@@ -55,6 +55,18 @@ def exception(error: str, detail: str, lines: list[Any]) -> Fault:
     if isinstance(line, int) and 0 < line <= MOST_LINES:
         return Fault("raised", line=line, error=text)
     return Fault("not_called", error=text)
+
+
+def reply_value(name: str, reply: Any) -> Any:
+    """Return what a function answered elsewhere. Raises Fault where it raised, or gave no numbers."""
+    if reply.get("missing"):
+        raise Fault("missing", name=name)
+    if "error" in reply:
+        raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
+    value = unpacked(reply["value"])
+    if value is None:
+        raise Fault("kind", name=name, got=str(reply["value"].get("type"))[:100])
+    return value
 
 
 def as_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:

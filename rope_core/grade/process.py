@@ -25,7 +25,7 @@ import numpy as np
 from rope_core.grade import remote
 from rope_core.grade.assignment import Assignment, read_text
 from rope_core.grade.child import judged
-from rope_core.grade.faults import Fault, Student, exception
+from rope_core.grade.faults import Fault, Student, reply_value
 from rope_core.grade.result import Result, check_source, results
 
 LINUX = sys.platform == "linux"
@@ -65,7 +65,7 @@ class _Remote(Student):
                 self._send(self._source)
                 self._source = None
             self._send(request)
-            return self._taken(name, json.loads(self._line()))
+            return reply_value(name, json.loads(self._line()))
         except Fault:
             raise
         except OSError:
@@ -102,17 +102,6 @@ class _Remote(Student):
             return _Over("ended", code=self._process.wait(1.0))
         return _Over("silent")
 
-    @staticmethod
-    def _taken(name: str, reply: Any) -> Any:
-        if reply.get("missing"):
-            raise Fault("missing", name=name)
-        if "error" in reply:
-            raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
-        value = remote.unpacked(reply["value"])
-        if value is None:
-            raise Fault("kind", name=name, got=str(reply["value"].get("type"))[:100])
-        return value
-
 
 def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Result]:
     """Run a student's file on this machine and return a Result for each stage of the assignment.
@@ -133,13 +122,14 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Resul
 
 
 @contextlib.contextmanager
-def functions_of(source: str, seconds: float = 20.0) -> Iterator[Callable[..., Any]]:
+def functions_of(source: str, seconds: float = 20.0, lang: str = "en") -> Iterator[Callable[..., Any]]:
     """Run a text apart, as homework is, and yield what calls its functions: call(name, *arguments).
 
     Raises ValueError on a text that is no Python; the call raises ValueError on whatever goes wrong, in a sentence.
     """
     check_source(source, "the text")
-    with _started(seconds) as process:
+    # A process namespace ends with what was started in it; adoption would end the children of other threads as well.
+    with _started(seconds, adopts=not _apart()) as process:
         student = _Remote(process, source, seconds)
 
         def call(name: str, *arguments: Any) -> Any:
@@ -149,7 +139,7 @@ def functions_of(source: str, seconds: float = 20.0) -> Iterator[Callable[..., A
                 wrong: tuple[str, Mapping[str, object]] = fault.key, fault.slots
             except _Over as over:
                 wrong = over.ended
-            raise ValueError(Result(name, "values", 0.0, *wrong).sentence())
+            raise ValueError(Result(name, "values", 0.0, *wrong).sentence(lang))
 
         yield call
 
@@ -181,7 +171,7 @@ def _function(
 
 
 @contextlib.contextmanager
-def _started(seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+def _started(seconds: float, *, adopts: bool = True) -> Iterator[subprocess.Popen[bytes]]:
     """Start the child in an empty folder; end it at the end, with what it started."""
     piped: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
     piped |= {"stderr": subprocess.DEVNULL, "start_new_session": True}
@@ -193,7 +183,7 @@ def _started(seconds: float) -> Iterator[subprocess.Popen[bytes]]:
         environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "LANG": "C.UTF-8"}
         environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with (
-            _adopting(keeper.pid),
+            _adopting(keeper.pid) if adopts else contextlib.nullcontext(),
             subprocess.Popen(
                 [*(APART if _apart() else ()), *command],
                 cwd=folder,
@@ -207,6 +197,11 @@ def _started(seconds: float) -> Iterator[subprocess.Popen[bytes]]:
             finally:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
+
+
+def is_confined() -> bool:
+    """Return whether code that is run apart reaches no file, network or process here, as docs/grading.md says."""
+    return _apart() and remote.landlock() > 0
 
 
 @cache

@@ -102,7 +102,8 @@ def failed(error: BaseException) -> dict[str, Any]:
     }
 
 
-def _answer(functions: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+def answer(functions: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+    """Return a function's answer to a request as JSON can hold it, or what it raised."""
     function = functions.get(request["name"])
     if not callable(function):
         return {"missing": True}
@@ -139,6 +140,13 @@ def _libraries(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
+def landlock() -> int:
+    """Return the version of Linux's Landlock, 0 or less where there is none."""
+    import ctypes
+
+    return int(ctypes.CDLL(None, use_errno=True).syscall(444, None, 0, 1)) if sys.platform == "linux" else 0
+
+
 def _confine() -> None:
     """Leave this process and what it starts Python's own library, numpy and its folder: no other file, no program.
 
@@ -146,11 +154,11 @@ def _confine() -> None:
     """
     import ctypes
 
-    system = ctypes.CDLL(None, use_errno=True).syscall
-    create, add, restrict = 444, 445, 446
-    version = system(create, None, 0, 1) if sys.platform == "linux" else 0
+    version = landlock()
     if version < 1:
         return
+    system = ctypes.CDLL(None, use_errno=True).syscall
+    create, add, restrict = 444, 445, 446
     read_file, read_folder, of_files = 1 << 2, 1 << 3, 0b1100000000000111
     every = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
     # Files; TCP from version 4 on; signals and abstract sockets from version 6 on.
@@ -188,7 +196,7 @@ def main(seconds: float) -> None:
     except BaseException as error:
         broken = failed(error)
     for line in requests:
-        replies.write(json.dumps(broken or _answer(functions, json.loads(line))).encode() + b"\n")
+        replies.write(json.dumps(broken or answer(functions, json.loads(line))).encode() + b"\n")
         replies.flush()
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any
 
 from rope_core import errors
+from rope_core.comparisons import pasted, samples
+from rope_core.comparisons.samples import Answers, Call
 from rope_core.grade.assignment import SECONDS, TASKS
 from rope_core.grade.result import Result, check_source, results, starter, texts
 from ui.book.content import Content
@@ -17,6 +19,9 @@ from ui.page.controls import Place
 from ui.page.menu import PATH, declaration
 from ui.present.view import View
 from ui.text.escape import plain
+
+ANSWERED = "code.answered"
+"""The session's calls of a reader's function and what it answered."""
 
 
 class Learning(Content):
@@ -64,6 +69,36 @@ class Learning(Content):
 
         self.places.act(node.id, take)
         self._graded(self.session.get(key))
+
+    def run_code(self, text: str, calls: Sequence[Call], take: Callable[[str], None]) -> Answers | None:
+        words = [samples.write_call(each) for each in calls]
+        known: tuple[Sequence[str], Answers] | None = self.session.get(ANSWERED)
+        answers = known[1] if known and known[0] == words and known[1].code == text else None
+        if self.staged:
+            return answers
+        node = self.places.add("grade", key="code")
+        node.attributes = {
+            "data-grade": samples.FUNCTION,
+            "data-module": samples.__name__,
+            "data-stages": " ".join(words),
+            "data-seconds": f"{samples.SECONDS:g}",
+            "data-running": self.t("grade.running"),
+        }
+        shown = escape(pasted.shown(text))
+        box = f'<textarea rows="14" spellcheck="false" autocapitalize="off">{shown}</textarea>'
+        button = f'<button type="button" class="run">{escape(self.t("code.run"))}</button>'
+        node.html = f"<label><span>{escape(self.t('code.label'))}</span>{box}</label>{button} <span role=status></span>"
+        # The browser runs by itself what has no answers yet: a frame of its own holds it.
+        node.live = {"run": words[0] + words[-1] if pasted.kind_of(text) == "code" and answers is None else ""}
+
+        def run(given: Any) -> None:
+            source, lines = pasted.tidy(str(given["source"])), [str(line) for line in given["lines"]]
+            if pasted.kind_of(source) == "code":
+                self.session[ANSWERED] = words, samples.of_lines(source, calls, lines, self.t.lang)
+            take(source)
+
+        self.places.act(node.id, run)
+        return answers
 
     def _graded(self, graded: list[Result] | str | None) -> None:
         """Write what a student's code gave: why it is no Python, or a line for each stage."""

@@ -19,9 +19,10 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal, Protocol
 
+from rope_core.comparisons.samples import Answers, Call
 from ui.figures.drawing import Drawing, Film, as_csv
 from ui.page import tasks
-from ui.page.controls import Controls, Place
+from ui.page.controls import Controls, Names, Place
 from ui.page.sentences import explained, sentence
 from ui.page.state import Field
 from ui.page.store import Store
@@ -73,6 +74,14 @@ class Frame(Protocol):
         """Have the reader write a ``function`` of `rope grade`, graded in the page where that runs in the browser.
 
         Code of a visitor is never run by a server: there the page writes the command that grades it.
+        """
+
+    def run_code(self, text: str, calls: Sequence[Call], take: Callable[[str], None]) -> Answers | None:
+        """Have the reader write a scheme, or paste its numbers; return a function's answers to calls, None without any.
+
+        ``take`` is given the text once the reader presses the button. A function runs in a process without files and
+        network, in a browser in a frame of its own; on a server never before its reader has pressed the button, and
+        where the machine cannot hold it apart the page writes the command that runs it.
         """
 
     def prose(self, section: str) -> None:
@@ -210,11 +219,11 @@ class Frame(Protocol):
         for key, given in notes:
             self.note(self.sentence(key, given), "warning")
 
-    def refusals(self, refused: Mapping[str, Exception]) -> None:
-        """Write why schemes have no answer here, a line each."""
+    def refusals(self, refused: Mapping[str, Exception], names: Names | None = None) -> None:
+        """Write why schemes have no answer here, a line each; ``names``: how a reader knows them."""
         for name, error in refused.items():
-            reason = plain(explained(error, self.t), 400)
-            self.caption(self.t("refused", scheme=self.t(f"scheme.{name}"), reason=reason))
+            reason, scheme = plain(explained(error, self.t), 400), names(name) if names else self.t(f"scheme.{name}")
+            self.caption(self.t("refused", scheme=scheme, reason=reason))
 
     def predict(self, question: Question) -> bool:
         """Ask a question whose answer is hidden until a choice is made; return whether it may be seen.

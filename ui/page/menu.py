@@ -31,7 +31,7 @@ PATH = (
 """The story, from why a model needs positions to what follows from RoPE; a page may build on earlier ones."""
 ORDER = {
     "learn": PATH,
-    "lab": ("inside",),
+    "lab": ("schemes", "inside"),
     "engineer": ("config", "benchmark"),
     "reference": ("models", "ledger", "glossary"),
 }

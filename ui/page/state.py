@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Value = Any
+MOST_LETTERS = 200
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,8 @@ class Field:
     """One value that a control sets.
 
     ``kind``: "int", "float", "bool", "choice" or "text". ``shared`` fields keep their value on every page.
-    ``low`` of a text is its fewest letters. ``even`` asks for parity; ``steps`` are the stops of a slider over uneven
-    values.
+    ``low`` of a text is its fewest letters, ``high`` how many an address may hold, MOST_LETTERS where it is none.
+    ``even`` asks for parity; ``steps`` are the stops of a slider over uneven values.
     """
 
     name: str
@@ -86,7 +87,7 @@ def check(field: Field, value: Value) -> Value:
 
 def read(field: Field, text: str) -> Value:
     """Read a field from URL text; raises Refused when the text is no value of the field."""
-    text = text.strip()[:200]
+    text = text.strip()[: MOST_LETTERS if math.isinf(field.high) else int(field.high)]
     if field.kind == "bool":
         if text not in ("0", "1"):
             raise Refused(field, "rule.bool", text)

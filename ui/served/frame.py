@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from html import escape
@@ -13,7 +14,10 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rope_core.comparisons import pasted, samples
+from rope_core.comparisons.samples import Answers, Call
 from rope_core.grade import starter
+from rope_core.grade.process import is_confined
 from ui.figures.drawing import Drawing, Film, saves
 from ui.page import tasks
 from ui.page.charts import sendable
@@ -34,6 +38,10 @@ STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</sty
 PLOT = {"displaylogo": False, "locale": "en"}
 AHEAD = "ahead"
 """For which step, answer and language the session has had the next one drawn."""
+SHOWN, PRESSED, ANSWERED = "code.shown", "code.pressed", "code.answered"
+"""What the box for code was last filled with, the text that its reader had run, and what that answered."""
+RUNNING = threading.BoundedSemaphore(2)
+"""So many functions of visitors run at a time."""
 Pages = Mapping[str, st.Page]
 
 
@@ -226,6 +234,39 @@ class Served(Content):
         self.write(self.t("grade.served"))
         self.code(starter(function), "python")
         self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
+
+    def run_code(self, text: str, calls: Sequence[Call], take: Callable[[str], None]) -> Answers | None:
+        key = f"code.{self.name}"
+        if self.session.get(SHOWN) != text or key not in self.session:
+            self.session[key], self.session[SHOWN] = pasted.shown(text), text
+
+        def press() -> None:
+            self.session[SHOWN] = self.session[PRESSED] = pasted.tidy(self.session[key])
+            take(self.session[key])
+
+        if not self.staged:
+            st.text_area(self.t("code.label"), key=key, height=290, max_chars=access.MOST_LETTERS)
+            st.button(self.t("code.run"), key=f"run.{self.name}", on_click=press, type="primary")
+        known: tuple[Sequence[Call], Answers] | None = self.session.get(ANSWERED)
+        if known and known[0] == calls and known[1].code == text:
+            return known[1]
+        if pasted.kind_of(text) != "code":
+            return None
+        if not is_confined():
+            self.note(self.t("code.elsewhere"))
+            self.code("rope compare mine.py", "bash")
+        elif self.session.get(PRESSED) != text:
+            self.note(self.t("code.unread"), "warning")
+        elif not RUNNING.acquire(timeout=samples.SECONDS):
+            self.note(self.t("code.busy"), "warning")
+        else:
+            try:
+                answers = samples.run(text, calls, self.t.lang)
+            finally:
+                RUNNING.release()
+            self.session[ANSWERED] = calls, answers
+            return answers
+        return None
 
     def below(self) -> Place:
         if self.folds is None and not self.stage:

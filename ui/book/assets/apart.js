@@ -13,8 +13,8 @@ async function start({ scripts, files, archives, before }) {
 }
 
 /** Run a student's text, and tell what each stage gave as soon as it is known. */
-function grade(python, { name, stages, source }) {
-  const child = python.pyimport("rope_core.grade.child");
+function grade(python, { module, name, stages, source }) {
+  const child = python.pyimport(module);
   postMessage({ began: true });
   for (const line of child.lines(source, name, 0, stages)) postMessage({ line });
   postMessage({ ended: true });

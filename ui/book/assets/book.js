@@ -1,6 +1,6 @@
 // Shows what Python draws: puts changed nodes in their places, plays films, draws figures, tells Python what was moved.
 // No formula is known here, and no page.
-import { grading, restored } from "./grade.js";
+import { grading, rerun, restored } from "./grade.js";
 import { kept } from "./dom.js";
 import { remember } from "./done.js";
 import { mount, tell } from "./player.js";
@@ -165,6 +165,7 @@ function hear(id, value) {
   const box = element(id);
   if (!box) return;
   if (box.classList.contains("film")) return tell(box.dataset.film, value);
+  if (value?.run !== undefined) return rerun(box, value.run, send);
   if (value?.done) return remember(value.done, (names) => send(id, names));
   told.set(id, value);
   for (const input of box.querySelectorAll("[data-act]")) {

@@ -3,6 +3,8 @@ import { kept as compiled } from "./code.js";
 import { kept } from "./dom.js";
 
 const own = (box) => box.closest("[data-grade]");
+/** Homework is kept; a scheme is in the address. */
+const HOMEWORK = "[data-grade]:not([data-module]) textarea";
 const place = (editor) => `rope-lab ${own(editor).dataset.grade}`;
 
 const asset = (name) => fetch(new URL(name, import.meta.url));
@@ -33,7 +35,7 @@ const ready = () => (spare ??= apart());
 
 /** Run an editor's text; answer the lines that its stages gave, and why there are no more. */
 async function graded(box, source) {
-  const lines = [], { grade, stages, seconds } = box.dataset, waiting = ready();
+  const lines = [], { grade, stages, seconds, module = "rope_core.grade.child" } = box.dataset, waiting = ready();
   spare = null;
   const frame = await waiting;
   let clock = 0, hear = null;
@@ -45,7 +47,7 @@ async function graded(box, source) {
       else done(["ended", { code: data.failed ? 1 : 0 }]);
     };
     addEventListener("message", hear);
-    frame.contentWindow.postMessage({ grade: { name: grade, stages: stages.split(" "), source } }, "*");
+    frame.contentWindow.postMessage({ grade: { module, name: grade, stages: stages.split(" "), source } }, "*");
   });
   clearTimeout(clock);
   removeEventListener("message", hear);
@@ -69,30 +71,43 @@ function save(box, text) {
 
 /** Put back what was written on another visit. */
 export function restored(root) {
-  for (const editor of root.querySelectorAll("[data-grade] textarea")) {
+  for (const editor of root.querySelectorAll(HOMEWORK)) {
     const before = kept(() => localStorage.getItem(place(editor)));
     if (before !== null) editor.value = before;
   }
 }
 
+/** Run what is in an editor and hand the page's Python what came of it. */
+async function run(box, send) {
+  const button = box.querySelector("button"), status = box.querySelector("[role=status]");
+  button.disabled = true;
+  status.textContent = box.dataset.running;
+  send(box.id, await graded(box, box.querySelector("textarea").value));
+  status.textContent = "";
+  button.disabled = false;
+}
+
+/** Run by itself what Python has no answers of, once for each question. */
+export function rerun(box, question, send) {
+  if (!question || box.dataset.ran === question) return;
+  box.dataset.ran = question;
+  run(box, send);
+}
+
 /** Grade where a button asks for it; `send(id, answer)` hands the page's Python what came of it. */
 export function grading(send) {
   addEventListener("focusin", ({ target }) => { if (target.matches("[data-grade] textarea")) ready(); });
-  addEventListener("input", ({ target }) => { if (target.matches("[data-grade] textarea")) remember(target, target.value); });
+  addEventListener("input", ({ target }) => { if (target.matches(HOMEWORK)) remember(target, target.value); });
   addEventListener("click", async ({ target }) => {
     const button = target.closest("[data-grade] button"), box = button && own(button);
     if (!box) return;
-    const editor = box.querySelector("textarea"), status = box.querySelector("[role=status]");
+    const editor = box.querySelector("textarea");
     if (button.className === "again") {
       editor.value = editor.defaultValue;
       return remember(editor, editor.value);
     }
     if (button.className === "save") return save(box, editor.value);
-    button.disabled = true;
-    status.textContent = box.dataset.running;
-    send(box.id, await graded(box, editor.value));
-    status.textContent = "";
-    button.disabled = false;
+    run(box, send);
   });
   // Tab indents until Escape was pressed, so that nobody is held in the editor; a new line begins where the last one did.
   let leaving = false;

@@ -1,0 +1,168 @@
+"""A scheme of one's own beside shipped ones: which pair does what, where it leaves what training saw, each check."""
+
+from rope_core.comparisons import compare, curves, export, margins, pasted
+from rope_core.comparisons.examples import EXAMPLES, FAULTS, check_fault
+from ui.figures.schemes import checks, measured, pairs
+from ui.figures.schemes import sweep as sweeps
+from ui.page import columns, fields, tasks
+from ui.page.columns import ALLOWED, BESIDE, CHECK, FINE_TUNED, MINE, REFERENCE, TRAINED_TO
+from ui.page.fields import DIM, FACTOR, GEOMETRY, MODEL, SEQ_LEN
+from ui.page.frame import File, Frame
+from ui.page.state import Field
+from ui.page.store import Store
+from ui.page.tasks import Challenge
+from ui.text.escape import plain
+from ui.work import extrapolated
+
+CLAIM_IN_FILM = True
+STEPS = fields.beats(3)
+PAIR = Field("pair", "int", 0, 0, 511)
+FAULT = Field("fault", "choice", "", choices=("", *FAULTS.values()))
+FAULT_PAIR = Field("fault_pair", "int", None, 0, 511, optional=True)
+PLANTED = Challenge("planted", (FAULT, FAULT_PAIR), check_fault)
+TASKS = (PLANTED,)
+FIELDS = (STEPS, PAIR, *columns.FIELDS, *GEOMETRY, FACTOR, SEQ_LEN)
+
+
+def fits(store: Store) -> object:
+    """Raise ValueError where the values in force do not go together."""
+    return columns.setting_of(store)
+
+
+def take(page: Frame, text: str) -> None:
+    """Put a text into the address, or say why it is none of the page's."""
+    try:
+        page.store.try_put(MINE, pasted.pack(text))
+    except ValueError as error:
+        page.store.notes.append(("frame.impossible", {"error": error}))
+
+
+def upload(page: Frame, file: File) -> None:
+    """Take a file as if its text were pasted."""
+    try:
+        take(page, pasted.read_file(file.name, file.getvalue()))
+    except ValueError as error:
+        page.store.notes.append(("frame.impossible", {"error": error}))
+
+
+def worst(store: Store, given: pairs.Comparison) -> None:
+    """Mark the pair with the least margin, and choose its check."""
+    row = given.mine.least
+    store.try_put(CHECK, checks.KEYS.index(row.key))
+    if row.pair is not None:
+        store.try_put(PAIR, row.pair)
+
+
+def workbench(page: Frame) -> None:
+    """Draw what is given, what is beside it, and both as pictures; then the margins of each check."""
+    t, store = page.t, page.store
+    text = pasted.unpack(store.get(MINE))
+
+    def names(choice: str) -> str:
+        return columns.name_of(choice, t)
+
+    setting = columns.setting_of(store)
+    model, length, factor, width = page.columns(3, 2, 2, 2, level=True)
+    with model:
+        page.controls.select(MODEL, page.controls.model_name)
+    with length:
+        page.controls.number(SEQ_LEN)
+    with factor:
+        page.controls.slider(FACTOR)
+    with width:
+        page.controls.number(DIM)
+    left, right = page.columns(2, 3)
+    with left:
+        page.controls.beside(*BESIDE, draw=lambda field: page.controls.select(field, names))
+        answers = page.run_code(text, columns.calls_of(setting), lambda text: take(page, text))
+        with page.details(t("upload"), "schemes.upload", lazy=False):
+            page.upload(t("upload_label"), "schemes.file", 16, lambda file: upload(page, file))
+            page.write(t("signatures"))
+    given, refused = columns.compared(store, text, answers, t)
+    with right:
+        if refused.mine:
+            page.note(plain(refused.mine, 400), "warning")
+        page.refusals(refused.others or {}, names)
+        if given is None:
+            page.note(t("no_columns"))
+            return
+        film = pairs.by_pair(given, page.get(PAIR), t)
+        page.show(film, pairs.by_pair, compare.compare_column, curves.score, margins.inside_arc)
+        with page.row():
+            page.button(t("worst"), "schemes.worst", worst, store, given, icon="target")
+            page.controls.select(REFERENCE, lambda choice: t(f"reference.{choice}"))
+    page.prose("checks")
+    page.show(checks.margins_of(given, t), checks.margins_of, compare.compare_column)
+    key = given.check
+    with page.row():
+        if key in ALLOWED:
+            page.controls.number(ALLOWED[key])
+        page.controls.number(TRAINED_TO)
+        page.controls.toggle(FINE_TUNED)
+    page.folded("sweep", lambda page: sweep(page, given))
+    page.folded("faults", lambda page: exercises(page, given))
+    page.folded("out", lambda page: out(page, given))
+
+
+def sweep(page: Frame, given: pairs.Comparison) -> None:
+    """Draw where the chosen check first fails, over target lengths and factors."""
+    lengths = columns.lengths_of(given.mine.setting)
+    page.show(sweeps.sweep(given, lengths, page.t), sweeps.sweep, compare.least_margins)
+
+
+def out(page: Frame, given: pairs.Comparison) -> None:
+    """Offer the comparison as a test file, a page, numbers, and a config block."""
+    each, t = list(given.columns), page.t
+    with page.row():
+        page.download(
+            t("pytest"), lambda: export.pytest_file(each), "test_rope_scheme.py", "text/x-python", "out.pytest"
+        )
+        page.download(t("html"), lambda: export.html_page(each, t.lang), "schemes.html", "text/html", "out.html")
+        page.download(t("json"), lambda: export.json_text(each, t.lang), "schemes.json", "application/json", "out.json")
+    page.write(t("blocks"))
+    for block in columns.blocks(page.store, t.lang):
+        page.write(f"**{plain(block.title)}**")
+        page.code(block.json, "json")
+        if block.commands:
+            page.code(block.commands, "bash")
+
+
+def record(page: Frame) -> None:
+    """Draw what was measured of the shipped schemes on the small model, with intervals."""
+    sweep, recall = (extrapolated.seen_shipped(name) for name in ("sweep", "recall"))
+    if sweep is not None:
+        page.write(measured.sentence(sweep, extrapolated.trained(sweep), page.t))
+        page.table(measured.table(sweep, page.t))
+    if recall is not None:
+        page.write(page.t("recall"))
+        page.table(measured.recall_table(recall, page.t))
+    page.goto("extrapolation", page.t("measure_live"))
+
+
+def load(page: Frame, name: str) -> None:
+    """Put a scheme with a fault into the box, without the answers to the one before."""
+    take(page, name)
+    page.store.try_put(FAULT, FAULT.default)
+    page.store.try_put(FAULT_PAIR, FAULT_PAIR.default)
+
+
+def exercises(page: Frame, given: pairs.Comparison) -> None:
+    """Offer the schemes with a fault each, and count those whose fault and pair were named."""
+    t, name = page.t, pasted.unpack(page.store.get(MINE))
+    with page.row():
+        for each in EXAMPLES:
+            page.button(t(f"example.{each}"), f"schemes.{each}", load, page, each, look="quiet")
+    page.challenge(PLANTED, name, given.mine)
+    verdict = tasks.verdict(PLANTED, page.store, page.session, (name, given.mine))
+    if verdict and verdict.passed:
+        tasks.remember(page.session, [f"{page.name}.{name}"])
+    known = [each for each in FAULTS if f"{page.name}.{each}" in page.session.get(tasks.DONE, ())]
+    page.caption(t("exercise_line", count=len(known), of=len(FAULTS)))
+
+
+def body(page: Frame) -> None:
+    """Draw the page, part by part."""
+    page.live(workbench)
+    page.prose("measured")
+    page.live(record)
+    page.deeper("questions")

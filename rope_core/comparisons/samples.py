@@ -1,0 +1,158 @@
+"""Somebody's function at all geometries that a comparison needs, called in one go by a process or a browser apart.
+
+`calls_of` says which calls these are, by a comparison of nothing; `run` or a browser's frame (`lines`) makes them;
+`of_answers` is the column that answers from what came back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, as_answer, program
+from rope_core.comparisons.compare import Setting, compare_column, least_margins
+from rope_core.grade import remote
+from rope_core.grade.faults import Fault, reply_value
+from rope_core.grade.result import Result, check_source
+from rope_core.rope import Rope
+from rope_core.schemes import attention_factors
+
+Call = tuple[int, float, int, float, int]
+"""dim, base, trained length, factor, length: what a function is called with."""
+SECONDS = 5.0
+FUNCTION = "frequencies"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a function of somebody's answered.
+
+    Attributes:
+        code: its text.
+        takes: which of ARGUMENTS it reads.
+        by_call: frequencies and attention factor of each call, or a sentence on what went wrong.
+        error: why there is no answer at all; "" where there is one.
+    """
+
+    code: str
+    takes: tuple[str, ...] = ()
+    by_call: Mapping[Call, Answer | str] | None = None
+    error: str = ""
+
+
+def calls_of(setting: Setting, factors: Sequence[float], lengths: Sequence[int]) -> list[Call]:
+    """Return the calls of a comparison and its sweep over factors and lengths."""
+    calls: dict[Call, None] = {}
+
+    def at(rope: Rope, factor: float, length: int) -> Answer:
+        calls[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)] = None
+        return rope.theta, 1.0
+
+    column = Column("", at, takes=ARGUMENTS)
+    compare_column(column, setting)
+    least_margins(column, setting, factors, lengths, "finite_positive")
+    return list(calls)
+
+
+def of_answers(name: str, answers: Answers) -> Column:
+    """Return the column of a function that was called; ValueError where there is no answer."""
+    by_call = answers.by_call
+    if by_call is None:
+        raise ValueError(answers.error)
+
+    def at(rope: Rope, factor: float, length: int) -> Answer:
+        answer = by_call[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)]
+        if isinstance(answer, str):
+            raise ValueError(answer)
+        return as_answer(answer, rope)
+
+    return Column(name, at, expected=attention_factors, takes=answers.takes, code=answers.code)
+
+
+def run(code: str, calls: Sequence[Call], lang: str = "en") -> Answers:
+    """Return a function's answers from a process of its own, as homework runs; whatever goes wrong is a sentence."""
+    from rope_core.grade.process import functions_of
+
+    try:
+        check_source(code, "mine.py")
+        with functions_of(program(code), SECONDS, lang) as call:
+            return _answered(code, calls, lambda name, *given: call(name, *given))
+    except ValueError as error:
+        return Answers(code, error=str(error))
+
+
+def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[str]:
+    """Call a function in this process, a browser's frame without a page; yield each answer as JSON.
+
+    ``stages``: the calls, their numbers with slashes between; ``name`` and ``seed`` are homework's.
+    """
+    functions: dict[str, Any] = {}
+    broken: dict[str, Any] = {}
+    try:
+        functions = remote.run(program(source))
+    except BaseException as error:
+        broken = remote.failed(error)
+    requests: list[dict[str, Any]] = [{"name": "arguments", "arguments": []}]
+    for stage in stages:
+        given = [remote.packed(each) for each in read_call(stage)]
+        requests.append({"name": FUNCTION, "arguments": given})
+    for request in requests:
+        yield json.dumps(broken or remote.answer(functions, request))
+
+
+def write_call(call: Call) -> str:
+    """Return a call as a word.
+
+    >>> read_call(write_call((128, 10000.0, 4096, 8.0, 32768)))
+    (128, 10000.0, 4096, 8.0, 32768)
+    """
+    return "/".join(map(repr, call))
+
+
+def read_call(word: str) -> Call:
+    """Return the call of a word."""
+    dim, base, train_len, factor, length = word.split("/")
+    return int(dim), float(base), int(train_len), float(factor), int(length)
+
+
+def of_lines(code: str, calls: Sequence[Call], given: Sequence[str], lang: str = "en") -> Answers:
+    """Return the answers that a browser's frame gave, a line for each; the frame is the function's, and may say any."""
+    rest = iter(given)
+
+    def call(name: str, *_: Any) -> Any:
+        try:
+            return reply_value(name, json.loads(next(rest)))
+        except Fault as fault:
+            raise ValueError(Result(name, "values", 0.0, fault.key, fault.slots).sentence(lang)) from None
+        except StopIteration:
+            ended = Result(name, "values", 0.0, "endless", {"seconds": f"{SECONDS:g}"})
+            raise ValueError(ended.sentence(lang)) from None
+        except Exception:  # whatever a line holds
+            raise ValueError(Result(name, "values", 0.0, "kind", {"name": name, "got": "?"}).sentence(lang)) from None
+
+    try:
+        check_source(code, "mine.py")
+        return _answered(code, calls, call)
+    except ValueError as error:
+        return Answers(code, error=str(error))
+
+
+def _answered(code: str, calls: Sequence[Call], call: Callable[..., Any]) -> Answers:
+    flags = np.asarray(call("arguments")).reshape(-1)
+    takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
+    by_call: dict[Call, Answer | str] = {}
+    for each in calls:
+        try:
+            answer = call(FUNCTION, *each)
+            as_answer(answer, Rope(*each[:3]))
+            by_call[each] = answer
+        except ValueError as error:
+            by_call[each] = str(error)
+    # A function that answers nothing is one fault, not as many as there are calls.
+    if all(isinstance(answer, str) for answer in by_call.values()):
+        return Answers(code, takes, error=str(next(iter(by_call.values()), "")))
+    return Answers(code, takes, by_call)

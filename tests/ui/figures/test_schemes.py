@@ -1,0 +1,134 @@
+"""The figures of the page schemes, their numbers from loops over pairs and positions."""
+
+import cmath
+import math
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.comparisons import curves, examples
+from rope_core.comparisons.compare import checks
+from tests.support.figures import Row
+from tests.support.films import FilmRow
+from ui.figures.schemes import checks as rows_of_margins
+from ui.figures.schemes import pairs, sweep
+from ui.film.scene import NumberTrack
+from ui.text.words import Words
+
+DIM, BASE, TRAIN, FACTOR = 16, 700.0, 256, 6.0
+MODEL = {"model_type": "llama", "head_dim": DIM, "rope_theta": BASE, "max_position_embeddings": TRAIN}
+COLUMNS = tuple(rc.compare(examples.mine, "linear", "yarn", model=MODEL, factor=FACTOR))
+GIVEN = pairs.Comparison(
+    COLUMNS,
+    ("mine", "linear", "YaRN"),
+    2,
+    "inside_arc",
+    ("examples.mine", "'linear'", "'yarn'"),
+    "from rope_core.comparisons import examples",
+)
+LENGTH = int(FACTOR * TRAIN)
+
+
+def mine(i: int) -> float:
+    g = min((i - 20) / 26, 1)
+    return float(BASE ** (-2 * i / DIM) * (1 - g + g / FACTOR))
+
+
+def written(value: float) -> str:
+    return f"{float(f'{value:.3g}'):,g}".replace("-", "−")
+
+
+def by_pair(t: Words) -> str:
+    theta = BASE ** (-2 * 5 / DIM)
+    used, seen = (f"{written(100 * min(x / math.tau, 1))} %" for x in (LENGTH * mine(5), TRAIN * theta))
+    return t("pair_finding", i=5, s=written(theta / mine(5)), used=used, seen=seen, length=f"{LENGTH:,}")
+
+
+def margins(t: Words) -> str:
+    margin = min(math.log2(1.001 * BASE ** (-2 * i / DIM) / mine(i)) for i in range(DIM // 2))
+    slots = {"title": checks()["not_faster"][t.lang]["title"], "margin": f"{margin:+.2f}".replace("-", "−")}
+    return t("check_finding.broken", name="mine", at=t("at_pair", pair=0), **slots)
+
+
+def swept(t: Words) -> str:
+    lengths = sweep.lengths_of(TRAIN, 2**31)
+    failed = []
+    for length in lengths:
+        for factor in sweep.FACTORS:
+            worst = 64.0
+            for i in range(DIM // 2):
+                theta, g = BASE ** (-2 * i / DIM), min((i - 20) / 26, 1)
+                f = theta * (1 - g + g / factor)
+                worst = min(worst, 1.1 * (TRAIN * theta / math.tau) / min(length * abs(f) / math.tau, 1.0))
+            if worst < 1:
+                failed.append((length, factor))
+    (length, factor), count = failed[0], len(failed)
+    slots = {"length": f"{length:,}", "factor": f"{factor:g}", "count": count, "of": len(lengths) * len(sweep.FACTORS)}
+    return t("sweep_finding", name="mine", check=checks()["inside_arc"][t.lang]["title"], **slots)
+
+
+FILMS = [
+    FilmRow("schemes", pairs.by_pair, (GIVEN, 3), {"pair": 5, "beat": 1}, by_pair),
+    FilmRow("schemes", rows_of_margins.margins_of, (GIVEN,), {"check": 1}, margins),
+]
+ROWS = [Row("schemes", sweep.sweep, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swept)]
+
+
+def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:
+    scene = pairs.by_pair(GIVEN, 3, Words("en", "schemes")).scene
+    slow, shares, _, apart, scores, cosine, ahead = scene.panels
+    own = next(mark for mark in slow.marks if mark["kind"] == "line" and mark["colour"] == "ink")
+    theta = [BASE ** (-2 * i / DIM) for i in range(DIM // 2)]
+    np.testing.assert_allclose(own["y"], [math.log2(a / mine(i)) for i, a in enumerate(theta)], rtol=1e-9)
+    bars = next(mark for mark in shares.marks if mark["kind"] == "rect")
+    np.testing.assert_allclose(bars["y1"], [min(TRAIN * a / math.tau, 1) for a in theta])
+    yarn = COLUMNS[2].inv_freq
+    off = next(mark for mark in apart.marks if mark["kind"] == "line" and mark["colour"] == "ink")
+    np.testing.assert_allclose(off["y"], [math.log2(yarn[i] / mine(i)) for i in range(DIM // 2)], rtol=1e-9)
+    a = 0.1 * math.log(FACTOR) + 1
+    raw = next(m for m in scores.marks if m["kind"] == "line" and m["stroke_width"] == 1 and m["colour"] == "ink")
+    distances = np.rint(10.0 ** np.asarray(raw["x"])).astype(int)
+    wanted = [a * a * sum(math.cos(d * mine(i)) for i in range(DIM // 2)) / (DIM // 2) for d in distances]
+    np.testing.assert_allclose(raw["y"], wanted, atol=1e-9)
+    edges = curves.edges_of(LENGTH)
+    cells = next(mark for mark in cosine.marks if mark["kind"] == "heatmap")["cells"][::-1]
+    for i, j in ((0, 5), (3, 60), (7, -1)):
+        spots = range(edges[:-1][j], edges[1:][j])
+        mean = sum(cmath.exp(1j * p * mine(i)).real for p in spots) / len(spots)
+        assert cells[i, j] == pytest.approx(127 * mean, abs=1)
+    moved = next(mark for mark in ahead.marks if mark["kind"] == "heatmap")["cells"][::-1]
+    middle = (edges[60] + edges[61] - 1) / 2
+    turns = (mine(4) - yarn[4]) * middle / math.tau
+    assert moved[4, 60] == pytest.approx(127 * max(-1, min(1, turns)), abs=1)
+
+
+def test_the_smooth_score_is_a_mean_over_distances() -> None:
+    f, at = np.array([0.3, 0.01]), np.array([40.0])
+    near = [np.cos(x * f).mean() for x in np.linspace(0.93 * 40, 1.07 * 40, 20_001)]
+    assert curves.score(f, at, 2.0, smooth=True)[0] == pytest.approx(4 * np.mean(near), abs=1e-4)
+
+
+def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
+    broken = np.array([1.0, -0.4, np.nan, 0.1, 0.0, 0.02, 0.01, 0.001])
+    column = rc.compare(broken, model=MODEL, factor=FACTOR)
+    given = pairs.Comparison(tuple(column), ("mine",), 0, "finite_positive", ("inv_freq",), "")
+    scene = pairs.by_pair(given, 0, Words("en", "schemes")).scene
+    crosses = [mark["x"] for mark in scene.panels[0].marks if mark["kind"] == "text" and mark["content"] == "×"]
+    assert crosses == [1.0, 2.0]
+    (dots,) = [m for m in scene.panels[0].marks if m["kind"] == "dot" and m.get("symbol") == "finite_positive"]
+    assert np.asarray(dots["x"]).tolist() == [1.0, 2.0, 4.0]
+
+
+def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() -> None:
+    scene = pairs.by_pair(GIVEN, 3, Words("en", "schemes")).scene
+    for panel in (each for each in scene.panels if each.marks):
+        marked = [
+            mark
+            for mark in panel.marks
+            if isinstance(mark.get("x"), NumberTrack) or isinstance(mark.get("y"), NumberTrack)
+        ]
+        assert marked
+    lit = {mark["symbol"] for panel in scene.panels for mark in panel.marks if "symbol" in mark}
+    table = rows_of_margins.margins_of(GIVEN, Words("en", "schemes")).scene.panels[0]
+    assert lit and lit <= {mark["symbol"] for mark in table.marks if "symbol" in mark} == set(rows_of_margins.KEYS)

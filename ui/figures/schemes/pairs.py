@@ -1,0 +1,432 @@
+"""The pictures of a comparison by pair: slow-downs and shares of the circle, then what follows, then every position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rope_core.comparisons import curves, margins
+from rope_core.comparisons.compare import Compared, Row
+from rope_core.rope import Array
+from ui.figures.clock.schemes import brief
+from ui.figures.drawing import Film
+from ui.figures.plot import apart, as_bytes
+from ui.film import marks
+from ui.film.colours import (
+    ACTION_COLOUR,
+    BLUE,
+    DIVERGING_SCALE,
+    MUTED_COLOUR,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    TRAINED_COLOUR,
+    UNSEEN_COLOUR,
+)
+from ui.film.scene import (
+    Axis,
+    Control,
+    Mark,
+    NumberTrack,
+    Panel,
+    Paragraph,
+    Scene,
+    TextTrack,
+    beats_from_labels,
+    field_control,
+    text_panel,
+)
+from ui.text.words import Words, short
+
+COLOURS = ("ink", BLUE, PURPLE, SKY)
+DASHES = ("", "7 4", "2 3", "12 4")
+LOW, HIGH = -1.0, 12.0
+"""The least and the greatest exponent of two that the axis of slow-downs shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Columns of one geometry, the first of them in question.
+
+    Attributes:
+        columns: at most four.
+        names: how a reader knows each.
+        reference: which column the others are compared with.
+        check: the key of the check whose pairs are marked.
+        python: each column as Python hands it to rc.compare.
+        before: Python lines that come before, where a column needs some.
+    """
+
+    columns: tuple[Compared, ...]
+    names: tuple[str, ...]
+    reference: int
+    check: str
+    python: tuple[str, ...]
+    before: str = ""
+
+    @property
+    def mine(self) -> Compared:
+        """The column in question."""
+        return self.columns[0]
+
+    @cached_property
+    def theta(self) -> Array:
+        """Frequencies without a scheme."""
+        return self.mine.setting.rope.theta
+
+    @property
+    def trained(self) -> int:
+        """Tokens that training covered."""
+        return self.mine.setting.trained
+
+    def row(self, key: str) -> Row:
+        """Return a check of the column in question; one without a margin where it cannot be tried."""
+        return next((each for each in self.mine.rows if each.key == key), Row(key, None, None, None, False))
+
+    def broken_pairs(self, key: str) -> list[int]:
+        """Return the pairs at which a check does not hold; its least pair where it holds."""
+        row = self.row(key)
+        below = [pair for pair, margin in enumerate(row.by_pair) if margin < 0]
+        if len(row.by_pair) == self.theta.size and below:
+            return below
+        return [row.pair] if row.pair is not None else []
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent.
+
+    >>> percent(0.0753), percent(1.0)
+    ('7.53 %', '100 %')
+    """
+    return f"{number(100 * share)} %"
+
+
+def number(value: float) -> str:
+    """Return a number with three digits, a minus as type sets it.
+
+    >>> number(-0.01234), number(12345.6), number(float("inf"))
+    ('−0.0123', '12,300', '∞')
+    """
+    if not np.isfinite(value):
+        return "?" if value != value else "∞" if value > 0 else "−∞"
+    return f"{float(f'{value:.3g}'):,g}".replace("-", "−").replace("e−0", "e−")
+
+
+def heights(slowdown: Array) -> Array:
+    """Return log2 of slow-downs within the axis; nan for what turns back or is no number."""
+    with np.errstate(all="ignore"):
+        return np.where(slowdown > 0, np.clip(np.log2(slowdown), LOW, HIGH), np.nan)
+
+
+def pair_axis(pairs: int, t: Words) -> Axis:
+    """Return the axis of pairs, 0 and the last among its ticks."""
+    step = max(1, 2 ** int(np.log2(max(pairs, 8) / 4)))
+    ticks = sorted({*range(0, pairs, step), pairs - 1})
+    ticks = [a for a, b in pairwise([*ticks, 2 * pairs]) if b - a > step / 3]
+    return Axis(-1.0, float(pairs), tuple((float(k), str(k)) for k in ticks), t("axis.pair"), grid=False)
+
+
+def position_axis(length: int, t: Words, title: str) -> Axis:
+    """Return a logarithmic axis of positions or distances from 1 to a length."""
+    decades = [10.0**k for k in range(int(np.log10(length)) + 1)]
+    return Axis(0.0, float(np.log10(length)), tuple((float(np.log10(x)), brief(int(x))) for x in decades), title)
+
+
+class Drawn:
+    """The panels of a comparison, with one pair marked in all of them."""
+
+    def __init__(self, given: Comparison, at: Control, t: Words) -> None:
+        self.given, self.at, self.t = given, at, t
+        self.pairs = given.theta.size
+        self.index = np.arange(self.pairs, dtype=float)
+        self.stops = np.minimum(np.array(at.stops, dtype=int), self.pairs - 1)
+        self.length = given.mine.setting.length
+
+    def track(self, values: Array) -> NumberTrack:
+        """Return a number of every pair to drag to."""
+        return NumberTrack((self.at,), np.asarray(values, dtype=float)[self.stops, None])
+
+    def marked(self, low: float, high: float, *, grip: bool = False) -> list[Mark]:
+        """Return the line at the marked pair, with a grip where it is to be dragged."""
+        x = NumberTrack((self.at,), self.stops[:, None].repeat(2, axis=1).astype(float))
+        upright = marks.line(x, [low, high], ACTION_COLOUR, 2)
+        if not grip:
+            return [upright]
+        at = NumberTrack((self.at,), self.stops[:, None].astype(float))
+        return [marks.drag_handle(self.at, at, high, ACTION_COLOUR, self.t("grab_pair"), [upright])]
+
+    def broken(self, values: Array) -> list[Mark]:
+        """Return the pairs of the column in question at which a check does not hold, those of the chosen one larger."""
+        drawn = []
+        for row in self.given.mine.rows:
+            pairs = np.array(self.given.broken_pairs(row.key), dtype=int)
+            chosen = row.key == self.given.check
+            if pairs.size and (row.broken or chosen):
+                dots = marks.dot(
+                    pairs.astype(float), values[pairs], RED if row.holds is False else ORANGE, 5 if chosen else 3
+                )
+                drawn.append(marks.link_symbol(row.key, dots))
+        return drawn
+
+    def lines(self, x: Array, each: Sequence[Array], width: float = 2.5) -> list[Mark]:
+        """Return a line for each column, the one in question on top."""
+        drawn = [
+            marks.line(x, y, colour, width + (k == 0), dash)
+            for k, (y, colour, dash) in enumerate(zip(each, COLOURS, DASHES, strict=False))
+        ]
+        return drawn[::-1]
+
+    def slowdowns(self) -> Panel:
+        """Return slow-downs on a logarithmic axis, with the field in which an angle leaves what training showed."""
+        given, t = self.given, self.t
+        values = [heights(each.slowdown) for each in given.columns]
+        needed = float(np.log2(max(self.length / given.trained, 1.0)))
+        top = min(HIGH, max(2.0, needed, *(np.nanmax(y, initial=0.0) for y in values)) + 1.0)
+        low = max(LOW, min(-1.0, *(np.nanmin(y, initial=0.0) for y in values)))
+        first = curves.first_unfinished(given.theta, given.trained) - 0.5
+        last = self.pairs - 0.5
+        drawn: list[Mark] = [marks.rect(-1.0, float(self.pairs), low, 0.0, RED, opacity=0.07)]
+        if needed > 0 and first < last:
+            drawn += [
+                marks.rect(first, last, low, needed, UNSEEN_COLOUR, opacity=0.55, fill_pattern="hatch"),
+                *marks.in_wide_panel(
+                    420,
+                    marks.text(last, 0.45 * needed, t("leaves_arc"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-4),
+                ),
+            ]
+        odd = [np.flatnonzero(np.isnan(y)) for y in values]
+        crosses = [
+            marks.text(float(k), low, "×", colour, bold=True, font_size=18)
+            for pairs, colour in zip(odd, COLOURS, strict=False)
+            for k in pairs[:: max(1, pairs.size // 16)]
+        ]
+        faster = marks.text(first - 1.0, 0.75 * low, t("faster"), RED, anchor="end", dy=5, font_size=13)
+        ticks = tuple((float(k), short(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2))
+        drawn += [faster, *self.lines(self.index, values), *self.broken(values[0]), *crosses]
+        drawn += self.marked(low, top, grip=True)
+        return Panel(
+            pair_axis(self.pairs, t),
+            Axis(low, top, ticks, t("axis.slowdown")),
+            drawn,
+            t("slowdowns_title"),
+            300,
+            1.6,
+            190,
+            last_beat=1,
+        )
+
+    def shares(self) -> Panel:
+        """Return the share of its circle that each pair passed in training, and that it passes up to the target."""
+        given, t = self.given, self.t
+        seen = curves.share(given.theta, given.trained)
+        used = [curves.share(each.inv_freq, self.length) for each in given.columns]
+        index = self.index
+        bars = marks.rect(index - 0.5, index + 0.5, 0.0, seen, TRAINED_COLOUR, opacity=0.3)
+        drawn = [bars, *self.lines(index, used), *self.broken(used[0]), *self.marked(0.0, 1.05)]
+        name = marks.text(
+            0.0, 0.5, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", bold=True
+        )
+        ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
+        title = t("shares_title", length=f"{self.length:,}")
+        return Panel(
+            pair_axis(self.pairs, t),
+            Axis(0.0, 1.05, ticks, t("share_axis")),
+            [*drawn, name],
+            title,
+            300,
+            1.6,
+            120,
+            last_beat=1,
+        )
+
+    def values(self) -> Panel:
+        """Return the marked pair's numbers, column by column, which is the legend as well."""
+        given, t = self.given, self.t
+        seen = curves.share(given.theta, given.trained)
+
+        def head(k: int) -> str:
+            return t("pair_head", i=k, seen=percent(seen[k]), wave=number(2 * np.pi / given.theta[k]))
+
+        rows = [Paragraph(TextTrack((self.at,), tuple(head(k) for k in self.stops.tolist())), font_size=15, bold=True)]
+        for each, name, colour in zip(given.columns, given.names, COLOURS, strict=False):
+            used = curves.share(each.inv_freq, self.length)
+            texts = [
+                t("pair_line", name=name, s=number(each.slowdown[k]), used=percent(used[k]), f=number(each.inv_freq[k]))
+                for k in self.stops.tolist()
+            ]
+            rows.append(Paragraph(TextTrack((self.at,), tuple(texts)), colour, 15))
+        return text_panel(*rows, min_width=300, width_share=1.0)
+
+    def difference(self) -> Panel:
+        """Return by how much each column's pairs are slower than those of the chosen one."""
+        given, t = self.given, self.t
+        base = heights(given.columns[given.reference].slowdown)
+        values = [np.clip(heights(each.slowdown) - base, -4.0, 4.0) for each in given.columns]
+        most = max(0.25, *(float(np.nanmax(np.abs(y), initial=0.0)) for y in values)) * 1.1
+        step = next(step for step in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if most / step <= 4)
+        places = np.arange(-int(most / step), int(most / step) + 1) * step
+        ticks = tuple((float(y), f"×{number(2.0**y)}") for y in places)
+        drawn = [
+            *self.lines(self.index, values),
+            *self.broken(values[0]),
+            *self.marked(-most, most, grip=True),
+        ]
+        title = t("difference_title", name=given.names[given.reference])
+        axis = Axis(-most, most, ticks, t("difference_axis"))
+        return Panel(pair_axis(self.pairs, t), axis, drawn, title, 300, 1.0, 230, first_beat=2, last_beat=2)
+
+    def scores(self) -> Panel:
+        """Return the score of equal vectors by distance, raw and smooth, and the marked pair's part in it."""
+        given, t = self.given, self.t
+        at = curves.distances(self.length)
+        x = np.log10(at)
+        drawn: list[Mark] = []
+        ends = []
+        for k, each in enumerate(given.columns):
+            raw, smooth = (
+                curves.score(each.inv_freq, at, each.attention_factor, smooth=flag) for flag in (False, True)
+            )
+            drawn += [
+                marks.line(x, raw, COLOURS[k], 1) | {"opacity": 0.35},
+                marks.line(x, smooth, COLOURS[k], 3, DASHES[k]),
+            ]
+            if each.attention_factor != 1.0 and k == 0:
+                plain = curves.score(each.inv_freq, at, smooth=True)
+                drawn.append(marks.line(x, plain, MUTED_COLOUR, 2, "2 3"))
+            ends.append(float(smooth[0]))
+        top = max(1.1, *(1.05 * each.attention_factor**2 for each in given.columns))
+        alone = np.cos(np.multiply.outer(curves.usable(given.mine.inv_freq)[self.stops], at))
+        drawn.insert(0, marks.line(x, NumberTrack((self.at,), alone), ACTION_COLOUR, 1) | {"opacity": 0.6})
+        edge = float(np.log10(given.trained))
+        drawn += [
+            marks.line([edge, edge], [-1.0, top], TRAINED_COLOUR, 2),
+            marks.text(
+                edge, top, t("trained_edge", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="end", dx=-5, dy=14
+            ),
+        ]
+        names = zip(given.names, apart(ends, 0.12 * (top + 1)), COLOURS, strict=False)
+        drawn += [
+            marks.text(0.05, y - 0.12, name, colour, anchor="start", bold=True, dy=16) for name, y, colour in names
+        ]
+        ticks = ((-1.0, "−1"), (0.0, "0"), (1.0, "1"))
+        axis = position_axis(self.length, t, t("distance_axis"))
+        return Panel(
+            axis,
+            Axis(-1.0, top, ticks, t("score_axis")),
+            drawn,
+            t("scores_title"),
+            300,
+            1.0,
+            230,
+            first_beat=2,
+            last_beat=2,
+        )
+
+    def maps(self) -> tuple[Panel, Panel]:
+        """Return every pair at every position: the cosine, and by how many turns it is ahead of the chosen column."""
+        given, t = self.given, self.t
+        edges = curves.edges_of(self.length)
+        cos = curves.cosines(given.mine.inv_freq, edges)
+        ahead = curves.turns_apart(given.mine.inv_freq, given.columns[given.reference].inv_freq, edges)
+        titles = t("cosines_title", name=given.names[0]), t("ahead_title", name=given.names[given.reference])
+        return self._map(cos, "cos", titles[0]), self._map(ahead, t("turns_ahead"), titles[1])
+
+    def _map(self, values: Array, unit: str, title: str) -> Panel:
+        """Return a map of pairs by positions from −1 to 1 of a unit, with the trained edge and the scale of colours."""
+        given, t = self.given, self.t
+        rows = curves.rows_of(self.pairs)
+        last, end = float(self.pairs), float(np.log10(self.length))
+        edge = float(np.log10(given.trained))
+        at = NumberTrack((self.at,), np.repeat(self.stops[:, None] + 0.5, 2, axis=1))
+        cells = as_bytes(np.nan_to_num(values), 1.0)
+        grip = NumberTrack((self.at,), self.stops[:, None] + 0.5)
+        drawn = [
+            marks.heatmap(cells[::-1], DIVERGING_SCALE, (0.0, end), (last, 0.0)),
+            marks.line([edge, edge], [0.0, last], TRAINED_COLOUR, 3),
+            marks.drag_handle(
+                self.at, end, grip, ACTION_COLOUR, t("grab_pair"), [marks.line([0.0, end], at, ACTION_COLOUR, 2)]
+            ),
+            marks.heatmap(
+                np.linspace(-127, 127, 64).astype(np.int8)[None],
+                DIVERGING_SCALE,
+                (0.0, end / 3),
+                (-0.16 * last, -0.1 * last),
+            ),
+            marks.text(0.0, -0.16 * last, "−1", MUTED_COLOUR, anchor="start", font_size=13, dy=-8),
+            marks.text(end / 3, -0.16 * last, f"+1 {unit}", MUTED_COLOUR, anchor="start", font_size=13, dy=4, dx=6),
+        ]
+        ticks = tuple((float(k) + 0.5, str(k)) for k in sorted({0, int(rows[rows.size // 2]), self.pairs - 1}))
+        axis = position_axis(self.length, t, t("axis.position"))
+        return Panel(
+            axis, Axis(last, -0.2 * last, ticks, t("axis.pair"), grid=False), drawn, title, 300, 1.0, 260, first_beat=3
+        )
+
+
+def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
+    """Return the pairs that can be marked: at most a map's rows, and the marked one."""
+    return tuple(sorted({min(marked, pairs - 1), *curves.rows_of(pairs).tolist()}))
+
+
+@np.errstate(all="ignore")
+def by_pair(given: Comparison, marked: int, t: Words) -> Film:
+    """Return the pictures of a comparison; ``marked``: the pair that is marked at first."""
+    pairs, setting = given.theta.size, given.mine.setting
+    stops = stops_of(pairs, marked) if pairs > 1 else (0, 1)
+    at = field_control(t, "pair", stops)
+    drawn = Drawn(given, at, t)
+    leaves = len([pair for pair in given.broken_pairs("inside_arc") if given.row("inside_arc").by_pair[pair] < 0])
+    faster = int((margins.not_faster(given.mine.inv_freq, given.theta) < -0.01).sum())
+    slots: dict[str, Any] = {"own": given.names[0], "leaves": str(leaves), "faster": str(faster), "pairs": str(pairs)}
+    slots |= {"length": f"{setting.length:,}", "least": given.mine.least.text("title", t.lang)}
+
+    def finding(k: int) -> str:
+        f = given.mine.inv_freq
+        used, seen = curves.share(f, setting.length), curves.share(given.theta, given.trained)
+        return t(
+            "pair_finding", i=k, s=number(given.mine.slowdown[k]), used=percent(used[k]), seen=percent(seen[k]), **slots
+        )
+
+    sentences = TextTrack((at,), tuple(finding(k) for k in drawn.stops.tolist()))
+    near = {n: number(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in (1, 10, 100, 1000)}
+    plain = {f"plain_{n}": number(margins.agreement(given.theta, n)) for n in (1, 10, 100, 1000)}
+    agree = t("agreement_finding", **{f"at_{n}": value for n, value in near.items()}, **plain, **slots)
+    beats = beats_from_labels(t, "pairs", sentences, agree, sentences, hint_controls=("pair",), **slots)
+    scene = Scene(
+        (drawn.slowdowns(), drawn.shares(), drawn.values(), drawn.difference(), drawn.scores(), *drawn.maps()),
+        (at,),
+        sentences,
+        beats=beats,
+    )
+    return Film("by_pair", scene, lambda: table(given), recipe(given))
+
+
+def table(given: Comparison) -> dict[str, Array]:
+    """Return each column's numbers by pair."""
+    columns: dict[str, Array] = {"pair": np.arange(given.theta.size, dtype=float), "theta": given.theta}
+    for each, name in zip(given.columns, given.names, strict=True):
+        columns |= {f"{name}: inv_freq": each.inv_freq, f"{name}: slowdown": each.slowdown}
+        columns |= {f"{name}: {row.key}": np.array(row.by_pair) for row in each.rows if len(row.by_pair) > 1}
+    return columns
+
+
+def recipe(given: Comparison) -> str:
+    """Return Python that makes the numbers again."""
+    setting = given.mine.setting
+    rope, at = setting.rope, {"factor": setting.factor, "length": setting.length, "trained_to": setting.trained_to}
+    return f"""{given.before}
+import rope_core as rc
+model = {{
+    "model_type": "llama", "head_dim": {rope.dim}, "rope_theta": {rope.base!r},
+    "max_position_embeddings": {rope.train_len},
+}}
+for each in rc.compare({", ".join(given.python)}, model=model, **{at!r}):
+    print(each.column.name, each.attention_factor, each.slowdown)
+    for row in each.rows:
+        print(row.key, row.margin, row.pair, row.holds)
+"""

@@ -1,0 +1,64 @@
+"""Where a check first fails: its least margin over target lengths and factors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.comparisons.compare import checks, least_margins
+from ui.figures.clock.schemes import brief
+from ui.figures.drawing import Drawing, grid
+from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, note, plot
+from ui.figures.schemes.pairs import Comparison, number, recipe
+from ui.film.colours import DIVERGING_SCALE
+from ui.text.words import Words
+
+FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+MOST = 4.0
+"""Bits at which the scale of colours ends."""
+
+
+def lengths_of(trained: int, most: int) -> tuple[int, ...]:
+    """Return the trained length and its doubles up to 64 times, none above ``most``."""
+    return tuple(length for length in (trained * 2**k for k in range(7)) if length <= most)
+
+
+def sweep(given: Comparison, lengths: tuple[int, ...], t: Words) -> Drawing:
+    """Return the least margin of the chosen check at each length and factor."""
+    column, setting = given.mine.column, given.mine.setting
+    least = least_margins(column, setting, FACTORS, lengths, given.check)
+    shown = np.nan_to_num(np.clip(least, -MOST, MOST))
+    cells = [
+        note("−" if np.isnan(value) else number(round(value, 1)), j, i, font={"size": 13, "color": "black"})
+        for (i, j), value in np.ndenumerate(least)
+    ]
+    title = checks()[given.check][t.lang]["title"]
+    bar = {"colorbar": byte_bar(MOST, t("bits")), "zmin": -127, "zmax": 127}
+    figure = plot(
+        [heatmap(as_bytes(shown, MOST), DIVERGING_SCALE, hoverinfo="skip", **bar)],
+        height=330,
+        annotations=cells,
+        xaxis=axis(t("field.factor"), tickvals=list(range(len(FACTORS))), ticktext=[f"{each:g}" for each in FACTORS]),
+        yaxis=axis(t("target_axis"), tickvals=list(range(len(lengths))), ticktext=[brief(each) for each in lengths]),
+    )
+    broken = np.argwhere(least < 0)
+    if broken.size:
+        i, j = broken[0]
+        text = t(
+            "sweep_finding",
+            name=given.names[0],
+            check=title,
+            length=f"{lengths[i]:,}",
+            factor=f"{FACTORS[j]:g}",
+            count=len(broken),
+            of=least.size,
+        )
+    else:
+        text = t("sweep_holds", name=given.names[0], check=title, of=least.size)
+    return Drawing(
+        "sweep",
+        figure,
+        text,
+        lambda: grid(FACTORS, lengths, least, ("factor", "length", "margin_bits")),
+        recipe(given),
+        wide=True,
+    )

@@ -1,0 +1,175 @@
+"""What the page of schemes compares: the reader's text, shipped schemes and models, and the setting that they share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rope_core.checks.commands import commands
+from rope_core.checks.extend import extend
+from rope_core.comparisons import pasted, samples
+from rope_core.comparisons.columns import Column, of_config, of_scheme
+from rope_core.comparisons.compare import Compared, Setting, checks, compare_column
+from rope_core.comparisons.examples import EXAMPLES
+from rope_core.hf.catalogue import model as catalogued
+from rope_core.rope import MAX_LEN
+from rope_core.schemes import KINDS, SCHEMES, UNSCALED
+from ui.figures import catalogue as models
+from ui.figures.schemes import sweep
+from ui.figures.schemes.checks import KEYS
+from ui.figures.schemes.pairs import Comparison
+from ui.page import fields
+from ui.page.fields import FACTOR, SEQ_LEN
+from ui.page.state import Field
+from ui.page.store import Store
+from ui.text.words import Words
+
+MINE = Field("mine", "text", next(iter(EXAMPLES)), high=pasted.LETTERS)
+OTHERS = ("", *SCHEMES, *models.ids())
+BESIDE = tuple(
+    Field(f"beside_{k}", "choice", name, choices=OTHERS) for k, name in enumerate((UNSCALED, KINDS[0], KINDS[-1]), 1)
+)
+REFERENCE = Field("reference", "choice", "3", choices=("1", "2", "3"))
+TRAINED_TO = Field("trained_to", "int", None, 1, fields.MAX_LEN, optional=True)
+FINE_TUNED = Field("fine_tuned", "bool", False)
+CHECK = Field("check", "int", KEYS.index("not_faster"), 0, len(KEYS) - 1)
+ALLOWED = {
+    key: Field(f"allow_{key}", "float", row["threshold"], 0.0, 1e6, low_open=True)
+    for key, row in checks().items()
+    if "threshold" in row
+}
+FIELDS = (MINE, *BESIDE, REFERENCE, TRAINED_TO, FINE_TUNED, CHECK, *ALLOWED.values())
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """Columns that have no answer here: the reader's own, and others by their names."""
+
+    mine: str = ""
+    others: Mapping[str, Exception] | None = None
+
+
+def name_of(choice: str, t: Words) -> str:
+    """Return how a reader knows what may be beside."""
+    return t("nothing") if not choice else t(f"scheme.{choice}") if choice in SCHEMES else models.name(choice)
+
+
+def setting_of(store: Store) -> Setting:
+    """Return what columns are compared at; raises ValueError where the values do not go together."""
+    pasted.unpack(store.get(MINE))
+    rope, factor, given = store.rope(), store.get(FACTOR), store.get(SEQ_LEN)
+    length = min(given or round(factor * rope.train_len), MAX_LEN)
+    thresholds = {key: store.get(field) for key, field in ALLOWED.items()}
+    return Setting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED), thresholds)
+
+
+def lengths_of(setting: Setting) -> tuple[int, ...]:
+    """Return the target lengths of the sweep."""
+    return sweep.lengths_of(setting.rope.train_len, MAX_LEN)
+
+
+def calls_of(setting: Setting) -> list[samples.Call]:
+    """Return what a function of the reader's is called with."""
+    return samples.calls_of(setting, sweep.FACTORS, lengths_of(setting))
+
+
+def mine_of(text: str, setting: Setting, answers: samples.Answers | None, t: Words) -> Compared:
+    """Return the reader's column; one that is a config brings its own geometry. Raises ValueError."""
+    if pasted.kind_of(text) != "code":
+        column = pasted.of_text("mine", text)
+    elif answers is None:
+        raise ValueError(t("not_run"))
+    else:
+        column = samples.of_answers("mine", answers)
+    if column.rope is not None:
+        setting = replace(setting, rope=column.rope, factor=column.factor or 1.0, length=column.length or 1)
+    return compare_column(column, setting)
+
+
+def compared(store: Store, text: str, answers: samples.Answers | None, t: Words) -> tuple[Comparison | None, Refusals]:
+    """Return the columns beside each other, and those that have no answer here."""
+    setting, given, names, python = setting_of(store), [], [], []
+    refused = Refusals()
+    try:
+        given.append(mine_of(text, setting, answers, t))
+    except (ValueError, KeyError) as error:
+        refused = Refusals(str(error))
+    else:
+        setting = given[0].setting
+        names.append(t("mine"))
+        python.append(_python(text))
+    reference, others = 0, {}
+    for k, field in enumerate(BESIDE, 1):
+        choice = store.get(field)
+        if not choice:
+            continue
+        try:
+            given.append(_beside(choice, setting))
+        except ValueError as error:
+            others[choice] = error
+            continue
+        names.append(name_of(choice, t))
+        python.append(repr(choice))
+        reference = len(names) - 1 if store.get(REFERENCE) == str(k) else reference
+    refused = replace(refused, others=others)
+    if not given:
+        return None, refused
+    before = _before(text) if names[0] == t("mine") else ""
+    return Comparison(tuple(given), tuple(names), reference, KEYS[store.get(CHECK)], tuple(python), before), refused
+
+
+def _beside(choice: str, setting: Setting) -> Compared:
+    """Return a scheme, or a model's scheme with its parameters, at the setting's geometry."""
+    if choice in SCHEMES:
+        return compare_column(of_scheme(choice), setting)
+    column: Column = of_config(choice, catalogued(choice).hf_config())
+    # What a model was released with it was trained on with.
+    return compare_column(replace(column, rope=None, length=None, factor=None), replace(setting, fine_tuned=True))
+
+
+def _python(text: str) -> str:
+    """Return the reader's column as Python hands it to rc.compare."""
+    kinds = {"example": f"examples.{text}", "config": "config", "numbers": "inv_freq", "code": '"mine.py"'}
+    return kinds[pasted.kind_of(text)]
+
+
+def _before(text: str) -> str:
+    """Return the Python lines that the reader's column needs."""
+    return {
+        "example": "from rope_core.comparisons import examples",
+        "config": f"import json\nconfig = json.loads({text!r})",
+        "numbers": f"from rope_core.comparisons.pasted import of_text\ninv_freq = of_text('mine', {text!r})",
+        "code": f"from pathlib import Path\nPath('mine.py').write_text({text!r})",
+    }[pasted.kind_of(text)]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A scheme of the comparison as a config: its title, the fields to write, and the commands of programs."""
+
+    title: str
+    json: str
+    commands: str
+
+
+def blocks(store: Store, lang: str) -> list[Block]:
+    """Return the config blocks that give the chosen model those of the schemes beside that configs know."""
+    model = store.get(fields.MODEL)
+    setting = setting_of(store)
+    if model == fields.CUSTOM:
+        return []
+    try:
+        ways = extend(catalogued(model).hf_config(), setting.length)
+    except ValueError:
+        return []
+    wanted = {store.get(field) for field in BESIDE}
+    return [
+        Block(
+            way.title(lang),
+            json.dumps(way.block, indent=2),
+            "\n".join(each.line for each in commands(way, lang=lang) if each.line),
+        )
+        for way in ways
+        if way.rope.scheme in wanted
+    ]
