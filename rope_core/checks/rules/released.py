@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
+from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest, printable
 from rope_core.checks.extend import WINDOWED, cards
 from rope_core.checks.rules.keys import scaling_keys
 from rope_core.checks.rules.layers import kind_of
@@ -77,7 +77,8 @@ def released_differs(case: Case) -> Iterator[Finding]:
     names = {row[0] for row in rows}
     stretched = names == {"rope_type"} and other.rope_type == DEFAULT
     recipes = [card["block"] for card in cards(case.model, rope.base)] if stretched and rope.rope_type == YARN else []
-    if any(block.items() <= case.parameters.values.items() for block in recipes):
+    # The dict itself may say that the weights were trained on with it.
+    if any(block.items() <= case.parameters.values.items() for block in [*recipes, {"finetuned": True}]):
         return
     if recipes and all(rope.train_len != block[LENGTH] for block in recipes):
         yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=recipes[0][LENGTH])
@@ -87,13 +88,15 @@ def released_differs(case: Case) -> Iterator[Finding]:
     extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)
     origin = rope.provenance.get(PLACES.get(rows[0][0], rows[0][0].partition("[")[0])) if rows else None
     multiplied = rope.attention_factor, other.attention_factor
+    place = origin.path if origin else case.at(rows[0][0] if rows else "rope_type")
     yield finding(
         "released_differs",
-        origin.path if origin else case.at(rows[0][0] if rows else "rope_type"),
+        place,
         "warning" if names & BUILT_IN or (meant and not extended and not names >= OTHERS) else "note",
         model=name,
         released=[Phrase("value", {"name": name, "value": theirs}) for name, _, theirs in rows],
         own=[Phrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
+        advice=Phrase("keep_extension" if stretched else "copy_released", {"field": printable(place)}),
         apart=[
             Phrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
             *([Phrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})] if unlike(*multiplied) else []),

@@ -178,6 +178,8 @@ def test_a_published_recipe_is_silent_or_right(name: str) -> None:
     # What programs make otherwise of YaRN beside axes of images is no fault of the recipe.
     loud = [each for each in check(RECIPES[name][1]) if each.severity != "note" and each.key != "mrope_with_yarn"]
     assert [(each.key, each.why()) for each in loud] == [], HUB + RECIPES[name][0]
+    # Nor is it told to copy an unscaled model's values.
+    assert not [each for each in check(RECIPES[name][1]) if each.change().startswith("Copy")]
 
 
 def test_a_recipe_from_another_length_than_the_card_s_is_loud() -> None:
