@@ -8,8 +8,8 @@ well, or, in place, with a ``cos_sin_cache`` as in vLLM.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -69,6 +69,7 @@ class Trial:
     dim: int = 32
     theta: tuple[float, ...] = ()
     sign: int = 1
+    others: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def frequencies(self) -> Array:
@@ -202,7 +203,15 @@ def _rope(config: object) -> HfRope:
 def _shape(rope: HfRope | None, part: int | None) -> dict[str, Any]:
     """Return width of a head, frequencies and sign of the trials."""
     if rope is not None:
-        return {"dim": rope.head_dim, "theta": tuple(rope.inv_freq.tolist()), "sign": sign(rope)}
+        others = dict[str, Array]()
+        if not np.array_equal(rope.unscaled, rope.inv_freq):
+            others = {"unscaled": rope.unscaled, "scaled_twice": rope.inv_freq**2 / rope.unscaled}
+        return {
+            "dim": rope.head_dim,
+            "theta": tuple(rope.inv_freq.tolist()),
+            "sign": sign(rope),
+            "others": others,
+        }
     width = 32 if part is None else part
     if not 2 <= width <= 32 or width % 2:
         raise reject("part", "an even number of dimensions from 2 to 32", part)
@@ -241,7 +250,7 @@ def _tried(function: Callable[..., Any], form: Form, trial: Trial) -> Iterator[F
     if not off:
         return
     # One mistake that explains all that is off: of q and k both, or of one of them.
-    rows = [mistakes(given[k], trial.positions, trial.frequencies, form.layout, trial.sign) for k in off]
+    rows = [mistakes(given[k], trial.positions, trial.frequencies, form.layout, trial.sign, trial.others) for k in off]
     for row in zip(*rows, strict=True):
         if all(near(k, wanted) for k, (_, wanted) in zip(off, row, strict=True)):
             part = "qk"[off[0]] if len(off) < len(parts) else "both" if len(parts) > 1 else "x"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,12 @@ from rope_core.rotation import both_dims, rotate, swap_pairs
 
 
 def mistakes(
-    x: Array, positions: Sequence[float] | Array, theta: Array, layout: str, sign: int = 1
+    x: Array,
+    positions: Sequence[float] | Array,
+    theta: Array,
+    layout: str,
+    sign: int = 1,
+    others: Mapping[str, Array] | None = None,
 ) -> Iterator[tuple[str, Array]]:
     """Yield the name of each mistake and what it gives in place of the rotation, as many for every input of a width.
 
@@ -22,6 +27,7 @@ def mistakes(
         theta: (pairs,) rad/token; the first 2 * pairs dimensions turn.
         layout: "interleaved" or "half".
         sign: -1 for a family that turns by the negative angle.
+        others: frequencies that the model's scaling is mistaken for, (pairs,), by name.
     """
     from rope_core.theory.precision import round_to
 
@@ -50,6 +56,10 @@ def mistakes(
         yield f"tables_{dtype}", turned(angle, dtype=dtype)
         yield f"positions_{dtype}", turned(np.outer(np.asarray(round_to(place, dtype)), theta))
         yield f"frequencies_{dtype}", turned(np.outer(place, np.asarray(round_to(theta, dtype))))
+        both = (np.asarray(round_to(each, dtype)) for each in (place, theta))
+        yield f"operands_{dtype}", turned(np.outer(*both))
+    for name, frequencies in (others or {}).items():
+        yield name, turned(np.outer(place, frequencies))
     if width < dim:
         across = np.zeros(dim // 2)
         across[: len(theta)] = theta

@@ -119,6 +119,12 @@ def test_rc_rotate_is_clean(layout: str) -> None:
     assert rc.check_kernel(rotated) == []
 
 
+def both_rounded(x: torch.Tensor, positions: torch.Tensor) -> Any:
+    kernel = OwnTables()
+    kernel.theta = kernel.theta.bfloat16().float()
+    return kernel(x, positions.bfloat16().float())
+
+
 MISTAKES: dict[str, tuple[Kernel, str]] = {
     "k unrotated": (paired(k_sign=0), "leaves k unrotated"),
     "q unrotated": (paired(q_sign=0), "leaves q unrotated"),
@@ -127,6 +133,7 @@ MISTAKES: dict[str, tuple[Kernel, str]] = {
     "tables in another order": (OwnTables(order="interleaved"), "tables in another order than its pairs"),
     "positions doubled": (doubled, "rotates x twice"),
     "tables in bfloat16": (lambda x, cos, sin: _by_tables(x, cos, sin), "rounds cos and sin to bfloat16"),
+    "both rounded": (both_rounded, "rounds positions and frequencies to bfloat16"),
     "by place": (in_place(by_place=True), "takes a token's place for its position"),
     "first position": (in_place(first=True), "takes the first token's position for all of q and k"),
     "next row": (in_place(next_row=1), "rotates q and k at the next position"),
@@ -172,6 +179,18 @@ def test_a_config_says_layout_width_and_frequencies(model_type: str) -> None:
     if rope.rotary_dim < rope.head_dim:
         assert "rotates the last dimensions" in rc.check_kernel(paired(last=True), config)[0].title()
     assert "raises SystemExit" in rc.check_kernel(exits)[0].title()
+
+
+@pytest.mark.parametrize(
+    ("by", "words"), [(4.0, ""), (1.0, "without the config's scaling"), (16.0, "scales the frequencies twice")]
+)
+def test_a_scaling_left_out_or_applied_twice_is_named(by: float, words: str) -> None:
+    config = {"model_type": "llama", "head_dim": 32, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    config["rope_scaling"] = {"rope_type": "linear", "factor": 4.0}
+    kernel = OwnTables()
+    kernel.theta /= by
+    titles = [each.title() for each in rc.check_kernel(kernel, config)]
+    assert (words in titles[0] and len(titles) == 1) if words else titles == []
 
 
 def test_another_signature_is_refused() -> None:
