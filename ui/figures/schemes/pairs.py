@@ -42,7 +42,7 @@ from ui.film.scene import (
     field_control,
     text_panel,
 )
-from ui.text.words import Words, short
+from ui.text.words import Words, powers, short
 
 COLOURS = ("ink", BLUE, PURPLE, SKY)
 DASHES = ("", "7 4", "2 3", "12 4")
@@ -115,7 +115,7 @@ def number(value: float) -> str:
     """
     if not np.isfinite(value):
         return "?" if value != value else "∞" if value > 0 else "−∞"
-    return f"{float(f'{value:.3g}'):,g}".replace("-", "−").replace("e−0", "e−")
+    return powers(f"{float(f'{value:.3g}'):,g}").replace("-", "−")
 
 
 def heights(slowdown: Array) -> Array:
