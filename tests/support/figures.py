@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.theory import extension
-from ui.figures.drawing import Drawing, Film
+from ui.figures.drawing import Drawing
 from ui.text.words import Words
 
 ROPE = rc.Rope(16, 700.0, 256)
@@ -62,12 +62,17 @@ def chart(drawing: Drawing) -> go.Figure:
     return go.Figure(unpacked(drawing.figure))
 
 
-def ran(drawing: Drawing | Film) -> str:
-    """Return what a drawing's recipe prints."""
+def run(code: str) -> str:
+    """Return what lines of Python print."""
     out = io.StringIO()
     with redirect_stdout(out):
-        exec(textwrap.dedent(drawing.recipe), {})
+        exec(code, {})
     return out.getvalue()
+
+
+def ran(drawing: Drawing) -> str:
+    """Return what a drawing's recipe prints."""
+    return run(textwrap.dedent(drawing.recipe))
 
 
 def read(text: str) -> float:

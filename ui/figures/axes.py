@@ -91,13 +91,15 @@ def maps(t: Words) -> Film:
         f"""
         import numpy as np
         from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
-        offset = np.array({KEY}) - np.array([7, 4])
+        offset = np.array({KEY}) - np.array([patch_y, patch_x])
+        steps = np.linspace(6.0, {LAST}, 200)[:, None]
         for found in (
             axial({PAIRS}, {LOW}, {HIGH}),
-            turned_axial({PAIRS}, {LOW}, {HIGH}, np.radians(30.0)),
+            turned_axial({PAIRS}, {LOW}, {HIGH}, {MIXED_ANGLE!r}),
             golden_gate({PAIRS}, {LOW}, {HIGH}),
             mrope({SECTIONS}, {QWEN_BASE}, interleaved=True)[:, 1:],
         ):
-            print(score_map(found, offset))
+            least = [score_map(found, steps * way).min() for way in ([0.0, 1.0], [0.5**0.5, 0.5**0.5])]
+            print(score_map(found, offset), "least from 6 to", {LAST}, "away", least)
         """,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
+import textwrap
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -47,7 +49,8 @@ class Drawing:
 class Film:
     """A picture that moves under the hand, with its numbers and the Python that reproduces them.
 
-    ``scene``: what moves, and the finding, which moves with it; ``table`` and ``recipe`` as a drawing has them;
+    ``scene``: what moves, and the finding, which moves with it; ``table`` and ``recipe`` as a drawing has them, but
+    that a recipe may name the film's controls (`recipe_at`);
     ``data``: the scene packed for the browser, under the page's name; a film that is kept has it in place of panels;
     ``gap``: the sentence about a curve drawn by hand, from the height drawn at each column of the scene's sketch.
     """
@@ -58,6 +61,16 @@ class Film:
     recipe: str
     data: bytes = field(default=b"", repr=False)
     gap: Callable[[npt.NDArray[np.float64]], str] | None = None
+
+    def recipe_at(self, values: Mapping[str, float]) -> str:
+        """Return the recipe after a line that sets the controls that it names and does not set itself."""
+        lines = textwrap.dedent(self.recipe).strip()
+        names = [node for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Name)]
+        own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        free = {node.id for node in names} - own
+        given = {each.name: values[each.name] for each in self.scene.all_controls if each.name in free}
+        numbers = (repr(int(value) if value == int(value) else value) for value in given.values())
+        return f"{', '.join(given)} = {', '.join(numbers)}\n{lines}" if given else lines
 
     def packed(self, t: Words) -> Film:
         """Return the film of a page ready to be sent, its panels as bytes."""

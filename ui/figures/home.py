@@ -152,8 +152,10 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
         import numpy as np
         import rope_core as rc
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        words = {position} - {KEY_POSITION}
+        words = position - {KEY_POSITION}
         print(words, np.degrees(words * rope.theta[{pair}]))
+        turned = distance * rope.theta
+        print(int((turned >= 2 * np.pi).sum()), "of", rope.pairs, np.degrees(turned[-1]))
         """,
     )
 

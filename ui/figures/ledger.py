@@ -187,9 +187,9 @@ def swapped(t: Words) -> Film:
         f"""
         import numpy as np
         from rope_core.ledger.kit import adjacent, columns, unswapped
-        for pair, degrees in [({PAIRS["axis"]!r}, 30.0), ({PAIRS["any"]!r}, 60.0)]:
-            pair, angle = np.array(pair), np.radians([degrees])
-            print(columns(pair, adjacent(pair), 1, angle), columns(pair, unswapped(pair), 1, angle))
+        for pair in map(np.array, ({PAIRS["axis"]!r}, {PAIRS["any"]!r})):
+            right, printed = (columns(pair, beside(pair), angle, np.radians([1.0])) for beside in (adjacent, unswapped))
+            print(right, printed, np.hypot(*right), np.hypot(*printed))
         """,
     )
 

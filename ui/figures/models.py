@@ -74,10 +74,12 @@ def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
         f"""
         from math import degrees
         from rope_core.hf.survey import rows
-        for row in rows():
-            if row.model.id in {sorted(slowest.MODELS)!r}:
-                angles = [degrees(row.slowest_angle(times * row.context)) for times in (1, 4)]
-                print(row.model.id, row.context, angles, row.shortest, row.longest)
+        found = [row for row in rows() if row.model.id in {sorted(slowest.MODELS)!r}]
+        for row in found:
+            angles = [degrees(row.slowest_angle(by * row.context)) for by in (1, times)]
+            print(row.model.id, times * row.context, angles, angles[1] - angles[0], row.shortest, row.longest)
+        for length in (context, None):
+            print(sum(row.longest <= (length or row.context) for row in found), "of", len(found))
         """,
     )
 

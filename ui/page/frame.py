@@ -305,6 +305,12 @@ class Frame(Protocol):
                 for part in parts:
                     part(self)
 
+    def _recipe(self, drawing: Drawing | Film) -> str:
+        """Return a drawing's recipe, a film's at the values in force."""
+        if isinstance(drawing, Drawing):
+            return textwrap.dedent(drawing.recipe).strip()
+        return drawing.recipe_at(drawing.scene.values(lambda name: self.store.get(self.store.fields[name])))
+
     def more(self, drawing: Drawing | Film, finding: str, code: Sequence[Callable[..., Any]]) -> None:
         """Offer a figure's numbers as a file, the lines that make it again, the functions behind it, how to cite it."""
         chart = f"{self.name}.{drawing.id}"
@@ -318,7 +324,7 @@ class Frame(Protocol):
                 self.t("frame.csv"), lambda: as_csv(drawing.table()).decode(), file, "text/csv", f"csv.{chart}"
             )
             self.write(f"**{self.t('frame.recipe')}**")
-            self.code(textwrap.dedent(drawing.recipe).strip(), "python")
+            self.code(self._recipe(drawing), "python")
             self.write(f"**{self.t('frame.code')}**")
             for function in code:
                 self.code(inspect.getsource(inspect.unwrap(function)), "python")

@@ -37,6 +37,8 @@ def word_vectors(rope: rc.Rope, t: Words) -> Film:
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         for position in {positions}:
             print(position, np.degrees(position * rope.theta[{pair}]))
+        words = later + {key_cache.MAT - vectors.CAT}
+        print(words, np.degrees(words * rope.theta[{pair}]) % 360)
         for start in range({value_sum.FRONT + 1}):
             for rotate_v in (False, True):
                 print(value_chain({value_sum.TOKENS}, rope.base, rope.theta[{pair}], start, rotate_v)[-1])

@@ -114,12 +114,18 @@ def dials(
             }
         ),
         f"""
+        import numpy as np
         import rope_core as rc
-        from rope_core.theory.extension import untrained_angle_reached_mask
+        from rope_core.theory.extension import first_pair_under_fifth_turn, untrained_angle_reached_mask
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        for name, params in {[(each.scheme, dict(each.params)) for each in requests]}:
+        length, slow = round(distance * rope.train_len), first_pair_under_fifth_turn(rope)
+        for name, params in [("none", {{}}), ("linear", {{"factor": max(1.0, distance)}})]:
             s = rc.spectrum(rc.Request(rope, name, params))
-            print(name, s.inv_freq[0], untrained_angle_reached_mask(rope, s, {lengths}).sum(axis=1))
+            print(name, np.degrees(s.inv_freq[0]), np.degrees(length * s.inv_freq[slow]))
+        for name, params in {[(each.scheme, dict(each.params)) for each in requests]}:
+            s = rc.spectrum(rc.Request(rope, name, params | {{"factor": factor}}))
+            print(name, s.slowdown[hand], np.degrees(s.inv_freq[0]))
+            print(untrained_angle_reached_mask(rope, s, {lengths}).sum(axis=1))
         """,
     )
 

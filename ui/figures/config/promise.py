@@ -151,9 +151,12 @@ def slowed_enough(
         f"""
         import rope_core as rc
         from rope_core.hf import anatomy
-        rope = rc.Rope({own.dim}, {own.base!r}, {own.train_len})
-        request = rc.Request(rope, {request.scheme!r}, {dict(request.params)!r})
-        print(rc.spectrum(request).slowdown, anatomy.regions_of(request))
+        rope = rc.Rope({own.dim}, {own.base!r}, trained)
+        request = rc.Request(rope, {request.scheme!r}, {dict(request.params)!r} | {{"factor": times}})
+        regions = anatomy.regions_of(request)
+        print("reach", round(times * trained), "promised", {promise}, "pairs", rope.pairs)
+        print({{name: regions.count(name) for name in {tuple(SHOWN)!r}}})
+        print(rc.spectrum(request).slowdown)
         """,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 import rope_core as rc
@@ -10,10 +12,15 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
 from ui.film.scene import Axis, NumberTrack, Panel, Scene, field_control, sentence_parts
-from ui.text.words import Words, powers
+from ui.text.words import Words, powers, short
 
 CIRCLES = 4
 CHECKED = 64
+
+
+def _degrees(steps: Sequence[int], theta: float) -> list[str]:
+    """Return how far a pair turns in each of the steps, with three digits."""
+    return [short(float(f"{angle:.3g}")) for angle in np.degrees(np.multiply(steps, theta)).tolist()]
 
 
 @cached_figure
@@ -26,10 +33,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     first = np.pi / 2 - np.multiply.outer(at, theta)
     blue = i.numbers(first)
     red = NumberTrack((delta, i), first - np.multiply.outer(steps, theta)[:, None])
-    turns = [
-        delta.texts(f"−{angle:.3g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each)))
-        for each in theta
-    ]
+    turns = [delta.texts(f"−{angle}°" if angle != "0" else "0°" for angle in _degrees(steps, each)) for each in theta]
     panels = []
     for j in range(CIRCLES):
         shapes = [
@@ -65,7 +69,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
         lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
         delta=delta.stop_text,
         residual=delta.texts(powers(f"{value:.1e}") for value in residual),
-        angle=delta.texts(f"{angle:.3g}" for angle in np.degrees(np.multiply(steps, theta[0]))),
+        angle=delta.texts(_degrees(steps, theta[0])),
     )
     return Film(
         "rotation",
@@ -74,9 +78,9 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
             {"delta": steps, "residual": residual} | {f"turn_{j}": np.multiply(steps, theta[j]) for j in range(CIRCLES)}
         ),
         f"""
+        import numpy as np
         from rope_core.theory.encodings.additive import shift_map, shift_residual
-        for delta in {steps[:3]}:
-            print(shift_map(delta, {dim}, {base!r}))
-            print(shift_residual(delta, range({CHECKED}), {dim}, {base!r}))
+        print(shift_map(delta, {dim}, {base!r}), np.degrees(delta))
+        print("i to", {CHECKED - 1}, "residual", shift_residual(delta, range({CHECKED}), {dim}, {base!r}))
         """,
     )

@@ -63,12 +63,18 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
             for k, which in enumerate(("this order", "exchanged"))
         },
         f"""
+        import numpy as np
         from rope_core.theory.encodings.compare import outputs, random_encoding_weights
         head = random_encoding_weights({DIM}, {base!r})
         this, exchanged = "the cat sat on the mat".split(), "the mat sat on the cat".split()
         for name in {tuple(ENCODED)}:
             a, b = (outputs(name, words, head)[{READER}] for words in (this, exchanged))
             print(name, int((abs(a - b) > {SAME}).sum()), "of", len(a), "differ")
+        from rope_core.theory.encodings.compare import logits, words
+        from rope_core.theory.softmax import softmax
+        x, stand = words(this, {DIM}), np.arange(len(this))
+        for by in (0, shift):
+            print(by, softmax(logits("sinusoidal", x, stand + by, head)[{READER}]))
         """,
     )
 

@@ -73,11 +73,13 @@ def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Fil
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
         f"""
+        import numpy as np
         from rope_core.theory.encodings.compare import mean_attention_output, random_encoding_weights
-        head = random_encoding_weights({WIDTH}, {base!r})
+        head, orders = random_encoding_weights({WIDTH}, {base!r}), {read!r}
+        order = orders[round(swapped * {len(at) - 1})]
         for name in {tuple(ENCODED)}:
-            before, after = (mean_attention_output(name, each, head, {causal}) for each in ({first!r}, {second!r}))
-            print(name, abs(after - before).max())
+            before, after = (mean_attention_output(name, each, head, {causal}) for each in (orders[0], order))
+            print(name, 100 * np.linalg.norm(after - before) / np.linalg.norm(before), "%")
         """,
     )
 

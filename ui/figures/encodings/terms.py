@@ -54,9 +54,11 @@ def crossing(base: float, moved: tuple[int, ...], t: Words) -> Film:
         from rope_core.theory.encodings.additive import cross_terms, sinusoidal
         from rope_core.theory.encodings.compare import random_encoding_weights, words
         head, x = random_encoding_weights({DIM}, {base!r}), words({WORDS!r}, {DIM})
-        for shift in {moved!r}:
-            terms = cross_terms(x, sinusoidal(np.arange(6) + shift, {DIM}, {base!r}), head.q / {DIM**0.5}, head.k)
-            print(shift, {{name: float(np.abs(each).max()) for name, each in terms.items()}})
+        still, moved = (
+            cross_terms(x, sinusoidal(np.arange(6) + by, {DIM}, {base!r}), head.q / {DIM**0.5}, head.k)
+            for by in (0, shift)
+        )
+        print({{name: float(np.abs(moved[name] - still[name]).max()) for name in still}})
         """,
     )
 

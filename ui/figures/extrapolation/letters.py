@@ -130,7 +130,7 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
         import numpy as np
         from rope_core.lab import records
         for result in records.shipped("bytes").results:
-            print(result["line"], result["path"], np.exp(-np.array(result["nats"]))[{at[0] - 1}])
+            print(result["line"], result["path"], np.exp(-np.array(result["nats"]))[byte - 1])
         # {path_}
         """,
     )

@@ -13,7 +13,7 @@ from rope_core.lab.lines import line, lines, window_start
 from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
 from rope_core.theory.extension import TURN, trained_angles, untrained_angle_mask
-from ui.figures.extrapolation.curves import TICKS, colour
+from ui.figures.extrapolation.curves import LEAST, TICKS, colour
 from ui.film import marks
 from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
 from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, verdict
@@ -92,12 +92,17 @@ class Past:
     def code(self) -> str:
         """Return Python that prints the angles of the arrow and the first byte in view."""
         return f"""
+        import numpy as np
         import rope_core as rc
         from rope_core.lab.lines import line, window_start
-        rope, at = rc.{self.rope!r}, {max(self.at)}
-        for key in ("{UNSCALED}", "{YARN}"):
-            print(key, at * rc.spectrum(line(key).on(rope, {self.length})).inv_freq[{self.pair}])
-        print(window_start(at, rope.train_len))
+        rope = rc.{self.rope!r}
+        for key, start in (("{UNSCALED}", 0), ("{YARN}", 0), ("{UNSCALED}", window_start(byte, rope.train_len))):
+            s = rc.spectrum(line(key).on(rope, {self.length}))
+            print(key, start, np.degrees((byte - start) * s.inv_freq[{self.pair}]))
+        for cell in view.at(view.cells(records.shipped("sweep").results), {self.length}):
+            if cell.line in {WAYS}:
+                curve = view.coarsen_curve(cell.curve, {LEAST})
+                print(cell.line, 10 ** np.interp(byte, curve.position, np.log10(curve.value)))
         """
 
     def _spectrum(self, key: str) -> rc.Spectrum:

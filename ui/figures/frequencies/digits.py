@@ -70,9 +70,9 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
         f"""
         import rope_core as rc
         from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_beta
-        beta = rope_beta(rc.Rope({width}, {base!r}))
-        for position in {at[:3]}:
-            print(beta, beta_digits(position, beta, {rope.pairs}))
-            print(digit_phases(position, beta, {rope.pairs}))
+        rope = rc.Rope({width}, {base!r})
+        beta = rope_beta(rope)
+        print("d", rope.dim, "beta", beta)
+        print(beta_digits(position, beta, {rope.pairs}), digit_phases(position, beta, {rope.pairs}))
         """,
     )

@@ -57,8 +57,10 @@ def heat(rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], length
         for base in {(rope.base, *bases)!r}:
             rope = rc.Rope({rope.dim}, base, {rope.train_len})
             print(base, rope.wavelength[-1], int(frequency_demo.incomplete_pair_mask(rope).sum()), "of", rope.pairs)
-        for length in {lengths!r}:
-            masks = [frequency_demo.incomplete_pair_mask(rc.Rope(128, base, length)) for base in (1e4, 1e6)]
-            print(length, [int(mask.sum()) for mask in masks])
+        own, other = (rc.Rope({rope.dim}, base, {rope.train_len}) for base in ({rope.base!r}, compared))
+        print("pair", pair, own.turns[pair], "turns", 360 * own.turns[pair], "degrees")
+        print("middle pair", own.theta[own.pairs // 2] / other.theta[own.pairs // 2], "times slower")
+        for rope in (own, other, rc.Rope(128, 1e4, context), rc.Rope(128, 1e6, context)):
+            print(rope.base, int(frequency_demo.incomplete_pair_mask(rope).sum()), "of", rope.pairs)
         """,
     )

@@ -71,16 +71,20 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Wo
             | {"moved": moved.ravel(), "fast_one_back": first.back[0].ravel(), "slow_one_back": first.back[1].ravel()}
         ),
         f"""
+        from dataclasses import replace
         from rope_core.lab import inside
         for kind in inside.KINDS:
-            stopped = inside.TracePositions(still=inside.fastest_or_slowest_pairs(kind, 3, {pairs}))
+            stopped = inside.TracePositions(still=inside.fastest_or_slowest_pairs(kind, still, {pairs}))
             reading = inside.cached_trace({name!r}, {stopping.TEXT!r}, stopped)
             print(kind, reading.attention[{first.layer}, {first.head}, {stopping.CHOSEN}])
-            print(inside.previous_byte_attention(reading))
+            print(inside.previous_byte_attention(reading)[{first.layer}, {first.head}])
         before = inside.cached_trace({name!r}, {text!r}, inside.TracePositions())
-        after = inside.cached_trace({name!r}, {text!r}, inside.{settings[-1]!r})
-        print(inside.previous_byte_attention(before), inside.attention_change(before, after))
-        print(after.following().argmax())
+        print(before.following()[{best}])
+        for kind, count in (({kind!r}, 0), ({kind!r}, still), (inside.KINDS[1], still)):
+            which = inside.fastest_or_slowest_pairs(kind, count, {pairs})
+            reading = inside.cached_trace({name!r}, {text!r}, replace(inside.{positions!r}, still=which))
+            print(kind, count, 100 * reading.attention[{layer}, {head}, query], 100 * reading.following()[{best}])
+            print(inside.attention_change(before, reading).max())
         """,
     )
 

@@ -184,7 +184,11 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
             "content": still.ravel(),
             "score": turned.ravel(),
         },
-        recipe(name, text, positions) + f"\n        print(reading.shares({layer}, {head}, {query}))",
+        f"""{recipe(name, text, positions)}
+        still, turned = reading.shares({layer}, {head}, {query})
+        print({query} - key, "back", turned[key] - still[key], (turned[key] - still[key]).sum())
+        print(inside.load({name!r}).shape.rope.wavelength)
+        """,
     )
 
 

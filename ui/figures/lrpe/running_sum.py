@@ -51,7 +51,8 @@ def running_sum(width: int, lengths: tuple[int, ...], t: Words) -> Film:
                 "    first = [lrpe_rotate(x, theta, act=act, offset=p)[0, 0] for x, p in both]",
                 "    last = [activate(lrpe_rotate(x, theta, offset=p)[0, 0], act, None) for x, p in both]",
                 "    print(place, first[0] @ first[1], last[0] @ last[1])",
-                f"print([multiplications(n, {width}) for n in (255, 512, 4096)])",
+                f"scores, running = multiplications(length, {width})",
+                f"print(scores / running, running / scores, 'the same at', {2 * width - 1})",
             )
         ),
     )

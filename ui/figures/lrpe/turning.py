@@ -74,7 +74,16 @@ def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t
         "stages",
         Scene((maps[0], circle_of, maps[1]), (offset, token), turn),
         lambda: dict(cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head])),
-        recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
+        recipe(
+            case,
+            "import numpy as np",
+            f"pair, dims, head = {pair}, {dims}, {head}",
+            "before, after = (part[0, token, head, dims] for part in (case.stages.x, case.stages.activated))",
+            "print(offset + token, before, after, np.hypot(*after))",
+            "print(np.degrees((offset + token) * case.theta_grid[head, pair]))",
+            "options = case.options | {'offset': offset}",
+            "print(lrpe_rotate(case.x, case.theta, **options)[0, token, head, dims])",
+        ),
     )
 
 

@@ -137,6 +137,7 @@ def image(t: Words) -> Film:
         import rope_core as rc
         from rope_core.theory.encodings.rotary import mrope_axes
         print(rc.multimodal_positions({CONFIG}, {types()}, image_grid_thw={GRID}))
+        print("one by one", len({types()}) - 2)
         print(mrope_axes({SECTIONS}))
         """,
     )

@@ -15,7 +15,7 @@ from ui.film import marks
 from ui.film.colours import GREEN, GREY, KEY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import Words, short
 
 STILL = (1, 100)
 """The words whose arrows stay in the picture."""
@@ -122,5 +122,5 @@ def finding(frequency: float, at: Control, dtype: str, t: Words) -> TextOrTrack:
         partial(t, "ahead_finding"),
         at=at.stop_text,
         off=at.texts(error_text(float(each), t) for each in errors),
-        times=at.texts(f"{stop / STILL[1]:,.3g}" for stop in at.stops),
+        times=at.texts(short(float(f"{stop / STILL[1]:.3g}")) for stop in at.stops),
     )

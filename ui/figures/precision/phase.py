@@ -66,11 +66,16 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
         scene,
         lambda: {"position": np.array(positions)} | {f"{stage}_largest_rad": each for stage, each in largest.items()},
         f"""
+        import numpy as np
         import rope_core as rc
         from rope_core.theory import precision
         s = {spectrum_code(request)}
-        print(precision.phase_error(s, [1, 100, 4095], "inv_freq", {dtype!r})[:, {pair}])
+        print(precision.round_to(near, {dtype!r}), np.degrees(near * s.inv_freq[0]))
+        print([100, at], np.degrees(precision.phase_error(s, [100, at], "inv_freq", {dtype!r})[:, {pair}]), at / 100)
+        octaves = [np.linspace(2**e, 2 ** (e + 1), min(2**e, {OCTAVE}) + 1) for e in range({int(math.log2(REACH))})]
+        passed = np.unique(np.rint(np.concatenate(octaves)).astype(int))
         for stage in {SINGLE}:
-            print(stage, precision.phase_error_curve(s, range(1, 4097), stage, {dtype!r}).max())
+            worst = np.degrees(precision.phase_error_curve(s, passed[passed <= at], stage, {dtype!r}).max())
+            print(stage, worst, "degrees", worst / 360, "turns")
         """,
     )

@@ -71,10 +71,16 @@ def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
         import rope_core as rc
         from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        print(np.abs(rc.rotation_matrix(1, rope.theta, "half").T @ rc.rotation_matrix(5, rope.theta, "half")
-                     - rc.rotation_matrix(4, rope.theta, "half")).max())
+        key, query = before + {KEY_POSITION}, before + {QUERY_POSITION}
+        turned = [rc.rotation_matrix(n, rope.theta, "half") for n in (key, query, query - key)]
+        print(key, query, query - key, np.abs(turned[0].T @ turned[1] - turned[2]).max())
+        theta = {turns.theta.tolist()}
+        matrix = rc.rotation_matrix(m, theta, "interleaved")
+        print(np.degrees(m * np.array(theta)), (matrix == 0).sum(), "of", matrix.size)
         head = random_encoding_weights({places.WIDTH}, {rope.base!r})
-        print(position_only_logits("rope", np.arange({places.PLACES}), head)[4:, :4])
+        for kind in {places.KINDS}:
+            scores = np.diagonal(position_only_logits(kind, np.arange({places.PLACES}), head), -apart)
+            print(kind, scores.min(), scores.max())
         """,
     )
 

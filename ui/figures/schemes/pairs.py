@@ -403,7 +403,7 @@ def by_pair(given: Comparison, marked: int, t: Words) -> Film:
         sentences,
         beats=beats,
     )
-    return Film("by_pair", scene, lambda: table(given), recipe(given))
+    return Film("by_pair", scene, lambda: table(given), recipe(given) + _pair_recipe(given))
 
 
 def table(given: Comparison) -> dict[str, Array]:
@@ -413,6 +413,19 @@ def table(given: Comparison) -> dict[str, Array]:
         columns |= {f"{name}: inv_freq": each.inv_freq, f"{name}: slowdown": each.slowdown}
         columns |= {f"{name}: {row.key}": np.array(row.by_pair) for row in each.rows if len(row.by_pair) > 1}
     return columns
+
+
+def _pair_recipe(given: Comparison) -> str:
+    """Return Python that makes the marked pair's numbers, after that of all columns."""
+    rope, length = given.mine.setting.rope, given.mine.setting.length
+    return f"""
+import numpy as np
+f, theta = columns[{given.columns.index(given.mine)}].inv_freq, rc.Rope({rope.dim}, {rope.base!r}).theta
+for each, tokens in ((f, {length}), (theta, {given.trained})):
+    print(tokens, "tokens,", 100 * np.minimum(each[pair] * tokens / (2 * np.pi), 1), "% of a turn")
+for distance in (1, 10, 100, 1000):
+    print(distance, np.cos(f * distance).mean(), np.cos(theta * distance).mean())
+"""
 
 
 def recipe(given: Comparison) -> str:
@@ -425,7 +438,8 @@ model = {{
     "model_type": "llama", "head_dim": {rope.dim}, "rope_theta": {rope.base!r},
     "max_position_embeddings": {rope.train_len},
 }}
-for each in rc.compare({", ".join(given.python)}, model=model, **{at!r}):
+columns = rc.compare({", ".join(given.python)}, model=model, **{at!r})
+for each in columns:
     print(each.column.name, each.attention_factor, each.slowdown)
     for row in each.rows:
         print(row.key, row.margin, row.pair, row.holds)
