@@ -63,8 +63,8 @@ def traces() -> dict[str, Trace]:
     """Return the trace of each fault, by its name in NAMES.
 
     ``mixed``: weights of one layout in code of the other. ``long``: a text past the trained 256 bytes, as recorded.
-    ``stale``: a stored text that is moved by 500 while its keys keep their turn. ``padded``: new words count three
-    fillers that the stored ones do not. ``rounded``: frequencies in bfloat16.
+    ``stale``: a stored text that is moved by 500 while its keys keep their turn. ``padded``: stored words count
+    three fillers that new ones do not. ``rounded``: frequencies in bfloat16.
     """
     apart = (0, 1, 2, 3, 4, 6, 8, 10, 14, 20, 28, 40)
     later = (1, 2, 3, 5, 8)
@@ -72,7 +72,7 @@ def traces() -> dict[str, Trace]:
     rounded = round_to(ROPE.theta, "bfloat16")
     mixed = [score_error(each, each, INTERLEAVED) for each in apart]
     stale = [0.0] * 6 + [score_error(each, each - MOVED) for each in (5, 6, 8, 11, 15, 20)]
-    padded = [0.0] * (PADDING + 4) + [score_error(each, each + PADDING) for each in later]
+    padded = [0.0] * (PADDING + 4) + [score_error(each, each - PADDING) for each in later]
     return {
         "mixed": Trace(apart, np.array(mixed), 1),
         "long": _recorded(),

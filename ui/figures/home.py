@@ -33,6 +33,7 @@ from ui.film.scene import (
     Panel,
     Paragraph,
     Scene,
+    TextOrTrack,
     TextTrack,
     beats_from_labels,
     field_control,
@@ -108,16 +109,7 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
             (
                 _text(mat, count, t),
                 _circle(mat, theta, t),
-                text_panel(
-                    Paragraph([count, t("words_to"), angle], DISTANCE_COLOUR, 26, bold=True),
-                    Paragraph(t("angle_is_distance"), font_size=19, bold=True),
-                    Paragraph(t("attention_reads"), MUTED_COLOUR),
-                    Paragraph(t("same_vector", step=f"{np.degrees(theta):.4g}"), MUTED_COLOUR),
-                    Paragraph(t("one_pair", pairs=rope.pairs, round=f"{2 * np.pi / theta:,.0f}"), MUTED_COLOUR),
-                    min_width=250,
-                    width_share=1.1,
-                    last_beat=1,
-                ),
+                *_meanings(rope, pair, [count, t("words_to"), angle], t),
                 _comes_round(theta, t),
                 _all_pairs(rope, far, turned, t),
                 text_panel(
@@ -160,6 +152,19 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
     )
 
 
+def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: Words) -> tuple[Panel, ...]:
+    """Return what the two arrows say, and of what they are; shorter on a phone."""
+    lines = [
+        Paragraph(apart, DISTANCE_COLOUR, 26, bold=True),
+        Paragraph(t("angle_is_distance"), font_size=19, bold=True),
+        Paragraph(t("attention_reads"), MUTED_COLOUR),
+        Paragraph(t("same_vector", step=f"{np.degrees(rope.theta[pair]):.4g}"), MUTED_COLOUR),
+        Paragraph(t("one_pair", pairs=rope.pairs, round=f"{rope.wavelength[pair]:,.0f}"), MUTED_COLOUR),
+    ]
+    look = {"min_width": 250, "width_share": 1.1, "last_beat": 1}
+    return text_panel(*lines, **look, screen="wide"), text_panel(*lines[:2], lines[-1], **look, screen="narrow")
+
+
 def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
     """Return the words, cat red and mat blue, which moves while the words between fill in, and their distance."""
     rows = [row.split() for row in t("rows").split("|")]
@@ -178,6 +183,7 @@ def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
         ],
         min_width=2000,
         height=104,
+        phone_height=84,
         last_beat=1,
     )
 
@@ -221,6 +227,7 @@ def _circle(mat: Control, theta: float, t: Words) -> Panel:
         min_width=250,
         width_share=1.2,
         height=262,
+        phone_height=200,
         equal_aspect=True,
         last_beat=1,
     )

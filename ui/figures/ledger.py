@@ -222,7 +222,7 @@ def _formulas(t: Words) -> Panel:
                 edge = x + side
                 ends = [edge + lip, edge, edge, edge + lip]
                 drawn.append(marks.line(ends, [y + 0.06, y + 0.06, y - 0.16, y - 0.16], "ink", 2))
-    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=365)
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=365, phone_height=200)
 
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: Words) -> Panel:
@@ -244,11 +244,18 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
         marks.vector(0.0, 0.0, at.numbers(lengths), wrong, UNSEEN_COLOUR, 7, has_head=True),
         marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
         marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),
-        marks.text(0.1, -1.3, label, UNSEEN_COLOUR, anchor="start", bold=True),
-        drag_hint(-1.7, 1.0, t("drag_round")),
+        marks.text(0.0, -1.6, label, UNSEEN_COLOUR, bold=True),
+        drag_hint(-1.7, -1.2, t("drag_round"), font_size=15),
     ]
     return Panel(
-        Axis(-1.75, 1.9), Axis(-1.5, 1.5), shown, min_width=320, width_share=1.2, height=372, equal_aspect=True
+        Axis(-1.75, 1.9),
+        Axis(-1.65, 1.5),
+        shown,
+        min_width=320,
+        width_share=1.2,
+        height=372,
+        equal_aspect=True,
+        phone_height=205,
     )
 
 

@@ -40,6 +40,11 @@ def in_wide_panel(min_panel_px: int, *marks: Mark) -> list[Mark]:
     return [mark | {"min_panel_px": min_panel_px} for mark in marks]
 
 
+def in_narrow_panel(max_panel_px: int, *marks: Mark) -> list[Mark]:
+    """Return marks that are drawn where their panel is narrower than ``max_panel_px`` only, as on a phone."""
+    return [mark | {"max_panel_px": max_panel_px} for mark in marks]
+
+
 def line(
     x: NumbersOrTrack,
     y: NumbersOrTrack,

@@ -195,6 +195,7 @@ class Panel:
         min_width: the least width in px before panels restack.
         width_share: of the width, relative to the other panels.
         height: of the plotting area in px, the greatest one with ``equal_aspect``.
+        phone_min_width, phone_height: both on a phone, where others are wanted; 0 for the same.
         first_beat, last_beat: of those that show it, counted from 1; ``last_beat`` 0 for the last of all.
     """
 
@@ -210,6 +211,8 @@ class Panel:
     last_beat: int = 0
     paragraphs: Sequence[Paragraph] = ()
     screen: str = ""
+    phone_min_width: int = 0
+    phone_height: int = 0
 
 
 def text_panel(*paragraphs: Paragraph, **layout: Any) -> Panel:

@@ -76,7 +76,8 @@ class StaticScene:
         look = "film-panel" if svg else "film-panel film-text"
         title = f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
         place = f'<div class="film-place">{svg}</div>' if svg else ""
-        size = f"flex: {panel['width_share']} 1 {panel['min_width']}px"
+        size = f"--share: {panel['width_share']}; --least: {panel['min_width']}px"
+        size += f"; --phone-least: {least}px" if (least := panel["phone_min_width"]) else ""
         screen = f' data-screen="{only}"' if (only := panel["screen"]) else ""
         return f'<figure class="{look}"{screen} style="{size}">{title}{self.paragraphs(panel)}{place}</figure>'
 
@@ -168,7 +169,8 @@ class _Panel:
     def svg(self) -> tuple[str, float]:
         """Return the panel, and its height in px."""
         shown = (mark for mark in self.head["marks"] if self.still._shown(mark))
-        drawn = "".join(self.mark(mark) for mark in shown if mark.get("min_panel_px", 0) <= self.width)
+        room = [m for m in shown if m.get("min_panel_px", 0) <= self.width < m.get("max_panel_px", np.inf)]
+        drawn = "".join(map(self.mark, room))
         hatches = "".join(starmap(_hatch, self.hatches.items()))
         box = f'viewBox="0 0 {_px(self.width)} {_px(self.height)}"'
         return f'<svg {box} overflow="visible" aria-hidden="true">{hatches}{self.axes()}{drawn}</svg>', self.height

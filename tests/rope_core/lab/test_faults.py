@@ -55,12 +55,12 @@ def test_a_stale_key_is_five_hundred_positions_behind_its_text() -> None:
     assert trace.error[8] == pytest.approx(error(508, 500, (508, 1000), HALF, THETA), rel=1e-9)
 
 
-def test_new_words_count_the_fillers_and_stored_ones_do_not() -> None:
+def test_stored_words_count_the_fillers_and_new_ones_do_not() -> None:
     trace = faults.traces()["padded"]
     assert trace.tokens[:3] == (-3, -2, -1) and trace.wrong == 7
     for at in (7, 11):
         word = trace.tokens[at]
-        assert trace.error[at] == pytest.approx(error(word, 3, (word + 3, 3), HALF, THETA), rel=1e-9)
+        assert trace.error[at] == pytest.approx(error(word, 3, (word, 6), HALF, THETA), rel=1e-9)
 
 
 def test_rounded_frequencies_err_more_with_the_position() -> None:

@@ -74,7 +74,9 @@ def _rosette(rope: rc.Rope, far: Control, pairing: Pairing, t: Words) -> Panel:
         marks.text(0.0, 1.3, t("upright", pairs=rope.pairs), KEY_COLOUR, bold=True, dy=-4),
         marks.text(0.0, -1.2, words, QUERY_COLOUR, bold=True, dy=6),
     ]
-    return Panel(Axis(-1.5, 1.5), Axis(-1.36, 1.5), shown, min_width=290, height=330, equal_aspect=True)
+    return Panel(
+        Axis(-1.5, 1.5), Axis(-1.36, 1.5), shown, min_width=290, height=330, equal_aspect=True, phone_height=195
+    )
 
 
 SAMPLES = (100, 1000, 10_000)
@@ -178,7 +180,7 @@ def _curve(
         marks.link_symbol("m", marks.text(mark, high, numbers, QUERY_COLOUR, bold=True, font_size=20, dy=-18)),
         *marks.in_wide_panel(400, drag_hint(_at_first(far, 8), 0.3 * low, t("drag_away"), dy=6)),
     ]
-    panel = Panel(x_axis, up, picture, min_width=330, width_share=1.5, height=290)
+    panel = Panel(x_axis, up, picture, min_width=330, width_share=1.5, height=290, phone_height=150)
     start = f"{zero:.3f}".rstrip("0").rstrip(".")
     finding = sentence_parts(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=far.stop_text)
     return panel, {"distance": d.astype(float), "score": scores}, finding

@@ -42,11 +42,12 @@ def in_copies(points: tuple[Point, ...], hardware: str, t: Words) -> Film:
     pairs = pairs_of(points)
     at = field_control(t, "at", tuple(pairs), start=float(max(pairs)), play_seconds=5.0)
     sizes = [size_text(pair[0].case.tensor_bytes) for pair in pairs.values()]
-    titles = [t("bars_title", tokens=f"{n:,}", size=size) for n, size in zip(pairs, sizes, strict=True)]
+    counts = {n: t("one_token") if n == 1 else t("many_tokens", count=f"{n:,}") for n in pairs}
+    titles = [t("bars_title", tokens=counts[n], size=size) for n, size in zip(pairs, sizes, strict=True)]
     findings = []
     for n, (ours, peer) in pairs.items():
         ratios = {"ours": f"{ours.ratio.median:.2g}", "peer": f"{peer.ratio.median:.2g}"}
-        findings.append(t("bars_many" if n >= MANY else "bars_few", tokens=f"{n:,}", **ratios))
+        findings.append(t("bars_many" if n >= MANY else "bars_few", tokens=counts[n], **ratios))
     ticks = tuple((float(k), str(k)) for k in range(0, 13, 2))
     panels = [
         Panel(
@@ -112,4 +113,5 @@ def _bars(pairs: dict[int, tuple[Point, Point]], at: Control, t: Words, wide: bo
     for share in moved[:-1] / moved[-1]:
         x = at.numbers((whole * share)[:, None].repeat(2, axis=1))
         drawn.append(marks.line(x, [-half, half], "paper", 2))
-    return [*drawn, drag_hint(WIDE, -0.85, t("drag_tokens"), anchor="end")]
+    first = at.numbers_where(np.array(at.stops) == max(at.stops), WIDE)
+    return [*drawn, drag_hint(first, -0.85, t("drag_tokens"), anchor="end")]

@@ -104,13 +104,13 @@ def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: 
     x, y = (0.0, -2.6) if wide else (3.5, 0.0)
     dials = [*_slow(far, way, trained, t, grabbed=scheme == UNSCALED, wide=wide), *_fast(rope, far, way, x, y, t)]
     if scheme == KINDS[-1]:
-        right, low = (2.75, -3.72) if wide else (5.9, -1.12)
+        right, low = (2.75, -3.72) if wide else (6.3, -1.12)
         frame = marks.rect(-1.14, right, low, 1.12, "none", outline="ink", stroke_width=2, corner_px=8)
         dials.insert(0, frame)
     head = WAYS[scheme]
     times = TextTrack((far,), tuple(f"{max(1.0, span):g}" for span in far.stops))
     return Panel(
-        Axis(-1.16, 2.78 if wide else 5.95),
+        Axis(-1.16, 2.78 if wide else 6.35),
         Axis(-3.75 if wide else -1.15, 1.15),
         dials,
         sentence_parts(partial(t, head), times=times) if head == "all_slowed" else t(head),

@@ -239,7 +239,11 @@ def _picture(
         marks.text(
             grid.numbers(np.where(grid.counts["divided"] > 0, grid.pairs - 0.5, np.nan)),
             grid.numbers(factors),
-            grid.texts(lambda i, j: t("fits", times=times.stop_labels[i], reach=f"{round(reach[i, j]):,}")),
+            grid.texts(
+                lambda i, j: t(
+                    "fits" if wide else "fits_short", times=times.stop_labels[i], reach=f"{round(reach[i, j]):,}"
+                )
+            ),
             REGION_COLOURS["divided"],
             bold=True,
             anchor="end",

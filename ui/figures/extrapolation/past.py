@@ -25,9 +25,9 @@ YARN = KINDS[-1]
 WAYS = (UNSCALED, YARN, WINDOW)
 LOW, HIGH = 0.3, 1.66
 """The axis of perplexity, powers of ten."""
-HINTED, HINT_HEIGHT = 1100, 0.76
+HINTED, HINT_HEIGHT = 700, 0.76
 """The byte up to which the hint to drag is shown, and where on the axis."""
-STRIPS = {YARN: 0.14, WINDOW: -0.06}
+STRIPS = {YARN: 0.0, WINDOW: -0.26}
 """Where the strips of what is in view stand on the same axis."""
 
 
@@ -71,6 +71,11 @@ class Past:
         """Return the first byte that is in view."""
         return [window_start(m, self.rope.train_len) if key == WINDOW else 0 for m in self.at]
 
+    def in_window(self) -> tuple[int, int]:
+        """Return how many bytes the window has in view at least and at most, once the text is longer than it."""
+        counts = np.array(self.at) - self.starts(WINDOW)
+        return int(counts[np.array(self.at) > self.rope.train_len].min()), int(counts.max())
+
     def angles(self, key: str) -> Array:
         """Return the angle between a byte and the first in view on that pair, rad."""
         return np.asarray((np.array(self.at) - self.starts(key)) * self._spectrum(key).inv_freq[self.pair])
@@ -80,6 +85,12 @@ class Past:
         distances = (np.array(self.at) - self.starts(key)).tolist()
         unseen: list[bool] = untrained_angle_mask(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
         return unseen
+
+    def window_is_best(self) -> list[bool]:
+        """Return whether the window's perplexity is the lowest of the three about each byte."""
+        others = np.minimum(self.heights(UNSCALED), self.heights(YARN))
+        lowest: list[bool] = (self.heights(WINDOW) < others).tolist()
+        return lowest
 
     def heights(self, key: str) -> Array:
         """Return the logarithm of perplexity about each byte, to base 10."""
@@ -125,17 +136,18 @@ def finding(past: Past, byte: Control, t: Words) -> TextTrack:
     for k, m in enumerate(past.at):
         values = {key: past.guesses(key)[k] for key in WAYS}
         values |= {f"{key}_angle": degrees(past.angles(key)[k]) for key in WAYS}
-        label = "past_finding" if past.unseen(UNSCALED)[k] else "within_finding"
+        beyond = "past_finding" if past.window_is_best()[k] else "behind_finding"
+        label = beyond if past.unseen(UNSCALED)[k] else "within_finding"
         texts.append(t(label, at=f"{m:,}", start=f"{past.starts(WINDOW)[k]:,}", **values))
     return TextTrack((byte,), tuple(texts))
 
 
 def panels(past: Past, byte: Control, t: Words) -> tuple[Panel, ...]:
     """Return the curves over the strips of what is in view, and a card for each way."""
-    return _curves(past, byte, t), _cards(past, byte, t, wide=True), _cards(past, byte, t, wide=False)
+    return tuple(part(past, byte, t, wide) for wide in (True, False) for part in (_curves, _cards))
 
 
-def _curves(past: Past, byte: Control, t: Words) -> Panel:
+def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
     """Return perplexity over the position, drawn up to the byte that is dragged, and what is in view there."""
     length, trained = float(past.length), float(past.rope.train_len)
     mark = np.array(past.at, dtype=float)[:, None]
@@ -144,7 +156,7 @@ def _curves(past: Past, byte: Control, t: Words) -> Panel:
         marks.rect(0.0, trained, LOW, HIGH, TRAINED_COLOUR, opacity=0.12),
         marks.rect(trained, length, LOW, HIGH, UNSEEN_COLOUR, opacity=0.1),
         marks.text(trained / 2, HIGH, t("trained_part"), TRAINED_COLOUR, bold=True, font_size=14, dy=16),
-        marks.text(length, LOW, t("past_training"), UNSEEN_COLOUR, anchor="end", bold=True, font_size=14, dx=-6, dy=-8),
+        marks.text(length, 0.95, t("past_training"), UNSEEN_COLOUR, anchor="end", bold=True, font_size=14, dx=-6),
     ]
     for key in WAYS:
         x, y = past.curves[key]
@@ -163,16 +175,17 @@ def _curves(past: Past, byte: Control, t: Words) -> Panel:
         drawn.append(marks.text(here, place, text, shade(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy))
     for key, foot in STRIPS.items():
         first = NumberTrack((byte,), np.array(past.starts(key), dtype=float)[:, None])
+        name = marks.text(0.0, foot + 0.05, t(f"past_strip.{key}"), shade(key), anchor="start", bold=True, dy=-4)
         drawn += [
-            marks.rect(0.0, length, foot - 0.07, foot + 0.07, GREY, opacity=0.13, corner_px=4),
-            marks.rect(first, here, foot - 0.07, foot + 0.07, shade(key), opacity=0.75, corner_px=4),
-            marks.text(length, foot, t(f"past_strip.{key}"), "ink", anchor="end", bold=True, font_size=14, dx=-6, dy=5),
+            marks.rect(0.0, length, foot - 0.05, foot + 0.05, GREY, opacity=0.13, corner_px=4),
+            marks.rect(first, here, foot - 0.05, foot + 0.05, shade(key), opacity=0.75, corner_px=4),
+            *marks.in_wide_panel(430, name),
         ]
     bar = marks.line(NumberTrack((byte,), np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
     hint = drag_hint(NumberTrack((byte,), np.where(mark < HINTED, mark, np.nan)), HINT_HEIGHT, t("drag_text"), dx=14)
     drawn += [
         marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9),
-        *marks.in_wide_panel(430, hint),
+        *([hint] if wide else []),
     ]
     ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
     rungs = tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if LOW < np.log10(v) < HIGH)
@@ -182,14 +195,16 @@ def _curves(past: Past, byte: Control, t: Words) -> Panel:
         drawn,
         min_width=330,
         width_share=1.3,
-        height=260,
+        height=330 if wide else 175,
         last_beat=1,
+        screen="wide" if wide else "narrow",
     )
 
 
-def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
+def _cards(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
     """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
     drawn: list[Mark] = []
+    numbers = {"factor": f"{past.factor:.3g}", **dict(zip(("least", "most"), past.in_window(), strict=True))}
     for k, key in enumerate(WAYS):
         x, y = (0.0, -2.36 * k) if wide else (2.56 * k, 0.0)
         right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)
@@ -205,7 +220,11 @@ def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
             )
             for label, wrong in zip(labels, (False, True), strict=True)
         ]
-        seen = tuple(t(f"past_view.{key}", start=f"{each:,}") for each in past.starts(key))
+        states = zip(past.starts(key), past.unseen(UNSCALED), past.window_is_best(), strict=True)
+        seen = [
+            t(f"past_{('view' if best else 'behind') if beyond else 'inside'}.{key}", start=f"{start:,}")
+            for start, beyond, best in states
+        ]
         drawn += [
             marks.rect(x - 1.24, right, low, high, "none", outline=shade(key), stroke_width=2, corner_px=8),
             marks.wedge(x, y, 0.82, TOP - past.trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
@@ -215,9 +234,9 @@ def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
             look: dict[str, Any] = {"anchor": "start", "font_size": 15}
             drawn += [
                 marks.text(1.25, y, t(f"past_way.{key}"), shade(key), **look | {"bold": True, "font_size": 17}, dy=-28),
-                marks.text(1.25, y, t(f"past_how.{key}", factor=f"{past.factor:.3g}"), **look, dy=-6),
+                marks.text(1.25, y, t(f"past_how.{key}", **numbers), **look, dy=-6),
                 *verdict(1.25, y, *verdicts, font_size=15, dy=16),
-                marks.text(1.25, y, TextTrack((byte,), seen), **look, dy=38),
+                marks.text(1.25, y, TextTrack((byte,), tuple(seen)), **look, dy=38),
             ]
         else:
             drawn += [
@@ -234,7 +253,7 @@ def _cards(past: Past, byte: Control, t: Words, *, wide: bool) -> Panel:
         drawn,
         t("cards_title"),
         min_width=320,
-        height=370 if wide else 250,
+        height=370 if wide else 200,
         equal_aspect=True,
         last_beat=1,
         screen="wide" if wide else "narrow",

@@ -130,7 +130,9 @@ def _pairs(
                 [marks.line(cut, [-1.0, 0.6], ACTION_COLOUR, 3.5)],
             ),
         ]
-    return Panel(Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen=screen)
+    return Panel(
+        Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen=screen, phone_height=80
+    )
 
 
 def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Words) -> Panel:
@@ -173,7 +175,15 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Wo
     ]
     x = Axis(-0.6, len(letters) - 0.4)
     return Panel(
-        x, Axis(-0.4, 1.05), picture, t("looks_here"), min_width=330, width_share=1.15, height=92, screen=screen
+        x,
+        Axis(-0.4, 1.05),
+        picture,
+        t("looks_here"),
+        min_width=330,
+        width_share=1.15,
+        height=92,
+        screen=screen,
+        phone_height=80,
     )
 
 

@@ -103,7 +103,7 @@ def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
         drawn,
         min_width=600 if wide else 330,
         width_share=3.0,
-        height=372,
+        height=372 if wide else 300,
         last_beat=1,
         screen="wide" if wide else "narrow",
     )
@@ -162,15 +162,21 @@ def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bo
     ]
     good, bad = (TextTrack((fillers,), each) for each in zip(*lines, strict=True))
     ends = NumberTrack((fillers,), np.stack([given[CAT].keyframes[:, 0], given[STORED].keyframes[:, 0]], axis=1))
-    x, true = STORED + 0.4, _words(STORED - CAT, t)
+    stand = [NumberTrack((fillers,), np.array(_counts(fillers))[:, None] + place) for place in (CAT, STORED)]
+    both = NumberTrack((fillers,), np.concatenate([each.keyframes for each in stand], axis=1).astype(float))
+    x, true = NumberTrack((fillers,), stand[1].keyframes + 0.4), _words(STORED - CAT, t)
+    middle = NumberTrack((fillers,), both.keyframes.mean(axis=1, keepdims=True))
     drawn = [
-        marks.line([CAT, STORED], [TRUE, TRUE], GREY, 2, "5 4"),
+        marks.line(both, [TRUE, TRUE], GREY, 2, "5 4"),
         marks.line(ends, [READ, READ], DISTANCE_COLOUR, 5),
-        marks.text(x, TRUE, true if wide else t("in_truth", words=true), MUTED_COLOUR, anchor="start", bold=True, dy=6),
-        *verdict(x, READ, good, bad, dy=6),
+        marks.text(x, TRUE, true, MUTED_COLOUR, anchor="start", bold=True, dy=6)
+        if wide
+        else marks.text(middle, TRUE, t("in_truth", words=true), MUTED_COLOUR, bold=True, font_size=14, dy=-5),
+        *verdict(x if wide else STORED + 0.4, READ, good, bad, dy=6),
     ]
-    for k, y in ((CAT, TRUE), (STORED, TRUE)):
-        drawn.append(marks.line([k, k], [y - 0.18, y + 0.18], GREY, 2))
+    for end in stand:
+        ends = NumberTrack((fillers,), np.repeat(end.keyframes, 2, axis=1).astype(float))
+        drawn.append(marks.line(ends, [TRUE - 0.18, TRUE + 0.18], GREY, 2))
     heads = (("true_head", TRUE, MUTED_COLOUR), ("read_head", READ, DISTANCE_COLOUR))
     if wide:
         drawn += [
@@ -221,7 +227,7 @@ def _dial(fillers: Control, theta: float, t: Words, *, wide: bool) -> Panel:
         ],
         t("dial_title", step=degrees(theta)),
         min_width=230 if wide else 330,
-        height=310 if wide else 150,
+        height=310 if wide else 125,
         equal_aspect=True,
         last_beat=1,
         screen="wide" if wide else "narrow",

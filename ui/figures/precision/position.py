@@ -93,7 +93,15 @@ def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: Word
     """Return a dial under a title that names the position."""
     title = TextTrack((near,), tuple(t(label, at=f"{each:,}", dtype=dtype) for each in at.tolist()))
     return Panel(
-        Axis(-1.1, 1.1), Axis(-1.1, 1.1), drawn, title, min_width=150, height=200, equal_aspect=True, last_beat=1
+        Axis(-1.1, 1.1),
+        Axis(-1.1, 1.1),
+        drawn,
+        title,
+        min_width=150,
+        height=200,
+        phone_height=120,
+        equal_aspect=True,
+        last_beat=1,
     )
 
 
@@ -121,7 +129,9 @@ def _digits(rounding: Rounding, near: Control, dtype: str, t: Words) -> Panel:
         ]
     fits = t("digits_fit", bits=bits)
     drawn.append(marks.text(0.5, 0.08, fits, MUTED_COLOUR, bold=True))
-    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=230, last_beat=1)
+    return Panel(
+        Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=230, phone_height=160, last_beat=1
+    )
 
 
 def _ruler(rounding: Rounding, near: Control, t: Words) -> Panel:
@@ -154,5 +164,6 @@ def _ruler(rounding: Rounding, near: Control, t: Words) -> Panel:
         ],
         min_width=2000,
         height=110,
+        phone_height=80,
         last_beat=1,
     )

@@ -119,11 +119,12 @@ def _sentence(before: Control, t: Words) -> Panel:
     shown = [
         *word_row(come, places, 1.0),
         *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_sentence"), dy=6)),
+        *marks.in_narrow_panel(600, drag_hint(hint, 1.0, t("drag_sentence_short"), dy=6)),
         *span_bracket(key, query, -0.35, t("words_apart", words=QUERY_POSITION - KEY_POSITION)),
         *position_ticks(range(last), 0.08),
         marks.drag_handle(before, query, 1.0, QUERY_COLOUR, t("grab_sentence"), whole, radius_px=0),
     ]
-    return Panel(Axis(-0.55, last - 0.45), Axis(-1.25, 1.6), shown, min_width=2000, height=104)
+    return Panel(Axis(-0.55, last - 0.45), Axis(-1.25, 1.6), shown, min_width=2000, height=104, phone_height=76)
 
 
 def _last(earlier: list[str], k: int, before: Control) -> tuple[str, ...]:
@@ -152,7 +153,15 @@ def _circle(before: Control, theta: float, t: Words) -> Panel:
     words = before.texts(t("still_apart" if stop else "apart", **given) for stop in before.stops)
     picture = [*drawn, marks.dot([0.0], [0.0], "ink", 5), marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True)]
     return Panel(
-        Axis(-1.4, 1.4), Axis(-1.7, 1.35), picture, min_width=200, width_share=0.8, height=250, equal_aspect=True
+        Axis(-1.4, 1.4),
+        Axis(-1.7, 1.35),
+        picture,
+        min_width=200,
+        width_share=0.8,
+        height=250,
+        equal_aspect=True,
+        phone_min_width=140,
+        phone_height=150,
     )
 
 
@@ -190,7 +199,15 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
     key, query = (_along(before, place, matrix_name) for place in (KEY_POSITION, QUERY_POSITION))
     title = sentence_parts(partial(t, "score_is"), k=key, q=query)
     return Panel(
-        Axis(-0.3, 6.7), Axis(-3.2, 0.7), drawn, title, min_width=340, width_share=1.5, height=232, equal_aspect=True
+        Axis(-0.3, 6.7),
+        Axis(-3.2, 0.7),
+        drawn,
+        title,
+        min_width=340,
+        width_share=1.5,
+        height=232,
+        equal_aspect=True,
+        phone_height=140,
     )
 
 
@@ -211,5 +228,12 @@ def _left_over(before: Control, theta: float, t: Words) -> Panel:
         marks.text(2.0, -2.0, same, DISTANCE_COLOUR, bold=True, dy=58),
     ]
     return Panel(
-        Axis(-0.6, 4.1), Axis(-3.2, 0.7), inside, min_width=220, width_share=1.0, height=232, equal_aspect=True
+        Axis(-0.6, 4.1),
+        Axis(-3.2, 0.7),
+        inside,
+        min_width=220,
+        height=232,
+        equal_aspect=True,
+        phone_min_width=165,
+        phone_height=150,
     )

@@ -2,6 +2,8 @@
 
 export const NS = "http://www.w3.org/2000/svg";
 export const night = matchMedia("(prefers-color-scheme: dark)");
+/** As film.css has it. */
+export const phone = matchMedia("(max-width: 640px)");
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));

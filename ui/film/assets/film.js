@@ -62,10 +62,10 @@ export class Film {
     const beats = stacked(this) ? head.beats.map((_, k) => k) : [null];
     this.tellings = [];
     for (const beat of beats) this.tellings.push(new Telling(this, this.stage, beat));
-    const place = html("div", "film-bar", box);
+    const foot = html("div", "film-foot", box), place = html("div", "film-bar", foot);
     this.sketch?.buttons(place, before?.sketch);
     this.inputs = bar(this, place);
-    const below = html("div", "film-below", box);
+    const below = html("div", "film-below", foot);
     this.line = html("p", "film-finding", below);
     this.tellings[0].steps(below);
     this.spoken = html("span", "film-spoken", box, { role: "status" });

@@ -1,6 +1,6 @@
 // One picture: its room, its axes, and its marks from the back to the front.
 
-import { css, html, make, px, put, say } from "./dom.js";
+import { css, html, make, phone, px, put, say } from "./dom.js";
 import { Handle, press } from "./handle.js";
 import { MARKS } from "./marks.js";
 import { Sketch } from "./sketch.js";
@@ -16,7 +16,8 @@ export class Panel {
   constructor(film, head, parent, telling, number) {
     Object.assign(this, { film, head, telling, number });
     this.root = html("figure", "film-panel", parent);
-    this.root.style.flex = `${head.width_share} 1 ${head.min_width}px`;
+    this.root.style.cssText = `--share: ${head.width_share}; --least: ${head.min_width}px`;
+    if (head.phone_min_width) this.root.style.setProperty("--phone-least", `${head.phone_min_width}px`);
     this.caption = html("figcaption", "film-title", this.root);
     this.paragraphs = head.paragraphs.map(({ content, colour, font_size: size, bold }) => {
       const node = html("p", "film-paragraph", this.root, { style: `font-size: ${size}px; color: ${css(colour)}${bold ? "; font-weight: 600" : ""}` });
@@ -36,7 +37,7 @@ export class Panel {
     this.revealed = [];
     this.handles = [];
     this.marks = head.marks.map((mark, k) => {
-      const beats = mark.first_beat > 1 || mark.last_beat || mark.min_panel_px, layer = mark.after_reveal || beats ? make("g", { display: mark.after_reveal && "none" }, this.svg) : this.svg;
+      const beats = mark.first_beat > 1 || mark.last_beat || mark.min_panel_px || mark.max_panel_px, layer = mark.after_reveal || beats ? make("g", { display: mark.after_reveal && "none" }, this.svg) : this.svg;
       if (mark.after_reveal) this.revealed.push(layer);
       const drawn = new KINDS[mark.kind](this, mark, layer, k);
       return { drawn, layer: beats ? layer : null, mark, used: [...new Set(film.tracks.uses(mark))] };
@@ -59,7 +60,7 @@ export class Panel {
   /** Show the marks of a step, but for those that this width has no room for. */
   sort(beat) {
     for (const { layer, mark, drawn } of this.marks) if (layer) {
-      const away = !within(mark, beat) || this.width < mark.min_panel_px;
+      const away = !within(mark, beat) || this.width < mark.min_panel_px || this.width >= mark.max_panel_px;
       if (!away && drawn.away) drawn.first = true;
       drawn.away = away;
       put(layer, "display", away ? "none" : null);
@@ -72,7 +73,8 @@ export class Panel {
     const { head, margin: m } = this, width = this.place.clientWidth || head.min_width;
     if (!this.shown || width === this.width || this.place.hidden) return;
     const inner = width - m.left - m.right, w = head.x.high - head.x.low, h = head.y.high - head.y.low;
-    const tall = head.equal_aspect ? Math.min(head.height, Math.abs(inner * h / w)) : head.height;
+    const most = (phone.matches && head.phone_height) || head.height;
+    const tall = head.equal_aspect ? Math.min(most, Math.abs(inner * h / w)) : most;
     Object.assign(this, { width, height: tall + m.top + m.bottom });
     put(this.svg, "width", width);
     put(this.svg, "height", this.height);
