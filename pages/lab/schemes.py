@@ -139,6 +139,13 @@ def record(page: Frame) -> None:
     page.goto("extrapolation", page.t("measure_live"))
 
 
+def papers(page: Frame) -> None:
+    """Set numbers that papers print beside those here, and link to what their pictures show."""
+    page.table(measured.papers(page.t))
+    for paper in ("critical", "clipped"):
+        page.write(f"[{page.t(f'view.{paper}')}]({columns.view(page, paper)})")
+
+
 def load(page: Frame, name: str) -> None:
     """Put a scheme with a fault into the box, without the answers to the one before."""
     take(page, name)
@@ -165,4 +172,5 @@ def body(page: Frame) -> None:
     page.live(workbench)
     page.prose("measured")
     page.live(record)
+    page.deeper("papers", papers)
     page.deeper("questions")

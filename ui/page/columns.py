@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
 
 from rope_core.checks.commands import commands
 from rope_core.checks.extend import extend
@@ -21,6 +22,7 @@ from ui.figures.schemes.checks import KEYS
 from ui.figures.schemes.pairs import Comparison
 from ui.page import fields
 from ui.page.fields import FACTOR, SEQ_LEN
+from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
 from ui.text.words import Words
@@ -173,3 +175,8 @@ def blocks(store: Store, lang: str) -> list[Block]:
         for way in ways
         if way.rope.scheme in wanted
     ]
+
+
+def view(page: Frame, name: str) -> str:
+    """Return the address of the page with the values of a label: those at which a paper draws its own picture."""
+    return page.href(page.name, **dict(parse_qsl(page.t(f"values.{name}"))))

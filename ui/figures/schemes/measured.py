@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from rope_core.comparisons.papers import printed_numbers
 from rope_core.lab import view
 from rope_core.schemes import KINDS
 from ui.figures.extrapolation.words import factor, ladder
+from ui.figures.schemes.pairs import number, percent
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -33,3 +35,15 @@ def sentence(seen: Seen, trained: int, t: Words) -> str:
         ratio = view.last_quarter_ratio(at[FASTEST_TOO], at[RAISED])
         ratios.append(t("ratio_at", times=length // trained, ratio=factor(ratio)))
     return t("ntk_sentence", ratios=t("comma").join(ratios))
+
+
+def papers(t: Words) -> dict[str, list[str]]:
+    """Return numbers that papers print beside those that the formulas here give."""
+    rows = printed_numbers()
+    return {
+        t("printed.source"): [each.source for each in rows],
+        t("printed.what"): [t(f"printed.{each.key}") for each in rows],
+        t("printed.printed"): [f"{each.printed:,g}" for each in rows],
+        t("printed.here"): [f"{each.here:,.0f}" if each.here > 1000 else number(each.here) for each in rows],
+        t("printed.off"): [percent(each.off) for each in rows],
+    }

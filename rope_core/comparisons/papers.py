@@ -1,0 +1,48 @@
+"""Numbers that papers print on their schemes, beside what the formulas here give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.comparisons.curves import first_unfinished
+from rope_core.rope import Rope
+from rope_core.schemes import KINDS
+from rope_core.spectrum import Request, spectrum
+
+LLAMA2, LLAMA3, PHI3 = Rope(128, 10_000.0, 4096), Rope(128, 500_000.0, 8192), Rope(96, 10_000.0, 2048)
+YARN, LONGROPE2 = "arXiv:2309.00071", "arXiv:2502.20082"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number of a paper: its ``key``, the ``source`` with its place, as it is ``printed``, and as it is ``here``."""
+
+    key: str
+    source: str
+    printed: float
+    here: float
+
+    @property
+    def off(self) -> float:
+        """By which share the number here differs from the printed one."""
+        return self.here / self.printed - 1.0
+
+
+def printed_numbers() -> tuple[Printed, ...]:
+    """Return the numbers on the spectrum of pairs that could be read in YaRN's and LongRoPE2's texts.
+
+    >>> [round(each.off, 3) for each in printed_numbers()]
+    [0.011, 0.05, 0.0, 0.0, 0.003, 0.0]
+    """
+    doubled = spectrum(Request(LLAMA2, KINDS[1], {"factor": 2.0})).inv_freq
+    raised = Rope(128, 1e6, 4096)
+    return (
+        Printed("base", f"{YARN}, table 1", 20_000.0, float(doubled[1] ** (-LLAMA2.dim / 2))),
+        Printed("scale", f"{YARN}, section 4.2", 88.6, float(LLAMA2.theta[-1] / raised.theta[-1])),
+        Printed("critical_phi", f"{LONGROPE2}, section 2.2", 31.0, first_unfinished(PHI3.theta, PHI3.train_len)),
+        Printed("critical_llama", f"{LONGROPE2}, section 1", 35.0, first_unfinished(LLAMA3.theta, LLAMA3.train_len)),
+        Printed("period_8", f"{LONGROPE2}, section 3.1", 24.0, float(PHI3.wavelength[7])),
+        Printed("period_48", f"{LONGROPE2}, section 2.1", 51_861.0, float(np.max(PHI3.wavelength))),
+    )
