@@ -32,11 +32,10 @@ from ui.film.scene import (
     NumberTrack,
     Panel,
     Paragraph,
-    Scene,
     TextOrTrack,
     TextTrack,
-    beats_from_labels,
     field_control,
+    scene_in_beats,
     sentence_parts,
     text_panel,
 )
@@ -62,14 +61,14 @@ def single(rope: rc.Rope) -> int:
     return rope.pairs // SHARE
 
 
-def degrees(radians: float) -> str:
-    """Return an angle with three digits, whole degrees from 100 on.
+def degrees(radians: float, whole_from: float = 100.0, below: str = ".3g") -> str:
+    """Return an angle in whole degrees from ``whole_from`` on, and in the format ``below`` under it.
 
-    >>> degrees(1.2649), degrees(2.846)
-    ('72.5°', '163°')
+    >>> degrees(1.2649), degrees(2.846), degrees(0.1, 9.5, ".1f")
+    ('72.5°', '163°', '5.7°')
     """
     value = float(np.degrees(radians))
-    return f"{value:,.0f}°" if value >= 100 else f"{value:.3g}°"
+    return f"{value:,.0f}°" if value >= whole_from else f"{value:{below}}°"
 
 
 def _words(wavelength: float) -> str:
@@ -79,68 +78,50 @@ def _words(wavelength: float) -> str:
 def _turns(far: Control, wavelength: float) -> TextTrack:
     """Return how often an arrow has turned at each distance."""
     turns = (np.array(far.stops) / wavelength).tolist()
-    return TextTrack((far,), tuple(f"{value:,.0f}" if value >= 100 else f"{value:.2g}" for value in turns))
+    return far.texts(f"{value:,.0f}" if value >= 100 else f"{value:.2g}" for value in turns)
 
 
 @cached_figure
 def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], t: Words) -> Film:
     """Return two words and the angle between their arrows, then all pairs at a distance; ``position`` of the query."""
-    mat = field_control(t, "position", tuple(range(FIRST, LAST + 1)), play_seconds=6.0, last_beat=1)
-    far = field_control(t, "distance", distances, play_seconds=16.0, first_beat=2, last_beat=2)
+    mat = field_control(t, "position", tuple(range(FIRST, LAST + 1)), play_seconds=6.0)
+    far = field_control(t, "distance", distances, play_seconds=16.0)
     pair = single(rope)
     theta = float(rope.theta[pair])
     apart = [int(stop) - KEY_POSITION for stop in mat.stops]
     turned = np.array(far.stops)[:, None] * rope.theta
     whole = (turned >= 2 * np.pi).sum(axis=1)
-    count = TextTrack((mat,), tuple(map(str, apart)))
-    angle = TextTrack((mat,), tuple(degrees(words * theta) for words in apart))
+    count = mat.texts(map(str, apart))
+    angle = mat.texts(degrees(words * theta) for words in apart)
     findings = (
         sentence_parts(partial(t, "angle_finding"), words=count, angle=angle),
         sentence_parts(
             partial(t, "all_finding", pairs=rope.pairs),
-            words=TextTrack((far,), far.stop_labels),
-            round=TextTrack((far,), tuple(map(str, whole.tolist()))),
-            slowest=TextTrack((far,), tuple(map(degrees, turned[:, -1].tolist()))),
+            words=far.stop_text,
+            round=far.texts(map(str, whole.tolist())),
+            slowest=far.texts(map(degrees, turned[:, -1].tolist())),
         ),
     )
-    return Film(
-        "dials",
-        Scene(
-            (
-                _text(mat, count, t),
-                _circle(mat, theta, t),
-                *_meanings(rope, pair, [count, t("words_to"), angle], t),
-                _comes_round(theta, t),
-                _all_pairs(rope, far, turned, t),
-                text_panel(
-                    Paragraph(
-                        sentence_parts(
-                            partial(t, "first_turn", pairs=rope.pairs),
-                            count=TextTrack((far,), tuple(map(str, (rope.pairs - whole).tolist()))),
-                        ),
-                        DISTANCE_COLOUR,
-                        bold=True,
-                    ),
-                    *(
-                        Paragraph(sentence_parts(partial(t, name, wave=words), **{slot: turns}), font_size=15)
-                        for name, words, slot, turns in (
-                            ("fastest", _words(rope.wavelength[0]), "often", _turns(far, rope.wavelength[0])),
-                            ("slowest", _words(rope.wavelength[-1]), "seldom", _turns(far, rope.wavelength[-1])),
-                        )
-                    ),
-                    min_width=160,
-                    width_share=0.6,
-                    first_beat=2,
-                ),
-            ),
-            (mat, far),
-            findings[0],
-            beats=beats_from_labels(
-                t, "dials", *findings, hint_controls=("position", "distance"), pairs=str(rope.pairs)
-            ),
+    left = far.texts(map(str, (rope.pairs - whole).tolist()))
+    ends = (("fastest", rope.wavelength[0], "often"), ("slowest", rope.wavelength[-1], "seldom"))
+    counted = text_panel(
+        Paragraph(sentence_parts(partial(t, "first_turn", pairs=rope.pairs), count=left), DISTANCE_COLOUR, bold=True),
+        *(
+            Paragraph(sentence_parts(partial(t, name, wave=_words(wave)), **{slot: _turns(far, wave)}), font_size=15)
+            for name, wave, slot in ends
         ),
-        lambda: {"distance": np.array(apart), "angle_rad": np.array(apart) * theta},
-        f"""
+        min_width=160,
+        width_share=0.6,
+    )
+    meanings = _meanings(rope, pair, [count, t("words_to"), angle], t)
+    scene = scene_in_beats(
+        t,
+        "dials",
+        (mat, (_text(mat, count, t), _circle(mat, theta, t), *meanings), findings[0]),
+        (far, (_comes_round(theta, t), _all_pairs(rope, far, turned, t), counted), findings[1]),
+        pairs=str(rope.pairs),
+    )
+    recipe = f"""
         import numpy as np
         import rope_core as rc
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
@@ -148,8 +129,8 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
         print(words, np.degrees(words * rope.theta[{pair}]))
         turned = distance * rope.theta
         print(int((turned >= 2 * np.pi).sum()), "of", rope.pairs, np.degrees(turned[-1]))
-        """,
-    )
+        """
+    return Film("dials", scene, lambda: {"distance": np.array(apart), "angle_rad": np.array(apart) * theta}, recipe)
 
 
 def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: Words) -> tuple[Panel, ...]:
@@ -161,75 +142,60 @@ def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: Words) -> tuple[P
         Paragraph(t("same_vector", step=f"{np.degrees(rope.theta[pair]):.4g}"), MUTED_COLOUR),
         Paragraph(t("one_pair", pairs=rope.pairs, round=f"{rope.wavelength[pair]:,.0f}"), MUTED_COLOUR),
     ]
-    look = {"min_width": 250, "width_share": 1.1, "last_beat": 1}
+    look = {"min_width": 250, "width_share": 1.1}
     return text_panel(*lines, **look, screen="wide"), text_panel(*lines[:2], lines[-1], **look, screen="narrow")
 
 
 def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
     """Return the words, cat red and mat blue, which moves while the words between fill in, and their distance."""
     rows = [row.split() for row in t("rows").split("|")]
-    here = NumberTrack((mat,), np.array(mat.stops)[:, None])
+    here = mat.stop_number
     target, fixed = word_tile(here, 1.0, rows[-1][-1], QUERY_COLOUR), {KEY_POSITION: KEY_COLOUR}
-    return Panel(
-        Axis(-0.55, LAST + 0.55),
-        Axis(-1.25, 1.6),
-        [
-            *growing_row(mat, rows, 1.0, fixed),
-            *marks.in_wide_panel(600, *ghost_tile(hidden_past(mat, START, GHOST), 1.0, rows[-1][-1])),
-            drag_hint(hidden_past(mat, START, 5.7), 1.0, t("drag_mat"), dy=6),
-            *span_bracket(float(KEY_POSITION), here, -0.35, [count, t("words_apart")]),
-            *position_ticks(range(LAST + 1), 0.08, {KEY_POSITION: KEY_COLOUR}),
-            marks.drag_handle(mat, here, 1.0, QUERY_COLOUR, t("grab_mat"), target, radius_px=0),
-        ],
-        min_width=2000,
-        height=104,
-        phone_height=84,
-        last_beat=1,
-    )
+    shown = [
+        *growing_row(mat, rows, 1.0, fixed),
+        *marks.in_wide_panel(600, *ghost_tile(hidden_past(mat, START, GHOST), 1.0, rows[-1][-1])),
+        drag_hint(hidden_past(mat, START, 5.7), 1.0, t("drag_mat"), dy=6),
+        *span_bracket(float(KEY_POSITION), here, -0.35, [count, t("words_apart")]),
+        *position_ticks(range(LAST + 1), 0.08, {KEY_POSITION: KEY_COLOUR}),
+        marks.drag_handle(mat, here, 1.0, QUERY_COLOUR, t("grab_mat"), target, radius_px=0),
+    ]
+    return Panel(Axis(-0.55, LAST + 0.55), Axis(-1.25, 1.6), shown, min_width=2000, height=104, phone_height=84)
 
 
 def _circle(mat: Control, theta: float, t: Words) -> Panel:
     """Return cat's key and mat's query as arrows, and the angle between them in a slice for each word."""
     stops = np.array(mat.stops)
     key = KEY_POSITION * theta
-    query = NumberTrack((mat,), (stops * theta)[:, None])
+    query = mat.numbers(stops * theta)
     starts = (KEY_POSITION + np.arange(LAST - KEY_POSITION)) * theta
     slices = []
     for odd in (0, 1):
         ends = np.clip(stops[:, None] * theta, starts[odd::2], starts[odd::2] + theta)
-        (mark,) = angle_wedge(0.0, 0.0, 1.0, starts[odd::2], NumberTrack((mat,), ends))
+        (mark,) = angle_wedge(0.0, 0.0, 1.0, starts[odd::2], mat.numbers(ends))
         slices.append(mark | {"opacity": (0.3, 0.6)[odd]})
     tip = marks.vector(0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, 7, has_head=True)
-    name_x, name_y = (NumberTrack((mat,), 1.16 * turn(stops * theta)[:, None]) for turn in (np.sin, np.cos))
+    name_x, name_y = (mat.numbers(1.16 * turn(stops * theta)[:, None]) for turn in (np.sin, np.cos))
+    picture = [
+        marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
+        *slices,
+        marks.line([0.0, 0.0], [0.0, 1.0], GREY, 1, stroke_dash="3 4"),
+        marks.vector(0.0, 0.0, 0.98, TOP - key, KEY_COLOUR, 7, has_head=True),
+        marks.turn_handle(mat, 0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, t("grab_query"), [tip], radius_px=0),
+        marks.dot([0.0], [0.0], "ink", 6),
+        marks.text(
+            1.14 * np.sin(key), 1.1 * np.cos(key), t("cats_key"), KEY_COLOUR, anchor="start", bold=True, font_size=17
+        ),
+        *_following(name_x, name_y, stops * theta, t("mats_query"), mat),
+    ]
     return Panel(
         Axis(-2.05, 2.05),
         Axis(-1.3, 1.3),
-        [
-            marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
-            *slices,
-            marks.line([0.0, 0.0], [0.0, 1.0], GREY, 1, stroke_dash="3 4"),
-            marks.vector(0.0, 0.0, 0.98, TOP - key, KEY_COLOUR, 7, has_head=True),
-            marks.turn_handle(
-                mat, 0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, t("grab_query"), [tip], radius_px=0
-            ),
-            marks.dot([0.0], [0.0], "ink", 6),
-            marks.text(
-                1.14 * np.sin(key),
-                1.1 * np.cos(key),
-                t("cats_key"),
-                KEY_COLOUR,
-                anchor="start",
-                bold=True,
-                font_size=17,
-            ),
-            *_following(name_x, name_y, stops * theta, t("mats_query"), mat),
-        ],
+        picture,
         min_width=250,
         width_share=1.2,
         height=262,
         phone_height=200,
         equal_aspect=True,
-        last_beat=1,
     )
 
 
@@ -238,7 +204,7 @@ def _following(x: NumberTrack, y: NumberTrack, angles: Array, name: str, mat: Co
     right = np.sin(angles)[:, None] >= 0
     return [
         marks.text(
-            NumberTrack((mat,), np.where(side, x.keyframes, np.nan)),
+            mat.numbers(np.where(side, x.keyframes, np.nan)),
             y,
             name,
             QUERY_COLOUR,
@@ -267,15 +233,9 @@ def _comes_round(theta: float, t: Words) -> Panel:
             ),
         ]
     cannot = marks.text(0.0, -1.0, t("cannot_tell"), UNSEEN_COLOUR, bold=True, dy=52, font_size=16)
+    inside = [*drawn, marks.text(0.0, 0.0, "≈", font_size=30, dy=10), cannot]
     return Panel(
-        Axis(-2.5, 2.5),
-        Axis(-1.75, 1.1),
-        [*drawn, marks.text(0.0, 0.0, "≈", font_size=30, dy=10), cannot],
-        t("one_alone"),
-        min_width=250,
-        height=220,
-        equal_aspect=True,
-        first_beat=2,
+        Axis(-2.5, 2.5), Axis(-1.75, 1.1), inside, t("one_alone"), min_width=250, height=220, equal_aspect=True
     )
 
 
@@ -285,31 +245,25 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: Words) -> Panel:
     across = ACROSS if rope.pairs <= 64 else 2 * ACROSS
     x, y = (at % across).astype(float), -(at // across).astype(float)
     first = turned < 2 * np.pi
-    fill = NumberTrack((far,), np.where(first, turned, 0.0))
-    pale = NumberTrack((far,), (~first).astype(np.int8))
-    last = NumberTrack((far,), turned[:, -1:])
+    fill = far.numbers(np.where(first, turned, 0.0))
+    pale = far.numbers((~first).astype(np.int8))
+    last = far.numbers(turned[:, -1:])
     slowest = marks.vector(x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, 3, has_head=True)
     edge = np.isin(at, (0, rope.pairs - 1))
-    return Panel(
-        Axis(-0.6, across - 0.4),
-        Axis(float(y[-1]) - 0.6, 0.6),
-        [
-            marks.circle(x[~edge], y[~edge], 0.42, GREY, 1),
-            marks.circle(x[edge], y[edge], 0.42, "ink", 2.5),
-            *angle_wedge(x, y, 0.42, 0.0, fill),
-            marks.vector(x, y, 0.38, TOP, KEY_COLOUR, 1.5),
-            marks.vector(x, y, 0.4, clock_angle(NumberTrack((far,), turned)), (QUERY_COLOUR, GREY), 2, True, pale),
-            marks.turn_handle(
-                far, x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, t("grab_slowest"), [slowest], radius_px=0
-            ),
-        ],
-        sentence_parts(partial(t, "all_title", pairs=rope.pairs), words=TextTrack((far,), far.stop_labels)),
-        min_width=300,
-        width_share=1.2,
-        height=300,
-        equal_aspect=True,
-        first_beat=2,
-    )
+    x_axis = Axis(-0.6, across - 0.4)
+    up = Axis(float(y[-1]) - 0.6, 0.6)
+    painted = [
+        marks.circle(x[~edge], y[~edge], 0.42, GREY, 1),
+        marks.circle(x[edge], y[edge], 0.42, "ink", 2.5),
+        *angle_wedge(x, y, 0.42, 0.0, fill),
+        marks.vector(x, y, 0.38, TOP, KEY_COLOUR, 1.5),
+        marks.vector(x, y, 0.4, clock_angle(far.numbers(turned)), (QUERY_COLOUR, GREY), 2, True, pale),
+        marks.turn_handle(
+            far, x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, t("grab_slowest"), [slowest], radius_px=0
+        ),
+    ]
+    title = sentence_parts(partial(t, "all_title", pairs=rope.pairs), words=far.stop_text)
+    return Panel(x_axis, up, painted, title, min_width=300, width_share=1.2, height=300, equal_aspect=True)
 
 
 @cached_figure
@@ -321,12 +275,8 @@ def finished(rope: rc.Rope, t: Words) -> Film:
     counts = rope.pairs - np.array(left)
     columns = {f"{2**k:,}": float(k) for k in range(DOUBLINGS + 1)}
     ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)
-    panel = Panel(
-        Axis(0.0, float(DOUBLINGS), ticks, t("position_axis")),
-        Axis(0.0, float(rope.pairs), tuple((float(n), str(n)) for n in (0, rope.pairs)), t("finished_axis")),
-        [],
-        height=180,
-    )
+    y_axis = Axis(0.0, float(rope.pairs), tuple((float(n), str(n)) for n in (0, rope.pairs)), t("finished_axis"))
+    panel = Panel(Axis(0.0, float(DOUBLINGS), ticks, t("position_axis")), y_axis, [], height=180)
     return predicted(
         "finished",
         panel,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from rope_core.hf import survey
 from rope_core.hf.survey import Row
 from rope_core.rope import Array
+from ui.figures import home
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import TOP, clock_angle, turned_hand
@@ -50,14 +52,7 @@ def length_control(times: Sequence[float], t: Words) -> Control:
     return Control("times", t("field.times"), tuple(map(float, times)), labels, play_seconds=6.0)
 
 
-def degrees(angle: float) -> str:
-    """Return an angle (rad) in whole degrees, one below 9.5 with one decimal.
-
-    >>> degrees(1.0), degrees(0.02)
-    ('57°', '1.1°')
-    """
-    value = float(np.degrees(angle))
-    return f"{value:.0f}°" if value >= 9.5 else f"{value:.1f}°"
+degrees = partial(home.degrees, whole_from=9.5, below=".1f")
 
 
 def angles(row: Row, far: Control) -> Array:

@@ -242,35 +242,6 @@ class Beat:
     control_values: Mapping[str, float] = field(default_factory=dict)
 
 
-def beats_from_labels(
-    t: Words,
-    name: str,
-    *findings: TextOrTrack,
-    hint_controls: Sequence[str] = (),
-    control_values: Sequence[Mapping[str, float]] = (),
-    **slots: Any,
-) -> tuple[Beat, ...]:
-    """Return the beats of a film, one for each finding.
-
-    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; the first sentence
-    is the page's claim, and an instruction is in the picture, where there is no such label; ``hint_controls``:
-    those that move by themselves once, and ``control_values``: where the controls are put, beat by beat.
-    """
-
-    def words(label: str) -> TextOrTrack:
-        return sentence_parts(lambda **marks: t(label, **marks), **slots)
-
-    def first(label: str, other: str) -> TextOrTrack:
-        return words(label) if t.has(label) else t(other) if other else ""
-
-    hinted = [*hint_controls, *[""] * len(findings)]
-    placed = [*control_values, *[{}] * len(findings)]
-    return tuple(
-        Beat(first(f"{name}_say_{k}", "claim"), first(f"{name}_do_{k}", ""), finding, hinted[k - 1], placed[k - 1])
-        for k, finding in enumerate(findings, 1)
-    )
-
-
 @dataclass(frozen=True)
 class Scene:
     """All that the player needs: panels, what moves them, and the sentence below, which follows.

@@ -23,6 +23,7 @@ from ui.figures.clock import measured as figure
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
 from ui.figures.clock import ways
+from ui.figures.home import degrees
 from ui.film.colours import GREY, PURPLE, SKY
 from ui.film.scene import NumberTrack, Panel, text_at
 from ui.text.words import Words
@@ -71,7 +72,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     label = "slow_leave" if sum(past) else "slow_stay"
     assert written[2] == T(label, count=sum(past), of=sum(slow))
     moved = abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6
-    assert written[1] == T("neighbours_closer" if moved else "neighbours_kept", apart=film.degrees(s.inv_freq[0]))
+    assert written[1] == T("neighbours_closer" if moved else "neighbours_kept", apart=degrees(s.inv_freq[0]))
     chip = text_at(marks_of(panel, "text")[-1]["content"], index)
     assert chip == f"{s.slowdown[hand]:.3g}×"
 

@@ -15,6 +15,7 @@ from rope_core.rope import Array
 from rope_core.theory.extension import TURN, at_factor, extended_length, trained_angles, untrained_angle_reached_mask
 from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
+from ui.figures.home import degrees
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, REGION_COLOURS
 from ui.film.scene import Axis, Control, Panel, Paragraph, TextTrack, field_control, scene_in_beats, sentence_parts
@@ -66,11 +67,6 @@ class Dial:
     def moved(self) -> npt.NDArray[np.int8]:
         """Whether neighbours are as far apart as training never showed them."""
         return np.array(np.abs(self.request.rope.theta[0] / self.steps - 1.0) > 1e-6, dtype=np.int8)
-
-
-def degrees(angle: float) -> str:
-    """Return an angle (rad) as it is written on the page."""
-    return f"{np.degrees(angle):.3g}°"
 
 
 @cached_figure

@@ -12,10 +12,11 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
 from rope_core.theory.extension import TURN, first_pair_under_fifth_turn, trained_angles, untrained_angle_mask
+from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hint, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextTrack, sentence_parts
+from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hint, turned_hand, verdict_where
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, sentence_parts
 from ui.text.words import Words
 
 WAYS = {UNSCALED: "left_alone", KINDS[0]: "all_slowed", KINDS[-1]: "slow_slowed"}
@@ -55,14 +56,7 @@ def _spectrum(rope: rc.Rope, scheme: str, span: float) -> rc.Spectrum:
     return rc.spectrum(rc.Request(rope, scheme, given))
 
 
-def degrees(angle: float) -> str:
-    """Return an angle (rad) in whole degrees, a small one with two digits.
-
-    >>> degrees(1.0), degrees(0.01)
-    ('57°', '0.57°')
-    """
-    value = float(np.degrees(angle))
-    return f"{value:.0f}°" if value >= 10 else f"{value:.2g}°"
+degrees = partial(home.degrees, whole_from=10.0, below=".2g")
 
 
 def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
@@ -74,7 +68,7 @@ def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
         t("ways_finding", angle=degrees(angle), step=degrees(step), trained=trained) if closer else t("within_finding")
         for angle, step, closer in rows
     )
-    return TextTrack((far,), texts)
+    return far.texts(texts)
 
 
 def panels(rope: rc.Rope, far: Control, t: Words) -> tuple[Panel, ...]:
@@ -94,9 +88,7 @@ def _names(t: Words) -> Panel:
         lines.append(marks.text(0.0, y, t(f"{name}_name"), anchor="start", bold=True, font_size=16))
         for k, (line, colour) in enumerate(zip(t(f"{name}_notes").split("|"), colours, strict=True)):
             lines.append(marks.text(0.0, y, line, colour, anchor="start", font_size=15, dy=22 * (k + 1)))
-    return Panel(
-        Axis(0.0, 1.0), Axis(-3.75, 1.15), lines, min_width=150, width_share=0.3, height=370, screen="wide", last_beat=1
-    )
+    return Panel(Axis(0.0, 1.0), Axis(-3.75, 1.15), lines, min_width=150, width_share=0.3, height=370, screen="wide")
 
 
 def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: Words, *, wide: bool) -> Panel:
@@ -108,7 +100,7 @@ def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: 
         frame = marks.rect(-1.14, right, low, 1.12, "none", outline="ink", stroke_width=2, corner_px=8)
         dials.insert(0, frame)
     head = WAYS[scheme]
-    times = TextTrack((far,), tuple(f"{max(1.0, span):g}" for span in far.stops))
+    times = far.texts(f"{max(1.0, span):g}" for span in far.stops)
     return Panel(
         Axis(-1.16, 2.78 if wide else 6.35),
         Axis(-3.75 if wide else -1.15, 1.15),
@@ -117,7 +109,6 @@ def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: 
         min_width=200 if wide else 330,
         height=370 if wide else 104,
         equal_aspect=True,
-        last_beat=1,
         paragraphs=(Paragraph(t(f"{head}_name"), MUTED_COLOUR, 15),) if wide else (),
         screen="wide" if wide else "narrow",
     )
@@ -125,19 +116,18 @@ def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: 
 
 def _slow(far: Control, way: Way, trained: float, t: Words, *, grabbed: bool, wide: bool) -> list[Mark]:
     """Return the slow hand at the text's end: green what training showed, hatched what it never did."""
-    angle = NumberTrack((far,), way.slow[:, None])
-    beyond = NumberTrack((far,), np.clip(way.slow, trained, TURN)[:, None])
+    angle = far.numbers(way.slow)
+    beyond = far.numbers(np.clip(way.slow, trained, TURN))
     drawn = [
         marks.wedge(0.0, 0.0, 0.8, TOP - trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
         *dial(0.0, 0.0, 1.0, angle, trained=trained, arrow=not grabbed),
     ]
     if grabbed:
-        hand = marks.vector(0.0, 0.0, 0.97, clock_angle(angle), "ink", 6, has_head=True)
         goal = way.slow[far.nearest(GOAL)] * GOAL / far.stops[far.nearest(GOAL)]
-        ghost = NumberTrack((far,), np.where(np.array(far.stops) < GOAL - 1, goal, np.nan)[:, None])
+        ghost = far.numbers_where(np.array(far.stops) < GOAL - 1, goal)
         drawn += [
             marks.vector(0.0, 0.0, 0.78, clock_angle(ghost), GREY, 3, True, stroke_dash="5 4"),
-            marks.turn_handle(far, 0.0, 0.0, 0.97, clock_angle(angle), "ink", t("grab"), [hand], radius_px=0),
+            turned_hand(far, 0.0, 0.0, 0.97, angle, "ink", t("grab")),
         ]
         drawn += [drag_hint(-1.1, -1.3, t("drag_hand"), font_size=15)] if wide else []
     return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, ("in_arc", "never_seen"), t)
@@ -145,7 +135,7 @@ def _slow(far: Control, way: Way, trained: float, t: Words, *, grabbed: bool, wi
 
 def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: Words) -> list[Mark]:
     """Return the fastest hand at a word, grey, and at the next one, with the angle between them."""
-    following = NumberTrack((far,), (GREYS_AT + way.step)[:, None])
+    following = far.numbers(GREYS_AT + way.step)
     return [
         *angle_wedge(x, y, 0.95, GREYS_AT, following),
         *dial(x, y, 1.0, GREYS_AT, GREY),
@@ -158,15 +148,10 @@ def _verdicts(
     far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str], t: Words
 ) -> list[Mark]:
     """Return an angle with its mark, and what it means in a few words, right of a dial."""
-    good, bad = labels
-    rows = list(zip(map(degrees, angles.tolist()), wrong.tolist(), strict=True))
-    signs = (("✓", False), ("✗", True))
-    heads = [tuple(f"{sign} {angle}" if bad_one is wanted else "" for angle, bad_one in rows) for sign, wanted in signs]
-    drawn = verdict(x, y, TextTrack((far,), heads[0]), TextTrack((far,), heads[1]), font_size=19, dy=-6)
+    right, texts = ~wrong, [degrees(angle) for angle in angles.tolist()]
+    heads = ([f"{sign} {angle}" for angle in texts] for sign in "✓✗")
+    drawn = verdict_where(far, right, x, y, *heads, font_size=19, dy=-6)
     for k in range(2):
-        lines = [t(label).split("|")[k] for label in (good, bad)]
-        texts = [tuple(lines[wanted] if is_wrong is bool(wanted) else "" for _, is_wrong in rows) for wanted in (0, 1)]
-        drawn += verdict(
-            x, y, TextTrack((far,), texts[0]), TextTrack((far,), texts[1]), font_size=14, bold=False, dy=16 + 19 * k
-        )
+        good, bad = (t(label).split("|")[k] for label in labels)
+        drawn += verdict_where(far, right, x, y, good, bad, font_size=14, bold=False, dy=16 + 19 * k)
     return drawn

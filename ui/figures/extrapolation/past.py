@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from rope_core.lab.lines import line, lines, window_start
 from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
 from rope_core.theory.extension import TURN, trained_angles, untrained_angle_mask
+from ui.figures import home
 from ui.figures.extrapolation.curves import LEAST, TICKS, colour
 from ui.film import marks
 from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
-from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, verdict
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
+from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, text_lines, verdict_where
+from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import Words
 
 WINDOW = next(each.key for each in lines() if each.sliding)
@@ -120,14 +122,7 @@ class Past:
         return rc.spectrum(line(UNSCALED if key == WINDOW else key).on(self.rope, self.length))
 
 
-def degrees(angle: float) -> str:
-    """Return an angle (rad) in whole degrees, one below 9.5 with one decimal.
-
-    >>> degrees(1.0), degrees(0.1)
-    ('57°', '5.7°')
-    """
-    value = float(np.degrees(angle))
-    return f"{value:.0f}°" if value >= 9.5 else f"{value:.1f}°"
+degrees = partial(home.degrees, whole_from=9.5, below=".1f")
 
 
 def finding(past: Past, byte: Control, t: Words) -> TextTrack:
@@ -139,7 +134,7 @@ def finding(past: Past, byte: Control, t: Words) -> TextTrack:
         beyond = "past_finding" if past.window_is_best()[k] else "behind_finding"
         label = beyond if past.unseen(UNSCALED)[k] else "within_finding"
         texts.append(t(label, at=f"{m:,}", start=f"{past.starts(WINDOW)[k]:,}", **values))
-    return TextTrack((byte,), tuple(texts))
+    return byte.texts(texts)
 
 
 def panels(past: Past, byte: Control, t: Words) -> tuple[Panel, ...]:
@@ -151,7 +146,7 @@ def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
     """Return perplexity over the position, drawn up to the byte that is dragged, and what is in view there."""
     length, trained = float(past.length), float(past.rope.train_len)
     mark = np.array(past.at, dtype=float)[:, None]
-    here, bottom = NumberTrack((byte,), mark), min(STRIPS.values()) - 0.12
+    here, bottom = byte.numbers(mark), min(STRIPS.values()) - 0.12
     drawn: list[Mark] = [
         marks.rect(0.0, trained, LOW, HIGH, TRAINED_COLOUR, opacity=0.12),
         marks.rect(trained, length, LOW, HIGH, UNSEEN_COLOUR, opacity=0.1),
@@ -163,30 +158,27 @@ def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
         height = past.heights(key)
         done = np.where(x[None] <= mark, y[None], height[:, None])
         along = np.where(x[None] <= mark, x[None], mark)
-        solid = NumberTrack((byte,), along), NumberTrack((byte,), done)
+        solid = byte.numbers(along), byte.numbers(done)
         drawn += [
             marks.line(x, y, shade(key), 2, stroke_dash="2 5", opacity=0.7),
             marks.line(solid[0], solid[1], shade(key), 4),
-            marks.dot(here, NumberTrack((byte,), height[:, None]), shade(key), 6),
+            marks.dot(here, byte.numbers(height), shade(key), 6),
         ]
     for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
-        text = TextTrack((byte,), tuple(past.guesses(key)))
-        place = NumberTrack((byte,), past.heights(key)[:, None])
+        text = byte.texts(past.guesses(key))
+        place = byte.numbers(past.heights(key))
         drawn.append(marks.text(here, place, text, shade(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy))
     for key, foot in STRIPS.items():
-        first = NumberTrack((byte,), np.array(past.starts(key), dtype=float)[:, None])
+        first = byte.numbers(np.array(past.starts(key), dtype=float))
         name = marks.text(0.0, foot + 0.05, t(f"past_strip.{key}"), shade(key), anchor="start", bold=True, dy=-4)
         drawn += [
             marks.rect(0.0, length, foot - 0.05, foot + 0.05, GREY, opacity=0.13, corner_px=4),
             marks.rect(first, here, foot - 0.05, foot + 0.05, shade(key), opacity=0.75, corner_px=4),
             *marks.in_wide_panel(430, name),
         ]
-    bar = marks.line(NumberTrack((byte,), np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
-    hint = drag_hint(NumberTrack((byte,), np.where(mark < HINTED, mark, np.nan)), HINT_HEIGHT, t("drag_text"), dx=14)
-    drawn += [
-        marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9),
-        *([hint] if wide else []),
-    ]
+    bar = marks.line(byte.numbers(np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
+    hint = drag_hint(byte.numbers(np.where(mark < HINTED, mark, np.nan)), HINT_HEIGHT, t("drag_text"), dx=14)
+    drawn += [marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9), *([hint] if wide else [])]
     ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
     rungs = tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if LOW < np.log10(v) < HIGH)
     return Panel(
@@ -196,7 +188,6 @@ def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
         min_width=330,
         width_share=1.3,
         height=330 if wide else 175,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )
 
@@ -210,16 +201,11 @@ def _cards(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
         right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)
         high = y + 1.12 if wide else 1.75
         angle, unseen = past.angles(key), past.unseen(key)
-        beyond = NumberTrack((byte,), np.maximum(angle, past.trained)[:, None])
+        beyond = byte.numbers(np.maximum(angle, past.trained))
         written = [degrees(each) for each in angle.tolist()]
         labels = ("seen_angle", "unseen_angle") if wide else ("seen_short", "unseen_short")
-        verdicts = [
-            TextTrack(
-                (byte,),
-                tuple(t(label, angle=a) if u is wrong else "" for a, u in zip(written, unseen, strict=True)),
-            )
-            for label, wrong in zip(labels, (False, True), strict=True)
-        ]
+        trained = [not each for each in unseen]
+        good, bad = ([t(label, angle=each) for each in written] for label in labels)
         states = zip(past.starts(key), past.unseen(UNSCALED), past.window_is_best(), strict=True)
         seen = [
             t(f"past_{('view' if best else 'behind') if beyond else 'inside'}.{key}", start=f"{start:,}")
@@ -228,24 +214,21 @@ def _cards(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
         drawn += [
             marks.rect(x - 1.24, right, low, high, "none", outline=shade(key), stroke_width=2, corner_px=8),
             marks.wedge(x, y, 0.82, TOP - past.trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
-            *dial(x, y, 1.0, NumberTrack((byte,), angle[:, None]), trained=past.trained, stroke_width=5),
+            *dial(x, y, 1.0, byte.numbers(angle), trained=past.trained, stroke_width=5),
         ]
         if wide:
             look: dict[str, Any] = {"anchor": "start", "font_size": 15}
             drawn += [
                 marks.text(1.25, y, t(f"past_way.{key}"), shade(key), **look | {"bold": True, "font_size": 17}, dy=-28),
                 marks.text(1.25, y, t(f"past_how.{key}", **numbers), **look, dy=-6),
-                *verdict(1.25, y, *verdicts, font_size=15, dy=16),
-                marks.text(1.25, y, TextTrack((byte,), tuple(seen)), **look, dy=38),
+                *verdict_where(byte, trained, 1.25, y, good, bad, font_size=15, dy=16),
+                marks.text(1.25, y, byte.texts(seen), **look, dy=38),
             ]
         else:
             drawn += [
                 marks.text(x, 1.0, t(f"past_short.{key}"), shade(key), bold=True, dy=-12),
-                *verdict(x, -1.0, *verdicts, font_size=13, anchor="middle", dy=22),
-                *(
-                    marks.text(x, -1.0, each, font_size=13, dy=42 + 17 * row)
-                    for row, each in enumerate(t(f"past_view_short.{key}").split("|"))
-                ),
+                *verdict_where(byte, trained, x, -1.0, good, bad, font_size=13, anchor="middle", dy=22),
+                *text_lines(x, -1.0, t(f"past_view_short.{key}").split("|"), step=17, dy=42, font_size=13),
             ]
     return Panel(
         Axis(-1.3, 5.8 if wide else 6.42),
@@ -255,6 +238,5 @@ def _cards(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
         min_width=320,
         height=370 if wide else 200,
         equal_aspect=True,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )

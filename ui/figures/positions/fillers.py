@@ -20,7 +20,8 @@ from ui.film.composite_marks import (
     hidden_past,
     link,
     position_ticks,
-    verdict,
+    text_lines,
+    verdict_where,
     word_tile,
 )
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
@@ -46,7 +47,7 @@ def finding(fillers: Control, t: Words) -> TextTrack:
     for count, counted in zip(_counts(fillers)[1:-1], t("counted").split("|"), strict=True):
         stored, new = padded_positions(STORED, count)
         texts.append(t("fillers_finding", counted=counted, apart=_words(int(new - stored[CAT]), t), true=STORED - CAT))
-    return TextTrack((fillers,), (*texts, t("same_finding")))
+    return fillers.texts((*texts, t("same_finding")))
 
 
 def _words(count: int, t: Words) -> str:
@@ -68,8 +69,8 @@ def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
     """Return the words behind the fillers, the number that each comes with, and its place for RoPE."""
     words, numbers = t("words_padded").split(), _numbers(fillers)
     places = np.array(_counts(fillers))[:, None] + np.arange(STORED + 1)
-    row = [NumberTrack((fillers,), places[:, [k]]) for k in range(STORED + 1)]
-    given = [NumberTrack((fillers,), numbers[:, [k]]) for k in range(STORED + 1)]
+    row = [fillers.numbers(places[:, [k]]) for k in range(STORED + 1)]
+    given = [fillers.numbers(numbers[:, [k]]) for k in range(STORED + 1)]
     tiles = [mark for k, word in enumerate(words) for mark in word_tile(row[k], ROW, word, COLOURS.get(k, ""))]
     drawn: list[Mark] = _fillers(fillers, t)
     for k in (0, 2, 3, 4, CAT, STORED):
@@ -81,7 +82,7 @@ def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
     for k, word in enumerate(words):
         colour = COLOURS.get(k, GREY)
         drawn.append(_box(row[k], NUMBER, colour))
-        text = TextTrack((fillers,), tuple(map(str, numbers[:, k].tolist())))
+        text = fillers.texts(map(str, numbers[:, k].tolist()))
         drawn.append(marks.text(row[k], NUMBER, text, colour, bold=True, font_size=18, dy=6, halo=False))
         drawn += word_tile(given[k], BELIEVED if k < STORED else NEW, word, COLOURS.get(k, ""))
     drawn += [
@@ -93,10 +94,7 @@ def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
     ]
     if wide:
         for y, label in ((ROW, "row_head"), (NUMBER, "number_head"), (BELIEVED, "believed_head")):
-            drawn += [
-                marks.text(-3.3, y, line, anchor="start", bold=True, font_size=15, dy=19 * k - 4)
-                for k, line in enumerate(t(label).split("|"))
-            ]
+            drawn += text_lines(-3.3, y, t(label).split("|"), dy=-4, anchor="start", bold=True, font_size=15)
     return Panel(
         Axis(-3.35, 11.0) if wide else Axis(-0.55, 9.75),
         Axis(0.0, 10.5),
@@ -104,25 +102,22 @@ def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
         min_width=600 if wide else 330,
         width_share=3.0,
         height=372 if wide else 300,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )
 
 
 def _box(x: NumberTrack, y: float, colour: str) -> Mark:
     """Return the frame of a number."""
-    left, right = (NumberTrack(x.drivers, x.keyframes + side) for side in (-0.36, 0.36))
-    return marks.rect(left, right, y - 0.46, y + 0.46, "paper", outline=colour, stroke_width=2, corner_px=4)
+    return marks.rect(x - 0.36, x + 0.36, y - 0.46, y + 0.46, "paper", outline=colour, stroke_width=2, corner_px=4)
 
 
 def _fillers(fillers: Control, t: Words) -> list[Mark]:
     """Return a dashed tile for each filler."""
     drawn: list[Mark] = []
     for k in range(MOST):
-        x = NumberTrack((fillers,), np.array([[k if k < count else np.nan] for count in _counts(fillers)]))
-        left, right = (NumberTrack((fillers,), x.keyframes + side) for side in (-TILE, TILE))
+        x = fillers.numbers_where(k < np.array(_counts(fillers)), k)
         look: dict[str, Any] = {"outline": GREY, "stroke_dash": "4 3", "corner_px": 5}
-        drawn.append(marks.rect(left, right, ROW - 0.5, ROW + 0.5, "none", **look))
+        drawn.append(marks.rect(x - TILE, x + TILE, ROW - 0.5, ROW + 0.5, "none", **look))
         drawn.append(marks.text(x, ROW, t("fill"), MUTED_COLOUR, font_size=14, dy=5))
     return drawn
 
@@ -131,24 +126,18 @@ def _counted(fillers: Control, t: Words, *, wide: bool) -> list[Mark]:
     """Return which numbers the fillers were counted in, under a bracket, and which not."""
     some = np.array([[count if count else np.nan] for count in _counts(fillers)], dtype=float)
     y, ends = NUMBER - 0.72, np.array([-0.4, -0.4, STORED - 0.6, STORED - 0.6])
-    middle, new = (NumberTrack((fillers,), some + by) for by in (STORED / 2 - 0.5, STORED + 0.0))
-    beside = NumberTrack((fillers,), some + STORED + 0.5)
-    look = {"bold": True, "font_size": 15}
+    middle, new = (fillers.numbers(some + by) for by in (STORED / 2 - 0.5, STORED + 0.0))
+    beside = fillers.numbers(some + STORED + 0.5)
+    look: dict[str, Any] = {"bold": True, "font_size": 15}
+    short: dict[str, Any] = {"anchor": "end", "dx": -5, "dy": -5, "bold": True, "font_size": 14}
     notes = t("not_counted").split("|")
     return [
-        marks.line(NumberTrack((fillers,), some + ends), [y + 0.15, y, y, y + 0.15], UNSEEN_COLOUR, 2),
+        marks.line(fillers.numbers(some + ends), [y + 0.15, y, y, y + 0.15], UNSEEN_COLOUR, 2),
         marks.text(middle, y, t("counted_in" if wide else "counted_short"), UNSEEN_COLOUR, dy=17, **look),
         *(
-            [
-                marks.text(beside, NUMBER, line, QUERY_COLOUR, anchor="start", dy=18 * k - 4, **look)
-                for k, line in enumerate(notes)
-            ]
+            text_lines(beside, NUMBER, notes, QUERY_COLOUR, step=18, dy=-4, anchor="start", **look)
             if wide
-            else [
-                marks.text(
-                    new, NUMBER + 0.5, notes[-1], QUERY_COLOUR, anchor="end", dx=-5, dy=-5, bold=True, font_size=14
-                )
-            ]
+            else [marks.text(new, NUMBER + 0.5, notes[-1], QUERY_COLOUR, **short)]
         ),
     ]
 
@@ -156,26 +145,22 @@ def _counted(fillers: Control, t: Words, *, wide: bool) -> list[Mark]:
 def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bool) -> list[Mark]:
     """Return the words' true distance and the one that RoPE takes for it, as lines with words."""
     read = _numbers(fillers)[:, STORED] - _numbers(fillers)[:, CAT]
-    texts = [_words(each, t) for each in read.tolist()]
-    lines = [
-        (f"✓ {text}", "") if each == STORED - CAT else ("", f"✗ {text}") for text, each in zip(texts, read, strict=True)
-    ]
-    good, bad = (TextTrack((fillers,), each) for each in zip(*lines, strict=True))
-    ends = NumberTrack((fillers,), np.stack([given[CAT].keyframes[:, 0], given[STORED].keyframes[:, 0]], axis=1))
-    stand = [NumberTrack((fillers,), np.array(_counts(fillers))[:, None] + place) for place in (CAT, STORED)]
-    both = NumberTrack((fillers,), np.concatenate([each.keyframes for each in stand], axis=1).astype(float))
-    x, true = NumberTrack((fillers,), stand[1].keyframes + 0.4), _words(STORED - CAT, t)
-    middle = NumberTrack((fillers,), both.keyframes.mean(axis=1, keepdims=True))
+    good, bad = ([f"{sign} {_words(each, t)}" for each in read.tolist()] for sign in "✓✗")
+    ends = fillers.numbers(np.stack([given[CAT].keyframes[:, 0], given[STORED].keyframes[:, 0]], axis=1))
+    stand = [fillers.numbers(np.array(_counts(fillers))[:, None] + place) for place in (CAT, STORED)]
+    both = fillers.numbers(np.concatenate([each.keyframes for each in stand], axis=1).astype(float))
+    x, true = fillers.numbers(stand[1].keyframes + 0.4), _words(STORED - CAT, t)
+    middle = fillers.numbers(both.keyframes.mean(axis=1, keepdims=True))
     drawn = [
         marks.line(both, [TRUE, TRUE], GREY, 2, "5 4"),
         marks.line(ends, [READ, READ], DISTANCE_COLOUR, 5),
         marks.text(x, TRUE, true, MUTED_COLOUR, anchor="start", bold=True, dy=6)
         if wide
         else marks.text(middle, TRUE, t("in_truth", words=true), MUTED_COLOUR, bold=True, font_size=14, dy=-5),
-        *verdict(x if wide else STORED + 0.4, READ, good, bad, dy=6),
+        *verdict_where(fillers, read == STORED - CAT, x if wide else STORED + 0.4, READ, good, bad, dy=6),
     ]
     for end in stand:
-        ends = NumberTrack((fillers,), np.repeat(end.keyframes, 2, axis=1).astype(float))
+        ends = fillers.numbers(np.repeat(end.keyframes, 2, axis=1).astype(float))
         drawn.append(marks.line(ends, [TRUE - 0.18, TRUE + 0.18], GREY, 2))
     heads = (("true_head", TRUE, MUTED_COLOUR), ("read_head", READ, DISTANCE_COLOUR))
     if wide:
@@ -183,33 +168,23 @@ def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bo
             marks.text(-3.3, y, t(label), c, anchor="start", bold=True, font_size=15, dy=6) for label, y, c in heads
         ]
     else:
-        drawn.append(
-            marks.text(
-                CAT - 0.5, READ, t("for_rope"), DISTANCE_COLOUR, anchor="end", bold=True, font_size=14, dy=6, dx=8
-            )
-        )
+        look: dict[str, Any] = {"anchor": "end", "bold": True, "font_size": 14, "dx": 8, "dy": 6}
+        drawn.append(marks.text(CAT - 0.5, READ, t("for_rope"), DISTANCE_COLOUR, **look))
     return drawn
 
 
 def _dial(fillers: Control, theta: float, t: Words, *, wide: bool) -> Panel:
     """Return the two words' arrows, turned by their numbers, and the angle between them."""
     numbers = _numbers(fillers)
-    cat, mat = (NumberTrack((fillers,), numbers[:, [k]] * theta) for k in (CAT, STORED))
+    cat, mat = (fillers.numbers(numbers[:, [k]] * theta) for k in (CAT, STORED))
     lines: list[tuple[TextOrTrack, str]] = []
     for k, label in ((CAT, "cat_turned"), (STORED, "mat_turned")):
-        number = TextTrack((fillers,), tuple(map(str, numbers[:, k].tolist())))
-        angle = TextTrack((fillers,), tuple(degrees(each * theta) for each in numbers[:, k].tolist()))
+        number = fillers.texts(map(str, numbers[:, k].tolist()))
+        angle = fillers.texts(degrees(each * theta) for each in numbers[:, k].tolist())
         lines.append((sentence_parts(partial(t, label), number=number, angle=angle), COLOURS[k]))
     between = (numbers[:, STORED] - numbers[:, CAT]).tolist()
-    lines.append(
-        (
-            TextTrack(
-                (fillers,),
-                tuple(t("apart_by", angle=degrees(each * theta)) if each else t("same_turn") for each in between),
-            ),
-            DISTANCE_COLOUR,
-        )
-    )
+    apart = (t("apart_by", angle=degrees(each * theta)) if each else t("same_turn") for each in between)
+    lines.append((fillers.texts(apart), DISTANCE_COLOUR))
     x, y, at = (0.0, -1.0, (30, 54, 82)) if wide else (1.3, 0.0, (-22, 4, 32))
     return Panel(
         Axis(-1.35, 1.35) if wide else Axis(-1.1, 5.2),
@@ -229,6 +204,5 @@ def _dial(fillers: Control, theta: float, t: Words, *, wide: bool) -> Panel:
         min_width=230 if wide else 330,
         height=310 if wide else 125,
         equal_aspect=True,
-        last_beat=1,
         screen="wide" if wide else "narrow",
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import rope_core as rc
 from rope_core.theory import precision
+from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, word_tile
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import Words
 
 FIRST, LAST = 992, 1040
@@ -39,17 +42,10 @@ class Rounding:
 def near_control(t: Words) -> Control:
     """Return the position of the red word."""
     stops = tuple(map(float, range(FIRST, LAST + 1)))
-    return Control("near", t("field.near"), stops, tuple(f"{at:,.0f}" for at in stops), play_seconds=10.0, last_beat=1)
+    return Control("near", t("field.near"), stops, tuple(f"{at:,.0f}" for at in stops), play_seconds=10.0)
 
 
-def whole_degrees(angle: float) -> str:
-    """Return an angle (rad) in whole degrees, a small one with one digit.
-
-    >>> whole_degrees(3.0), whole_degrees(0.0001)
-    ('172°', '0.006°')
-    """
-    value = float(np.degrees(angle))
-    return f"{value:.0f}°" if value >= 1 or value == 0 else f"{value:.1g}°"
+whole_degrees = partial(home.degrees, whole_from=1.0, below=".1g")
 
 
 def finding(rounding: Rounding, near: Control, dtype: str, t: Words) -> TextTrack:
@@ -62,14 +58,14 @@ def finding(rounding: Rounding, near: Control, dtype: str, t: Words) -> TextTrac
         words = t("one_word_off") if away == 1 else t("words_off", count=away)
         wrong = {"words": words, "off": whole_degrees(off)}
         texts.append(t("held_finding", **given) if at == held else t("snapped_finding", **given, **wrong))
-    return TextTrack((near,), tuple(texts))
+    return near.texts(texts)
 
 
 def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: Words) -> tuple[Panel, ...]:
     """Return the exact and the rounded arrow then the digits, and the positions that the format holds."""
     rounding = Rounding(spectrum, dtype)
-    exact = NumberTrack((near,), (rounding.positions * rounding.step)[:, None])
-    held = NumberTrack((near,), (rounding.held * rounding.step)[:, None])
+    exact = near.numbers(rounding.positions * rounding.step)
+    held = near.numbers(rounding.held * rounding.step)
     return (
         _arrow(dial(0.0, 0.0, 1.0, exact, KEY_COLOUR), "exact_at", near, rounding.positions, t),
         _arrow(
@@ -91,17 +87,9 @@ def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: Words) -> tuple[
 
 def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: Words, dtype: str = "") -> Panel:
     """Return a dial under a title that names the position."""
-    title = TextTrack((near,), tuple(t(label, at=f"{each:,}", dtype=dtype) for each in at.tolist()))
+    title = near.texts(t(label, at=f"{each:,}", dtype=dtype) for each in at.tolist())
     return Panel(
-        Axis(-1.1, 1.1),
-        Axis(-1.1, 1.1),
-        drawn,
-        title,
-        min_width=150,
-        height=200,
-        phone_height=120,
-        equal_aspect=True,
-        last_beat=1,
+        Axis(-1.1, 1.1), Axis(-1.1, 1.1), drawn, title, min_width=150, height=200, phone_height=120, equal_aspect=True
     )
 
 
@@ -109,9 +97,9 @@ def _digits(rounding: Rounding, near: Control, dtype: str, t: Words) -> Panel:
     """Return how far the arrow is off, and the position's binary digits: those that fit, and those that are lost."""
     bits = precision.DTYPES[dtype][0]
     rows = {"exact": rounding.positions.tolist(), "stored": rounding.held.tolist()}
-    off = TextTrack((near,), tuple(t("off_by", off=whole_degrees(each)) for each in rounding.off.tolist()))
+    off = near.texts(t("off_by", off=whole_degrees(each)) for each in rounding.off.tolist())
     slowest = (t("slowest_off", off=whole_degrees(each)) for each in rounding.slowest_off.tolist())
-    slow = TextTrack((near,), tuple(slowest))
+    slow = near.texts(slowest)
     drawn = [
         marks.text(0.5, 0.9, t("fastest_arrow", step=whole_degrees(rounding.step)), bold=True),
         marks.text(0.5, 0.74, off, UNSEEN_COLOUR, bold=True, font_size=25),
@@ -121,49 +109,41 @@ def _digits(rounding: Rounding, near: Control, dtype: str, t: Words) -> Panel:
         words = [f"{value:b}" for value in values]
         colour = KEY_COLOUR if name == "exact" else "ink"
         kept, lost = (tuple(part) for part in zip(*((word[:bits], word[bits:]) for word in words), strict=True))
-        number = TextTrack((near,), tuple(f"{value:,} =" for value in values))
+        number = near.texts(f"{value:,} =" for value in values)
         drawn += [
             marks.text(0.3, y, number, colour, anchor="end", bold=True),
-            marks.text(0.68, y, TextTrack((near,), kept), anchor="end", bold=True, font_size=19),
-            marks.text(0.7, y, TextTrack((near,), lost), UNSEEN_COLOUR, anchor="start", font_size=19),
+            marks.text(0.68, y, near.texts(kept), anchor="end", bold=True, font_size=19),
+            marks.text(0.7, y, near.texts(lost), UNSEEN_COLOUR, anchor="start", font_size=19),
         ]
     fits = t("digits_fit", bits=bits)
     drawn.append(marks.text(0.5, 0.08, fits, MUTED_COLOUR, bold=True))
-    return Panel(
-        Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=230, phone_height=160, last_beat=1
-    )
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=230, phone_height=160)
 
 
 def _ruler(rounding: Rounding, near: Control, t: Words) -> Panel:
     """Return the positions, thick where the format holds them, the word that is dragged, and where it snaps to."""
     exact = rounding.positions == rounding.held
-    here = NumberTrack((near,), rounding.positions.astype(float)[:, None])
-    snapped = NumberTrack((near,), rounding.held.astype(float)[:, None])
+    here = near.numbers(rounding.positions.astype(float))
+    snapped = near.numbers(rounding.held.astype(float))
     tile = word_tile(here, 1.5, t("key_word"), KEY_COLOUR)
-    tile[0] |= {side: NumberTrack((near,), here.keyframes + by) for side, by in (("x0", -HALF), ("x1", HALF))}
+    tile[0] |= {side: here + by for side, by in (("x0", -HALF), ("x1", HALF))}
     named = [int(each) for each in rounding.positions if each % NAMED == 0]
     gaps = np.diff(rounding.positions[exact])
-    first = NumberTrack((near,), np.where(rounding.positions <= FIRST + 14, FIRST + 17.0, np.nan)[:, None])
+    first = near.numbers_where(rounding.positions <= FIRST + 14, FIRST + 17.0)
     ticks = tuple((float(each), f"{each:,}") for each in named)
-    return Panel(
-        Axis(FIRST - 1.5, LAST + 1.5, ticks, t("held_axis", first=gaps[0], last=gaps[-1]), grid=False),
-        Axis(-0.7, 2.1),
-        [
-            marks.line([FIRST - 1.5, LAST + 1.5], [0.0, 0.0], GREY, 1.5),
-            marks.rect(rounding.positions - 0.04, rounding.positions + 0.04, -0.25, 0.25, GREY),
-            marks.rect(rounding.positions[exact] - 0.1, rounding.positions[exact] + 0.1, -0.55, 0.55, "ink"),
-            marks.line(
-                NumberTrack((near,), np.stack([rounding.positions, rounding.held], axis=1).astype(float)),
-                [0.9, 0.0],
-                KEY_COLOUR,
-                2.5,
-            ),
-            marks.dot(snapped, 0.0, KEY_COLOUR, 7),
-            *marks.in_wide_panel(600, drag_hint(first, 1.5, t("drag_cat"), dy=6)),
-            marks.drag_handle(near, here, 1.5, KEY_COLOUR, t("grab_cat"), tile, radius_px=0),
-        ],
-        min_width=2000,
-        height=110,
-        phone_height=80,
-        last_beat=1,
-    )
+    x = Axis(FIRST - 1.5, LAST + 1.5, ticks, t("held_axis", first=gaps[0], last=gaps[-1]), grid=False)
+    shown = [
+        marks.line([FIRST - 1.5, LAST + 1.5], [0.0, 0.0], GREY, 1.5),
+        marks.rect(rounding.positions - 0.04, rounding.positions + 0.04, -0.25, 0.25, GREY),
+        marks.rect(rounding.positions[exact] - 0.1, rounding.positions[exact] + 0.1, -0.55, 0.55, "ink"),
+        marks.line(
+            near.numbers(np.stack([rounding.positions, rounding.held], axis=1).astype(float)),
+            [0.9, 0.0],
+            KEY_COLOUR,
+            2.5,
+        ),
+        marks.dot(snapped, 0.0, KEY_COLOUR, 7),
+        *marks.in_wide_panel(600, drag_hint(first, 1.5, t("drag_cat"), dy=6)),
+        marks.drag_handle(near, here, 1.5, KEY_COLOUR, t("grab_cat"), tile, radius_px=0),
+    ]
+    return Panel(x, Axis(-0.7, 2.1), shown, min_width=2000, height=110, phone_height=80)

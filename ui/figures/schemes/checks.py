@@ -10,7 +10,7 @@ from ui.figures.drawing import Film
 from ui.figures.schemes.pairs import COLOURS, Comparison, recipe
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, Scene, TextTrack, text_panel
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
 from ui.text.words import Words
 
 KEYS = tuple(checks())
@@ -30,15 +30,10 @@ def _table(given: Comparison, at: Control, t: Words, *, wide: bool) -> Panel:
     lines = 1.0 if wide else 2.0
     drawn: list[Mark] = []
     edge = np.array(at.stops)[:, None] * -lines
-    chosen = NumberTrack((at,), edge)
+    chosen = at.numbers(edge)
     drawn.append(
         marks.rect(
-            0.0,
-            12.4,
-            NumberTrack((at,), edge - 0.5 * lines),
-            NumberTrack((at,), edge + 0.5 * lines),
-            ACTION_COLOUR,
-            opacity=0.12,
+            0.0, 12.4, at.numbers(edge - 0.5 * lines), at.numbers(edge + 0.5 * lines), ACTION_COLOUR, opacity=0.12
         )
     )
     for k, key in enumerate(KEYS):
@@ -75,11 +70,11 @@ def margins_of(given: Comparison, t: Words) -> Film:
     at = Control("check", t("field.check"), tuple(map(float, range(len(KEYS)))), titles, has_slider=False)
 
     def text_of(name: str) -> TextTrack:
-        return TextTrack((at,), tuple(t(f"about.{name}", text=given.row(key).text(name, t.lang)) for key in KEYS))
+        return at.texts(t(f"about.{name}", text=given.row(key).text(name, t.lang)) for key in KEYS)
 
-    about = [Paragraph(TextTrack((at,), titles), font_size=17, bold=True), Paragraph(text_of("formula"), ACTION_COLOUR)]
+    about = [Paragraph(at.texts(titles), font_size=17, bold=True), Paragraph(text_of("formula"), ACTION_COLOUR)]
     about += [Paragraph(text_of(name), font_size=15) for name in ("reason", "source", "counterexample")]
-    about.append(Paragraph(TextTrack((at,), tuple(_beside(given.row(key), t) for key in KEYS)), MUTED_COLOUR, 15))
+    about.append(Paragraph(at.texts(_beside(given.row(key), t) for key in KEYS), MUTED_COLOUR, 15))
 
     def finding(key: str) -> str:
         row = given.row(key)
@@ -94,7 +89,7 @@ def margins_of(given: Comparison, t: Words) -> Film:
             at=at_pair,
         )
 
-    sentences = TextTrack((at,), tuple(map(finding, KEYS)))
+    sentences = at.texts(map(finding, KEYS))
     panels = (
         _table(given, at, t, wide=True),
         _table(given, at, t, wide=False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -36,10 +36,9 @@ from ui.film.scene import (
     NumberTrack,
     Panel,
     Paragraph,
-    Scene,
     TextTrack,
-    beats_from_labels,
     field_control,
+    scene_in_beats,
     text_panel,
 )
 from ui.text.words import Words, powers, short
@@ -196,8 +195,7 @@ class Drawn:
             drawn += [
                 marks.rect(first, last, low, needed, UNSEEN_COLOUR, opacity=0.55, fill_pattern="hatch"),
                 *marks.in_wide_panel(
-                    420,
-                    marks.text(last, 0.45 * needed, t("leaves_arc"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-4),
+                    420, marks.text(last, 0.45 * needed, t("leaves_arc"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-4)
                 ),
             ]
         odd = [np.flatnonzero(np.isnan(y)) for y in values]
@@ -210,16 +208,8 @@ class Drawn:
         ticks = tuple((float(k), short(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2))
         drawn += [faster, *self.lines(self.index, values), *self.broken(values[0]), *crosses]
         drawn += self.marked(low, top, grip=True)
-        return Panel(
-            pair_axis(self.pairs, t),
-            Axis(low, top, ticks, t("axis.slowdown")),
-            drawn,
-            t("slowdowns_title"),
-            300,
-            1.6,
-            190,
-            last_beat=1,
-        )
+        across = pair_axis(self.pairs, t)
+        return Panel(across, Axis(low, top, ticks, t("axis.slowdown")), drawn, t("slowdowns_title"), 300, 1.6, 190)
 
     def shares(self) -> Panel:
         """Return the share of its circle that each pair passed in training, and that it passes up to the target."""
@@ -235,14 +225,7 @@ class Drawn:
         ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
         title = t("shares_title", length=f"{self.length:,}")
         return Panel(
-            pair_axis(self.pairs, t),
-            Axis(0.0, 1.05, ticks, t("share_axis")),
-            [*drawn, name],
-            title,
-            300,
-            1.6,
-            120,
-            last_beat=1,
+            pair_axis(self.pairs, t), Axis(0.0, 1.05, ticks, t("share_axis")), [*drawn, name], title, 300, 1.6, 120
         )
 
     def values(self) -> Panel:
@@ -272,14 +255,10 @@ class Drawn:
         step = next(step for step in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if most / step <= 4)
         places = np.arange(-int(most / step), int(most / step) + 1) * step
         ticks = tuple((float(y), f"×{number(2.0**y)}") for y in places)
-        drawn = [
-            *self.lines(self.index, values),
-            *self.broken(values[0]),
-            *self.marked(-most, most, grip=True),
-        ]
+        drawn = [*self.lines(self.index, values), *self.broken(values[0]), *self.marked(-most, most, grip=True)]
         title = t("difference_title", name=given.names[given.reference])
         axis = Axis(-most, most, ticks, t("difference_axis"))
-        return Panel(pair_axis(self.pairs, t), axis, drawn, title, 300, 1.0, 230, first_beat=2, last_beat=2)
+        return Panel(pair_axis(self.pairs, t), axis, drawn, title, 300, 1.0, 230)
 
     def scores(self) -> Panel:
         """Return the score of equal vectors by distance, raw and smooth, and the marked pair's part in it."""
@@ -316,17 +295,7 @@ class Drawn:
         ]
         ticks = ((-1.0, "−1"), (0.0, "0"), (1.0, "1"))
         axis = position_axis(self.length, t, t("distance_axis"))
-        return Panel(
-            axis,
-            Axis(-1.0, top, ticks, t("score_axis")),
-            drawn,
-            t("scores_title"),
-            300,
-            1.0,
-            230,
-            first_beat=2,
-            last_beat=2,
-        )
+        return Panel(axis, Axis(-1.0, top, ticks, t("score_axis")), drawn, t("scores_title"), 300, 1.0, 230)
 
     def maps(self) -> tuple[Panel, Panel]:
         """Return every pair at every position: the cosine, and by how many turns it is ahead of the chosen column."""
@@ -363,9 +332,7 @@ class Drawn:
         ]
         ticks = tuple((float(k) + 0.5, str(k)) for k in sorted({0, int(rows[rows.size // 2]), self.pairs - 1}))
         axis = position_axis(self.length, t, t("axis.position"))
-        return Panel(
-            axis, Axis(last, -0.2 * last, ticks, t("axis.pair"), grid=False), drawn, title, 300, 1.0, 260, first_beat=3
-        )
+        return Panel(axis, Axis(last, -0.2 * last, ticks, t("axis.pair"), grid=False), drawn, title, 300, 1.0, 260)
 
 
 def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
@@ -392,16 +359,17 @@ def by_pair(given: Comparison, marked: int, t: Words) -> Film:
             "pair_finding", i=k, s=number(given.mine.slowdown[k]), used=percent(used[k]), seen=percent(seen[k]), **slots
         )
 
-    sentences = TextTrack((at,), tuple(finding(k) for k in drawn.stops.tolist()))
+    sentences = at.texts(finding(k) for k in drawn.stops.tolist())
     near = {n: number(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in (1, 10, 100, 1000)}
     plain = {f"plain_{n}": number(margins.agreement(given.theta, n)) for n in (1, 10, 100, 1000)}
     agree = t("agreement_finding", **{f"at_{n}": value for n, value in near.items()}, **plain, **slots)
-    beats = beats_from_labels(t, "pairs", sentences, agree, sentences, hint_controls=("pair",), **slots)
-    scene = Scene(
-        (drawn.slowdowns(), drawn.shares(), drawn.values(), drawn.difference(), drawn.scores(), *drawn.maps()),
-        (at,),
-        sentences,
-        beats=beats,
+    scene = scene_in_beats(
+        t,
+        "pairs",
+        (at, (drawn.slowdowns(), drawn.shares(), replace(drawn.values(), last_beat=3)), sentences),
+        (at, (drawn.difference(), drawn.scores()), agree),
+        (at, drawn.maps(), sentences),
+        **slots,
     )
     return Film("by_pair", scene, lambda: table(given), recipe(given) + _pair_recipe(given))
 
