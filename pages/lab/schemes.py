@@ -74,7 +74,9 @@ def workbench(page: Frame) -> None:
     left, right = page.columns(2, 3)
     with left:
         page.controls.beside(*BESIDE, draw=lambda field: page.controls.select(field, names))
-        answers = page.run_code(text, columns.calls_of(setting), lambda text: take(page, text))
+        answers = page.run_code(
+            text, columns.calls_of(setting.rope, setting.factor, setting.length), lambda text: take(page, text)
+        )
         with page.details(t("upload"), "schemes.upload", lazy=False):
             page.upload(t("upload_label"), "schemes.file", 16, lambda file: upload(page, file))
             page.write(t("signatures"))

@@ -3,13 +3,12 @@
 from rope_core import schemes
 from rope_core.lab import view
 from rope_core.theory import challenges, clock, extension
-from ui.figures.clock import after as newest
 from ui.figures.clock import dials as figures
 from ui.figures.clock import measured as figure
 from ui.figures.clock import reading
 from ui.figures.clock import schemes as comparison
 from ui.figures.frequencies.heat import pairs_of
-from ui.page import fields
+from ui.page import columns, fields
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
@@ -121,12 +120,8 @@ def heatmaps(page: Frame) -> None:
 
 
 def after(page: Frame) -> None:
-    """Draw the schemes published after YaRN."""
-    rope = page.store.rope()
-    params = {name: page.store.params(name) for name in extension.schemes_after_yarn()}
-    extended, refused = extension.scheme_spectra(rope, params, length_of(page.store))
-    page.show(newest.after(rope, extended, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
-    page.refusals(refused)
+    """Link to the schemes published after YaRN, pair by pair."""
+    page.write(f"[{page.t('view.newer')}]({columns.view(page, 'newer')})")
 
 
 def readers(page: Frame) -> None:

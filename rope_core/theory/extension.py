@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rope_core.errors import ArgumentError, finite, reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
-from rope_core.schemes import KINDS, SCHEMES, UNSCALED, Scheme
+from rope_core.schemes import SCHEMES, UNSCALED, Scheme
 from rope_core.spectrum import Request, Spectrum, spectrum
 
 MAX_CELLS = 4096
@@ -43,16 +43,6 @@ def compared_schemes(own: str = "none") -> tuple[str, ...]:
     (True, False, True)
     """
     return tuple(n for n, scheme in SCHEMES.items() if (extends(scheme) and not scheme.newer) or n == own)
-
-
-def schemes_after_yarn() -> tuple[str, ...]:
-    """Return the unscaled scheme, YaRN's kind, and those published after it whose Params are not a model's own vectors.
-
-    >>> schemes_after_yarn()[:3], "lerope" in schemes_after_yarn()
-    (('none', 'yarn', 'cope'), False)
-    """
-    kept = [n for n, s in SCHEMES.items() if s.newer and not any(p.kind == "vector" for p in s.params)]
-    return (UNSCALED, KINDS[-1], *kept)
 
 
 def extended_length(rope: Rope, factor: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from rope_core.checks.commands import commands
@@ -14,7 +15,7 @@ from rope_core.comparisons.columns import Column, of_config, of_scheme
 from rope_core.comparisons.compare import Compared, Setting, checks, compare_column
 from rope_core.comparisons.examples import EXAMPLES
 from rope_core.hf.catalogue import model as catalogued
-from rope_core.rope import MAX_LEN
+from rope_core.rope import MAX_LEN, Rope
 from rope_core.schemes import KINDS, SCHEMES, UNSCALED
 from ui.figures import catalogue as models
 from ui.figures.schemes import sweep
@@ -71,8 +72,10 @@ def lengths_of(setting: Setting) -> tuple[int, ...]:
     return sweep.lengths_of(setting.rope.train_len, MAX_LEN)
 
 
-def calls_of(setting: Setting) -> list[samples.Call]:
+@lru_cache(maxsize=64)
+def calls_of(rope: Rope, factor: float, length: int) -> list[samples.Call]:
     """Return what a function of the reader's is called with."""
+    setting = Setting(rope, factor, length)
     return samples.calls_of(setting, sweep.FACTORS, lengths_of(setting))
 
 
@@ -178,5 +181,5 @@ def blocks(store: Store, lang: str) -> list[Block]:
 
 
 def view(page: Frame, name: str) -> str:
-    """Return the address of the page with the values of a label: those at which a paper draws its own picture."""
-    return page.href(page.name, **dict(parse_qsl(page.t(f"values.{name}"))))
+    """Return the address of the page of schemes with the values of a label, as a link has them."""
+    return page.href("schemes", **dict(parse_qsl(page.t(f"values.{name}"))))

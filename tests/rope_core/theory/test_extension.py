@@ -19,7 +19,6 @@ from rope_core.theory.extension import (
     position_bin_edges,
     scheme_kinds,
     scheme_spectra,
-    schemes_after_yarn,
     trained_angles,
     untrained_angle_mask,
     untrained_angle_reached_mask,
@@ -33,7 +32,6 @@ def test_who_extends_is_read_off_the_params() -> None:
         n for n, s in SCHEMES.items() if s.newer
     }
     assert {"cope", "lerope"} <= set(SCHEMES) - set(compared_schemes())
-    assert set(schemes_after_yarn()) & set(compared_schemes()) == {"none", "yarn"}
     assert "longrope" in compared_schemes("longrope")
     drawn = Scheme("new", (Param("factor", 3.0, 1.0, 9.0),), lambda rope, seq_len: Rescale(np.ones(1)), "-", False)
     assert extends(drawn)

@@ -17,7 +17,6 @@ from rope_core.theory.clock import clock_readings
 from rope_core.theory.extension import compared_schemes, first_pair_under_fifth_turn, scheme_spectra
 from tests.support.figures import ROPE, Row, chart, extended
 from tests.support.films import FilmRow, marks_of, to_draw
-from ui.figures.clock import after as newest
 from ui.figures.clock import dials as film
 from ui.figures.clock import measured as figure
 from ui.figures.clock import reading as figures
@@ -196,29 +195,11 @@ def test_the_quoted_number_needs_compounding() -> None:
 LENGTH = 1024
 
 
-NEWER = extension.scheme_spectra(ROPE, {name: {} for name in extension.schemes_after_yarn()}, LENGTH)[0]
-
-
-def after(t: Words) -> str:
-    """Count pair by pair from the requests' own frequencies."""
-    changed, still = {}, {}
-    for each in NEWER:
-        inv_freq = spectrum(Request(ROPE, each.scheme)).inv_freq
-        moved = [abs(now / before - 1) > 1e-5 for now, before in zip(inv_freq, ROPE.theta, strict=True)]
-        changed[t(f"scheme.{each.scheme}")] = sum(moved)
-        still[t(f"scheme.{each.scheme}")] = sum(now == 0 for now in inv_freq)
-    words = [
-        t("comma").join(f"{name} {count}" for name, count in counts.items() if count) for counts in (changed, still)
-    ]
-    return t("after_finding", pairs="8", changed=words[0], still=words[1])
-
-
 SWEEP = cast(Seen, extrapolated.seen_shipped("sweep"))
 ROWS = [
     Row("clock", figures.reading, (3.0, 4.0)),
     Row("clock", figures.quoted, (3.0,)),
     Row("clock", comparison.heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
-    Row("clock", newest.after, (ROPE, NEWER), after),
     Row("clock", comparison.slowdowns, (ROPE, extended(LENGTH))),
 ]
 REQUESTS = tuple(Request(ROPE, name) for name in extension.scheme_kinds())
