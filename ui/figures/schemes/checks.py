@@ -14,7 +14,7 @@ from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrac
 from ui.text.words import Words
 
 KEYS = tuple(checks())
-STARTS = (5.6, 7.35, 9.1, 10.85)
+STARTS = (6.2, 7.75, 9.3, 10.85)
 """Where each column's cells begin, in the panel's units; the check's title begins at 0.4."""
 
 
@@ -58,7 +58,7 @@ def _table(given: Comparison, at: Control, t: Words, *, wide: bool) -> Panel:
         drawn,
         "",
         320,
-        1.5,
+        2.2,
         int(26 * lines * len(KEYS) * (1.0 if wide else 0.8)),
         screen="wide" if wide else "narrow",
     )

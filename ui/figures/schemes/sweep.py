@@ -13,8 +13,8 @@ from ui.film.colours import DIVERGING_SCALE
 from ui.text.words import Words
 
 FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-MOST = 4.0
-"""Bits at which the scale of colours ends."""
+MOST, DARK = 4.0, 2.2
+"""Bits at which the scale of colours ends, and from which white letters are legible on it."""
 
 
 def lengths_of(trained: int, most: int) -> tuple[int, ...]:
@@ -28,7 +28,12 @@ def sweep(given: Comparison, lengths: tuple[int, ...], t: Words) -> Drawing:
     least = least_margins(column, setting, FACTORS, lengths, given.check)
     shown = np.nan_to_num(np.clip(least, -MOST, MOST))
     cells = [
-        note("−" if np.isnan(value) else number(round(value, 1)), j, i, font={"size": 13, "color": "black"})
+        note(
+            "−" if np.isnan(value) else number(round(value, 1)),
+            j,
+            i,
+            font={"size": 13, "color": "white" if abs(value) > DARK else "black"},
+        )
         for (i, j), value in np.ndenumerate(least)
     ]
     title = checks()[given.check][t.lang]["title"]
