@@ -100,6 +100,11 @@ def parameters_of(part: Any) -> list[str]:
         return []
 
 
+def cache_name(part: Any) -> str:
+    """Return what a forward and its answer call the cache: transformers' name, or that since 5.24; "" for none."""
+    return next((name for name in ("past_key_values", "cache") if name in parameters_of(part)), "")
+
+
 def takes_tokens(part: Any) -> bool:
     """Whether a forward takes token ids, or is one of somebody's own that holds an embedding and takes one tensor."""
     import torch

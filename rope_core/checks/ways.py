@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import Finding, finding
-from rope_core.checks.observe import candidates, known_words, parameters_of, unchanged
+from rope_core.checks.observe import cache_name, candidates, known_words, parameters_of, unchanged
 from rope_core.checks.products import as_array
 from rope_core.rope import Array
 
@@ -24,7 +24,7 @@ SEED = 0
 # many times what a change of the last digit of every projection does: it may choose another expert.
 APART = {"torch.float32": 1e-3, "torch.float64": 1e-6}
 COARSE, CHANGES, TIMES = 0.05, 4, 2.0
-NEEDED = ("input_ids", "past_key_values", "use_cache")
+NEEDED = ("input_ids", "use_cache")
 
 
 def ways(
@@ -38,7 +38,7 @@ def ways(
     # transformers 5.23 computes a Mamba state's steps otherwise than a whole text: what differs is no rotation's.
     states = any(hasattr(part, "A_log") and hasattr(part, "D") for part in module.modules())
     for name, part in () if states else candidates(module, model_type):
-        if not all(each in parameters_of(part) for each in NEEDED):
+        if not all(each in parameters_of(part) for each in NEEDED) or not cache_name(part):
             continue
         try:
             with unchanged(module):
@@ -129,11 +129,11 @@ def _read(part: Any, ids: Any, pieces: list[int]) -> tuple[list[Array], Array]:
     import torch
 
     past: Any = None
-    outputs, start = [], 0
+    outputs, start, held = [], 0, cache_name(part)
     with torch.no_grad():
         for length in pieces:
-            answer = part(input_ids=ids[:, start : start + length], past_key_values=past, use_cache=True)
-            past, start = answer.past_key_values, start + length
+            answer = part(input_ids=ids[:, start : start + length], use_cache=True, **{held: past})
+            past, start = getattr(answer, held), start + length
             outputs.append(_output(answer))
     return _keys(past, start), np.concatenate(outputs, axis=1)[0]
 
@@ -151,7 +151,7 @@ def _padded(part: Any, ids: Any) -> tuple[list[Array], Array]:
     places = (mask.cumsum(1) - 1).clamp(min=0)
     with torch.no_grad():
         answer = part(input_ids=tokens, attention_mask=mask, position_ids=places, use_cache=True)
-    keys = _keys(answer.past_key_values, count + PADDING)
+    keys = _keys(getattr(answer, cache_name(part)), count + PADDING)
     return [each[:, PADDING:] for each in keys[:1]], np.zeros((0, 0))
 
 
@@ -162,7 +162,7 @@ def _packed(part: Any, ids: Any, half: int) -> list[Array] | None:
     count = ids.shape[1]
     places = torch.arange(count, device=ids.device)[None] - half * (torch.arange(count, device=ids.device) >= half)
     with torch.no_grad():
-        past = part(input_ids=ids, position_ids=places, use_cache=True).past_key_values
+        past = getattr(part(input_ids=ids, position_ids=places, use_cache=True), cache_name(part))
     keys = _keys(past, count)
     return keys if keys and len(keys) == len(past.layers) else None
 

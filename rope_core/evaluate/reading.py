@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rope_core.checks.observe import cache_name
 from rope_core.errors import whole
 from rope_core.rope import Array
 
@@ -20,12 +21,12 @@ def logits_of(model: Any, ids: Tensor, chunk: int) -> Any:
     """Yield (first position, logits) of ids (n, length) chunk by chunk, keys and values kept in transformers' cache."""
     from transformers import DynamicCache
 
-    cache = DynamicCache(config=model.config)
+    cache, name = DynamicCache(config=model.config), cache_name(model) or "past_key_values"
     with torch.inference_mode():
         for first in range(0, ids.shape[1], chunk):
             part = ids[:, first : first + chunk]
             where = torch.arange(first, first + part.shape[1], device=ids.device)[None].expand(len(part), -1)
-            out = model(input_ids=part, position_ids=where, past_key_values=cache, use_cache=True)
+            out = model(input_ids=part, position_ids=where, use_cache=True, **{name: cache})
             yield first, out.logits
 
 

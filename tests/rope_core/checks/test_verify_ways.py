@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -153,3 +154,23 @@ def test_in_half_precision_a_fault_is_found_and_a_choice_of_another_expert_is_no
     assert rc.verify(copy.deepcopy(model), config) == []
     plant(model, monkeypatch)
     assert {each.key for each in rc.verify(model, config) if each.severity == "error"} & FAULTS[plant]
+
+
+def test_a_cache_by_the_name_that_it_has_since_transformers_5_24(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, config = tiny_models.model("llama", num_hidden_layers=2)
+    original = type(model).forward
+
+    def forward(
+        self: Any,
+        input_ids: Any = None,
+        attention_mask: Any = None,
+        position_ids: Any = None,
+        cache: Any = None,
+        use_cache: bool | None = None,
+    ) -> Any:
+        answer = original(self, input_ids, attention_mask, position_ids, cache, use_cache=use_cache)
+        return SimpleNamespace(last_hidden_state=answer.last_hidden_state, cache=answer.past_key_values)
+
+    monkeypatch.setattr(type(model), "forward", forward)
+    result = rc.verify(model, config)
+    assert result == [] and result.ways == ("decode", "pieces", "padding", "packed")
