@@ -87,7 +87,8 @@ def check(field: Field, value: Value) -> Value:
 
 def read(field: Field, text: str) -> Value:
     """Read a field from URL text; raises Refused when the text is no value of the field."""
-    text = text.strip()[: MOST_LETTERS if math.isinf(field.high) else int(field.high)]
+    has_own = field.kind == "text" and math.isfinite(field.high)
+    text = text.strip()[: int(field.high) if has_own else MOST_LETTERS]
     if field.kind == "bool":
         if text not in ("0", "1"):
             raise Refused(field, "rule.bool", text)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,17 @@ import pytest
 import rope_core as rc
 from rope_core.comparisons import examples, pasted, samples
 from rope_core.comparisons.compare import Setting, compare_column, least_margins
+
+
+@pytest.fixture(autouse=True)
+def _torch() -> Iterator[None]:
+    """Take back the part of torch that a function is lent where it runs, which is a process or a frame of its own."""
+    before = sys.modules.get("torch")
+    yield
+    sys.modules.pop("torch", None)
+    if before is not None:
+        sys.modules["torch"] = before
+
 
 SETTING = Setting(rc.Rope(32, 500.0, 128), 4.0, 512)
 FACTORS, LENGTHS = (1.0, 4.0), (128, 512)

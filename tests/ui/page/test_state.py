@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.page.state import Field, Refused, check, from_query
+from ui.page.state import Field, Refused, check, from_query, read
 
 DIM = Field("dim", "int", 128, 2, 1024, even=True)
 BASE = Field("base", "float", 1e4, 1.0, 1e12, low_open=True)
@@ -73,3 +73,9 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         values, _ = from_query(FIELDS, {field.name: text})
         for value in values.values():
             check(field, value)
+
+
+def test_an_address_holds_as_many_letters_as_a_text_says_and_no_number_is_cut() -> None:
+    assert read(Field("factor", "float", 1.0, 0.0, 2.0), "1.2345") == 1.2345
+    assert read(Field("text", "text", ""), "x" * 300) == "x" * 200
+    assert read(Field("text", "text", "", high=250), "x" * 300) == "x" * 250
