@@ -27,6 +27,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from benchmarks.book import WAKE
 from benchmarks.servers import ROOT
 from tests.conftest import CHROMIUM
 from ui.text.words import Words
@@ -151,6 +152,7 @@ class Visit:
         self.context.set_default_timeout(1000 * PATIENCE)
         # Who has dragged before sees nothing move by itself.
         self.context.add_init_script("if (origin !== 'null') localStorage.setItem('rope-lab-dragged', '1')")
+        self.context.add_init_script(WAKE)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []

@@ -21,7 +21,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, Quiet, before_a_film, hosted, in_all
+from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, WAKE, Quiet, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
 from rope_core.version import LICENCE, __version__
@@ -332,6 +332,7 @@ def test_a_saved_picture_shows_what_is_on_the_screen(
 ) -> None:
     context = browser.new_context(viewport=DESK, accept_downloads=True, color_scheme=scheme)
     context.set_default_timeout(1000 * PATIENCE)
+    context.add_init_script(WAKE)
     page = context.new_page()
     page.goto(f"{book}{place}")
     page.wait_for_selector(READY)
@@ -461,6 +462,7 @@ def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Brows
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.add_init_script(f"if (top !== self) {{ {REFUSED} }}")
+    page.add_init_script(WAKE)
     frame = f'<iframe src="{book}clock/?embed=true&beat=2&lang=en" width="700" height="200"></iframe>'
     script = "addEventListener('message', ({ data }) => { document.title = data.ropeLab.height })"
     (host / "course.html").write_text(f"{frame}<script>{script}</script>", "utf-8")
@@ -479,6 +481,62 @@ def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Brows
     page.goto(f"{book}clock/")
     assert page.locator("nav").is_visible() and not errors
     page.context.close()
+
+
+def test_who_only_reads_loads_no_python_and_a_hand_s_value_outlives_its_start(browser: Browser, book: str) -> None:
+    contexts = [browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True), browser.new_context(viewport=DESK)]
+    phone, desk = (context.new_page() for context in contexts)
+    begun: list[str] = []
+    phone.on("worker", lambda worker: begun.append(worker.url))
+    phone.goto(f"{book}clock/?lang=en")
+    desk.goto(f"{book}rotation/?lang=en")
+    # At a desk, who stays.
+    with desk.expect_event("worker", timeout=60_000):
+        phone.wait_for_selector(".film[data-ready]")
+        phone.evaluate("scrollTo(0, 5000)")
+    phone.wait_for_timeout(1000)
+    assert not begun
+    # The step and the value are the film's own; Python, which the hand asks for, has them as well.
+    phone.locator(".film-step").nth(1).tap()
+    phone.locator(".film-range[data-key='input.factor']:visible").first.press("End")
+    moved = until(phone, lambda: at(phone), lambda now: now.get("factor", 0) > 4)
+    phone.wait_for_selector(READY, timeout=1000 * PATIENCE)
+    address_has(phone, f"factor={moved['factor']:g}", "beat=2")
+    assert at(phone) == moved
+    for context in contexts:
+        context.close()
+
+
+class Gzipped(Quiet):
+    """A host that names how .gz is encoded, so that browsers unpack it, and has lost one file."""
+
+    lost = "none"
+
+    def end_headers(self) -> None:
+        if self.path.endswith(".gz"):
+            self.send_header("Content-Encoding", "gzip")
+        super().end_headers()
+
+    def do_GET(self) -> None:
+        if self.path.endswith(self.lost):
+            self.send_error(403)
+        else:
+            super().do_GET()
+
+
+def test_a_host_that_unpacks_serves_and_one_that_refuses_is_named(browser: Browser, host: Path) -> None:
+    visit = Visit(browser)
+    with hosted(host, Gzipped) as url:
+        page = opened(visit, f"{url}course/rope/clock/?lang=en")
+        expect(page.locator(".unmoved")).to_be_hidden()
+        visit.close()
+        Gzipped.lost = "app.zip.gz"
+        page = (visit := Visit(browser)).page
+        page.goto(f"{url}course/rope/clock/?lang=en")
+        expect(page.locator(".unmoved")).to_contain_text("403")
+        expect(page.locator(".unmoved")).to_contain_text("app.zip.gz")
+        expect(page.locator(".unmoved")).not_to_contain_text("browser")
+        visit.close()
 
 
 class Aged(Quiet):

@@ -28,6 +28,15 @@ ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 </svg>"""
 EDITION = "edition-to-come"
 """Stands for the edition's name until all files are there."""
+CLIMB = """(async () => {
+  for (let at = new URL(".", location); ; at = new URL("..", at)) {
+    const there = await fetch(new URL("edition.txt", at)).then(({ ok }) => ok, () => false);
+    if (!there && at.pathname !== "/") continue;
+    for (const link of document.links) link.href = new URL(link.getAttribute("href"), at);
+    return;
+  }
+})()"""
+"""Has the page of an address that is none find the book above itself, where no one has said where that is."""
 WIDTH, HEIGHT = 900, 620
 """Of a page in somebody's frame, px."""
 
@@ -43,6 +52,12 @@ def write(folder: Path, site: str) -> None:
         for mark, part in parts:
             text = text.replace(mark, part, 1)
         file.write_text(text, "utf-8")
+    words = [Words(lang, "labels") for lang in LANGUAGES]
+    lost = "".join(
+        f'<p><a href="{site + Page("home", t.lang).folder or "./"}">{escape(t("browser.lost"))}</a></p>' for t in words
+    )
+    climb = "" if site else f"<script>{CLIMB}</script>"
+    (folder / "404.html").write_text(f'<!doctype html><meta charset="utf-8"><title>404</title>{lost}{climb}\n', "utf-8")
     if not site:
         return
     shutil.copy(ROOT / "docs/clock.png", folder / "assets/preview.png")
@@ -52,11 +67,6 @@ def write(folder: Path, site: str) -> None:
     space = "http://www.sitemaps.org/schemas/sitemap/0.9"
     (folder / "sitemap.xml").write_text(f'<urlset xmlns="{space}">{addresses}</urlset>\n', "utf-8")
     (folder / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", "utf-8")
-    words = [Words(lang, "labels") for lang in LANGUAGES]
-    links = "".join(
-        f'<p><a href="{site}{Page("home", t.lang).folder}">{escape(t("browser.lost"))}</a></p>' for t in words
-    )
-    (folder / "404.html").write_text(f'<!doctype html><meta charset="utf-8"><title>404</title>{links}\n', "utf-8")
 
 
 def head(page: Page, site: str) -> Iterator[str]:

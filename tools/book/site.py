@@ -154,7 +154,7 @@ def write(page: Page, folder: Path) -> None:
 <search hidden><label>{escape(t("browser.search"))} <input id="search" type="search" autocomplete="off"></label>
 <ul id="found" aria-live="polite"></ul></search>
 <header><h1>{escape(book.t("title"))}</h1>{switch}</header>
-<p class="note warning unmoved">{escape(t("browser.unmoved"))}</p>
+<p class="note warning unmoved" data-failed="{escape(t("browser.failed"))}">{escape(t("browser.unmoved"))}</p>
 {claim}
 {written}
 {FOOT}

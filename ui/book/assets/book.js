@@ -164,9 +164,13 @@ function address(query) {
 function hear(id, value) {
   const box = element(id);
   if (!box) return;
-  if (box.classList.contains("film")) return tell(box.dataset.film, value);
+  if (box.classList.contains("film")) {
+    // What a hand has moved since stays where it is.
+    const moved = new Set([...waiting.values()].flatMap((each) => Object.keys(each?.at ?? {})));
+    return tell(box.dataset.film, { ...value, at: Object.fromEntries(Object.entries(value.at).filter(([name]) => !moved.has(name))) });
+  }
   if (value?.run !== undefined) return rerun(box, value.run, send);
-  if (value?.done) return remember(value.done, (names) => send(id, names));
+  if (value?.done) return worker && remember(value.done, (names) => send(id, names));
   told.set(id, value);
   for (const input of box.querySelectorAll("[data-act]")) {
     if (waiting.has(id) || (input === document.activeElement && held)) continue;
@@ -190,10 +194,11 @@ function written(input) {
 const waiting = new Map();
 let busy = true, held = false, worker = null, opening = 0;
 
-/** Tell Python; of several moves of one control that wait the last one counts. */
+/** Tell Python, which is started for it; of several moves of one control that wait the last one counts. */
 function send(act, given) {
   waiting.delete(act);
   waiting.set(act, given);
+  start();
   next();
 }
 
@@ -206,8 +211,23 @@ function next() {
   worker.postMessage({ act, given });
 }
 
+/** What this browser lacks for a Python, where it lacks something. */
+const lacking = () => !(globalThis.WebAssembly && globalThis.DecompressionStream);
+
+/** Say why nothing is computed: for want of something in the browser, else what was not had from the host. */
+function unmoved(what) {
+  const { dataset } = document.documentElement, place = document.querySelector(".unmoved");
+  if (dataset.ready) return;
+  if (!lacking()) place.textContent = place.dataset.failed.replace("{what}", what);
+  dataset.unmoved = "1";
+}
+
 function start() {
+  if (worker || document.documentElement.dataset.unmoved) return;
+  if (lacking()) return unmoved();
   worker = new Worker(new URL("worker.js", assets), { type: "module" });
+  document.documentElement.dataset.busy = "1";
+  worker.onerror = ({ message }) => unmoved(message ?? new URL("worker.js", assets).href);
   worker.onmessage = ({ data }) => {
     // What was asked of a page that is left is of no use; the page that was asked for last counts.
     if (data.opened) opening -= 1;
@@ -216,7 +236,7 @@ function start() {
     delete document.documentElement.dataset.busy;
     if (data.failed) {
       console.error(data.failed);
-      document.documentElement.toggleAttribute("data-unmoved", !document.documentElement.dataset.ready);
+      unmoved(data.failed);
     } else answered(data.answer);
     if (data.ready) {
       document.documentElement.dataset.ready = String(Math.round(performance.now()));
@@ -334,6 +354,14 @@ function show() {
   restored(document);
 }
 
+/** Whether the address, or what was set on this visit, names what no film of the page holds: Python draws it. */
+function beyond() {
+  const { told: lives } = JSON.parse(element("built").textContent), held = new Set(["lang", "embed"]);
+  for (const { at } of Object.values(lives)) for (const name in at) held.add(name);
+  const set = Object.keys(visited()).filter((slot) => !slot.includes(".") || slot.startsWith(`${page}.`));
+  return [...new URLSearchParams(location.search).keys(), ...set.map((slot) => slot.split(".").pop())].some((name) => !held.has(name));
+}
+
 async function plots() {
   const of = here, later = await (await fetch(new URL("figures.json", here))).json();
   if (of === here) for (const id in later) if (!figures.has(id)) draw(id, later[id]);
@@ -348,9 +376,13 @@ document.fonts.ready.then(reachable);
 // A frame that is not in view may never be idle.
 const after = globalThis.requestIdleCallback ? (act) => requestIdleCallback(act, { timeout: 2000 }) : setTimeout;
 after(() => {
-  start();
   plots();
+  if (rooms() || beyond()) start();
 });
+// Who only reads loads no Python: a control that is moved asks for it, or a keyboard that is at one; at a desk, who has stayed.
+const STAY = 10_000;
+addEventListener("focusin", ({ target }) => { if (target.closest("[data-act]")) start(); });
+if (matchMedia("(hover: hover)").matches) setTimeout(start, STAY);
 
 // ---- from page to page -----------------------------------------------------------------------------------------------
 

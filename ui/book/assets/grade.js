@@ -1,6 +1,7 @@
 // A student's own function: an editor, and a frame with a Python of its own that runs what was written, for a limited time.
 import { kept as compiled } from "./code.js";
 import { kept } from "./dom.js";
+import { unpacked } from "./python.js";
 
 const own = (box) => box.closest("[data-grade]");
 /** Homework is kept; a scheme is in the address. */
@@ -9,7 +10,7 @@ const place = (editor) => `rope-lab ${own(editor).dataset.grade}`;
 
 const asset = (name) => fetch(new URL(name, import.meta.url));
 const script = async (name) => [name, await (await asset(name)).text()];
-const bytes = async (name) => new Response((await asset(`${name}.gz`)).body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+const bytes = async (name) => new Response(await unpacked(new URL(`${name}.gz`, import.meta.url))).arrayBuffer();
 
 /** A frame of no origin, in whose worker a Python is loading; it has no network, so that all it needs is handed over. */
 async function apart() {

@@ -1,6 +1,15 @@
 // Starts a Python with the project's files in it. Knows no address: a frame without a network starts one as well.
 const decode = (bytes) => new TextDecoder().decode(bytes);
 
+/** A file that is compressed whatever the host does: one that says so in a header has had the browser unpack it already. */
+export async function unpacked(url) {
+  const answer = await fetch(url).catch(({ message }) => { throw new Error(`${message}: ${url}`); });
+  if (!answer.ok) throw new Error(`${answer.status} ${url}`);
+  const [start, whole] = answer.body.tee(), reader = start.getReader(), { value = [] } = await reader.read();
+  reader.cancel();
+  return value[0] === 0x1f && value[1] === 0x8b ? whole.pipeThrough(new DecompressionStream("gzip")) : whole;
+}
+
 /** Write a file. Its time is always the same: by that and its size Python knows what it was compiled to. */
 function put(FS, path, bytes) {
   FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));

@@ -1,14 +1,10 @@
 // Runs the project's own Python: loads it once, opens a page, answers one move after another.
 import { keep, kept, later } from "./code.js";
-import { started } from "./python.js";
+import { started, unpacked } from "./python.js";
 
 const here = new URL("./", import.meta.url).href;
 
-/** A file of the book, which is compressed whatever the host does. */
-const file = async (name, type) => {
-  const body = (await fetch(`${here}${name}.gz`)).body.pipeThrough(new DecompressionStream("gzip"));
-  return new Response(body, { headers: { "content-type": type } });
-};
+const file = async (name, type) => new Response(await unpacked(new URL(`${name}.gz`, here)), { headers: { "content-type": type } });
 
 let site = "", known = 0;
 
