@@ -61,9 +61,11 @@ book: $(VENV)/.book
 build/book/index.html: | $(VENV)/.book
 	$(BIN)/python -m tools.book build/book $(AT)
 
-# The same as a course package for Moodle, Canvas and others: build/rope-lab-scorm.zip.
+# The same as a course package for Moodle, Canvas and others: build/rope-lab-scorm.zip. WEEK=1, PAGES=clock,rotation: of
+# those pages alone, each with its completion; MODELS=1: with the trained models.
+UNITS := $(if $(WEEK),--week $(WEEK)) $(if $(PAGES),--pages $(PAGES)) $(if $(MODELS),--models)
 scorm: $(VENV)/.book
-	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(AT)
+	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(UNITS) $(AT)
 
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/.dev requirements-fuzz.lock
@@ -81,14 +83,21 @@ $(VENV)/bin/python:
 
 # By hash, all of them but torch, whose build differs by index: the second line installs that, with what its build needs.
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q
+# uv, where there is one, knows torch's own indexes and takes the build that the driver here runs: a tenth of the bytes without
+# one. Where it cannot be had, what the index gives.
+UV = $(firstword $(wildcard $(BIN)/uv) $(shell command -v uv))
+TORCH = $(if $(UV),$(UV) pip install -q --python $(BIN)/python --torch-backend=auto -r $(1) || )$(INSTALL) -r $(1)
 $(VENV)/.app: requirements.lock requirements.txt | $(VENV)/bin/python
 	$(INSTALL) --require-hashes -r requirements.lock
-	$(INSTALL) -r requirements.txt
+	$(call TORCH,requirements.txt)
+	$(INSTALL) --no-deps --no-build-isolation -e .
+	@$(BIN)/python -c "from importlib.metadata import version; print('torch', version('torch'))" && du -sh $(VENV)
 	touch $@
 
 $(VENV)/.dev: requirements-dev.lock requirements-dev.txt requirements.txt | $(VENV)/bin/python
 	$(INSTALL) --require-hashes -r requirements-dev.lock
-	$(INSTALL) -r requirements-dev.txt
+	$(call TORCH,requirements-dev.txt)
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/.app
 
 $(VENV)/.book: requirements-book.lock | $(VENV)/bin/python

@@ -570,6 +570,11 @@ def test_a_new_edition_is_read_where_the_host_has_files_kept(browser: Browser, h
 
 SYSTEM = """<!doctype html><script src="runtime.js"></script><script>
   API = new Scorm12API({ autocommit: false });
+  globalThis.called = { LMSCommit: 0, LMSFinish: 0 };
+  for (const name in called) {
+    const own = API[name].bind(API);
+    API[name] = (text) => { called[name] += 1; return own(text); };
+  }
   const before = sessionStorage.getItem("before");
   if (before) API.loadFromJSON(JSON.parse(before), "cmi");
 </script><iframe src="package/rotation/?lang=en" width="1200" height="700"></iframe>"""
@@ -591,7 +596,12 @@ def system(host: Path, book: str, tmp_path_factory: pytest.TempPathFactory) -> s
     with zipfile.ZipFile(package) as archive:
         archive.extractall(host / "package")
     shutil.copy(place / "node_modules/scorm-again/dist/scorm12.min.js", host / "runtime.js")
+    scorm.write(host / "course/rope", host / "units.zip", ("clock", "rotation"), models=False)
+    assert (host / "units.zip").stat().st_size <= 9_000_000
+    with zipfile.ZipFile(host / "units.zip") as archive:
+        archive.extractall(host / "units")
     (host / "system.html").write_text(SYSTEM, "utf-8")
+    (host / "units.html").write_text(SYSTEM.replace("package/", "units/"), "utf-8")
     return book.replace("course/rope/", "system.html")
 
 
@@ -601,6 +611,7 @@ def reported(page: Page) -> dict[str, Any]:
 
 def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser, system: str, host: Path) -> None:
     context = browser.new_context(viewport=DESK)
+    context.add_init_script(WAKE)
     page = context.new_page()
     page.goto(system)
     inside = page.frame_locator("iframe")
@@ -620,6 +631,7 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     context.close()
     # On another machine the system knows what was done.
     context = browser.new_context(viewport=DESK)
+    context.add_init_script(WAKE)
     page = context.new_page()
     page.add_init_script(f"if (top === self) sessionStorage.setItem('before', {json.dumps(cmi)})")
     page.goto(system)
@@ -627,6 +639,36 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     inside.locator(READY).wait_for()
     expect(inside.locator(".onward")).to_contain_text("1 of ")
     assert reported(page)["data"] == "rotation.left"
+    context.close()
+
+
+def test_a_unit_is_completed_by_its_own_page_told_once_and_ended_when_its_frame_goes(
+    browser: Browser, system: str
+) -> None:
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    missing: list[str] = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
+    names = sorted(f"rotation.{task.name}" for task in declaration("rotation").tasks)
+    done = json.dumps(json.dumps(names))
+    page.add_init_script(f"if (top !== self) {{ localStorage.setItem('rope-lab-done', {done}); }}")
+    page.add_init_script(WAKE)
+    page.goto(system.replace("system", "units"))
+    inside = page.frame_locator("iframe")
+    inside.locator(READY).wait_for()
+    assert reported(page) == {"status": "completed", "score": "100", "data": ",".join(names), "code": "0"}
+    # The menu has the package's pages alone; the other one's tasks are none of this unit.
+    assert inside.locator("nav a[href]:not([href^='#'])").count() == 2
+    inside.locator("nav a[href*=clock]").click()
+    inside.locator("html[data-page=clock]").wait_for()
+    inside.locator(READY).wait_for()
+    assert reported(page)["status"] == "completed"
+    page.evaluate("document.querySelector('iframe').remove()")
+    assert until(page, lambda: page.evaluate("called"), lambda now: bool(now["LMSFinish"])) == {
+        "LMSCommit": 1,
+        "LMSFinish": 1,
+    }
+    assert [url for url in missing if "favicon" not in url] == []
     context.close()
 
 

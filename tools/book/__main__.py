@@ -106,12 +106,21 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", default=(), help="these pages, for a test")
     parser.add_argument("--scorm", type=Path, help="write the book as a course package (SCORM 1.2) as well: a zip")
+    units = parser.add_mutually_exclusive_group()
+    units.add_argument(
+        "--week", type=int, choices=range(1, len(scorm.WEEKS) + 1), help="package a week of docs/course.md"
+    )
+    units.add_argument("--pages", default="", help="package these pages, with commas between, each with its completion")
+    parser.add_argument("--models", action="store_true", help="with the trained models in such a package: 26 MB more")
     parser.add_argument("--site", default="", help="the address that the book will have, for search engines")
     options = parser.parse_args()
     try:
         write(options.folder, options.only, f"{options.site.rstrip('/')}/" if options.site else "")
         if options.scorm:
-            scorm.write(options.folder, options.scorm)
+            names = scorm.WEEKS[options.week - 1] if options.week else tuple(filter(None, options.pages.split(",")))
+            if unknown := set(names) - {page.name for page in site.pages()}:
+                parser.error(f"pages must be names of the menu, got {', '.join(sorted(unknown))}")
+            scorm.write(options.folder, options.scorm, names, models=options.models or not names)
     except pieces.Missing as missing:
         sys.exit(f"book: {missing}")
 

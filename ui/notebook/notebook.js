@@ -24,7 +24,8 @@ async function render({ model, el }) {
   const room = document.createElement("div"), box = document.createElement("div");
   room.className = "film-page film-notebook";
   box.className = "film";
-  room.append(box);
+  // The picture above, for where nothing runs, is not for here.
+  room.append(box, Object.assign(document.createElement("style"), { textContent: `.rope-lab-${model.get("_still")} {display: none}` }));
   el.append(room);
   const state = (key) => model.get(key);
   const hear = () => tell(id, { at: state("values"), said: state("_gap") });

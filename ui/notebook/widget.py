@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
 
 from ui import film as player
 from ui.figures.drawing import Film, Table
@@ -31,13 +36,14 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     Attributes:
         values: where the film's controls are, by name. It follows the hand once that lets go, can be observed, and
             moves the film where it is set; a number is taken to the nearest stop.
-        recipe: Python lines that reproduce the film's numbers.
+        recipe: Python lines that reproduce the film's numbers, with the controls where they are.
     """
 
     _esm = script()
     _css = (PLAYER / "film.css").read_text("utf-8") + (HERE / "notebook.css").read_text("utf-8")
     _scene = traitlets.Bytes().tag(sync=True)
     _gap = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    _still = traitlets.Unicode().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
 
     def __init__(self, film: Film, t: Words, values: Mapping[str, Any]) -> None:
@@ -45,14 +51,27 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
         self._film, self._words = packed, t
         self._stops = {control.name: control for control in packed.scene.all_controls}
         super().__init__(_scene=packed.data, values=dict(values))
-        self.recipe = packed.recipe
+        self._still = uuid4().hex
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Return the widget; beside it a picture and its sentence, for who reads the notebook where nothing runs."""
+        """Return the widget, after an output of its picture and sentence for who reads it where nothing runs.
+
+        An export takes a widget before a picture beside it, so that the picture is an output of its own; a widget
+        that runs hides it.
+        """
         shown = super()._repr_mimebundle_(**kwargs)
         data, metadata = shown if isinstance(shown, tuple) else (shown, {})
         still = StaticScene(self._film.data, self.values).to_standalone_svg()
-        return {**(data or {}), "image/svg+xml": still, "text/plain": self.finding}, metadata
+        picture = {"image/svg+xml": still, "text/plain": self.finding}
+        if InteractiveShell.initialized():
+            source = f"data:image/svg+xml;base64,{b64encode(still.encode()).decode()}"
+            image = f'<img src="{source}" alt="{escape(self.finding)}"><p>{escape(self.finding)}</p>'
+            display(picture | {"text/html": f'<div class="rope-lab-{self._still}">{image}</div>'}, raw=True)  # type: ignore[no-untyped-call]
+        return {**(data or {}), **picture}, metadata
+
+    @property
+    def recipe(self) -> str:
+        return self._film.recipe_at(self.values)
 
     @property
     def finding(self) -> str:

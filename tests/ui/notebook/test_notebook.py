@@ -95,6 +95,9 @@ def test_learned_frequencies_are_refused() -> None:
 def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> None:
     traitlets = pytest.importorskip("traitlets")
     pytest.importorskip("anywidget")
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
     from rope_core.notebook import figure, film, names
 
     own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(Words("en", "clock"))
@@ -108,6 +111,14 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     assert own.finding == scene.finding_at(own.values) and len(own.table()["pair"]) == 32
     shown, _ = own._repr_mimebundle_()
     assert ElementTree.fromstring(shown["image/svg+xml"]).tag.endswith("svg") and shown["text/plain"] == own.finding
+    assert own.recipe.splitlines()[0] == "distance, hand, factor = 2, 0, 8"
+    InteractiveShell.instance()
+    with capture_output() as out:
+        own._repr_mimebundle_()
+    InteractiveShell.clear_instance()
+    # An export writes the picture, which a widget that runs hides.
+    (still,) = out.outputs
+    assert own.finding in still.data["text/html"] and own._still in still.data["text/html"]
     for bad in ({"factr": 2.0}, {"factor": "much"}, {"factor": float("nan")}, {"factor": True}):
         with pytest.raises(traitlets.TraitError, match="values must"):
             own.values = bad

@@ -296,7 +296,8 @@ dark.addEventListener("change", () => { for (const id of figures.keys()) if (ele
 /** Keep what this visit has loaded for one without a network, where the address is one that browsers trust. */
 async function offline(python) {
   const { serviceWorker } = navigator;
-  if (!serviceWorker) return;
+  // A course package has none: its system keeps the files.
+  if (!serviceWorker || "course" in document.documentElement.dataset) return;
   // A frame in somebody's page may be refused one.
   if (!(await serviceWorker.register(new URL("sw.js", new URL(book, here))).catch(() => null))) return;
   const { active } = await serviceWorker.ready;
@@ -393,7 +394,10 @@ async function go(to, push = true) {
   const answer = worker && await fetch(new URL(url.pathname, url)).catch(() => null);
   const other = answer?.ok && !answer.redirected && new DOMParser().parseFromString(await answer.text(), "text/html");
   if (way !== ways) return;  // the reader has chosen again meanwhile
-  if (!other || other.documentElement.dataset.lang !== lang || url.searchParams.get("display") === "stage") return push ? location.assign(url) : location.reload();
+  if (!other || other.documentElement.dataset.lang !== lang || url.searchParams.get("display") === "stage") {
+    dispatchEvent(new Event("rope-lab-onward"));
+    return push ? location.assign(url) : location.reload();
+  }
   if (push) history.pushState(null, "", url);
   const { documentElement: from } = other, { documentElement: into } = document, search = document.querySelector("search");
   for (const name of ["ready", "busy", "stage", "unmoved", "asked"]) delete into.dataset[name];
@@ -418,7 +422,7 @@ async function go(to, push = true) {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]:not([target], [download], [data-lang])");
-  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!worker || !link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const inside = link.href.startsWith(new URL(book, here).href) && (link.pathname.endsWith("/") || link.pathname.endsWith(".html"));
   const place = link.hash && link.href.split("#")[0] === location.href.split("#")[0];
   if (!inside || place || document.documentElement.hasAttribute("data-embed")) return;
