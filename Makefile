@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Dozens of processes of a test run import the same files: what Python compiled of them is kept, whatever the machine says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test test-fast test-long check format bench docs book scorm fuzz lock clean
+.PHONY: run serve test test-fast test-long check format bench docs book scorm release fuzz lock clean
 
 run: $(VENV)/.app
 	exec $(BIN)/streamlit run app.py
@@ -66,6 +66,10 @@ build/book/index.html: | $(VENV)/.book
 UNITS := $(if $(WEEK),--week $(WEEK)) $(if $(PAGES),--pages $(PAGES)) $(if $(MODELS),--models)
 scorm: $(VENV)/.book
 	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(UNITS) $(AT)
+
+# The repository's address, URL=https://..., where the wheel and CITATION.cff say it.
+release: $(VENV)/bin/python
+	$(BIN)/python -m tools.release $(URL)
 
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/.dev requirements-fuzz.lock

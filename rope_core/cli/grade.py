@@ -45,24 +45,24 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) -> int:
-    """Write a line for each file: its points, those of each stage, and what is wrong, or why it was not graded."""
+    """Write a line for each file: its points, those of each stage, what is wrong, and why it was not graded."""
     files, code = sorted(folder.glob("*.py")), 0
     if not files:
         raise reject("file", "python_folder", str(folder))
     stages = [(name, stage) for name, points in assignment.points.items() for stage in points]
-    show_row(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong"))
+    show_row(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong", "error"))
     for file in files:
-        results, wrong = [], ""
+        results, wrong, failed = [], "", ""
         try:
             results = grade(file, assignment, seed)
             wrong = " ".join(group[0].sentence(lang) for group in alike(results) if not group[0].passed)
         except Exception as error:  # whatever one file brings about, the next is graded
-            wrong = sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
+            failed = sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
         given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
         most = sum(sum(points.values()) for points in assignment.points.values())
-        row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong)
+        row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong, failed)
         show_row(row)
-        code |= int(bool(wrong))
+        code |= int(bool(wrong or failed))
     return code
 
 

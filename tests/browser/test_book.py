@@ -642,9 +642,7 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     context.close()
 
 
-def test_a_unit_is_completed_by_its_own_page_told_once_and_ended_when_its_frame_goes(
-    browser: Browser, system: str
-) -> None:
+def test_a_unit_is_completed_by_its_own_page_and_ended_once(browser: Browser, system: str) -> None:
     context = browser.new_context(viewport=DESK)
     page = context.new_page()
     missing: list[str] = []

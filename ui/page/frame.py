@@ -22,6 +22,7 @@ from typing import Any, Literal, Protocol
 from rope_core.comparisons.samples import Answers, Call
 from ui.figures.drawing import Drawing, Film, as_csv
 from ui.page import tasks
+from ui.page.citation import cited_entry, cited_line
 from ui.page.controls import Controls, Names, Place
 from ui.page.sentences import explained, sentence
 from ui.page.state import Field
@@ -329,4 +330,5 @@ class Frame(Protocol):
             for function in code:
                 self.code(inspect.getsource(inspect.unwrap(function)), "python")
             self.write(f"**{self.t('frame.cite')}**")
-            self.code(self.t("frame.cite_line", page=self.t("title"), finding=finding, url=self.link()))
+            self.code(cited_line(self.t, finding, self.link()))
+            self.code(cited_entry(self.t, self.link()))
