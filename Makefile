@@ -90,7 +90,7 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q
 # uv, where there is one, knows torch's own indexes and takes the build that the driver here runs: a tenth of the bytes without
 # one. Where it cannot be had, what the index gives.
 UV = $(firstword $(wildcard $(BIN)/uv) $(shell command -v uv))
-TORCH = $(if $(UV),$(UV) pip install -q --python $(BIN)/python --torch-backend=auto -r $(1) || )$(INSTALL) -r $(1)
+TORCH = $(if $(UV),$(UV) pip install -q --python $(BIN)/python --torch-backend=auto -r $(1) 2>/dev/null || )$(INSTALL) -r $(1)
 $(VENV)/.app: requirements.lock requirements.txt | $(VENV)/bin/python
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(call TORCH,requirements.txt)

@@ -33,9 +33,12 @@ function draw(id, data) {
     return;
   }
   figures.set(id, JSON.parse(data));
-  if (seen.get(box)) plot(box);
+  if (seen.get(box) || handout()) plot(box);
   else watcher.observe(box);
 }
+
+/** Whether all of the page is open, to be printed: then its figures are drawn wherever they are. */
+const handout = () => new URLSearchParams(location.search).get("open") === "all";
 
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) if (isIntersecting) {
