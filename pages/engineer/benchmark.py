@@ -6,6 +6,7 @@ from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
 from ui.page.frame import Frame, Kind
 from ui.page.state import Field
+from ui.page.tasks import Question
 from ui.text.escape import plain
 from ui.work import jobs, measured
 
@@ -36,6 +37,8 @@ SIZES = (BATCH, SEQ, HEADS, KV_HEADS, HEAD_DIM, ROTARY, ROUNDS)
 KINDS: dict[str, Kind] = {"done": "success", "failed": "error"}
 ALL = Field("all", "bool", False)
 AT = Field("at", "int", None, 1, 1_048_576, optional=True)
+LONGER = Question("longer", "b", ((AT, 1),))
+TASKS = (LONGER,)
 FIELDS = (AT, ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 
@@ -57,7 +60,7 @@ def points(page: Frame) -> list[view.Point]:
 def lead(page: Frame) -> None:
     """Draw the shipped record's times in copies, from one token to many."""
     source = view.source(measured.sources()[0])
-    page.show(bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.point)
+    page.show(bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.point, ask=LONGER)
 
 
 def top(page: Frame, drawn: tuple[str, str]) -> None:

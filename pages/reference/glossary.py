@@ -4,12 +4,15 @@ from rope_core.lab import faults
 from ui.figures import faults as figures
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Question
 from ui.text.glossary import table
 from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
 FAULT = Field("fault", "int", None, 1, len(faults.NAMES), optional=True)
 FIELDS = (FIND, FAULT)
+BABBLES = Question("babbles", "b", ((FAULT, 2),))
+TASKS = (BABBLES,)
 HEADS = ("term", "meaning", "seen")
 SHOWN = {
     "mixed": ("verify", "layouts", 2),
@@ -28,7 +31,7 @@ def link(page: Frame, name: str, beat: int) -> str:
 
 def symptoms(page: Frame) -> None:
     """Draw the traces of five faults, and below them where each is shown."""
-    page.show(figures.traces(page.t), figures.traces, faults.traces)
+    page.show(figures.traces(page.t), figures.traces, faults.traces, ask=BABBLES)
     page.write(
         markdown_table(
             {

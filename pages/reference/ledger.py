@@ -6,6 +6,7 @@ from ui.figures import ledger as figures
 from ui.page.fields import beats
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Question
 from ui.text.words import Words
 
 ANY = figures.ANY
@@ -19,7 +20,10 @@ ERRATA = Field("errata", "choice", "003", choices=ledger.DOCUMENTS)
 LOOKS = {"id": 170, "verdict": 150, "residual": "small", "claim": "large"}
 CLAIM_IN_FILM = True
 ANGLE = Field("angle", "int", 30, 0, 360, steps=figures.ANGLES)
-FIELDS = (beats(2), ANGLE, ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
+STEPS = beats(2)
+GONE = Question("gone", "b", ((STEPS, 1), (ANGLE, 45)))
+TASKS = (GONE,)
+FIELDS = (STEPS, ANGLE, ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
 
 
 def document_name(choice: str, t: Words) -> str:
@@ -50,7 +54,7 @@ def top(page: Frame) -> None:
             entry(page, selected, "top")
             page.button(page.t("close"), "ledger.close", page.store.put, ENTRY, UNOPENED)
     else:
-        page.show(figures.swapped(page.t), figures.swapped, columns)
+        page.show(figures.swapped(page.t), figures.swapped, columns, ask=GONE)
         page.caption(page.t("swapped_source", source=figures.named("003", page.t)))
         page.goto("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
 

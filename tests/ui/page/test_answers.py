@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from pages.reference import glossary
+from rope_core.bench import view as timed
 from rope_core.hf import survey
-from rope_core.lab import records, view
+from rope_core.lab import faults, records, view
 from rope_core.lrpe import demo as lrpe
 from rope_core.lrpe.explain import decode_strip
 from rope_core.theory import attention, demo, precision
@@ -17,6 +19,7 @@ from rope_core.theory.block.demo import stale_logits
 from rope_core.theory.encodings import compare
 from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.attention import scores
+from ui.figures.benchmark.bars import pairs_of
 from ui.figures.encodings.swapping import reordering
 from ui.page import tasks
 from ui.page.menu import SECTIONS, declaration
@@ -286,6 +289,33 @@ def slower(at: At) -> str:
     return "a" if slowed > published else "b" if slowed == pytest.approx(published / 2) else "c"
 
 
+def gone(at: At) -> str:
+    """Return b: the printed formula leaves nothing of an arrow on the axis at 45 degrees."""
+    angle = np.radians(at("angle"))
+    length = np.hypot(np.cos(angle) * 1.0 - np.sin(angle) * 1.0, np.cos(angle) * 0.0 + np.sin(angle) * 0.0)
+    return only({choice: bool(np.isclose(length, size)) for choice, size in zip("abc", (1, 0, 2**0.5), strict=True)})
+
+
+def babbles(at: At) -> str:
+    """Return b: the trace that is right up to a length is the text that is too long, which ``rope check`` finds."""
+    name = faults.NAMES[at("fault") - 1]
+    trace = faults.traces()[name]
+    assert trace.wrong > 1 and trace.tokens[trace.wrong - 1] < 256 <= trace.tokens[trace.wrong]
+    commands = dict(zip("abc", ("verify", "check", "cache"), strict=True))
+    return only({choice: glossary.SHOWN[name][0] == command for choice, command in commands.items()})
+
+
+def longer_for_many(at: At) -> str:
+    """Return b: by the record's own times; one token's is that of the call."""
+    assert at("at") == 1, "the picture is that of one token"
+    pairs = pairs_of(tuple(timed.source("intel-xeon").points))
+    first, last = (pairs[n][0].seconds.median for n in (1, 2048))
+    why = Words("en", "benchmark")("ask.longer.why")
+    assert f"{first * 1e6:.0f} µs" in why and f"{last * 1e3:.2f} ms" in why
+    ratios = dict(zip("abc", (2048, 100, 1), strict=True))
+    return only({choice: bool(np.isclose(last / first, times, rtol=0.1)) for choice, times in ratios.items()})
+
+
 FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("home", "both"): both,
     ("home", "slow"): slow,
@@ -313,6 +343,9 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("inside", "slowest"): slowest,
     ("models", "slow_by"): slow_by,
     ("config", "slower"): slower,
+    ("ledger", "gone"): gone,
+    ("glossary", "babbles"): babbles,
+    ("benchmark", "longer"): longer_for_many,
 }
 VALUES: list[tuple[str, Any]] = [
     (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)

@@ -189,7 +189,7 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
         entries, sizes = _turning(before, (place + shift) * theta, bool(raised))
         names = _along(before, place, lambda at, raised=raised: matrix_name(at) + raised)  # type: ignore[misc]
         drawn += [
-            *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL),
+            *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL, font_size=15),
             marks.text(
                 x + 1, 0.0, sentence_parts(partial(t, label), n=_along(before, place, str)), colour, bold=True, dy=-16
             ),
@@ -220,7 +220,7 @@ def _left_over(before: Control, theta: float, t: Words) -> Panel:
     inside = [
         marks.text(-0.35, -1.0, "=", font_size=24, dy=8, bold=True),
         marks.text(0.3, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
-        *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL),
+        *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL, font_size=15),
         frame,
         marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
         marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
