@@ -109,7 +109,7 @@ def _rows(control: Control, known: dict[str, Trace], t: Words, wide: bool) -> Pa
         [*drawn, hint],
         min_width=330,
         width_share=1.7,
-        height=385 if wide else 330,
+        height=385 if wide else 280,
         screen="wide" if wide else "narrow",
     )
 

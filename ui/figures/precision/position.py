@@ -17,7 +17,7 @@ from ui.text.words import Words
 
 FIRST, LAST = 992, 1040
 """The positions to drag over: both sides of 1,024, where bfloat16's gaps double."""
-HALF = 1.3
+HALF = 2.0
 """Half the width of the word's tile, in positions."""
 NAMED = 8
 """Every so many positions have their number."""
