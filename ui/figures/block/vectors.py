@@ -86,8 +86,13 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
     if wide:
         drawn += text_lines(0.0, 0.3, t("each_arrow").split("|"), MUTED_COLOUR, step=18, anchor="start", font_size=14)
         drawn += _heading(centres, t)
+    else:
+        drawn += [
+            marks.text(x, 1.34, t(label), bold=True, font_size=15, dy=-8)
+            for x, label in (((centres["q"] + centres["k"]) / 2, "compared_short"), (centres["v"], "handed_on_short"))
+        ]
     across = Axis(0.0, ACROSS[wide])
-    y = Axis(-1.6, 1.58) if wide else Axis(-2.45, 1.35)
+    y = Axis(-1.6, 1.58) if wide else Axis(-2.45, 1.8)
     return Panel(across, y, drawn, min_width=2000, height=300, equal_aspect=True, screen="wide" if wide else "narrow")
 
 

@@ -15,7 +15,7 @@ from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
 from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
-from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextOrTrack, TextTrack, text_panel
 from ui.text.words import Words
 
 ROWS, COLUMNS, POINTS = 64, 360, 480
@@ -84,7 +84,13 @@ def finding(rope: rc.Rope, at_pair: Control, t: Words) -> TextTrack:
 def panels(rope: rc.Rope, at_pair: Control, t: Words) -> tuple[Panel, ...]:
     """Return the marked pair's arrow, the map with its wave, and what its parts are."""
     drawn = Map(rope, at_pair)
-    return _dial(drawn, t, wide=True), _dial(drawn, t, wide=False), _map(drawn, t), _notes(drawn, t)
+    return (
+        _dial(drawn, t, wide=True),
+        _dial(drawn, t, wide=False),
+        _map(drawn, t),
+        _notes(drawn, t),
+        _short_note(drawn, t),
+    )
 
 
 def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
@@ -190,7 +196,15 @@ def _map(drawn: Map, t: Words) -> Panel:
         marks.drag_handle(drawn.at_pair, -0.022 * end, middle, "ink", t("grab_row"), frame, radius_px=0),
     ]
     across = Axis(-0.045 * end, 1.01 * end)
-    return Panel(across, Axis(-1.34, 0.08), [*shown, *_wave(drawn, t)], min_width=330, width_share=2.4, height=390)
+    return Panel(
+        across,
+        Axis(-1.34, 0.08),
+        [*shown, *_wave(drawn, t)],
+        min_width=330,
+        width_share=2.4,
+        height=390,
+        phone_height=330,
+    )
 
 
 def _wave(drawn: Map, t: Words) -> list[Mark]:
@@ -213,6 +227,14 @@ def _wave(drawn: Map, t: Words) -> list[Mark]:
         marks.line(later, height(later, fine | ~open_ended), UNSEEN_COLOUR, 3.5, "7 4", stepped=True),
         marks.line([trained, trained], [WAVE - HALF - 0.01, WAVE + HALF + 0.01], TRAINED_COLOUR, 4),
     ]
+
+
+def _short_note(drawn: Map, t: Words) -> Panel:
+    """Return how fast the pairs turn and how many never finish, for a phone."""
+    rope = drawn.rope
+    waves = {"first": read(rope.wavelength[0]), "last": read(rope.wavelength[-1])}
+    note = Paragraph(t("short_note", count=drawn.never, pairs=rope.pairs, **waves), UNSEEN_COLOUR, 15, bold=True)
+    return text_panel(note, min_width=320, screen="narrow")
 
 
 def _notes(drawn: Map, t: Words) -> Panel:
