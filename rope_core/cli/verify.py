@@ -17,6 +17,7 @@ from rope_core.checks.kernel import SIGNATURES, check_kernel
 from rope_core.checks.verify import verify
 from rope_core.cli.check import add_output, known_keys, report
 from rope_core.cli.source import HELP, load, tokens
+from rope_core.cli.terminal import show
 from rope_core.errors import reject
 from rope_core.hf.hub import looks_like_id
 
@@ -71,8 +72,9 @@ def _apart(argv: Sequence[str]) -> int:
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         finished = pipe.read() == b"1"
-    sys.stdout.write(ended.stdout.decode(errors="replace"))
-    sys.stderr.write(ended.stderr.decode(errors="replace"))
+    # The file may have written too.
+    show(*ended.stdout.decode(errors="replace").splitlines())
+    show(*ended.stderr.decode(errors="replace").splitlines(), error=True)
     if not finished and ended.returncode != 2:
         raise reject("--kernel", "FILE:FUNCTION of code that returns", f"the process's end with {ended.returncode}")
     return ended.returncode

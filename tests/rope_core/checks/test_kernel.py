@@ -206,6 +206,16 @@ def test_a_file_is_run_only_when_it_is_named(tmp_path: Any, capsys: pytest.Captu
     assert main(["verify", "--kernel", f"{file}:other"]) == 2 and main(["verify", str(file)]) == 2
 
 
+def test_what_a_file_writes_steers_no_terminal(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import sys\nprint('\\x1b[31m')\nprint('\\x07', file=sys.stderr)\ndef turn(q, k, cos, sin):\n    return q, k\n"
+    )
+    assert main(["verify", "--kernel", f"{file}:turn"]) == 1
+    written = "".join(capsys.readouterr())
+    assert "[31m" in written and not set(written) & {"\x1b", "\x07"}
+
+
 IMPORTED = ["import sys; sys.exit(0)", "import os; os._exit(0)", "def turn(:", "\0", "1 / 0"]
 ENDS = ("os._exit(0)", "os.kill(os.getpid(), 11)", "1 / 0", "q.dtype.itemsize == 2 and 1 / 0")
 CALLED = [f"import os\ndef turn(q, k, cos, sin):\n    {text}\n    return q, k" for text in ENDS]
