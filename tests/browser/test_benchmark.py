@@ -42,7 +42,7 @@ def beginning(key: str) -> re.Pattern[str]:
 def test_a_run_is_cancelled_and_another_lands(browser: Browser, app: str, app_records: Path) -> None:
     visit, other = Visit(browser), Visit(browser)
     page = visit.open(f"{app}/benchmark?lang=en&open=run&suite=cpu")
-    expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_in_viewport()
+    expect(page.locator(".film-panel svg").first).to_be_in_viewport()
     press(page, "start")
     expect(page.locator("[data-testid=stProgress]").first).to_be_visible()
     expect(page.get_by_text(T("yours"))).to_be_visible()
