@@ -45,6 +45,7 @@ from ui.text.words import Words, powers, short
 
 COLOURS = ("ink", BLUE, PURPLE, SKY)
 DASHES = ("", "7 4", "2 3", "12 4")
+STROKES = ("—", "- -", "···", "– –")
 LOW, HIGH = -1.0, 12.0
 """The least and the greatest exponent of two that the axis of slow-downs shows."""
 
@@ -207,6 +208,11 @@ class Drawn:
         faster = marks.text(first - 1.0, 0.75 * low, t("faster"), RED, anchor="end", dy=5, font_size=13)
         ticks = tuple((float(k), short(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2))
         drawn += [faster, *self.lines(self.index, values), *self.broken(values[0]), *crosses]
+        names = zip(given.names, COLOURS, STROKES, strict=False)
+        drawn += [
+            marks.text(1.0, top, f"{stroke} {name}", colour, anchor="start", bold=True, font_size=14, dy=15 + 18 * k)
+            for k, (name, colour, stroke) in enumerate(names)
+        ]
         drawn += self.marked(low, top, grip=True)
         across = pair_axis(self.pairs, t)
         return Panel(across, Axis(low, top, ticks, t("axis.slowdown")), drawn, t("slowdowns_title"), 300, 1.6, 190)
