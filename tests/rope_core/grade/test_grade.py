@@ -237,7 +237,7 @@ def test_a_folder_is_a_line_for_each_file(tmp_path: Path, capsys: pytest.Capture
     write(folder, "def f(:", "cem.py")
     code, out, _ = printed(capsys, "grade", folder, "--assignment", sheet)
     head, *rows = list(csv.reader(out.splitlines()))
-    assert code == 1 and head == ["file", "points", "most", "spectrum.properties", "spectrum.values", "wrong"]
+    assert code == 1 and head == ["file", "points", "most", "spectrum.properties", "spectrum.values", "wrong", "error"]
     assert [row[:5] for row in rows] == [
         ["'=ben.py", "1.0", "3.0", "1.0", "0.0"],
         ["ann.py", "3.0", "3.0", "1.0", "2.0"],
@@ -245,7 +245,8 @@ def test_a_folder_is_a_line_for_each_file(tmp_path: Path, capsys: pytest.Capture
     ]
     code, out, _ = printed(capsys, "grade", folder / "=ben.py", "--assignment", sheet)
     assert code == 1 and out.startswith("Sheet\n") and out.endswith("1 of 3 points\n")
-    assert rows[0][5].startswith("The base is lost") and rows[1][5] == "" and "line 1" in rows[2][5]
+    assert rows[0][5].startswith("The base is lost") and rows[1][5:] == ["", ""]
+    assert rows[0][6] == rows[2][5] == "" and "line 1" in rows[2][6]
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = '\x00'", "(" * 5000])

@@ -143,7 +143,8 @@ def test_in_a_class_of_thirty_five_are_hostile(
     _, out, err = printed(capsys, "grade", tmp_path / "class", "--assignment", tmp_path / "sheet.toml")
     _, *rows = csv.reader(out.splitlines())
     assert [row[0] for row in rows] == sorted(texts) and not err
-    for name, points, _, _, wrong in rows:
+    for name, points, _, _, mistakes, error in rows:
+        wrong = mistakes + error
         right = name.startswith("honest") and int(name[6:8]) % 3 != 2
         assert float(points) == right and bool(wrong) != right, (name, wrong, texts[name][-300:])
         assert len(wrong.strip()) > 15 or right, wrong
