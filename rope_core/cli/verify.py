@@ -8,6 +8,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from rope_core.errors import reject
 from rope_core.hf.hub import looks_like_id
 
 MODES = ("sdpa", "eager", "bfloat16", "float16")
-# Names the descriptor on which the process that runs somebody's file says that it came to its end.
+# Names the file that the process which runs somebody's file leaves where it came to its end.
 DONE = "ROPE_VERIFY_DONE"
 
 
@@ -64,25 +65,24 @@ def run(options: argparse.Namespace) -> int:
 
 def _apart(argv: Sequence[str]) -> int:
     """Run this command in a process of its own, where somebody's file runs. Raises ValueError where it ends that."""
-    read, write = os.pipe()
     paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, DONE: str(write), "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-P", "-m", "rope_core", "verify", *argv]
-    ended = subprocess.run(command, env=environment, pass_fds=(write,), capture_output=True, check=False)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        finished = pipe.read() == b"1"
+    with tempfile.TemporaryDirectory() as folder:
+        done = Path(folder, "done")
+        environment = {**os.environ, DONE: str(done), "PYTHONPATH": os.pathsep.join(paths)}
+        ended = subprocess.run(command, env=environment, capture_output=True, check=False)
+        finished = done.exists()
     # The file may have written too.
     show(*ended.stdout.decode(errors="replace").splitlines())
     show(*ended.stderr.decode(errors="replace").splitlines(), error=True)
-    if not finished and ended.returncode != 2:
+    if not finished and not (ended.returncode == 2 and ended.stderr):
         raise reject("--kernel", "FILE:FUNCTION of code that returns", f"the process's end with {ended.returncode}")
     return ended.returncode
 
 
 def _of_kernel(options: argparse.Namespace) -> int:
     """Verify a function; what it raises is no answer. Exit codes as of ``run``."""
-    done = int(os.environ.pop(DONE))
+    done = Path(os.environ.pop(DONE))
     config = None if options.config is None else load(options.config)
     findings = check_kernel(function_of(options.kernel), config, tokens("--part", options.part))
     raised = [each.title(options.lang) for each in findings if each.key == "kernel_raises"]
@@ -90,7 +90,7 @@ def _of_kernel(options: argparse.Namespace) -> int:
     unreadable = {options.kernel: raised[0]} if raised else {}
     code = report({options.kernel: others} if others else {}, unreadable, options, VERSIONS[-1])
     sys.stdout.flush()
-    os.write(done, b"1")
+    done.touch()
     return code
 
 

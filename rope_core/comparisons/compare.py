@@ -213,8 +213,16 @@ def _setting(
     if trained_to is not None:
         trained_to = whole("trained_to", trained_to, 1, MAX_LEN)
     ratio = factor or (max(1.0, length / rope.train_len) if length else FACTOR)
-    target = length or round(ratio * rope.train_len)
-    return Setting(rope, ratio, min(target, MAX_LEN), trained_to, fine_tuned, values)
+    return Setting(rope, ratio, target_length(rope, ratio, length), trained_to, fine_tuned, values)
+
+
+def target_length(rope: Rope, factor: float, length: int | None = None) -> int:
+    """Return the length that is aimed at, tokens: the one given, else factor times the trained one; at most MAX_LEN.
+
+    >>> target_length(Rope(128, 10_000.0, 4096), 8.0)
+    32768
+    """
+    return min(length or round(factor * rope.train_len), MAX_LEN)
 
 
 def compare_column(column: Column, setting: Setting) -> Compared:

@@ -143,7 +143,7 @@ def html_page(columns: Sequence[Compared], lang: str = "en") -> str:
         body += f"<tr><th>{title}</th>{cells}</tr>"
         about = " ".join(row.text(name, lang) for name in ("reason", "counterexample", "source"))
         notes += f"<dt>{title}: <code>{formula}</code></dt><dd>{escape(about)}</dd>"
-    texts = {"title": {"en": "Schemes", "zh": "方案"}[lang], "axis": {"en": "pair", "zh": "对"}[lang]}
+    texts = {"title": {"en": "Schemes", "zh": "方案"}[lang], "axis": {"en": "pair", "zh": "维度对"}[lang]}
     return PAGE.format(lang=lang, svg=_svg(columns), head=head, body=body, notes=notes, **texts)
 
 

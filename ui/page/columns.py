@@ -12,7 +12,7 @@ from rope_core.checks.commands import commands
 from rope_core.checks.extend import extend
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.columns import Column, of_config, of_scheme
-from rope_core.comparisons.compare import Compared, Setting, checks, compare_column
+from rope_core.comparisons.compare import Compared, Setting, checks, compare_column, target_length
 from rope_core.comparisons.examples import EXAMPLES
 from rope_core.hf.catalogue import model as catalogued
 from rope_core.rope import MAX_LEN, Rope
@@ -61,8 +61,8 @@ def name_of(choice: str, t: Words) -> str:
 def setting_of(store: Store) -> Setting:
     """Return what columns are compared at; raises ValueError where the values do not go together."""
     pasted.unpack(store.get(MINE))
-    rope, factor, given = store.rope(), store.get(FACTOR), store.get(SEQ_LEN)
-    length = min(given or round(factor * rope.train_len), MAX_LEN)
+    rope, factor = store.rope(), store.get(FACTOR)
+    length = target_length(rope, factor, store.get(SEQ_LEN))
     thresholds = {key: store.get(field) for key, field in ALLOWED.items()}
     return Setting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED), thresholds)
 

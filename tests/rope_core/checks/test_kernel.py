@@ -217,7 +217,7 @@ def test_what_a_file_writes_steers_no_terminal(tmp_path: Any, capsys: pytest.Cap
 
 
 IMPORTED = ["import sys; sys.exit(0)", "import os; os._exit(0)", "def turn(:", "\0", "1 / 0"]
-ENDS = ("os._exit(0)", "os.kill(os.getpid(), 11)", "1 / 0", "q.dtype.itemsize == 2 and 1 / 0")
+ENDS = ("os._exit(0)", "os._exit(2)", "os.kill(os.getpid(), 11)", "1 / 0", "q.dtype.itemsize == 2 and 1 / 0")
 CALLED = [f"import os\ndef turn(q, k, cos, sin):\n    {text}\n    return q, k" for text in ENDS]
 
 

@@ -33,10 +33,8 @@ from ui.film.scene import (
     Axis,
     Control,
     Mark,
-    NumberTrack,
     Panel,
     Paragraph,
-    TextTrack,
     field_control,
     scene_in_beats,
     text_panel,
@@ -148,17 +146,13 @@ class Drawn:
         self.stops = np.minimum(np.array(at.stops, dtype=int), self.pairs - 1)
         self.length = given.mine.setting.length
 
-    def track(self, values: Array) -> NumberTrack:
-        """Return a number of every pair to drag to."""
-        return NumberTrack((self.at,), np.asarray(values, dtype=float)[self.stops, None])
-
     def marked(self, low: float, high: float, *, grip: bool = False) -> list[Mark]:
         """Return the line at the marked pair, with a grip where it is to be dragged."""
-        x = NumberTrack((self.at,), self.stops[:, None].repeat(2, axis=1).astype(float))
+        x = self.at.numbers(self.stops[:, None].repeat(2, axis=1).astype(float))
         upright = marks.line(x, [low, high], ACTION_COLOUR, 2)
         if not grip:
             return [upright]
-        at = NumberTrack((self.at,), self.stops[:, None].astype(float))
+        at = self.at.numbers(self.stops.astype(float))
         return [marks.drag_handle(self.at, at, high, ACTION_COLOUR, self.t("grab_pair"), [upright])]
 
     def broken(self, values: Array) -> list[Mark]:
@@ -242,14 +236,14 @@ class Drawn:
         def head(k: int) -> str:
             return t("pair_head", i=k, seen=percent(seen[k]), wave=number(2 * np.pi / given.theta[k]))
 
-        rows = [Paragraph(TextTrack((self.at,), tuple(head(k) for k in self.stops.tolist())), font_size=15, bold=True)]
+        rows = [Paragraph(self.at.texts(head(k) for k in self.stops.tolist()), font_size=15, bold=True)]
         for each, name, colour in zip(given.columns, given.names, COLOURS, strict=False):
             used = curves.share(each.inv_freq, self.length)
             texts = [
                 t("pair_line", name=name, s=number(each.slowdown[k]), used=percent(used[k]), f=number(each.inv_freq[k]))
                 for k in self.stops.tolist()
             ]
-            rows.append(Paragraph(TextTrack((self.at,), tuple(texts)), colour, 15))
+            rows.append(Paragraph(self.at.texts(texts), colour, 15))
         return text_panel(*rows, min_width=300, width_share=1.0)
 
     def difference(self) -> Panel:
@@ -287,7 +281,7 @@ class Drawn:
             ends.append(float(smooth[0]))
         top = max(1.1, *(1.05 * each.attention_factor**2 for each in given.columns))
         alone = np.cos(np.multiply.outer(curves.usable(given.mine.inv_freq)[self.stops], at))
-        drawn.insert(0, marks.line(x, NumberTrack((self.at,), alone), ACTION_COLOUR, 1) | {"opacity": 0.6})
+        drawn.insert(0, marks.line(x, self.at.numbers(alone), ACTION_COLOUR, 1) | {"opacity": 0.6})
         edge = float(np.log10(given.trained))
         drawn += [
             marks.line([edge, edge], [-1.0, top], TRAINED_COLOUR, 2),
@@ -318,9 +312,9 @@ class Drawn:
         rows = curves.rows_of(self.pairs)
         last, end = float(self.pairs), float(np.log10(self.length))
         edge = float(np.log10(given.trained))
-        at = NumberTrack((self.at,), np.repeat(self.stops[:, None] + 0.5, 2, axis=1))
+        at = self.at.numbers(np.repeat(self.stops[:, None] + 0.5, 2, axis=1))
         cells = as_bytes(np.nan_to_num(values), 1.0)
-        grip = NumberTrack((self.at,), self.stops[:, None] + 0.5)
+        grip = self.at.numbers(self.stops + 0.5)
         drawn = [
             marks.heatmap(cells[::-1], DIVERGING_SCALE, (0.0, end), (last, 0.0)),
             marks.line([edge, edge], [0.0, last], TRAINED_COLOUR, 3),
