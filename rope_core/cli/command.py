@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
 from rope_core.cli.terminal import show
 from rope_core.errors import LANGUAGES, sentence
+
+CRASHED = 70
+"""The exit code of a fault in this program, EX_SOFTWARE of sysexits.h: neither a finding (1) nor bad input (2)."""
 
 
 def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
@@ -19,10 +23,15 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
 
 
 def execute(name: str, module: ModuleType, argv: Sequence[str]) -> int:
-    """Run a subcommand; a bad argument or config is one sentence on standard error and exit code 2."""
+    """Run a subcommand; a bad argument or config is one sentence on standard error and exit code 2, a crash CRASHED."""
     options = parser_of(name, module).parse_args(argv, argparse.Namespace(argv=list(argv)))
     try:
         return int(module.run(options))
     except ValueError as error:
         show(sentence(error, options.lang), error=True)
         return 2
+    except (ImportError, BrokenPipeError):
+        raise
+    except Exception:
+        traceback.print_exc()
+        return CRASHED

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "function of (dim, base, train_len, factor[, seq_len]) or of (config, device, seq_len)",
     )
     parser.add_argument("--model", help="a model of the catalogue, or a config: the geometry (llama-2-7b)")
-    parser.add_argument("--factor", type=float, help="what schemes are given (8)")
+    parser.add_argument("--factor", type=float, help="what schemes are given (4, as on the page)")
     parser.add_argument("--length", help="the target, tokens (factor times the trained length)")
     parser.add_argument("--trained-to", help="tokens that training covered, further training included")
     parser.add_argument(
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare schemes, configs, frequencies and functions: the least margin of each check in bits, and its pair.
 
-    Exit 0: each required check holds; 1: one does not; 2: unreadable.
+    Exit 0: each required check holds; 1: one does not; 2: unreadable; 70: a fault of this program.
     """
     columns = compare(
         *options.columns,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +214,19 @@ def _named(name: str) -> Iterator[Column]:
     elif file.exists():
         yield of_config(name, file)
     else:
-        raise reject("column", "a scheme, a model of the catalogue, or a file .py .json .csv .npy .safetensors", name)
+        raise reject("column", "column_near", name, names=nearest_names(name, [*SCHEMES, *ids]))
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return the three known names most like a mistaken one, those that begin with it first.
+
+    >>> nearest_names("Mistral-7B", ["mistral-4", "mistral-7b-v0.1", "yarn"])
+    ['mistral-7b-v0.1', 'mistral-4']
+    """
+    each = list(known)
+    given = name.rpartition("/")[2].lower()
+    longer = [other for other in each if given and other.startswith(given)]
+    return [*dict.fromkeys([*longer, *get_close_matches(given, each, 3, 0.5)])][:3] or each[:3]
 
 
 def numbers_of(file: Path) -> npt.NDArray[Any]:

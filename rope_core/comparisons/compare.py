@@ -9,18 +9,20 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, column, of_config
+from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, column, nearest_names, of_config
 from rope_core.errors import finite, reject, whole
 from rope_core.hf.catalogue import model as catalogued
 from rope_core.hf.catalogue import models
 from rope_core.rope import MAX_LEN, Array, Rope
+from rope_core.schemes import FACTOR
 
-MODEL, FACTOR = "llama-2-7b", 8.0
+MODEL = "llama-2-7b"
 # Checks that demand more of a model that is not trained on.
 UNTRAINED = ("not_faster", "inside_arc", "resolution")
 DISTANCES = (1, 10, 100, 1000)
@@ -92,6 +94,14 @@ class Row:
         """Whether the check is required and does not hold."""
         return self.required and self.holds is False
 
+    @property
+    def marked_pairs(self) -> tuple[int, ...]:
+        """The pairs where it does not hold, else that of the least margin; () for what is no pair's here."""
+        if self.pair is None or not self.by_pair:
+            return ()
+        below = tuple(pair for pair, margin in enumerate(self.by_pair) if margin < 0) if len(self.by_pair) > 1 else ()
+        return below or (self.pair,)
+
     def text(self, name: str, lang: str = "en") -> str:
         """Return a text of checks.toml on this check: "title", "formula", "reason", "source" or "counterexample"."""
         row = checks()[self.key]
@@ -136,6 +146,12 @@ class Compared:
         return min(tried, key=itemgetter(0))[1]
 
     @property
+    def least_with_pair(self) -> Row | None:
+        """The row with the least margin among those that are required and are some pair's at this geometry."""
+        tried = [row for row in self.rows if row.required and row.marked_pairs]
+        return min(tried, key=lambda row: row.margin or 0.0, default=None)
+
+    @property
     def broken(self) -> list[Row]:
         """The rows that are required and do not hold."""
         return [row for row in self.rows if row.broken]
@@ -165,7 +181,7 @@ def compare(
             the length, or is one as in transformers' modeling_rope_utils; it returns inv_freq or (inv_freq,
             attention_factor).
         model: a model of the catalogue, or a config, whose geometry counts; Llama 2 7B where nothing is given.
-        factor: what schemes are given; the ratio of the lengths, or 8.
+        factor: what schemes are given; the ratio of the lengths, or 4, as on the page.
         length: the target, tokens; factor times the trained length.
         trained_to: tokens that training covered, where the model was trained on at a longer length.
         fine_tuned: whether it is trained on with the scheme, which asks less; by default configs are, others are not.
@@ -200,7 +216,10 @@ def _setting(
         if key not in known:
             raise reject("thresholds", "one_of", key, names=known)
     values = {key: finite(f"thresholds.{key}", value) for key, value in thresholds.items()}
-    by_id = model is None or (isinstance(model, str) and model in {each.id for each in models()})
+    ids = [each.id for each in models()]
+    by_id = model is None or (isinstance(model, str) and model in ids)
+    if isinstance(model, str) and not by_id and not Path(model).exists():
+        raise reject("model", "model_near", model, names=nearest_names(model, ids))
     config = catalogued(str(model or MODEL)).hf_config() if by_id else model
     rope = of_config("model", config).rope
     assert rope is not None
@@ -212,7 +231,7 @@ def _setting(
         length = whole("length", length, 1, MAX_LEN)
     if trained_to is not None:
         trained_to = whole("trained_to", trained_to, 1, MAX_LEN)
-    ratio = factor or (max(1.0, length / rope.train_len) if length else FACTOR)
+    ratio = factor or (max(1.0, length / rope.train_len) if length else finite("factor", FACTOR.default))
     return Setting(rope, ratio, target_length(rope, ratio, length), trained_to, fine_tuned, values)
 
 

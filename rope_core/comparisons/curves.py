@@ -69,6 +69,15 @@ def share(f: Array, length: float) -> Array:
     return np.minimum(np.abs(f) * length / TURN, 1.0)
 
 
+def neighbour_steps(f: Array, theta: Array) -> Array:
+    """Return how far apart each pair puts neighbours on its circle, over training's, (pairs,); nan for no number.
+
+    >>> neighbour_steps(np.array([0.5, 0.1]), np.array([1.0, 0.1])).round(4).tolist()
+    [0.516, 1.0]
+    """
+    return np.where(np.isfinite(f), np.abs(np.sin(usable(f) / 2.0) / np.sin(theta / 2.0)), np.nan)
+
+
 def first_unfinished(theta: Array, trained: float) -> int:
     """Return the first pair that did not complete a turn in training; the number of pairs where all did."""
     return int((theta * trained >= TURN).sum())

@@ -24,7 +24,8 @@ def mine(dim, base, train_len, factor):
     low, high = 20, 46
     g = (i - low) / (high - low)
     g = np.minimum(g, 1)
-    return theta * (1 - g + g / factor), 0.1 * np.log(factor) + 1
+    a = 0.1 * np.log(factor) + 1
+    return theta * (1 - g + g / factor), a
 
 
 def scheme_a(dim, base, train_len, factor):

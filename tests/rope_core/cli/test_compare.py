@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from rope_core.__main__ import main
+from rope_core.cli import compare as cli_compare
+from rope_core.cli.command import CRASHED
 from rope_core.comparisons.compare import checks
 from tests.support.command import printed
+from ui.page import fields
 
 MINE = """
 import numpy as np
@@ -90,3 +94,23 @@ def test_the_test_file_runs_elsewhere_and_fails_on_each_change(
 def test_bad_arguments_are_one_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = printed(capsys, "compare", *arguments)
     assert code == 2 and len(err.splitlines()) == 1 and "must be" in err
+
+
+def test_a_mistaken_name_lists_the_nearest_names(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = printed(capsys, "compare", "yarn", "--model", "mistral-7b")
+    assert code == 2 and "mistral-7b-v0.1, mistral-7b-v0.2, mistral-7b-v0.3" in err
+    code, _, err = printed(capsys, "compare", "yarm", "--lang", "zh")
+    assert code == 2 and "最接近的有 yarn" in err
+
+
+def test_a_crash_has_an_exit_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli_compare, "compare", lambda *given, **more: 1 / 0)
+    assert main(["compare", "yarn"]) == CRASHED not in (0, 1, 2)
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_the_factor_where_none_is_given_is_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = printed(capsys, "compare", "yarn", "--json")
+    assert json.loads(out)["columns"][0]["factor"] == fields.FACTOR.default
