@@ -47,63 +47,74 @@ def upload(page: Frame, file: File) -> None:
 
 def worst(store: Store, given: pairs.Comparison) -> None:
     """Mark the pair with the least margin, and choose its check."""
-    row = given.mine.least
-    store.try_put(CHECK, checks.KEYS.index(row.key))
-    if row.pair is not None:
-        store.try_put(PAIR, row.pair)
+    row = given.mine.least_with_pair
+    if row is not None:
+        store.try_put(CHECK, checks.KEYS.index(row.key))
+        store.try_put(PAIR, row.marked_pairs[0] if row.pair is None else row.pair)
 
 
 def workbench(page: Frame) -> None:
-    """Draw what is given, what is beside it, and both as pictures; then the margins of each check."""
+    """Draw the margins of each check and the pictures; beside them what is compared, and the setting."""
     t, store = page.t, page.store
     text = pasted.unpack(store.get(MINE))
-
-    def names(choice: str) -> str:
-        return columns.name_of(choice, t)
-
     setting = columns.setting_of(store)
-    model, length, factor, width = page.columns(3, 2, 2, 2, level=True)
-    with model:
-        page.controls.select(MODEL, page.controls.model_name)
-    with length:
-        page.controls.number(SEQ_LEN)
-    with factor:
-        page.controls.slider(FACTOR)
-    with width:
-        page.controls.number(DIM)
-    left, right = page.columns(2, 3)
-    with left:
-        page.controls.beside(*BESIDE, draw=lambda field: page.controls.select(field, names))
+    left, right = page.columns(5, 3)
+    with right:
+        page.write(t("signatures"))
         answers = page.run_code(
             text, columns.calls_of(setting.rope, setting.factor, setting.length), lambda text: take(page, text)
         )
         with page.details(t("upload"), "schemes.upload", lazy=False):
             page.upload(t("upload_label"), "schemes.file", 16, lambda file: upload(page, file))
-            page.write(t("signatures"))
     given, refused = columns.compared(store, text, answers, t)
-    with right:
+    with left:
         if refused.mine:
             page.note(plain(refused.mine, 400), "warning")
-        page.refusals(refused.others or {}, names)
+        page.refusals(refused.others or {}, lambda choice: columns.name_of(choice, t))
         if given is None:
             page.note(t("no_columns"))
-            return
-        film = pairs.by_pair(given, page.get(PAIR), t)
-        page.show(film, pairs.by_pair, compare.compare_column, curves.score, margins.inside_arc)
-        with page.row():
-            page.button(t("worst"), "schemes.worst", worst, store, given, icon="target")
-            page.controls.select(REFERENCE, lambda choice: t(f"reference.{choice}"))
+        else:
+            pictures(page, given)
+    with right:
+        controls(page, given)
+    if given is None:
+        return
     page.prose("checks")
-    page.show(checks.margins_of(given, t), checks.margins_of, compare.compare_column)
-    key = given.check
-    with page.row():
-        if key in ALLOWED:
-            page.controls.number(ALLOWED[key])
-        page.controls.number(TRAINED_TO)
-        page.controls.toggle(FINE_TUNED)
     page.folded("sweep", lambda page: sweep(page, given))
     page.folded("faults", lambda page: exercises(page, given))
     page.folded("out", lambda page: out(page, given))
+
+
+def pictures(page: Frame, given: pairs.Comparison) -> None:
+    """Draw what does not hold, the margins of each check, then pair by pair."""
+    t = page.t
+    page.write(f"**{plain(checks.headline(given, t), 900)}**")
+    page.show(checks.margins_of(given, t), checks.margins_of, compare.compare_column)
+    page.caption(t("joint"))
+    film = pairs.by_pair(given, page.get(PAIR), t)
+    page.show(film, pairs.by_pair, compare.compare_column, curves.score, margins.inside_arc)
+
+
+def controls(page: Frame, given: pairs.Comparison | None) -> None:
+    """Draw what is beside, the model and the lengths, and what the chosen check allows."""
+    t, store = page.t, page.store
+
+    def names(choice: str) -> str:
+        return columns.name_of(choice, t)
+
+    for field in BESIDE:
+        page.controls.select(field, names)
+    page.controls.select(REFERENCE, lambda choice: t(f"reference.{choice}"))
+    page.controls.select(MODEL, page.controls.model_name)
+    page.controls.slider(FACTOR)
+    page.controls.beside(SEQ_LEN, DIM, draw=page.controls.number)
+    if given is None:
+        return
+    page.button(t("worst"), "schemes.worst", worst, store, given, icon="target")
+    page.controls.toggle(FINE_TUNED)
+    page.controls.number(TRAINED_TO)
+    if given.check in ALLOWED:
+        page.controls.number(ALLOWED[given.check])
 
 
 def sweep(page: Frame, given: pairs.Comparison) -> None:

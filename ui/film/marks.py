@@ -25,6 +25,11 @@ def link_symbol(symbol: str, mark: Mark) -> Mark:
     return mark | {"symbol": symbol}
 
 
+def when_lit(symbol: str, mark: Mark) -> Mark:
+    """Return a mark that is seen only while what has its symbol is pointed at."""
+    return link_symbol(symbol, mark) | {"when_lit": True}
+
+
 def from_beat(beat: int, *marks: Mark) -> list[Mark]:
     """Return marks that are shown from a beat on, counted from 1."""
     return [mark | {"first_beat": beat} for mark in marks]

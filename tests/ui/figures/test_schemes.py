@@ -13,6 +13,7 @@ from tests.support.figures import Row
 from tests.support.films import FilmRow
 from ui.figures.schemes import checks as rows_of_margins
 from ui.figures.schemes import pairs, sweep
+from ui.film.colours import RED
 from ui.film.scene import NumberTrack
 from ui.text.words import Words
 
@@ -77,7 +78,7 @@ ROWS = [Row("schemes", sweep.sweep, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swe
 
 def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:
     scene = pairs.by_pair(GIVEN, 3, Words("en", "schemes")).scene
-    slow, shares, _, apart, scores, cosine, ahead = scene.panels
+    slow, shares, _, apart, steps, scores, agreement, cosine, ahead = scene.panels
     own = next(mark for mark in slow.marks if mark["kind"] == "line" and mark["colour"] == "ink")
     theta = [BASE ** (-2 * i / DIM) for i in range(DIM // 2)]
     np.testing.assert_allclose(own["y"], [math.log2(a / mine(i)) for i, a in enumerate(theta)], rtol=1e-9)
@@ -86,6 +87,11 @@ def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:
     yarn = COLUMNS[2].inv_freq
     off = next(mark for mark in apart.marks if mark["kind"] == "line" and mark["colour"] == "ink")
     np.testing.assert_allclose(off["y"], [math.log2(yarn[i] / mine(i)) for i in range(DIM // 2)], rtol=1e-9)
+    step = next(mark for mark in steps.marks if mark["kind"] == "line" and mark["colour"] == "ink")
+    chords = [abs(cmath.exp(1j * mine(i)) - 1) / abs(cmath.exp(1j * a) - 1) for i, a in enumerate(theta)]
+    np.testing.assert_allclose(step["y"], [min(chord, 2.0) for chord in chords])
+    near = [sum(math.cos(n * mine(i)) for i in range(DIM // 2)) / (DIM // 2) for n in (1, 10, 100, 1000)]
+    assert str(agreement.paragraphs[2].content).endswith(": " + ", ".join(map(written, near)))
     a = 0.1 * math.log(FACTOR) + 1
     raw = next(m for m in scores.marks if m["kind"] == "line" and m["stroke_width"] == 1 and m["colour"] == "ink")
     distances = np.rint(10.0 ** np.asarray(raw["x"])).astype(int)
@@ -132,3 +138,33 @@ def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() ->
     lit = {mark["symbol"] for panel in scene.panels for mark in panel.marks if "symbol" in mark}
     table = rows_of_margins.margins_of(GIVEN, Words("en", "schemes")).scene.panels[0]
     assert lit and lit <= {mark["symbol"] for mark in table.marks if "symbol" in mark} == set(rows_of_margins.KEYS)
+    # Each check that is some pair's lights it in every picture by pair, red at all times where it is broken.
+    of_a_pair = {row.key for row in GIVEN.mine.rows if row.marked_pairs}
+    for panel in (scene.panels[0], scene.panels[1], scene.panels[3]):
+        dots = {mark["symbol"]: mark for mark in panel.marks if mark["kind"] == "dot" and "symbol" in mark}
+        assert of_a_pair == dots.keys() and "inside_arc" in dots
+        shown = {key for key, mark in dots.items() if "when_lit" not in mark}
+        assert shown == {row.key for row in GIVEN.mine.broken if row.marked_pairs} | {GIVEN.check}
+        names = [mark["symbol"] for mark in panel.marks if mark["kind"] == "text" and "symbol" in mark]
+        assert sorted(names) == sorted(dots)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", [*examples.EXAMPLES, "yarn"])
+def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str, name: str) -> None:
+    t = Words(lang, "schemes")
+    (column,) = rc.compare(examples.EXAMPLES.get(name, name), factor=FACTOR)
+    given = pairs.Comparison((column,), ("X",), 0, "monotone", ("",))
+    table = rows_of_margins.margins_of(given, t).scene.panels[0]
+    crosses = [mark for mark in table.marks if mark["kind"] == "text" and str(mark["content"]).startswith("✗")]
+    sentence = rows_of_margins.headline(given, t)
+    slow = pairs.by_pair(given, 0, t).scene.panels[0]
+    red = {int(x) for m in slow.marks if m["kind"] == "dot" and m["colour"] == RED for x in np.atleast_1d(m["x"])}
+    whole = [row for row in column.broken if len(row.by_pair) == column.inv_freq.size]
+    wanted = {k for row in whole for k, margin in enumerate(row.by_pair) if margin < 0}
+    wanted |= {row.pair for row in column.broken if row.key == "resolution" and row.pair is not None}
+    assert red == wanted and len(crosses) == len(column.broken)
+    assert all(row.text("title", lang) in sentence for row in column.broken)
+    count = f"{len(column.broken)} of" if lang == "en" else f"有 {len(column.broken)} 项"
+    assert (count in sentence) == bool(column.broken)
+    assert any(str(m["content"]) == f"a = {column.attention_factor:.4g}" for m in table.marks if m["kind"] == "text")

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from rope_core.comparisons.compare import Row, checks
 from rope_core.comparisons.export import cell
+from rope_core.comparisons.margins import MOST
+from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film
-from ui.figures.schemes.pairs import COLOURS, Comparison, recipe
+from ui.figures.schemes.pairs import COLOURS, Comparison, recipe, runs_of
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
 from ui.text.words import Words
 
 KEYS = tuple(checks())
-STARTS = (6.2, 7.75, 9.3, 10.85)
-"""Where each column's cells begin, in the panel's units; the check's title begins at 0.4."""
+STARTS, NARROW_STARTS = (5.85, 7.55, 9.25, 10.95), (0.5, 3.4, 6.3, 9.2)
+"""Where each column's cells begin, in the panel's units, on a wide and on a narrow screen; a check's title at 0.5."""
+LETTERS = 11
+"""Of a column's name above its cells."""
 
 
 def colour_of(row: Row) -> str:
@@ -25,42 +32,98 @@ def colour_of(row: Row) -> str:
     return RED if row.broken else TRAINED_COLOUR if row.holds else ORANGE
 
 
+def sign_of(row: Row) -> str:
+    """Return the sign of a cell, which says the same as its colour."""
+    return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
+
+
+def cell_text(row: Row | None, t: Words) -> str:
+    """Return whether a check holds, its margin and its pair; of the attention factor, whose it is."""
+    if row is None or row.margin is None:
+        return "−"
+    if row.key == "attention_factor":
+        source = row.values["source"]
+        return f"{sign_of(row)} {scheme_of(source, t) if source else t('beside.no_source')}"
+    margin = f"{row.margin:+.2f}" if abs(row.margin) < 10 else f"{row.margin:+.0f}"
+    margin = margin if abs(row.margin) < MOST - 1 else f"{margin[0]}∞"
+    pair = f" @{row.pair}" if row.pair is not None else ""
+    return f"{sign_of(row)} {margin}{pair}".replace("-", "−")
+
+
+def scheme_of(source: str, t: Words) -> str:
+    """Return the name of the scheme that a source is of."""
+    return next((t(f"scheme.{name}") for name, each in SCHEMES.items() if each.source == source), source)
+
+
+def _broken_text(row: Row, t: Words) -> str:
+    """Return a check that does not hold, with its pairs, or what it says of all pairs at once."""
+    slots: dict[str, Any] = {"title": row.text("title", t.lang), "margin": f"{row.margin:+.2f}".replace("-", "−")}
+    if row.key == "attention_factor":
+        return t("headline.attention", factor=f"{row.values['factor']:.4g}", **slots)
+    if row.key == "arguments":
+        return t("headline.arguments", base=f"{row.values['base']:,.0f}", **slots)
+    if len(row.by_pair) == 1:
+        return t("headline.together", **slots)
+    return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
+
+
+def headline(given: Comparison, t: Words) -> str:
+    """Return what the column in question does not hold, its checks counted as the table marks them, pairs as dots."""
+    required = sum(row.required for row in given.mine.rows)
+    own, broken = given.names[0], given.mine.broken
+    if not broken:
+        least = given.mine.least
+        at = t("at_pair", pair=least.pair) if least.pair is not None else ""
+        title, margin = least.text("title", t.lang), f"{least.margin:+.2f}".replace("-", "−")
+        return t("headline.holds", own=own, required=required, title=title, margin=margin, at=at)
+    parts = t("headline.and").join(_broken_text(row, t) for row in broken)
+    return t("headline.broken", own=own, count=len(broken), required=required, parts=parts)
+
+
 def _table(given: Comparison, at: Control, t: Words, *, wide: bool) -> Panel:
     """Return a row of margins for each check; on a narrow screen the cells are below the title."""
-    lines = 1.0 if wide else 2.0
+    lines, starts = (1.0, STARTS) if wide else (1.7, NARROW_STARTS)
+    below, size = (0.0, 13) if wide else (0.72, 13)
     drawn: list[Mark] = []
-    edge = np.array(at.stops)[:, None] * -lines
+    middle = {key: -lines * (k + (key in KEYS[KEYS.index("attention_factor") :])) for k, key in enumerate(KEYS)}
+    edge = np.array([middle[key] for key in KEYS])[:, None]
     chosen = at.numbers(edge)
     drawn.append(
         marks.rect(
-            0.0, 12.4, at.numbers(edge - 0.5 * lines), at.numbers(edge + 0.5 * lines), ACTION_COLOUR, opacity=0.12
+            0.0, 12.6, at.numbers(edge - 0.5 * lines), at.numbers(edge + 0.5 * lines), ACTION_COLOUR, opacity=0.12
         )
     )
-    for k, key in enumerate(KEYS):
-        y = -lines * k + (0.0 if wide else 0.45)
-        title = checks()[key][t.lang]["title"]
-        drawn.append(marks.link_symbol(key, marks.text(0.5, y, title, anchor="start", font_size=14, bold=True, dy=5)))
-        for column, x in zip(given.columns, STARTS if wide else (0.5, 3.4, 6.3, 9.2), strict=False):
-            row = next((each for each in column.rows if each.key == key), None)
-            text = cell(row).replace("-", "−")
-            look = {"anchor": "start", "font_size": 14, "dy": 5, "bold": row is not None and row.broken}
-            here = marks.text(x, y if wide else y - 0.9, text, colour_of(row) if row else MUTED_COLOUR, **look)
+
+    def line(y: float, title: str, cells: Iterable[tuple[str, str, bool]], key: str) -> None:
+        top = y if wide else y + 0.36
+        drawn.append(marks.link_symbol(key, marks.text(0.5, top, title, anchor="start", font_size=13, bold=True, dy=5)))
+        for (text, colour, bold), x in zip(cells, starts, strict=False):
+            here = marks.text(x, top - below, text, colour, anchor="start", font_size=size, dy=5, bold=bold)
             drawn.append(marks.link_symbol(key, here))
-    names = zip(given.names, COLOURS, STARTS if wide else (0.5, 3.4, 6.3, 9.2), strict=False)
-    drawn += [
-        marks.text(x, lines * 0.95, name, colour, anchor="start", bold=True, font_size=14) for name, colour, x in names
-    ]
+
+    for key in KEYS:
+        rows = [next((each for each in column.rows if each.key == key), None) for column in given.columns]
+        cells = [
+            (cell_text(row, t), colour_of(row) if row else MUTED_COLOUR, row is not None and row.broken) for row in rows
+        ]
+        line(middle[key], checks()[key][t.lang]["title"], cells, key)
+    factors = [(f"a = {each.attention_factor:.4g}", "ink", False) for each in given.columns]
+    line(middle["attention_factor"] + lines, t("attention_row"), factors, "attention_factor")
+    for name, colour, x in zip(given.names, COLOURS, starts, strict=False):
+        short_name = name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
+        drawn.append(marks.text(x, 1.0 * lines, short_name, colour, anchor="start", bold=True, font_size=14, dy=5))
     drawn.append(marks.drag_handle(at, 0.2, chosen, ACTION_COLOUR, t("grab_check"), radius_px=6, press_px=400))
-    low = -lines * (len(KEYS) - 1) - 0.6 * lines
+    low, count = -lines * (len(KEYS) + 0.6), len(KEYS) + 2.2
     return Panel(
-        Axis(0.0, 12.4),
+        Axis(0.0, 12.6),
         Axis(low, 1.6 * lines),
         drawn,
         "",
-        320,
+        540 if wide else 300,
         2.2,
-        int(26 * lines * len(KEYS) * (1.0 if wide else 0.8)),
+        int((23 if wide else 36) * count),
         screen="wide" if wide else "narrow",
+        paragraphs=(Paragraph(t("margin_head"), MUTED_COLOUR, 14),),
     )
 
 
@@ -72,7 +135,7 @@ def margins_of(given: Comparison, t: Words) -> Film:
     def text_of(name: str) -> TextTrack:
         return at.texts(t(f"about.{name}", text=given.row(key).text(name, t.lang)) for key in KEYS)
 
-    about = [Paragraph(at.texts(titles), font_size=17, bold=True), Paragraph(text_of("formula"), ACTION_COLOUR)]
+    about = [Paragraph([at.texts(titles), ": ", text_of("formula")], ACTION_COLOUR, font_size=15, bold=True)]
     about += [Paragraph(text_of(name), font_size=15) for name in ("reason", "source", "counterexample")]
     about.append(Paragraph(at.texts(_beside(given.row(key), t) for key in KEYS), MUTED_COLOUR, 15))
 

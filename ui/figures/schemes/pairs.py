@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import curves, margins
-from rope_core.comparisons.compare import Compared, Row
+from rope_core.comparisons.compare import DISTANCES, Compared, Row
 from rope_core.rope import Array
 from ui.figures.clock.schemes import brief
 from ui.figures.drawing import Film
@@ -87,13 +87,20 @@ class Comparison:
         """Return a check of the column in question; one without a margin where it cannot be tried."""
         return next((each for each in self.mine.rows if each.key == key), Row(key, None, None, None, False))
 
-    def broken_pairs(self, key: str) -> list[int]:
-        """Return the pairs at which a check does not hold; its least pair where it holds."""
-        row = self.row(key)
-        below = [pair for pair, margin in enumerate(row.by_pair) if margin < 0]
-        if len(row.by_pair) == self.theta.size and below:
-            return below
-        return [row.pair] if row.pair is not None else []
+
+def runs_of(pairs: Iterable[int]) -> str:
+    """Return pairs as runs.
+
+    >>> runs_of([0, 1, 2, 7])
+    '0–2, 7'
+    """
+    runs: list[list[int]] = []
+    for pair in pairs:
+        if runs and pair == runs[-1][1] + 1:
+            runs[-1][1] = pair
+        else:
+            runs.append([pair, pair])
+    return ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in runs)
 
 
 def percent(share: float) -> str:
@@ -155,17 +162,43 @@ class Drawn:
         at = self.at.numbers(self.stops.astype(float))
         return [marks.drag_handle(self.at, at, high, ACTION_COLOUR, self.t("grab_pair"), [upright])]
 
-    def broken(self, values: Array) -> list[Mark]:
-        """Return the pairs of the column in question at which a check does not hold, those of the chosen one larger."""
-        drawn = []
+    def checked(self, values: Array, low: float, high: float) -> list[Mark]:
+        """Return the pairs of each check at the column in question, under the check's name.
+
+        Red dots where one is required and does not hold; the chosen one's larger; others while they are pointed at.
+        """
+        drawn: list[Mark] = []
+        named = 0
         for row in self.given.mine.rows:
-            pairs = np.array(self.given.broken_pairs(row.key), dtype=int)
-            chosen = row.key == self.given.check
-            if pairs.size and (row.broken or chosen):
-                dots = marks.dot(
-                    pairs.astype(float), values[pairs], RED if row.holds is False else ORANGE, 5 if chosen else 3
-                )
-                drawn.append(marks.link_symbol(row.key, dots))
+            pairs = np.array(row.marked_pairs, dtype=int)
+            if not pairs.size:
+                continue
+            is_chosen = row.key == self.given.check
+            colour = TRAINED_COLOUR if row.holds else RED if row.broken else ORANGE
+            dots = marks.dot(pairs.astype(float), values[pairs], colour, 5 if is_chosen else 3.5)
+            show = marks.link_symbol if row.broken or is_chosen else marks.when_lit
+            drawn.append(show(row.key, dots))
+            # Names stand over the dots or under them, clear of each other.
+            at_left = pairs[0] < self.pairs / 2
+            heights_of = np.nan_to_num(values[pairs], nan=low)
+            step = named if row.broken or is_chosen else 0
+            rise = (heights_of.mean() - low) / (high - low) < 0.5
+            y = float(heights_of.max() if rise else heights_of.min())
+            key = "mark" if pairs.size == 1 else "marks"
+            text = self.t(key, title=row.text("title", self.t.lang), pairs=runs_of(pairs.tolist()))
+            name = marks.text(
+                float(pairs[0]),
+                y,
+                text,
+                colour,
+                anchor="start" if at_left else "end",
+                bold=True,
+                font_size=13,
+                dx=8 if at_left else -8,
+                dy=(-10 - 17 * step) if rise else (20 + 17 * step),
+            )
+            named += row.broken or is_chosen
+            drawn.append(show(row.key, name))
         return drawn
 
     def lines(self, x: Array, each: Sequence[Array], width: float = 2.5) -> list[Mark]:
@@ -201,13 +234,11 @@ class Drawn:
         ]
         faster = marks.text(first - 1.0, 0.75 * low, t("faster"), RED, anchor="end", dy=5, font_size=13)
         ticks = tuple((float(k), short(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2))
-        drawn += [faster, *self.lines(self.index, values), *self.broken(values[0]), *crosses]
-        names = zip(given.names, COLOURS, STROKES, strict=False)
-        drawn += [
-            marks.text(1.0, top, f"{stroke} {name}", colour, anchor="start", bold=True, font_size=14, dy=15 + 18 * k)
-            for k, (name, colour, stroke) in enumerate(names)
-        ]
-        drawn += self.marked(low, top, grip=True)
+        drawn += [faster, *self.lines(self.index, values), *crosses]
+        for k, (name, colour, stroke) in enumerate(zip(given.names, COLOURS, STROKES, strict=False)):
+            x, look = (0.05 + 0.48 * (k % 2)) * self.pairs, {"anchor": "start", "bold": True, "font_size": 14}
+            drawn.append(marks.text(x, top, f"{stroke} {name}", colour, dy=13 + 18 * (k // 2), **look))
+        drawn += [*self.marked(low, top, grip=True), *self.checked(values[0], low, top)]
         across = pair_axis(self.pairs, t)
         return Panel(across, Axis(low, top, ticks, t("axis.slowdown")), drawn, t("slowdowns_title"), 300, 1.6, 190)
 
@@ -218,7 +249,7 @@ class Drawn:
         used = [curves.share(each.inv_freq, self.length) for each in given.columns]
         index = self.index
         bars = marks.rect(index - 0.5, index + 0.5, 0.0, seen, TRAINED_COLOUR, opacity=0.3)
-        drawn = [bars, *self.lines(index, used), *self.broken(used[0]), *self.marked(0.0, 1.05)]
+        drawn = [bars, *self.lines(index, used), *self.marked(0.0, 1.05), *self.checked(used[0], 0.0, 1.05)]
         name = marks.text(
             0.0, 0.5, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", bold=True
         )
@@ -237,10 +268,16 @@ class Drawn:
             return t("pair_head", i=k, seen=percent(seen[k]), wave=number(2 * np.pi / given.theta[k]))
 
         rows = [Paragraph(self.at.texts(head(k) for k in self.stops.tolist()), font_size=15, bold=True)]
-        for each, name, colour in zip(given.columns, given.names, COLOURS, strict=False):
+        for each, name, colour, stroke in zip(given.columns, given.names, COLOURS, STROKES, strict=False):
             used = curves.share(each.inv_freq, self.length)
             texts = [
-                t("pair_line", name=name, s=number(each.slowdown[k]), used=percent(used[k]), f=number(each.inv_freq[k]))
+                t(
+                    "pair_line",
+                    name=f"{stroke} {name}",
+                    s=number(each.slowdown[k]),
+                    used=percent(used[k]),
+                    f=number(each.inv_freq[k]),
+                )
                 for k in self.stops.tolist()
             ]
             rows.append(Paragraph(self.at.texts(texts), colour, 15))
@@ -255,10 +292,34 @@ class Drawn:
         step = next(step for step in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if most / step <= 4)
         places = np.arange(-int(most / step), int(most / step) + 1) * step
         ticks = tuple((float(y), f"×{number(2.0**y)}") for y in places)
-        drawn = [*self.lines(self.index, values), *self.broken(values[0]), *self.marked(-most, most, grip=True)]
+        drawn = [*self.lines(self.index, values), *self.marked(-most, most, grip=True)]
+        drawn += self.checked(values[0], -most, most)
         title = t("difference_title", name=given.names[given.reference])
         axis = Axis(-most, most, ticks, t("difference_axis"))
         return Panel(pair_axis(self.pairs, t), axis, drawn, title, 300, 1.0, 230)
+
+    def steps(self) -> Panel:
+        """Return how far apart each pair puts neighbouring tokens, over training's."""
+        given, t = self.given, self.t
+        values = [np.clip(curves.neighbour_steps(each.inv_freq, given.theta), 0.0, 2.0) for each in given.columns]
+        top = max(1.1, *(1.05 * float(np.nanmax(y, initial=0.0)) for y in values))
+        drawn = [*self.lines(self.index, values), *self.marked(0.0, top)]
+        drawn = [mark if mark["kind"] != "line" else marks.link_symbol("resolution", mark) for mark in drawn]
+        ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"), *(((2.0, "2"),) if top > 1.9 else ()))
+        return Panel(
+            pair_axis(self.pairs, t), Axis(0.0, top, ticks, t("steps_axis")), drawn, t("steps_title"), 300, 1.0, 150
+        )
+
+    def agreement(self) -> Panel:
+        """Return how far equal vectors agree at a few distances, column by column."""
+        given, t = self.given, self.t
+        columns = zip(given.names, [curves.usable(each.inv_freq) for each in given.columns], COLOURS, strict=False)
+        lines = [(t("in_training"), given.theta, "ink"), *columns]
+        rows = [Paragraph(t("agreement_head"), font_size=15, bold=True)]
+        for name, f, colour in lines:
+            near = {f"at_{n}": number(margins.agreement(f, n)) for n in DISTANCES}
+            rows.append(Paragraph(t("agreement_line", name=name, **near), colour, 15))
+        return text_panel(*rows, min_width=300, width_share=1.0)
 
     def scores(self) -> Panel:
         """Return the score of equal vectors by distance, raw and smooth, and the marked pair's part in it."""
@@ -347,27 +408,28 @@ def by_pair(given: Comparison, marked: int, t: Words) -> Film:
     stops = stops_of(pairs, marked) if pairs > 1 else (0, 1)
     at = field_control(t, "pair", stops)
     drawn = Drawn(given, at, t)
-    leaves = len([pair for pair in given.broken_pairs("inside_arc") if given.row("inside_arc").by_pair[pair] < 0])
-    faster = int((margins.not_faster(given.mine.inv_freq, given.theta) < -0.01).sum())
-    slots: dict[str, Any] = {"own": given.names[0], "leaves": str(leaves), "faster": str(faster), "pairs": str(pairs)}
-    slots |= {"length": f"{setting.length:,}", "least": given.mine.least.text("title", t.lang)}
+    marked_pairs = {pair for row in given.mine.broken for pair in row.marked_pairs}
+    slots: dict[str, Any] = {"own": given.names[0], "length": f"{setting.length:,}"}
+    slots["dots"] = t("dots", count=len(marked_pairs), pairs=pairs) if marked_pairs else t("no_dots")
 
     def finding(k: int) -> str:
         f = given.mine.inv_freq
         used, seen = curves.share(f, setting.length), curves.share(given.theta, given.trained)
-        return t(
+        text = t(
             "pair_finding", i=k, s=number(given.mine.slowdown[k]), used=percent(used[k]), seen=percent(seen[k]), **slots
         )
+        breaks = [row.text("title", t.lang) for row in given.mine.broken if k in row.marked_pairs]
+        return text + (t("pair_breaks", checks=t("headline.and").join(breaks)) if breaks else "")
 
     sentences = at.texts(finding(k) for k in drawn.stops.tolist())
-    near = {n: number(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in (1, 10, 100, 1000)}
-    plain = {f"plain_{n}": number(margins.agreement(given.theta, n)) for n in (1, 10, 100, 1000)}
+    near = {n: number(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in DISTANCES}
+    plain = {f"plain_{n}": number(margins.agreement(given.theta, n)) for n in DISTANCES}
     agree = t("agreement_finding", **{f"at_{n}": value for n, value in near.items()}, **plain, **slots)
     scene = scene_in_beats(
         t,
         "pairs",
         (at, (drawn.slowdowns(), drawn.shares(), replace(drawn.values(), last_beat=3)), sentences),
-        (at, (drawn.difference(), drawn.scores()), agree),
+        (at, (drawn.difference(), drawn.steps(), drawn.scores(), drawn.agreement()), agree),
         (at, drawn.maps(), sentences),
         **slots,
     )

@@ -7,7 +7,7 @@ const MANY = 24;
 export class Mark {
   constructor(panel, mark, parent) {
     Object.assign(this, { panel, film: panel.film, tracks: panel.film.tracks, mark, first: true });
-    this.node = make("g", { "aria-hidden": "true", opacity: mark.opacity, "data-symbol": mark.symbol }, parent);
+    this.node = make("g", { "aria-hidden": "true", opacity: mark.opacity, "data-symbol": mark.symbol, class: mark.when_lit && "film-when-lit" }, parent);
     this.parts = [];
   }
   /** Numbers where the controls stand; of a stepped mark those of the nearest stop. */
