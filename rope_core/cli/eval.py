@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,6 +14,7 @@ from rope_core.cli.source import set_threads
 from rope_core.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
+    from rope_core.evaluate.ask import Ask
     from rope_core.evaluate.run import Evaluation
 
 
@@ -22,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model",
         help="folder of a transformers model (safetensors), org/name, weights of the lab, or a folder of its runs",
     )
-    parser.add_argument("--text", type=Path, nargs="+", required=True, help="files to read, UTF-8")
+    parser.add_argument("--text", type=Path, nargs="+", default=[], help="files to read, UTF-8")
     parser.add_argument(
         "--lengths", type=int, nargs="+", default=[], help="tokens; 1, 2 and 4 trained lengths by default"
     )
@@ -36,20 +38,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, default=8, help="examples of passkey and copy in each cell")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1; a GPU where there is one by default")
+    parser.add_argument(
+        "--device-map",
+        choices=("auto",),
+        help="spread a model larger than one card over all of them and the memory; takes the package accelerate",
+    )
     parser.add_argument("--dtype", default="auto", help="auto (as stored), float32, bfloat16, float16, float64")
     parser.add_argument("--batch", type=int, default=1, help="windows read together")
     parser.add_argument("--chunk", type=int, default=1024, help="tokens read at once, after a cache of those before")
     parser.add_argument("--threads", type=int, help="threads of torch; all cores by default")
     parser.add_argument("--out", type=Path, help="folder of the results; the same command goes on there after a kill")
+    parser.add_argument("--shard", help="i/n, i from 0: this worker's part of what n workers on one --out measure")
+    parser.add_argument(
+        "--lm-eval",
+        type=Path,
+        metavar="FOLDER",
+        help="measure nothing: write there what EleutherAI's harness and RULER read, a folder for each scheme",
+    )
     parser.add_argument("--plan", action="store_true", help="say what it would take, and stop")
     parser.add_argument("--json", action="store_true", help="one JSON line per cell on standard output")
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure what every scheme does to a model: perplexity by position, passkey, copying; JSON and HTML results."""
+    from rope_core.errors import reject
     from rope_core.evaluate import words
-    from rope_core.evaluate.run import save
+    from rope_core.evaluate.run import save, save_kept
+    from rope_core.lab.shards import Shard
 
+    if options.lm_eval:
+        return _export(options)
+    if not options.text:
+        raise reject("--text", "some_values", [])
+    shard = Shard.parse(options.shard) if options.shard is not None else None
+    if shard and not options.out:
+        raise reject("--shard", "shard_folder", options.shard)
     evaluation, needs = _prepared(options)
     show(needs, error=True, flush=True)
     if options.plan:
@@ -57,17 +80,60 @@ def run(options: argparse.Namespace) -> int:
     evaluation.verify()
     results: list[dict[str, Any]] = []
     try:
-        with _progress(options.json) as step:
-            for share, cell in evaluation.run():
-                results.append(cell)
-                save(evaluation, results, options.lang)
-                step(share, cell)
+        with _progress() as step:
+            if shard:
+                for share, cell in evaluation.run_shard(shard):
+                    step(share, asdict(cell))
+                results = save_kept(evaluation, options.lang)
+            else:
+                for share, result in evaluation.run():
+                    results.append(result)
+                    if options.json:
+                        show_json(result, indent=None)
+                    save(evaluation, results, options.lang)
+                    step(share, result)
     except KeyboardInterrupt:
         show(words.word("stopped", options.lang, folder=evaluation.folder), error=True)
         return 130
+    for result in results if options.json and shard else ():
+        show_json(result, indent=None)
+    if shard:
+        done = {"shard": options.shard, "done": len(results), "cells": len(evaluation.cells())}
+        show(words.word("shard", options.lang, **done), error=True)
     for name in ("eval.json", "eval.html"):
         show(evaluation.folder / name, error=options.json)
     return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    """Write what other benchmarks read."""
+    from rope_core.errors import reject
+    from rope_core.evaluate import harness, loading
+
+    source = loading.find(options.model)
+    ask = _ask(options).of(source)
+    try:
+        paths = harness.export(source, ask, options.lm_eval, options.dtype, options.lang)
+    except OSError as error:
+        raise reject("--lm-eval", "export_folder", f"{options.lm_eval}: {error.strerror}") from error
+    for path in paths:
+        show(path)
+    return 0
+
+
+def _ask(options: argparse.Namespace) -> Ask:
+    """Return what is measured, checked; raises ValueError."""
+    from rope_core.errors import reject
+    from rope_core.evaluate.ask import Ask
+    from rope_core.evaluate.loading import DTYPES
+
+    given: dict[str, Any] = {name: tuple(getattr(options, name)) for name in ("lengths", "schemes", "tasks")}
+    plain = {
+        name: getattr(options, name) for name in ("factor", "trained", "documents", "trials", "seed", "batch", "chunk")
+    }
+    if options.dtype not in DTYPES:
+        raise reject("--dtype", "one_of", options.dtype, names=DTYPES)
+    return Ask(**given, **plain)
 
 
 def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
@@ -76,18 +142,14 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
 
     from rope_core.errors import reject
     from rope_core.evaluate import cost, loading, texts, words
-    from rope_core.evaluate.ask import TASKS, Ask, turnings
+    from rope_core.evaluate.ask import turnings
     from rope_core.evaluate.run import Evaluation
 
     set_threads(options.threads)
-    given: dict[str, Any] = {name: tuple(getattr(options, name)) for name in ("lengths", "schemes", "tasks")}
-    plain = {
-        name: getattr(options, name) for name in ("factor", "trained", "documents", "trials", "seed", "batch", "chunk")
-    }
-    ask = Ask(**given, **plain)
-    if options.dtype not in loading.DTYPES:
-        raise reject("--dtype", "one_of", options.dtype, names=loading.DTYPES)
-    device = _device(options.device)
+    ask = _ask(options)
+    if options.device_map and options.device != "auto":
+        raise reject("--device-map", "eval_device_map", options.device_map)
+    device = loading.SPREAD if options.device_map else _device(options.device)
     source = loading.find(options.model)
     ask = ask.of(source)
     turnings(source, ask)
@@ -109,7 +171,6 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     seconds = rate * sum(map(evaluation.work, cells)) / ask.batch
     shown = f"{free / cost.GIB:.1f}"
     time = words.duration(seconds, options.lang)
-    assert set(ask.tasks) <= set(TASKS)
     return evaluation, words.word(
         "needs", options.lang, memory=memory / cost.GIB, free=shown, time=time, cells=len(cells)
     )
@@ -137,8 +198,8 @@ class _Step(Protocol):
 
 
 @contextmanager
-def _progress(as_json: bool) -> Iterator[_Step]:
-    """Show a bar on standard error, and cells as JSON lines on standard output with --json."""
+def _progress() -> Iterator[_Step]:
+    """Show a bar on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -152,8 +213,6 @@ def _progress(as_json: bool) -> Iterator[_Step]:
         shown = bar.add_task("eval", total=1.0, cell="")
 
         def step(share: float, cell: dict[str, Any]) -> None:
-            if as_json:
-                show_json(cell, indent=None)
             bar.update(shown, completed=share, cell=f"{cell['task']} {cell['line']} {cell['length']:,}")
 
         yield step

@@ -7,7 +7,6 @@ import datetime
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     score.add_argument("--lines", nargs="*", default=[])
     score.add_argument("--factor", type=float, help="of every line; by default the length over the trained one")
     score.add_argument("--documents", type=int, default=16)
+    score.add_argument("--out", type=Path, help="folder that keeps each cell; what is there is not measured again")
+    score.add_argument("--shard", help="i/n, i from 0: this worker's part of what n workers on one --out measure")
     score.add_argument("--json", action="store_true", help="one JSON line per cell")
     export = commands.add_parser("export", help="write rotary weights as a Hugging Face checkpoint, a Llama of bytes")
     export.add_argument("weights", help="a name of shipped weights, or the folder of a run")
@@ -125,7 +126,11 @@ def _recipe(options: argparse.Namespace) -> Any:
 def _eval(options: argparse.Namespace) -> int:
     from rope_core.lab import sweep, weights
     from rope_core.lab.plan import MAX_TEXT
+    from rope_core.lab.shards import Shard
 
+    shard = Shard.parse(options.shard) if options.shard is not None else Shard()
+    if options.shard is not None and not options.out:
+        raise reject("--shard", "shard_folder", options.shard)
     text = b""
     if options.file:
         with open_regular(options.file, "--file") as file:
@@ -143,10 +148,8 @@ def _eval(options: argparse.Namespace) -> int:
         documents=options.documents,
         text=text,
     )
-    cells = chain(
-        (cell for _, cell in (sweep.run(request) if shipped else ())),
-        *(sweep.run_model(request, source, model) for source, model in runs.items()),
-    )
+    pieces = sweep.pieces(request, bool(shipped), runs)
+    cells = sweep.run_shard([*pieces], options.out, shard) if options.out else (measure() for _, measure in pieces)
     if not options.json:
         show(
             f"perplexity per byte [95 %], text {sweep.documents_hash(request.read())[:12]}, "

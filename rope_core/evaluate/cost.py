@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from rope_core.errors import reject
-from rope_core.evaluate.loading import Loaded
+from rope_core.evaluate.loading import SPREAD, Loaded
 from rope_core.evaluate.reading import token_losses
 from rope_core.kernels.task import available_memory
 
@@ -73,7 +73,10 @@ def size_of(config: Mapping[str, Any], numbers: int) -> Size:
 
 
 def available(device: str) -> int:
-    """Return the bytes of memory that are free on a device."""
+    """Return the bytes of memory that are free on a device, or on all of them together."""
+    if device == SPREAD:
+        cards = range(torch.cuda.device_count())
+        return available_memory() + sum(int(torch.cuda.mem_get_info(card)[0]) for card in cards)
     return int(torch.cuda.mem_get_info(device)[0]) if device.startswith("cuda") else available_memory()
 
 

@@ -33,6 +33,8 @@ _QUANTISERS = {
     "gptq": "gptqmodel", "higgs": "flute-kernel", "hqq": "hqq", "mxfp4": "kernels", "quanto": "optimum-quanto",
     "quark": "amd-quark", "sinq": "sinq", "spqr": "spqr_quant", "torchao": "torchao", "vptq": "vptq",
 }  # fmt: skip
+SPREAD = "spread"
+"""In place of a device: all CUDA devices and the memory, layer by layer, as accelerate places them."""
 DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
 
 
@@ -163,7 +165,7 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
 
     Args:
         source: as ``find`` gave it.
-        device: "cpu", "cuda", "cuda:1", ...
+        device: "cpu", "cuda", "cuda:1", ..., or SPREAD.
         dtype: in DTYPES; "auto" is the type that the weights are stored in.
 
     Raises ValueError where the class is no causal model, or weights are missing.
@@ -179,8 +181,14 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
         model = LlamaForCausalLM(AutoConfig.for_model(**fields))
         model.load_state_dict(source.state, strict=False)
         model.tie_weights()
-        return Loaded(source, model.to(device, kind).requires_grad_(False).eval(), Coder(list, unit="byte"))
+        return Loaded(
+            source,
+            model.to("cpu" if device == SPREAD else device, kind).requires_grad_(False).eval(),
+            Coder(list, unit="byte"),
+        )
     assert source.folder is not None
+    if device == SPREAD and not _is_installed("accelerate"):
+        raise reject("--device-map", "eval_package", "auto", packages=["accelerate"])
     try:
         model, loading = AutoModelForCausalLM.from_pretrained(
             source.folder,
@@ -189,6 +197,7 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
             trust_remote_code=False,
             local_files_only=True,
             output_loading_info=True,
+            **({"device_map": "auto"} if device == SPREAD else {}),
         )
     except ImportError as error:
         raise reject("model", "eval_package", source.name, packages=_packages(error, source.config)) from error
@@ -197,7 +206,8 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
     missing = sorted(loading["missing_keys"]) + sorted(str(key) for key in loading["mismatched_keys"])
     if missing:
         raise reject("model", "eval_missing", missing[0], count=len(missing))
-    return Loaded(source, model.to(device).requires_grad_(False).eval(), coder_of(source.folder, source.name))
+    placed = model if device == SPREAD else model.to(device)
+    return Loaded(source, placed.requires_grad_(False).eval(), coder_of(source.folder, source.name))
 
 
 def _first_line(error: Exception) -> str:

@@ -94,6 +94,7 @@ class Rotary:
         owners = {id(owner): owner for owner, _ in map(self._place, (buffer for buffer, _ in self.buffers))}
         names = {key: [(b, kind) for b, kind in self.buffers if id(self._place(b)[0]) == key] for key in owners}
         plain = {key: owner.forward for key, owner in owners.items()}
+        held: dict[int, Any] = {}
 
         def forward_of(key: int) -> Callable[..., Tables]:
             owner = owners[key]
@@ -110,12 +111,17 @@ class Rotary:
             return turned
 
         for key, owner in owners.items():
+            held[key] = owner.__dict__.get("forward")
             owner.forward = forward_of(key)
         try:
             yield
         finally:
-            for owner in owners.values():
-                del owner.forward
+            for key, owner in owners.items():
+                # accelerate puts a forward of its own on a module that it has placed.
+                if held[key] is None:
+                    del owner.forward
+                else:
+                    owner.forward = held[key]
 
 
 def set_rope(owner: Any, name: str, rope: HfRope) -> None:

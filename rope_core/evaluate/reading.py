@@ -42,7 +42,7 @@ def token_losses(model: Any, tokens: Tensor, chunk: int) -> Array:
     out = np.empty((len(tokens), length))
     for first, logits in logits_of(model, tokens[:, :-1], chunk):
         wide = logits if logits.dtype == torch.float64 else logits.float()
-        true = tokens[:, first + 1 : first + 1 + wide.shape[1]]
+        true = tokens[:, first + 1 : first + 1 + wide.shape[1]].to(wide.device)
         nats = F.cross_entropy(wide.flatten(0, 1), true.flatten(), reduction="none")
         out[:, first : first + wide.shape[1]] = nats.view(len(tokens), -1).double().cpu().numpy()
     return out
@@ -74,7 +74,7 @@ def likeliest(model: Any, tokens: Tensor, chunk: int, last: int) -> Array:
     """Return which of the last tokens are the likeliest ones, given all the true ones before: 1 or 0, (n, last)."""
     hits = []
     for first, logits in logits_of(model, tokens[:, :-1], chunk):
-        true = tokens[:, first + 1 : first + 1 + logits.shape[1]]
+        true = tokens[:, first + 1 : first + 1 + logits.shape[1]].to(logits.device)
         hits.append((logits.argmax(-1) == true)[:, max(0, tokens.shape[1] - 1 - last - first) :])
     right = torch.cat(hits, 1)[:, -last:]
     return right.double().cpu().numpy()

@@ -174,7 +174,7 @@ def copies(report: Report, lang: str) -> list[str]:
 def _how(report: Report, lang: str) -> str:
     """Return what ran, as a table of names and values."""
     flat: dict[str, Any] = {**report["model"], **report["ask"], **report["software"]}
-    flat |= {"text sha256": report["text"]["sha256"], "window": report["window"], "seconds": report["seconds"]}
+    flat |= {"text sha256": report["text"]["sha256"], "window": report["window"]}
     if report["notes"]:
         flat[word("noted", lang)] = ", ".join(report["notes"])
     rows = [row(f"<code>{escape(name)}</code>", text(_plain(value))) for name, value in flat.items()]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import time
-from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from rope_core.evaluate.turning import (
 )
 from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
+from rope_core.lab.shards import Shard
 from rope_core.lab.train import write_atomically
 from rope_core.rope import Array
 from rope_core.version import __version__
@@ -49,6 +49,24 @@ class Cell:
     length: int
     depth: float | None = None
     distance: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a cell reads: tokens (n, length + 1), "losses" or "likeliest", how many last tokens, lengths of answers."""
+
+    tokens: Any
+    what: str
+    last: int = 0
+    answers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One batch of a cell: the file that keeps it, and what measures it."""
+
+    path: Path
+    measure: Callable[[], Array]
 
 
 @dataclass(eq=False)
@@ -138,43 +156,65 @@ class Evaluation:
     def run(self) -> Generator[tuple[float, dict[str, Any]], None, None]:
         """Measure cell by cell; yields the share of the work that is done, and the cell as JSON values."""
         for done, cell in plan.with_progress(self.cells(), self.work):
-            begun = time.perf_counter()
-            plain = {name: value for name, value in asdict(cell).items() if value is not None}
-            result = {"weights": self.loaded.source.name, **plain, **getattr(self, f"_{cell.task}")(cell)}
-            yield done, result | {"seconds": round(time.perf_counter() - begun, 3)}
+            yield done, self._result(cell)
 
-    def _perplexity(self, cell: Cell) -> dict[str, Any]:
-        """Return perplexity of the documents' first tokens, as the lab's sweep says it."""
-        nats = self._read(cell, self.texts.documents[:, : cell.length + 1], "losses")
-        return {"documents": len(nats), **plan.perplexity_record(nats)}
+    def run_shard(self, shard: Shard) -> Iterator[tuple[float, Cell]]:
+        """Measure one worker's part of all batches; yields the share of the work looked at, and the cell.
 
-    def _passkey(self, cell: Cell) -> dict[str, Any]:
-        """Return whole numbers found, and the share of their tokens, as the lab's retrieval says it."""
-        assert cell.depth is not None
-        coder, trials = self.loaded.coder, self.ask.trials
-        examples = tasks.pass_keys(coder, self.texts.filler, cell.length, cell.depth, trials, self.ask.seed)
-        most = max(answer for _, answer in examples)
-        right = self._read(cell, np.stack([ids for ids, _ in examples]), "likeliest", most)
-        hits = [row[-answer:] for row, (_, answer) in zip(right, examples, strict=True)]
-        return plan.answers(hits)
+        A batch that several cells share is measured once, by one worker.
+        """
+        seen: dict[Path, int] = {}
+        for done, cell in plan.with_progress(self.cells(), self.work):
+            for part in self._parts(cell, self._reading(cell)):
+                if shard.has(seen.setdefault(part.path, len(seen))):
+                    kept(part.path, part.measure)
+            yield done, cell
 
-    def _copy(self, cell: Cell) -> dict[str, Any]:
-        """Return perplexity of the second occurrence, as the lab's recall says it."""
-        assert cell.distance is not None
-        ask = self.ask
-        examples = tasks.copies(self.loaded.coder, self.texts.filler, cell.length, cell.distance, ask.trials, ask.seed)
-        return plan.copy_record(self._read(cell, examples, "losses")[:, -SPAN:])
+    def results(self) -> list[dict[str, Any]]:
+        """Return the cells whose batches are all kept, as JSON values: what any worker can report."""
+        return [
+            self._result(cell)
+            for cell in self.cells()
+            if all(part.path.is_file() for part in self._parts(cell, self._reading(cell)))
+        ]
 
-    def _read(self, cell: Cell, tokens: Any, what: str, last: int = 0) -> Array:
-        """Return losses or hits of tokens (n, length + 1) under a cell's line, batch by batch, each kept on disk."""
-        how = self.turnings[cell.line, cell.length]
-        sliding = cell.line == WINDOW and cell.length > self.window
+    def _result(self, cell: Cell) -> dict[str, Any]:
+        """Return a cell as JSON values, as the lab's sweep, retrieval and recall say it."""
+        reading = self._reading(cell)
+        read = np.concatenate([kept(part.path, part.measure) for part in self._parts(cell, reading)])
+        head = {"weights": self.loaded.source.name}
+        head |= {name: value for name, value in asdict(cell).items() if value is not None}
+        if cell.task == "passkey":
+            return head | plan.answers([row[-n:] for row, n in zip(read, reading.answers, strict=True)])
+        if cell.task == "copy":
+            return head | plan.copy_record(read[:, -SPAN:])
+        return head | {"documents": len(read), **plan.perplexity_record(read)}
+
+    def _reading(self, cell: Cell) -> Reading:
+        """Return what a cell reads; of a task in a sliding window the last tokens alone, where the question is."""
+        coder, filler, ask = self.loaded.coder, self.texts.filler, self.ask
+        if cell.depth is not None:
+            examples = tasks.pass_keys(coder, filler, cell.length, cell.depth, ask.trials, ask.seed)
+            answers = tuple(answer for _, answer in examples)
+            reading = Reading(np.stack([ids for ids, _ in examples]), "likeliest", max(answers), answers)
+        elif cell.distance is not None:
+            reading = Reading(tasks.copies(coder, filler, cell.length, cell.distance, ask.trials, ask.seed), "losses")
+        else:
+            return Reading(self.texts.documents[:, : cell.length + 1], "losses")
+        if not self._slides(cell):
+            return reading
+        begin, size = self.texts.begin, reading.tokens.shape[1]
+        last = reading.tokens[:, size - self.window - 1 + begin :]
+        return replace(reading, tokens=np.concatenate([reading.tokens[:, :begin], last], 1))
+
+    def _slides(self, cell: Cell) -> bool:
+        return cell.line == WINDOW and cell.length > self.window
+
+    def _parts(self, cell: Cell, reading: Reading) -> Iterator[Part]:
+        """Yield the batches of a cell, each with the file that its content names."""
+        how, what, last = self.turnings[cell.line, cell.length], reading.what, reading.last
+        sliding = self._slides(cell) and cell.task == "perplexity"
         stale = cell.line == STALE and cell.length > self.trained
-        if sliding and cell.task != "perplexity":
-            # The question is at the end: one window of the last tokens.
-            begin = tokens[:, : self.texts.begin]
-            tokens = np.concatenate([begin, tokens[:, tokens.shape[1] - self.window - 1 + self.texts.begin :]], 1)
-            sliding = False
         state = {
             "model": self.loaded.source.fingerprint,
             "dtype": str(self.loaded.model.dtype),
@@ -185,17 +225,13 @@ class Evaluation:
             "window": self.window if sliding else None,
             "stale": [self.trained, self.ask.factor] if stale else None,
         }
-        rows = []
-        for first in range(0, len(tokens), self.ask.batch):
-            part = np.ascontiguousarray(tokens[first : first + self.ask.batch])
-            content = json.dumps(state, sort_keys=True).encode() + how.content() + part.tobytes()
-            key = hashlib.sha256(content).hexdigest()
-            rows.append(
-                kept(
-                    self.folder / "parts" / f"{key}.npy", partial(self._measure, how, part, what, last, sliding, stale)
-                )
+        head = json.dumps(state, sort_keys=True).encode() + how.content()
+        for first in range(0, len(reading.tokens), self.ask.batch):
+            tokens = np.ascontiguousarray(reading.tokens[first : first + self.ask.batch])
+            key = hashlib.sha256(head + tokens.tobytes()).hexdigest()
+            yield Part(
+                self.folder / "parts" / f"{key}.npy", partial(self._measure, how, tokens, what, last, sliding, stale)
             )
-        return np.concatenate(rows)
 
     def _measure(self, how: Turning, tokens: Any, what: str, last: int, sliding: bool, stale: bool) -> Array:
         """Read one batch."""
@@ -229,6 +265,18 @@ def save(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> No
         synced=False,
     )
     write_atomically(evaluation.folder / "eval.html", html(report, lang).encode("utf-8", "replace"), synced=False)
+
+
+def save_kept(evaluation: Evaluation, lang: str) -> list[dict[str, Any]]:
+    """Write the report of all that any worker has kept, and return its results.
+
+    A worker that ends while this one writes is seen by the next look: the last report written is the fullest.
+    """
+    written = -1
+    while written < len(results := evaluation.results()):
+        save(evaluation, results, lang)
+        written = len(results)
+    return results
 
 
 def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -277,7 +325,6 @@ def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str
         "results": results,
         "cells": cells,
         "complete": len(results) == cells,
-        "seconds": round(sum(each["seconds"] for each in results), 1),
     }
 
 
@@ -293,4 +340,4 @@ def kept(path: Path, measure: Callable[[], Array]) -> Array:
         return values
 
 
-__all__ = ["TASKS", "Ask", "Cell", "Evaluation", "kept", "report_of", "save", "turnings"]
+__all__ = ["TASKS", "Ask", "Cell", "Evaluation", "kept", "report_of", "save", "save_kept", "turnings"]

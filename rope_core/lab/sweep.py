@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,8 @@ from rope_core.lab import plan, weights
 from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
+from rope_core.lab.shards import Shard
+from rope_core.lab.train import write_atomically
 
 LENGTHS = (256, 512, 1024, 2048)
 
@@ -99,9 +104,50 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         yield done, {"weights": name, **cell(weights.load(name), documents, ask, key, length)}
 
 
-def run_model(ask: Ask, name: str, model: Model) -> Iterator[dict[str, Any]]:
-    """Measure a model that is not shipped in place of the weights that ``ask`` names; yields cells as ``run`` does."""
+def pieces(ask: Ask, shipped: bool, runs: Mapping[str, Model]) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
+    """Yield every cell, unmeasured: the hash of all that decides its numbers, and what measures it.
+
+    Args:
+        ask: the sweep.
+        shipped: whether the weights that ``ask`` names take part.
+        runs: models that are not shipped, by name, after those.
+    """
     documents = ask.read()
-    for length in plan.checked_lengths(ask.lengths):
-        for key in plan.readable_lines(model.shape, ask.lines):
-            yield {"weights": name, **cell(model, documents, ask, key, length)}
+    planned: list[tuple[str, Model | None, str, int]] = []
+    if shipped:
+        planned += [(name, None, key, length) for name, key, length in ask.cells()]
+    for name, model in runs.items():
+        for length in plan.checked_lengths(ask.lengths):
+            planned += [(name, model, key, length) for key in plan.readable_lines(model.shape, ask.lines)]
+    for name, given, key, length in planned:
+        model = given or weights.load(name)
+        content = [name, key, length, ask.factor, ask.base, sorted(ask.params.items()), str(model.shape)]
+        digest = hashlib.sha256(json.dumps([*content, documents_hash(documents[:, : length + 1])]).encode())
+        for value in model.state_dict().values():
+            digest.update(value.numpy().tobytes())
+        yield digest.hexdigest(), partial(_named, name, model, documents, ask, key, length)
+
+
+def _named(name: str, *arguments: Any) -> dict[str, Any]:
+    return {"weights": name, **cell(*arguments)}
+
+
+def run_shard(
+    cells: Sequence[tuple[str, Callable[[], dict[str, Any]]]], folder: Path, shard: Shard
+) -> list[dict[str, Any]]:
+    """Measure one worker's part of a sweep, write all that any worker has kept to sweep.json, and return it.
+
+    A cell's time is not kept: the file is the same whoever measured what.
+    """
+    (folder / "parts").mkdir(parents=True, exist_ok=True)
+    paths = [folder / "parts" / f"{key}.json" for key, _ in cells]
+    for number, (path, (_, measure)) in enumerate(zip(paths, cells, strict=True)):
+        if shard.has(number) and not path.exists():
+            measured = {name: value for name, value in measure().items() if name != "seconds"}
+            write_atomically(path, json.dumps(measured).encode(), synced=False)
+    written = -1
+    while written < len(kept := [json.loads(path.read_bytes()) for path in paths if path.exists()]):
+        report = {"cells": len(paths), "complete": len(kept) == len(paths), "results": kept}
+        write_atomically(folder / "sweep.json", (json.dumps(report, indent=1) + "\n").encode(), synced=False)
+        written = len(kept)
+    return kept

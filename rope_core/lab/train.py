@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -196,7 +197,8 @@ def write_atomically(path: Path, data: bytes, *, synced: bool = True) -> None:
 
     ``synced``: whether it outlives the machine's power too, which takes a wait for the disk.
     """
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    # Workers in containers that share a folder can have one process id.
+    new = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with new.open("wb") as file:
             file.write(data)
