@@ -118,6 +118,18 @@ def arguments():
     )
 
 
+def all_frequencies(dims, bases, train_lens, factors, seq_lens):
+    """Return the answers to several calls of one width at once: (calls, pairs) and the attention factors (calls,).
+
+    Raises where one of them is no answer: each is then to be asked for by itself.
+    """
+    calls = zip(dims, bases, train_lens, factors, seq_lens)
+    answers = [frequencies(int(d), float(b), int(n), float(s), int(m)) for d, b, n, s, m in calls]
+    if any(f.shape != (dims[0] // 2,) or f.dtype.kind not in "fiu" for f, _ in answers):
+        raise ValueError("an answer is not inv_freq")
+    return np.stack([f.astype(np.float64) for f, _ in answers]), np.asarray([a for _, a in answers])
+
+
 def frequencies(dim, base, train_len, factor, seq_len):
     """Return what the function answers, (pairs,), and its attention factor, 1 where it gives none."""
     function = _chosen()

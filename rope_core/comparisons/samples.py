@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, as_answer, program
 from rope_core.comparisons.compare import Setting, compare_column, least_margins
@@ -24,7 +26,7 @@ from rope_core.schemes import attention_factors
 Call = tuple[int, float, int, float, int]
 """dim, base, trained length, factor, length: what a function is called with."""
 SECONDS = 5.0
-FUNCTION = "frequencies"
+FUNCTION, TOGETHER = "frequencies", "all_frequencies"
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,11 @@ def of_answers(name: str, answers: Answers) -> Column:
 def run(code: str, calls: Sequence[Call], lang: str = "en") -> Answers:
     """Return a function's answers from a process of its own, as homework runs; whatever goes wrong is a sentence."""
     from rope_core.grade.process import functions_of
+    from rope_core.grade.spare import spare_process
 
     try:
         check_source(code, "mine.py")
-        with functions_of(program(code), SECONDS, lang) as call:
+        with functions_of(program(code), SECONDS, lang, spare_process) as call:
             return _answered(code, calls, lambda name, *given: call(name, *given))
     except ValueError as error:
         return Answers(code, error=str(error))
@@ -96,12 +99,16 @@ def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[
         functions = remote.run(program(source))
     except BaseException as error:
         broken = remote.failed(error)
-    requests: list[dict[str, Any]] = [{"name": "arguments", "arguments": []}]
-    for stage in stages:
-        given = [remote.packed(each) for each in read_call(stage)]
-        requests.append({"name": FUNCTION, "arguments": given})
-    for request in requests:
-        yield json.dumps(broken or remote.answer(functions, request))
+    calls = [read_call(stage) for stage in stages]
+
+    def answer(function: str, given: Iterable[Any]) -> dict[str, Any]:
+        return broken or remote.answer(functions, {"name": function, "arguments": [*map(remote.packed, given)]})
+
+    yield json.dumps(answer("arguments", ()))
+    together = answer(TOGETHER, _as_columns(calls))
+    yield json.dumps(together)
+    if "value" not in together:
+        yield from (json.dumps(answer(FUNCTION, call)) for call in calls)
 
 
 def write_call(call: Call) -> str:
@@ -141,9 +148,27 @@ def of_lines(code: str, calls: Sequence[Call], given: Sequence[str], lang: str =
         return Answers(code, error=str(error))
 
 
+def _as_columns(calls: Sequence[Call]) -> list[npt.NDArray[Any]]:
+    """Return an array for each argument of the calls."""
+    return [np.asarray(column) for column in zip(*calls, strict=True)]
+
+
+def _all_at_once(calls: Sequence[Call], call: Callable[..., Any]) -> dict[Call, Answer | str]:
+    """Return the answers to all calls, asked for in one; raises ValueError where one of them has none."""
+    f, a = call(TOGETHER, *_as_columns(calls))
+    frequencies, factors = np.asarray(f), np.asarray(a)
+    if frequencies.shape[:1] != (len(calls),) or factors.shape != (len(calls),):
+        raise ValueError
+    answers = {each: (frequencies[k], float(factors[k])) for k, each in enumerate(calls)}
+    return {each: as_answer(answer, Rope(*each[:3])) for each, answer in answers.items()}
+
+
 def _answered(code: str, calls: Sequence[Call], call: Callable[..., Any]) -> Answers:
     flags = np.asarray(call("arguments")).reshape(-1)
     takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
+    with contextlib.suppress(ValueError, TypeError):
+        return Answers(code, takes, _all_at_once(calls, call))
+    # What went wrong at which call.
     by_call: dict[Call, Answer | str] = {}
     for each in calls:
         try:

@@ -37,6 +37,9 @@ APART = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "-
 """Starts a command whose processes end with it, without a network."""
 
 
+StartProcess = Callable[[float], contextlib.AbstractContextManager[subprocess.Popen[bytes]]]
+
+
 class _Over(BaseException):
     """The child has ended, or is to be: a key of texts.toml and its slots."""
 
@@ -122,14 +125,17 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Resul
 
 
 @contextlib.contextmanager
-def functions_of(source: str, seconds: float = 20.0, lang: str = "en") -> Iterator[Callable[..., Any]]:
+def functions_of(
+    source: str, seconds: float = 20.0, lang: str = "en", process_of: StartProcess | None = None
+) -> Iterator[Callable[..., Any]]:
     """Run a text apart, as homework is, and yield what calls its functions: call(name, *arguments).
+
+    ``process_of``: seconds -> the process to run it in, `child_process` where there is none.
 
     Raises ValueError on a text that is no Python; the call raises ValueError on whatever goes wrong, in a sentence.
     """
     check_source(source, "the text")
-    # A process namespace ends with what was started in it; adoption would end the children of other threads as well.
-    with _started(seconds, adopts=not _apart()) as process:
+    with (process_of or child_process)(seconds) as process:
         student = _Remote(process, source, seconds)
 
         def call(name: str, *arguments: Any) -> Any:
@@ -142,6 +148,14 @@ def functions_of(source: str, seconds: float = 20.0, lang: str = "en") -> Iterat
             raise ValueError(Result(name, "values", 0.0, *wrong).sentence(lang))
 
         yield call
+
+
+def child_process(seconds: float) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    """Return a process for one text, as a context that ends it with what it started.
+
+    A process namespace ends with what was started in it; adoption would end the children of other threads as well.
+    """
+    return _started(seconds, adopts=not starts_apart())
 
 
 def borrows(source: str) -> bool:
@@ -185,7 +199,7 @@ def _started(seconds: float, *, adopts: bool = True) -> Iterator[subprocess.Pope
         with (
             _adopting(keeper.pid) if adopts else contextlib.nullcontext(),
             subprocess.Popen(
-                [*(APART if _apart() else ()), *command],
+                [*(APART if starts_apart() else ()), *command],
                 cwd=folder,
                 env=environment,
                 preexec_fn=_end_with_parent,
@@ -201,11 +215,11 @@ def _started(seconds: float, *, adopts: bool = True) -> Iterator[subprocess.Pope
 
 def is_confined() -> bool:
     """Return whether code that is run apart reaches no file, network or process here, as docs/grading.md says."""
-    return _apart() and remote.landlock() > 0
+    return starts_apart() and remote.landlock() > 0
 
 
 @cache
-def _apart() -> bool:
+def starts_apart() -> bool:
     """Return whether this user may start a command with processes and a network of its own."""
     if not LINUX or not shutil.which(APART[0]):
         return False

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.samples import Answers, Call
-from rope_core.grade import starter
+from rope_core.grade import spare, starter
 from rope_core.grade.process import is_confined
 from ui.figures.drawing import Drawing, Film, saves
 from ui.page import tasks
@@ -247,6 +247,7 @@ class Served(Content):
         if not self.staged:
             st.text_area(self.t("code.label"), key=key, height=290, max_chars=access.MOST_LETTERS)
             st.button(self.t("code.run"), key=f"run.{self.name}", on_click=press, type="primary")
+            spare.prepare()
         known: tuple[Sequence[Call], Answers] | None = self.session.get(ANSWERED)
         if known and known[0] == calls and known[1].code == text:
             return known[1]

@@ -110,11 +110,19 @@ def test_whatever_a_frame_sends_is_a_sentence(lines: list[str]) -> None:
 
 def test_one_geometry_that_fails_leaves_the_others() -> None:
     code = "def f(dim, base, train_len, factor):\n    assert train_len < 200\n    return np.ones(dim // 2)"
-    answers = samples.run(code, samples.calls_of(SETTING, FACTORS, LENGTHS))
-    (row,) = [
-        each for each in compare_column(samples.of_answers("mine", answers), SETTING).rows if each.key == "arguments"
-    ]
-    assert row.holds is False and "AssertionError" in row.values["error"]
+    for bad, words in (
+        ("assert train_len < 200", "AssertionError"),
+        ("if train_len > 200: return [True]", "inv_freq must be"),
+    ):
+        text = code.replace("assert train_len < 200", bad)
+        calls = samples.calls_of(SETTING, FACTORS, LENGTHS)
+        lines = list(samples.lines(text, "", 0, map(samples.write_call, calls)))
+        for answers in (samples.run(text, calls), samples.of_lines(text, calls, lines)):
+            rows = compare_column(samples.of_answers("mine", answers), SETTING).rows
+            (row,) = [each for each in rows if each.key == "arguments"]
+            assert row.holds is False and words in row.values["error"]
+    # Answers that are all right are asked for in one, beside what the function takes.
+    assert len(list(samples.lines(CODE, "", 0, map(samples.write_call, calls)))) == 2
 
 
 def test_each_exercise_has_its_fault_where_the_checks_find_it() -> None:

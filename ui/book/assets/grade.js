@@ -86,6 +86,8 @@ async function run(box, send) {
   send(box.id, await graded(box, box.querySelector("textarea").value));
   status.textContent = "";
   button.disabled = false;
+  // Who changes a scheme runs it again: a Python apart is loaded by then.
+  if (box.dataset.module) ready();
 }
 
 /** Run by itself what Python has no answers of, once for each question. */

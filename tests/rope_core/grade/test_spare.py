@@ -1,0 +1,62 @@
+"""A process that is ready before its text: one text each, nothing of the last one's left, ended afterwards."""
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from rope_core.grade import spare
+from rope_core.grade.process import functions_of, starts_apart
+
+FIRST = "import numpy as np\nnp.left_behind = 1\ndef value():\n    return np.ones(1)"
+SECOND = "import numpy as np\ndef value():\n    return np.asarray([hasattr(np, 'left_behind')], dtype=float)"
+
+
+def wait(until: Callable[[], bool]) -> None:
+    """Wait until something holds, at most a minute."""
+    end = time.monotonic() + 60
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has ended, with all of its group."""
+    try:
+        os.killpg(process.pid, 0)
+    except ProcessLookupError:
+        return process.poll() is not None
+    return False
+
+
+@pytest.mark.skipif(not starts_apart(), reason="no process is held apart here")
+def test_each_text_has_a_process_of_its_own_that_was_ready() -> None:
+    spare.prepare()
+    processes: list[subprocess.Popen[bytes]] = []
+
+    @contextlib.contextmanager
+    def recorded(seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+        with spare.spare_process(seconds) as process:
+            processes.append(process)
+            yield process
+
+    values = []
+    for text in (FIRST, SECOND):
+        wait(lambda: spare._READY.qsize() == 1)
+        (ready, _) = spare._READY.queue[0]
+        with functions_of(text, spare.SECONDS, "en", recorded) as call:
+            values.append(float(call("value")[0]))
+        assert processes[-1] is ready
+    assert values == [1.0, 0.0] and processes[0].pid != processes[1].pid
+    for process in processes:
+        wait(partial(has_ended, process))
+
+
+def test_without_one_that_is_ready_or_alive_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spare, "_taken", lambda started: None)
+    with functions_of(FIRST, spare.SECONDS, "en", spare.spare_process) as call:
+        assert float(call("value")[0]) == 1.0
