@@ -12,7 +12,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack
+from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
 from ui.text.words import Words
 
 MOST = 1.5
@@ -36,7 +36,11 @@ def traces(t: Words) -> Film:
     return Film(
         "traces",
         Scene(
-            (*(_rows(control, known, t, wide) for wide in (True, False)), _chosen(control, known, texts, t)),
+            tuple(
+                panel
+                for wide in (True, False)
+                for panel in (_rows(control, known, t, wide), _chosen(control, texts, t, wide))
+            ),
             (control,),
             control.texts(t(f"fault.{name}.finding") for name in NAMES),
         ),
@@ -97,9 +101,11 @@ def _rows(control: Control, known: dict[str, Trace], t: Words, wide: bool) -> Pa
         look: dict[str, Any] = {"anchor": "start", "font_size": size, "halo": False}
         for line, dy in zip(t(f"fault.{name}.seen").split("|"), (-11 if wide else -14, 8 if wide else 3), strict=True):
             drawn.append(marks.text(text, foot + 0.5, line, dy=dy, **look))
-        called, dy = t(f"fault.{name}.called"), -1 if wide else 20
+        called, brief, dy = t(f"fault.{name}.called"), t(f"fault.{name}.brief"), -11 if wide else 20
         place = 7.0 if wide else text
         drawn.append(marks.text(place, foot + 0.5, called, bold=True, dy=dy, **look | {"font_size": size + 1}))
+        if wide:
+            drawn.append(marks.text(place, foot + 0.5, brief, MUTED_COLOUR, dy=8, **look | {"font_size": 14}))
         if k:
             drawn.append(marks.line([0.0, end], [foot + 1.0, foot + 1.0], GREY, 0.6))
     hint = drag_hint(0.0, float(top) + 0.05, t("press_one"), dy=-8)
@@ -109,19 +115,28 @@ def _rows(control: Control, known: dict[str, Trace], t: Words, wide: bool) -> Pa
         [*drawn, hint],
         min_width=330,
         width_share=1.7,
-        height=385 if wide else 280,
+        height=385 if wide else 268,
+        paragraphs=() if wide else (_scale(control, t),),
         screen="wide" if wide else "narrow",
     )
 
 
-def _chosen(control: Control, known: dict[str, Trace], texts: dict[str, TextTrack], t: Words) -> Panel:
+def _chosen(control: Control, texts: dict[str, TextTrack], t: Words, wide: bool) -> Panel:
     """Return what the chosen fault is called, what causes it, what finds it and what mends it."""
     paragraphs = []
     for line in LINES:
-        look: dict[str, Any] = {"font_size": 20, "bold": True} if line == "called" else {"font_size": 16}
+        look: dict[str, Any] = (
+            {"font_size": 20, "bold": True} if line == "called" else {"font_size": 16 if wide else 15}
+        )
         if line != "called":
             paragraphs.append(Paragraph(t(f"line.{line}"), MUTED_COLOUR, 14, bold=True))
         paragraphs.append(Paragraph(texts[line], "ink", **look))
+    if wide:
+        paragraphs.append(_scale(control, t))
+    return text_panel(*paragraphs, min_width=280, screen="wide" if wide else "narrow")
+
+
+def _scale(control: Control, t: Words) -> Paragraph:
+    """Return what the bars measure."""
     scale = control.texts(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES)
-    paragraphs.append(Paragraph(scale, MUTED_COLOUR, 14))
-    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), (), paragraphs=paragraphs, min_width=280)
+    return Paragraph(scale, MUTED_COLOUR, 14)

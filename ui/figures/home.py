@@ -113,7 +113,8 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
         min_width=160,
         width_share=0.6,
     )
-    meanings = _meanings(rope, pair, [count, t("words_to"), angle], t)
+    step = f"{np.degrees(theta):.4g}"
+    meanings = _meanings(rope, pair, [count, t("words_to", step=step), angle], t)
     scene = scene_in_beats(
         t,
         "dials",
@@ -143,7 +144,7 @@ def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: Words) -> tuple[P
         Paragraph(t("one_pair", pairs=rope.pairs, round=f"{rope.wavelength[pair]:,.0f}"), MUTED_COLOUR),
     ]
     look = {"min_width": 250, "width_share": 1.1}
-    return text_panel(*lines, **look, screen="wide"), text_panel(*lines[:2], lines[-1], **look, screen="narrow")
+    return text_panel(*lines, **look, screen="wide"), text_panel(lines[0], lines[2], lines[-1], **look, screen="narrow")
 
 
 def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
@@ -194,7 +195,7 @@ def _circle(mat: Control, theta: float, t: Words) -> Panel:
         min_width=250,
         width_share=1.2,
         height=262,
-        phone_height=200,
+        phone_height=165,
         equal_aspect=True,
     )
 

@@ -21,7 +21,7 @@ from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vli
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import drag_hint
-from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats, sentence_parts
+from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, field_control, scene_in_beats, sentence_parts
 from ui.text.words import Words, powers
 
 ANY = "any"
@@ -170,7 +170,8 @@ def swapped(t: Words) -> Film:
     parts = []
     for beat, name in enumerate(PAIRS, 1):
         length = at.texts(map(_hundredth, lengths[name]))
-        finding = sentence_parts(partial(t, f"swapped_{name}"), length=length, angle=at.stop_text)
+        way = {"way": _way(at, turned[name][1], t)} if name == "axis" else {}
+        finding = sentence_parts(partial(t, f"swapped_{name}"), length=length, angle=at.stop_text, **way)
         parts.append((at, [_circle(at, PAIRS[name], *turned[name], beat, t)], finding))
     scene = scene_in_beats(t, "swapped", *parts)
     right, printed = turned["axis"]
@@ -230,7 +231,8 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
     angle, wrong = (at.numbers(np.unwrap(np.arctan2(each[:, 0], each[:, 1]))) for each in (right, printed))
     lengths = np.hypot(*printed.T)
     hand = marks.vector(0.0, 0.0, 1.0, angle, QUERY_COLOUR, 7, has_head=True)
-    label = at.texts(t(f"printed_length_{beat}", length=_hundredth(each)) for each in lengths)
+    length, way = at.texts(map(_hundredth, lengths)), {"way": _way(at, printed, t)} if beat == 1 else {}
+    label = sentence_parts(partial(t, f"printed_length_{beat}"), length=length, **way)
     start = t("start", x0=f"{pair[0]:g}", x1=f"{pair[1]:g}")
     place = {"x": 1.12 * right[:, 1], "y": 1.12 * right[:, 0]}
     x, y = (at.numbers(each) for each in place.values())
@@ -238,7 +240,7 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         marks.vector(0.0, 0.0, 1.4, [0.0, np.pi / 2], GREY, 1, has_head=True),
         marks.text(0.06, 1.4, "x₀", MUTED_COLOUR, anchor="start", bold=True),
-        marks.text(1.45, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=5),
+        marks.text(1.4, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=22),
         marks.text(-0.1, 1.3, start, MUTED_COLOUR, anchor="end", font_size=14),
         marks.line(printed[:, 1], printed[:, 0], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
         marks.vector(0.0, 0.0, at.numbers(lengths), wrong, UNSEEN_COLOUR, 7, has_head=True),
@@ -257,6 +259,11 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
         equal_aspect=True,
         phone_height=205,
     )
+
+
+def _way(at: Control, printed: Array, t: Words) -> TextTrack:
+    """Return whether the printed arrow points along its line or against it."""
+    return at.texts(t("upside_down" if x0 < 0 else "still_on_line") for x0 in printed[:, 0])
 
 
 def _hundredth(value: float) -> str:

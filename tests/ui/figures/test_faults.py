@@ -19,7 +19,7 @@ FILMS = [FilmRow("glossary", traces, (), {"fault": 3}, lambda t: t("fault.stale.
 
 
 def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
-    for panel in unwrap(traces)(EN).scene.panels[:2]:
+    for panel in unwrap(traces)(EN).scene.panels[::2]:
         bars = [mark for mark in panel.marks if mark.get("fill_pattern") == "hatch"]
         assert len(bars) == len(faults.NAMES)
         for row, (name, bar) in enumerate(zip(faults.NAMES, bars, strict=True)):

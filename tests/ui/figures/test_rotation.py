@@ -36,7 +36,7 @@ def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> 
             entries = [text for text in numbers if re.fullmatch(r"−?(0\.\d\d|[01])", text)]
             assert entries == [entry(value) for value in wanted]
         shown_text = scene.finding_at({"before": before, "m": 0, "apart": 0, "beat": 1})
-        assert f"back by {1 + before} " in shown_text and f"on by {5 + before}." in shown_text
+        assert f"back by {1 + before}:" in shown_text and f"on by {5 + before};" in shown_text
 
 
 @pytest.mark.parametrize("rope, first", [(ROPE, 0), (rc.Rope(128, 5e5), 0), (rc.Rope(24, 7.0), 90_000)])

@@ -92,7 +92,7 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
             for x, label in (((centres["q"] + centres["k"]) / 2, "compared_short"), (centres["v"], "handed_on_short"))
         ]
     across = Axis(0.0, ACROSS[wide])
-    y = Axis(-1.6, 1.58) if wide else Axis(-2.45, 1.8)
+    y = Axis(-1.6, 1.58) if wide else Axis(-2.85, 1.8)
     return Panel(across, y, drawn, min_width=2000, height=300, equal_aspect=True, screen="wide" if wide else "narrow")
 
 
@@ -119,7 +119,7 @@ def _between(x: float, token: Control, theta: float, t: Words, *, wide: bool) ->
     return [
         *angle_wedge(x, 0.0, 0.98, own, token.numbers(stops[:, None] * theta)),
         marks.text(key_x, key_y, name, KEY_COLOUR, anchor="start", bold=True, font_size=15, dy=-4),
-        written if wide else marks.text(NARROW["k"], -1.0, below, DISTANCE_COLOUR, bold=True, font_size=15, dy=68),
+        written if wide else marks.text(NARROW["k"], -1.0, below, DISTANCE_COLOUR, bold=True, font_size=15, dy=92),
     ]
 
 
@@ -128,14 +128,14 @@ def _names(name: str, x: float, token: Control, theta: float, t: Words, *, wide:
     colour, far = COLOURS[name], turned(token, theta)
     angle = t("stands_still") if name == "v" else sentence_parts(partial(t, "turned_by"), angle=far)
     head = t(f"head_{name}")
-    rows = [[head, ": ", *([angle] if isinstance(angle, str) else angle)]] if wide else [[head], angle]
+    rows = [[head, t("colon"), *([angle] if isinstance(angle, str) else angle)]] if wide else [[head], angle]
     lines = text_lines(x, -1.0, rows, colour, step=20, dy=25, bold=True, font_size=18 if wide else 16)
-    if wide:
-        lines.append(marks.text(x, -1.0, t(f"for_{name}"), MUTED_COLOUR, font_size=15, dy=47))
+    use, size, dy = (f"for_{name}", 15, 47) if wide else (f"for_{name}_short", 13, 66)
+    lines.append(marks.text(x, -1.0, t(use), MUTED_COLOUR, font_size=size, dy=dy))
     at = t("at_every" if name == "v" else "at_zero")
     if name == "q" and wide:
         lines.append(marks.text(x - 0.08, 1.0, at, MUTED_COLOUR, anchor="end", font_size=14, dy=-7))
-    elif name != "q":
+    elif name == "v" or (name == "k" and wide):
         lines.append(marks.text(x, 1.0, at, colour if name == "v" else MUTED_COLOUR, font_size=14, dy=-7))
     return lines
 

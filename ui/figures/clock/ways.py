@@ -77,7 +77,7 @@ def panels(rope: rc.Rope, far: Control, t: Words) -> tuple[Panel, ...]:
     trained = float(trained_angles(rope)[first_pair_under_fifth_turn(rope)])
     columns = [_way(rope, far, scheme, way, trained, t, wide=True) for scheme, way in ways.items()]
     rows = [_way(rope, far, scheme, way, trained, t, wide=False) for scheme, way in ways.items()]
-    return (_names(t), *columns, *rows)
+    return (_names(t), *columns, _heads(t), *rows)
 
 
 def _names(t: Words) -> Panel:
@@ -89,6 +89,14 @@ def _names(t: Words) -> Panel:
         for k, (line, colour) in enumerate(zip(t(f"{name}_notes").split("|"), colours, strict=True)):
             lines.append(marks.text(0.0, y, line, colour, anchor="start", font_size=15, dy=22 * (k + 1)))
     return Panel(Axis(0.0, 1.0), Axis(-3.75, 1.15), lines, min_width=150, width_share=0.3, height=370, screen="wide")
+
+
+def _heads(t: Words) -> Panel:
+    """Return what the left and the right dial of each row are, for a phone."""
+    heads = [
+        marks.text(x, 0.0, t(f"{name}_head"), bold=True, font_size=14) for x, name in ((0.8, "slow"), (4.4, "fast"))
+    ]
+    return Panel(Axis(-1.16, 6.35), Axis(-0.5, 0.5), heads, min_width=330, height=16, screen="narrow")
 
 
 def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: Words, *, wide: bool) -> Panel:
@@ -107,7 +115,7 @@ def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: 
         dials,
         sentence_parts(partial(t, head), times=times) if head == "all_slowed" else t(head),
         min_width=200 if wide else 330,
-        height=370 if wide else 104,
+        height=370 if wide else 96,
         equal_aspect=True,
         paragraphs=(Paragraph(t(f"{head}_name"), MUTED_COLOUR, 15),) if wide else (),
         screen="wide" if wide else "narrow",

@@ -180,14 +180,15 @@ def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
     hint = drag_hint(byte.numbers(np.where(mark < HINTED, mark, np.nan)), HINT_HEIGHT, t("drag_text"), dx=14)
     drawn += [marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9), *([hint] if wide else [])]
     ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
-    rungs = tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if LOW < np.log10(v) < HIGH)
+    names = () if wide else tuple((foot, t(f"past_short.{key}")) for key, foot in STRIPS.items())
+    rungs = names + tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if LOW < np.log10(v) < HIGH)
     return Panel(
         Axis(0.0, length * 1.01, ticks, t("position_axis"), grid=False),
         Axis(bottom, HIGH, rungs, t("hesitates_axis")),
         drawn,
         min_width=330,
         width_share=1.3,
-        height=330 if wide else 175,
+        height=330 if wide else 168,
         screen="wide" if wide else "narrow",
     )
 
@@ -236,7 +237,7 @@ def _cards(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
         drawn,
         t("cards_title"),
         min_width=320,
-        height=370 if wide else 200,
+        height=370 if wide else 190,
         equal_aspect=True,
         screen="wide" if wide else "narrow",
     )

@@ -89,7 +89,8 @@ def panels(of: Stopped, count: Control, t: Words) -> tuple[Panel, ...]:
         mean = count.texts(t("mean_back", share=percent(float(each))) for each in shares)
         # A phone has room for the two rows that are compared.
         screen = "wide" if label == "all_turn" else ""
-        drawn += [_pairs(of, count, title, label, still, screen, t), _looks(count, weights, mean, screen, t)]
+        whole = t("none_stopped", share=percent(float(of.weights[0, 0, CHOSEN - 1])))
+        drawn += [_pairs(of, count, title, label, still, screen, t), _looks(count, weights, mean, whole, screen, t)]
     return tuple(drawn)
 
 
@@ -111,10 +112,13 @@ def _pairs(
         marks.line(count.numbers(crosses), np.tile([-0.2, 0.2, np.nan, 0.2, -0.2, np.nan], pairs), MUTED_COLOUR, 2.5),
     ]
     if label != "fastest_stop":
-        drawn += [
-            marks.text(-0.5, -0.55, t("fast_step", step=f"{np.degrees(of.steps[0]):.0f}"), QUERY_COLOUR, **LEFT),
-            marks.text(pairs - 0.5, -0.55, t("slow_step", step=f"{np.degrees(of.steps[-1]):.1g}"), "ink", **RIGHT),
-        ]
+        fast, slow = (
+            t("fast_step", step=f"{np.degrees(of.steps[0]):.0f}"),
+            t("slow_step", step=f"{np.degrees(of.steps[-1]):.1g}"),
+        )
+        for text, pair, x, colour, look in ((fast, 0, -0.5, QUERY_COLOUR, LEFT), (slow, -1, pairs - 0.5, "ink", RIGHT)):
+            turning_text = count.texts("" if stopped else text for stopped in still[:, pair].tolist())
+            drawn.append(marks.text(x, -0.55, turning_text, colour, **look))
     else:
         edge = np.array(count.stops)[:, None] - 0.5
         cut = count.numbers(edge.repeat(2, axis=1))
@@ -135,7 +139,7 @@ def _pairs(
     )
 
 
-def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Words) -> Panel:
+def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen: str, t: Words) -> Panel:
     """Return the text, how much of its attention the chosen letter gives each, and how much the one before gets."""
     letters = [shown(byte) for byte in TEXT]
     keys, before = np.arange(CHOSEN + 1), CHOSEN - 1
@@ -172,6 +176,9 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, screen: str, t: Wo
         marks.text(CHOSEN + 0.7, 0.42, share, KEY_COLOUR, bold=True, font_size=26, anchor="start"),
         marks.text(CHOSEN + 0.7, 0.1, t("on_before"), KEY_COLOUR, bold=True, font_size=15, anchor="start"),
         *marks.in_wide_panel(400, marks.text(len(letters) - 0.5, 0.95, mean, MUTED_COLOUR, font_size=14, anchor="end")),
+        *marks.in_narrow_panel(
+            400, marks.text(len(letters) - 0.5, 0.95, whole, MUTED_COLOUR, font_size=13, anchor="end")
+        ),
     ]
     x = Axis(-0.6, len(letters) - 0.4)
     return Panel(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _sentence(before: Control, t: Words) -> Panel:
         *position_ticks(range(last), 0.08),
         marks.drag_handle(before, query, 1.0, QUERY_COLOUR, t("grab_sentence"), whole, radius_px=0),
     ]
-    return Panel(Axis(-0.55, last - 0.45), Axis(-1.25, 1.6), shown, min_width=2000, height=104, phone_height=76)
+    return Panel(Axis(-0.55, last - 0.45), Axis(-1.25, 1.6), shown, min_width=2000, height=104, phone_height=70)
 
 
 def _last(earlier: list[str], k: int, before: Control) -> tuple[str, ...]:
@@ -207,8 +208,17 @@ def _product(before: Control, theta: float, t: Words) -> Panel:
         width_share=1.5,
         height=232,
         equal_aspect=True,
-        phone_height=140,
+        phone_height=134,
     )
+
+
+def _below(name: str, same: TextTrack, dy: float) -> list[Mark]:
+    """Return the name of the matrix that is left, and below it whether it has changed."""
+    look: dict[str, Any] = {"bold": True}
+    return [
+        marks.text(2.0, -2.0, name, DISTANCE_COLOUR, font_size=20, dy=dy, **look),
+        marks.text(2.0, -2.0, same, DISTANCE_COLOUR, dy=dy + (22 if dy > 30 else 18), **look),
+    ]
 
 
 def _left_over(before: Control, theta: float, t: Words) -> Panel:
@@ -224,8 +234,8 @@ def _left_over(before: Control, theta: float, t: Words) -> Panel:
         frame,
         marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
         marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
-        marks.text(2.0, -2.0, matrix_name(left), DISTANCE_COLOUR, bold=True, font_size=20, dy=36),
-        marks.text(2.0, -2.0, same, DISTANCE_COLOUR, bold=True, dy=58),
+        *marks.in_wide_panel(200, *_below(matrix_name(left), same, 36)),
+        *marks.in_narrow_panel(200, *_below(matrix_name(left), same, 28)),
     ]
     return Panel(
         Axis(-0.6, 4.1),
@@ -235,5 +245,5 @@ def _left_over(before: Control, theta: float, t: Words) -> Panel:
         height=232,
         equal_aspect=True,
         phone_min_width=165,
-        phone_height=150,
+        phone_height=156,
     )
