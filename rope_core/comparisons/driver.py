@@ -121,7 +121,7 @@ def arguments():
 def all_frequencies(dims, bases, train_lens, factors, seq_lens):
     """Return the answers to several calls of one width at once: (calls, pairs) and the attention factors (calls,).
 
-    Raises where one of them is no answer: each is then to be asked for by itself.
+    Raises where one of them is no answer: each call is then to be made by itself.
     """
     calls = zip(dims, bases, train_lens, factors, seq_lens)
     answers = [frequencies(int(d), float(b), int(n), float(s), int(m)) for d, b, n, s, m in calls]

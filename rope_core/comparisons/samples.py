@@ -154,7 +154,7 @@ def _as_columns(calls: Sequence[Call]) -> list[npt.NDArray[Any]]:
 
 
 def _all_at_once(calls: Sequence[Call], call: Callable[..., Any]) -> dict[Call, Answer | str]:
-    """Return the answers to all calls, asked for in one; raises ValueError where one of them has none."""
+    """Return the answers to all calls, made in one; raises ValueError where one of them has none."""
     f, a = call(TOGETHER, *_as_columns(calls))
     frequencies, factors = np.asarray(f), np.asarray(a)
     if frequencies.shape[:1] != (len(calls),) or factors.shape != (len(calls),):

@@ -33,6 +33,17 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
+def ready_process() -> subprocess.Popen[bytes]:
+    """Wait for the process that is ready; one that other tests have ended is taken away."""
+    while True:
+        wait(lambda: spare._READY.qsize() == 1)
+        process: subprocess.Popen[bytes] = spare._READY.queue[0][0]
+        if process.poll() is None:
+            return process
+        with contextlib.ExitStack() as stack:
+            assert spare._taken(stack) is None
+
+
 @pytest.mark.skipif(not starts_apart(), reason="no process is held apart here")
 def test_each_text_has_a_process_of_its_own_that_was_ready() -> None:
     spare.prepare()
@@ -46,8 +57,7 @@ def test_each_text_has_a_process_of_its_own_that_was_ready() -> None:
 
     values = []
     for text in (FIRST, SECOND):
-        wait(lambda: spare._READY.qsize() == 1)
-        (ready, _) = spare._READY.queue[0]
+        ready = ready_process()
         with functions_of(text, spare.SECONDS, "en", recorded) as call:
             values.append(float(call("value")[0]))
         assert processes[-1] is ready
