@@ -2,6 +2,7 @@
 
 from rope_core.comparisons import compare, curves, export, margins, pasted
 from rope_core.comparisons.examples import EXAMPLES, FAULTS, check_fault
+from rope_core.comparisons.papers import paper_curves
 from ui.figures.schemes import checks, measured, pairs
 from ui.figures.schemes import sweep as sweeps
 from ui.page import columns, fields, tasks
@@ -154,6 +155,7 @@ def record(page: Frame) -> None:
 
 def papers(page: Frame) -> None:
     """Set numbers that papers print beside those here, and link to what their pictures show."""
+    page.show(measured.paper_pictures(page.t), measured.paper_pictures, paper_curves)
     page.table(measured.papers(page.t))
     for paper in ("critical", "clipped"):
         page.write(f"[{page.t(f'view.{paper}')}]({columns.view(page, paper)})")

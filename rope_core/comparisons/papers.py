@@ -2,17 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rope_core.comparisons.curves import first_unfinished
-from rope_core.rope import Rope
-from rope_core.schemes import KINDS
+from rope_core.rope import Array, Rope
+from rope_core.schemes import KINDS, SCHEMES, UNSCALED
 from rope_core.spectrum import Request, spectrum
 
 LLAMA2, LLAMA3, PHI3 = Rope(128, 10_000.0, 4096), Rope(128, 500_000.0, 8192), Rope(96, 10_000.0, 2048)
-YARN, LONGROPE2 = "arXiv:2309.00071", "arXiv:2502.20082"
+YARN, LONGROPE2, COPE = "arXiv:2309.00071", "arXiv:2502.20082", "arXiv:2602.05258"
+
+
+@dataclass(frozen=True)
+class PaperCurve:
+    """What a paper draws by pair, from its formula at its setting: slow-downs, or what is left of a frequency.
+
+    Attributes:
+        key: the name of the paper's scheme.
+        rope: the model's geometry.
+        factor: what schemes are given.
+        by_scheme: name of a scheme -> (pairs,), its slow-downs, or for CoPE 1 over these.
+        turning: the first pair at which the paper's curve is not where it begins.
+        settled: the first pair from which it is where it ends.
+    """
+
+    key: str
+    rope: Rope
+    factor: float
+    by_scheme: Mapping[str, Array]
+    turning: int
+    settled: int
+
+
+def _scheme_of(paper: str) -> str:
+    """Return the scheme whose first source is a paper."""
+    return next(name for name, scheme in SCHEMES.items() if paper in scheme.source)
+
+
+def paper_curves() -> tuple[PaperCurve, ...]:
+    """Return a curve each of YaRN (definition 2), LongRoPE2 (figure 2 b) and CoPE (the soft clip), by pair.
+
+    >>> [(each.key, each.turning, each.settled) for each in paper_curves()]
+    [('yarn', 21, 46), ('longrope2', 1, 31), ('cope', 45, 63)]
+    """
+    curves = []
+    for paper, rope, factor, names in (
+        (YARN, LLAMA2, 16.0, KINDS),
+        (LONGROPE2, PHI3, 64.0, (*KINDS, _scheme_of(LONGROPE2))),
+        (COPE, LLAMA3, 1.0, (UNSCALED, _scheme_of(COPE))),
+    ):
+        takes = [any(param.name == "factor" for param in SCHEMES[name].params) for name in names]
+        spectra = [
+            spectrum(Request(rope, n, {"factor": factor} if f else {})) for n, f in zip(names, takes, strict=True)
+        ]
+        values = {n: 1.0 / s.slowdown if paper == COPE else s.slowdown for n, s in zip(names, spectra, strict=True)}
+        own = values[names[-1]]
+        turning = int(np.argmax(~np.isclose(own, own[0])))
+        settled = int(np.argmax(np.isclose(own, own[-1], atol=1e-9)))
+        curves.append(PaperCurve(names[-1], rope, factor, values, turning, settled))
+    return tuple(curves)
 
 
 @dataclass(frozen=True)

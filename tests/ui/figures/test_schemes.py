@@ -12,7 +12,7 @@ from rope_core.comparisons.compare import checks
 from tests.support.figures import Row
 from tests.support.films import FilmRow
 from ui.figures.schemes import checks as rows_of_margins
-from ui.figures.schemes import pairs, sweep
+from ui.figures.schemes import measured, pairs, sweep
 from ui.film.colours import RED
 from ui.film.scene import NumberTrack
 from ui.text.words import Words
@@ -73,7 +73,21 @@ FILMS = [
     FilmRow("schemes", pairs.by_pair, (GIVEN, 3), {"pair": 5, "beat": 1}, by_pair),
     FilmRow("schemes", rows_of_margins.margins_of, (GIVEN,), {"check": 1}, margins),
 ]
-ROWS = [Row("schemes", sweep.sweep, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swept)]
+
+
+def of_papers(t: Words) -> str:
+    # YaRN: the first pair of at most 32 turns and of one turn or less, rounded out; LongRoPE2: of less than a turn.
+    low, high = (64 * math.log(4096 / (turns * math.tau)) / math.log(10_000) for turns in (32, 1))
+    turning, settled = math.floor(low) + 1, math.ceil(high)
+    critical = math.ceil(48 * math.log(2048 / math.tau) / math.log(10_000))
+    ends = {"yarn_turning": turning, "yarn_settled": settled, "longrope2_settled": critical}
+    return t("paper_finding", **ends, cope_turning=64 - 20 + 1, cope_settled=63)
+
+
+ROWS = [
+    Row("schemes", sweep.sweep, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swept),
+    Row("schemes", measured.paper_pictures, (), of_papers),
+]
 
 
 def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:

@@ -86,8 +86,6 @@ async function run(box, send) {
   send(box.id, await graded(box, box.querySelector("textarea").value));
   status.textContent = "";
   button.disabled = false;
-  // Who changes a scheme runs it again: a Python apart is loaded by then.
-  if (box.dataset.module) ready();
 }
 
 /** Run by itself what Python has no answers of, once for each question. */
@@ -99,7 +97,8 @@ export function rerun(box, question, send) {
 
 /** Grade where a button asks for it; `send(id, answer)` hands the page's Python what came of it. */
 export function grading(send) {
-  addEventListener("focusin", ({ target }) => { if (target.matches("[data-grade] textarea")) ready(); });
+  // Who writes runs it next: a Python apart is loaded by then.
+  for (const kind of ["focusin", "input"]) addEventListener(kind, ({ target }) => { if (target.matches("[data-grade] textarea")) ready(); });
   addEventListener("input", ({ target }) => { if (target.matches(HOMEWORK)) remember(target, target.value); });
   addEventListener("click", async ({ target }) => {
     const button = target.closest("[data-grade] button"), box = button && own(button);

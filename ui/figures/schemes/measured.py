@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from rope_core.comparisons.papers import printed_numbers
+import numpy as np
+
+from rope_core.comparisons.papers import paper_curves, printed_numbers
 from rope_core.lab import view
 from rope_core.schemes import KINDS
+from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.words import factor, ladder
+from ui.figures.plot import LOG, axis, headings, line, panels, plot, split
 from ui.figures.schemes.pairs import number, percent
+from ui.film.colours import BLUE, GREY, PURPLE
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -35,6 +40,43 @@ def sentence(seen: Seen, trained: int, t: Words) -> str:
         ratio = view.last_quarter_ratio(at[FASTEST_TOO], at[RAISED])
         ratios.append(t("ratio_at", times=length // trained, ratio=factor(ratio)))
     return t("ntk_sentence", ratios=t("comma").join(ratios))
+
+
+def paper_pictures(t: Words) -> Drawing:
+    """Return what YaRN, LongRoPE2 and CoPE draw by pair, from their formulas at their settings."""
+    curves = paper_curves()
+    colours = (GREY, BLUE, PURPLE, "black")
+    traces = []
+    for k, curve in enumerate(curves):
+        number_of = str(k + 1) if k else ""
+        for colour, (name, values) in zip(colours[-len(curve.by_scheme) :], curve.by_scheme.items(), strict=True):
+            style = {"xaxis": f"x{number_of}", "yaxis": f"y{number_of}", "legendgroup": name}
+            first = not any(name in each.by_scheme for each in curves[:k])
+            traces.append(
+                line(np.arange(values.size), values, colour, 3, t(f"scheme.{name}"), showlegend=first, **style)
+            )
+    columns = split([1, 1, 1], 0.09)
+    sizes = [(curve.rope.pairs, f"{curve.factor:g}") for curve in curves]
+    heads = [t(f"paper.{curve.key}", pairs=pairs, factor=f) for curve, (pairs, f) in zip(curves, sizes, strict=True)]
+    across, up = axis(t("axis.pair")), [axis(t("axis.slowdown"), **LOG)] * 2 + [axis(t("paper.left"))]
+    figure = plot(
+        traces,
+        height=380,
+        annotations=headings(heads, columns),
+        margin={"t": 96},
+        legend={"y": 1.14},
+        **panels([(across, each) for each in up], columns),
+    )
+    ends = {f"{curve.key}_{name}": getattr(curve, name) for curve in curves for name in ("turning", "settled")}
+    table = {f"{curve.key}: {name}": values.tolist() for curve in curves for name, values in curve.by_scheme.items()}
+    recipe = """
+from rope_core.comparisons.papers import paper_curves
+for curve in paper_curves():
+    print(curve.key, curve.rope, curve.factor, curve.turning, curve.settled)
+    for name, values in curve.by_scheme.items():
+        print(name, values)
+"""
+    return Drawing("papers", figure, t("paper_finding", **ends), lambda: table, recipe, wide=True)
 
 
 def papers(t: Words) -> dict[str, list[str]]:
