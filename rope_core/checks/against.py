@@ -12,9 +12,9 @@ from rope_core.checks.blocks import is_scaled, reach
 from rope_core.checks.case import Finding, Phrase, apart, finding, shown, texts
 from rope_core.checks.extend import WINDOWED
 from rope_core.checks.schemas import compare, one_type, to_v5
-from rope_core.errors import Rule, reject
+from rope_core.errors import ConfigError, Rule, reject
 from rope_core.hf.normal import resolve
-from rope_core.hf.read import read_config, refuse
+from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, layer_types, ropes_of
 from rope_core.hf.scheme import COMMON, LENGTH, READ_ELSEWHERE, TYPES
 from rope_core.hf.types import DEFAULT, NEEDS_LENGTH
@@ -103,7 +103,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     (10000.0, 'override_loses', ('rope_theta',))
     """
     if not isinstance(override, Mapping):
-        raise refuse("override", "json_object", override)
+        raise ConfigError("override", "json_object", override)
     before = to_v5(read_config(config))
     after = copy.deepcopy(before)
     prefix = resolve(before).prefix

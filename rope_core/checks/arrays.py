@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import ArgumentError, reject
-from rope_core.hf.read import MAX_BYTES, loads, open_regular
+from rope_core.hf.read import MAX_BYTES, load_json, open_regular
 from rope_core.rope import Array
 
 # JSON takes forty times its bytes once it is parsed; a header of 16 MiB names 100,000 tensors.
@@ -148,7 +148,7 @@ def read_arrays(source: str, names: Sequence[str], single: str) -> dict[str, Any
             text = file.read(MAX_BYTES + 1)
     except OSError:
         raise reject("file", "readable_file" if path.exists() else "existing_file", source) from None
-    given = loads(text, argument="file")
+    given = load_json(text, argument="file")
     values = {single: given} if isinstance(given, list) else given
     if not isinstance(values, Mapping):
         raise reject("file", "json_object", given)

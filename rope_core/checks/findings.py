@@ -23,7 +23,7 @@ from rope_core.hf.axial import unread as axes_unread
 from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import INDEXER, Model, beside, part_names, resolve
 from rope_core.hf.params import effective
-from rope_core.hf.read import parse, read_config
+from rope_core.hf.read import parse_json_object, read_config
 from rope_core.hf.read import read_file as read_text
 from rope_core.hf.ropes import HfRope, build
 from rope_core.hf.versions import text_part
@@ -221,7 +221,7 @@ def check_text(
             twice.update(dict.fromkeys(repeated[: MOST - len(twice)]))
         return values
 
-    findings = check(parse(text, pairs), transformers, layer_type, seq_len, everything=everything)
+    findings = check(parse_json_object(text, pairs), transformers, layer_type, seq_len, everything=everything)
     repeated = [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
     return by_severity([*repeated, *findings])
 

@@ -15,7 +15,7 @@ from rope_core.cli.output import document, sarif, show_table
 from rope_core.cli.source import HELP, load, read_source, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.errors import reject, sentence
-from rope_core.hf.read import parse, read_config
+from rope_core.hf.read import parse_json_object, read_config
 from rope_core.hf.ropes import layer_types
 
 SKIPPED = ("node_modules", "__pycache__")
@@ -73,9 +73,9 @@ def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) 
     """Return the findings on a config."""
     how = (options.transformers, options.layer_type, options.seq_len)
     if options.other is not None or options.override is not None:
-        config, extra = read_config(parse(given) if isinstance(given, bytes) else given), list[Finding]()
+        config, extra = read_config(parse_json_object(given) if isinstance(given, bytes) else given), list[Finding]()
         if options.override is not None:
-            config, extra = overridden(config, parse(options.override))
+            config, extra = overridden(config, parse_json_object(options.override))
         if options.other is not None:
             extra += agreement(config, load(options.other), options.seq_len, options.layer_type)
             if not layer_types(config):

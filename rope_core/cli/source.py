@@ -8,7 +8,7 @@ from typing import Any
 
 from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.hub import fetch, looks_like_id
-from rope_core.hf.read import MAX_BYTES, parse, read_config
+from rope_core.hf.read import MAX_BYTES, parse_json_object, read_config
 
 HELP = "config.json, its folder, - for standard input, or org/name[@revision]"
 
@@ -33,7 +33,7 @@ def read_source(source: str) -> bytes | Path | dict[str, Any]:
 def load(source: str) -> dict[str, Any]:
     """Return the config that `-`, a path or a hub id names. Raises ConfigError on what cannot be read."""
     given = read_source(source)
-    return read_config(parse(given) if isinstance(given, bytes) else given)
+    return read_config(parse_json_object(given) if isinstance(given, bytes) else given)
 
 
 def tokens(name: str, text: str | None) -> int | None:

@@ -15,7 +15,7 @@ import numpy as np
 from rope_core.comparisons import examples
 from rope_core.comparisons.columns import Column, numbers_of, of_callable, of_config, of_numbers
 from rope_core.errors import reject
-from rope_core.hf.read import parse, shallow
+from rope_core.hf.read import check_nesting_depth, parse_json_object
 
 LETTERS, BYTES, NUMBERS = 6000, 60_000, 4096
 """The most letters of an address, bytes of a text, and frequencies."""
@@ -79,8 +79,8 @@ def of_text(name: str, text: str) -> Column:
     if text in examples.EXAMPLES:
         return of_callable(name, examples.EXAMPLES[text])
     if kind_of(text) == "config":
-        config = parse(text)
-        shallow(config)
+        config = parse_json_object(text)
+        check_nesting_depth(config)
         return of_config(name, config)
     words = re.split(r"[\s,;\[\]]+", text.strip(" \t\r\n[],;"))
     try:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject
+from rope_core.errors import ConfigError, reject
 from rope_core.hf.families import packaged
-from rope_core.hf.read import count, number, read_config, refuse, table
+from rope_core.hf.read import config_dict, config_float, config_int, read_config
 from rope_core.rope import MAX_DIM, Array, frozen
 
 # The position of row or column i of n, by its name in axial.toml.
@@ -99,7 +99,7 @@ def axial(config: object) -> dict[str, AxialRope]:
     data = read_config(config)
     towers = [part for part in _parts(data) if part[1] in _rows()]
     if len(towers) > _MOST:
-        raise refuse("config", "parts_limit", len(towers), limit=_MOST)
+        raise ConfigError("config", "parts_limit", len(towers), limit=_MOST)
     axes = {place: _build(place, kind, given) for place, kind, given in towers}
     return {**axes, **_diffusers(data)}
 
@@ -154,7 +154,7 @@ def _build(place: str, kind: str, given: Mapping[str, Any]) -> AxialRope:
     def field(name: str, high: int = 2**20) -> int:
         key, default = row[name]
         value = given.get(key)
-        return count(prefix + key, default if value is None else value, 0 if default == 0 else 1, high)
+        return config_int(prefix + key, default if value is None else value, 0 if default == 0 else 1, high)
 
     head = field("head_dim", MAX_DIM) if "head_dim" in row else 0
     if not head:
@@ -163,7 +163,7 @@ def _build(place: str, kind: str, given: Mapping[str, Any]) -> AxialRope:
     axes, turns = row.get("axes", "hw"), row.get("turns", "runs")
     each = 2 * (head // len(axes) // 2)
     if each < 2 or head > MAX_DIM or (len(axes) == 2 and head % 4):
-        raise refuse(prefix + row["width"][0], "even_turning", f"{each * len(axes)} of {head}")
+        raise ConfigError(prefix + row["width"][0], "even_turning", f"{each * len(axes)} of {head}")
     base = _base(row, given, prefix)
     position = POSITIONS[row.get("position", "from zero")]
     if row.get("position") == "windowed":
@@ -187,13 +187,13 @@ def _build(place: str, kind: str, given: Mapping[str, Any]) -> AxialRope:
 
 def _base(row: Mapping[str, Any], given: Mapping[str, Any], prefix: str) -> float:
     """Return rope_theta: of the rope dict where the class has one, then of the top level, then the class's own."""
-    inner = {} if row.get("top") else table(f"{prefix}rope_parameters", given.get("rope_parameters")) or {}
+    inner = {} if row.get("top") else config_dict(f"{prefix}rope_parameters", given.get("rope_parameters")) or {}
     held, path = inner.get("rope_theta"), f"{prefix}rope_parameters.rope_theta"
     if held is None:
         held, path = given.get("rope_theta"), f"{prefix}rope_theta"
-    base = number(path, row.get("base", 10_000.0) if held is None else held, "finite_above", low=1)
+    base = config_float(path, row.get("base", 10_000.0) if held is None else held, "finite_above", low=1)
     if base <= 1.0:
-        raise refuse(path, "finite_above", base, low=1)
+        raise ConfigError(path, "finite_above", base, low=1)
     return base
 
 
@@ -234,7 +234,7 @@ def _window_share(given: Mapping[str, Any], prefix: str) -> float:
     image, patch = (
         _patch(given, prefix, name) or default for name, default in (("image_size", 1008), ("patch_size", 14))
     )
-    window = count(f"{prefix}window_size", given.get("window_size", 24))
+    window = config_int(f"{prefix}window_size", given.get("window_size", 24))
     edges = [value if isinstance(value, int) else value[-1] for value in (image, patch)]
     return window / max(edges[0] // edges[1], 1)
 
@@ -245,8 +245,8 @@ def _patch(given: Mapping[str, Any], prefix: str, name: str) -> int | tuple[int,
     if value is None:
         return None
     if isinstance(value, list | tuple) and 0 < len(value) <= 4:
-        return tuple(count(f"{prefix}{name}", item) for item in value)
-    return count(f"{prefix}{name}", value)
+        return tuple(config_int(f"{prefix}{name}", item) for item in value)
+    return config_int(f"{prefix}{name}", value)
 
 
 def _diffusers(data: Mapping[str, Any]) -> dict[str, AxialRope]:
@@ -279,17 +279,17 @@ def _widths(row: Mapping[str, Any], data: Mapping[str, Any]) -> list[int]:
     """Return the dimensions of each axis, as the config lists them or as the class splits its head."""
     if row["widths"] == "sixths":
         name, default = row["head_dim"]
-        head = count(name, data.get(name, default), 6, MAX_DIM)
+        head = config_int(name, data.get(name, default), 6, MAX_DIM)
         sixths = 2 * (head // 6)
         widths = [head - 2 * sixths, sixths, sixths]
     else:
         name, default = row["widths"]
         given = data.get(name, default)
         if not isinstance(given, list | tuple) or len(given) != len(row["axes"]):
-            raise refuse(name, "axis_widths", given, axes=len(row["axes"]))
-        widths = [count(name, width, 2, MAX_DIM) for width in given]
+            raise ConfigError(name, "axis_widths", given, axes=len(row["axes"]))
+        widths = [config_int(name, width, 2, MAX_DIM) for width in given]
     if any(width % 2 for width in widths) or sum(widths) > MAX_DIM:
-        raise refuse(name, "axis_widths", widths, axes=len(row["axes"]))
+        raise ConfigError(name, "axis_widths", widths, axes=len(row["axes"]))
     return widths
 
 

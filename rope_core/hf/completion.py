@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rope_core.errors import ConfigError
 from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
 from rope_core.hf.normal import Model
-from rope_core.hf.read import refuse, table
+from rope_core.hf.read import config_dict
 from rope_core.hf.types import NEEDS_LENGTH
 
 AS_IT_STANDS = (
@@ -66,7 +67,7 @@ class Parameters:
 
 def entry(values: object, path: str, source: str, layer_type: str | None = None) -> Parameters:
     """Wrap one dict of a config; an empty one of a class default counts as null."""
-    inner = table(path, values)
+    inner = config_dict(path, values)
     if inner is None or (not inner and source == CLASS and layer_type is not None):
         return Parameters(path=path, layer_type=layer_type, nope=True)
     origins = {name: Origin(source, f"{path}.{name}") for name in inner}
@@ -149,7 +150,7 @@ def insist(model: Model, params: Parameters) -> None:
         needs.append("original_max_position_embeddings")
     for name in needs:
         if name not in params.values:
-            raise refuse(f"{params.path}.{name}", "given_for_model", None, model_type=model.model_type)
+            raise ConfigError(f"{params.path}.{name}", "given_for_model", None, model_type=model.model_type)
 
 
 def name_the_type(params: Parameters) -> None:
@@ -163,7 +164,7 @@ def name_the_type(params: Parameters) -> None:
         params.trap("rope_type", "type_and_rope_type_differ", type=old)
     kind = params.values["rope_type"]
     if not isinstance(kind, str):
-        raise refuse(params.origins["rope_type"].path, "a_name", kind)
+        raise ConfigError(params.origins["rope_type"].path, "a_name", kind)
 
 
 def legacy_types(model: Model, params: Parameters) -> None:
@@ -177,7 +178,7 @@ def legacy_types(model: Model, params: Parameters) -> None:
         rename(params, "longrope", f"{kind}_read_as_longrope")
     allowed = ONLY.get(convert or model.model_type or "")
     if allowed and params.values["rope_type"] not in allowed:
-        raise refuse(params.origins["rope_type"].path, "family_type", kind, names=allowed)
+        raise ConfigError(params.origins["rope_type"].path, "family_type", kind, names=allowed)
 
 
 def rename(params: Parameters, kind: str, trap: str) -> None:

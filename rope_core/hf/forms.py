@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rope_core.hf.read import MAX_LAYERS, count, names, number, refuse, table
+from rope_core.errors import ConfigError
+from rope_core.hf.read import MAX_LAYERS, config_dict, config_float, config_int, config_names
 
 # Fields that hold a text model in configs of remote code.
 TEXT_FIELDS = ("text_config", "llm_config", "language_config", "thinker_config")
@@ -85,7 +86,7 @@ def _mistral(form: Form) -> None:
     """Bring the yarn object of params.json to rope_parameters; without apply_scale cos and sin are not scaled."""
     if "qk_rope_head_dim" in form.data:
         form.put("head_dim", form.data["qk_rope_head_dim"], "qk_rope_head_dim")
-    yarn = table(form.prefix + "yarn", form.data.get("yarn"))
+    yarn = config_dict(form.prefix + "yarn", form.data.get("yarn"))
     if not yarn:
         return
     block: dict[str, Any] = {"rope_type": "yarn"}
@@ -124,8 +125,8 @@ def _meta(form: Form) -> None:
         form.put("rope_scaling", {**block, "original_max_position_embeddings": 8192}, "use_scaled_rope")
         form.places["rope_scaling.factor"] = f"{form.prefix}rope_scale_factor"
     every = data.get("no_rope_layer_interval")
-    total = count(form.prefix + "n_layers", data.get("n_layers", 0), 0, MAX_LAYERS)
-    step = count(f"{form.prefix}no_rope_layer_interval", every) if every else 0
+    total = config_int(form.prefix + "n_layers", data.get("n_layers", 0), 0, MAX_LAYERS)
+    step = config_int(f"{form.prefix}no_rope_layer_interval", every) if every else 0
     flags = [int(not step or (layer + 1) % step > 0) for layer in range(total)]
     form.put("no_rope_layers", flags, "no_rope_layer_interval")
 
@@ -133,18 +134,18 @@ def _meta(form: Form) -> None:
 def _step(form: Form) -> None:
     """Bring a base and a partial factor per layer to one entry per layer type, the first layer's of each."""
     data, path = form.data, form.prefix
-    layers = count(path + "num_hidden_layers", data.get("num_hidden_layers", 45), 0, MAX_LAYERS)
-    extra = count(path + "num_nextn_predict_layers", data.get("num_nextn_predict_layers", 0), 0, MAX_LAYERS)
-    listed = names(path + "layer_types", data.get("layer_types")) or ["full_attention"] * layers
+    layers = config_int(path + "num_hidden_layers", data.get("num_hidden_layers", 45), 0, MAX_LAYERS)
+    extra = config_int(path + "num_nextn_predict_layers", data.get("num_nextn_predict_layers", 0), 0, MAX_LAYERS)
+    listed = config_names(path + "layer_types", data.get("layer_types")) or ["full_attention"] * layers
     if len(listed) == layers + extra:
         listed = listed[:layers]
     data["layer_types"] = listed
     kinds = list(dict.fromkeys(listed))
-    given = table(path + "rope_parameters", data.get("rope_parameters")) or {}
+    given = config_dict(path + "rope_parameters", data.get("rope_parameters")) or {}
     if all(isinstance(given.get(kind), Mapping) for kind in kinds):
         data.pop("rope_scaling", None)
         return
-    scaling = table(path + "rope_scaling", data.pop("rope_scaling", None)) or {}
+    scaling = config_dict(path + "rope_scaling", data.pop("rope_scaling", None)) or {}
     shares = data.pop("partial_rotary_factors", None)
     bases = data.pop("rope_theta", 10_000.0)
     entries: dict[str, Any] = {}
@@ -167,7 +168,7 @@ def _at(form: Form, name: str, values: object, index: int, kind: str, key: str =
     place = f"{form.prefix}{name}"
     if isinstance(values, list | tuple):
         if index >= len(values):
-            raise refuse(place, "layer_entries", values, layers=len(form.data["layer_types"]))
+            raise ConfigError(place, "layer_entries", values, layers=len(form.data["layer_types"]))
         values, place = values[index], f"{place}[{index}]"
     form.places[f"rope_parameters.{kind}.{key or name}"] = place
     return values
@@ -182,7 +183,7 @@ def _hunyuan(form: Form) -> None:
         kept = {key: value for key, value in inner.items() if key != "xdrope_section"}
         path, older = f"{form.prefix}{name}.xdrope_section", inner["xdrope_section"]
         if kept.get("mrope_section") not in (None, older):
-            raise refuse(path, "same_as", older, other="mrope_section")
+            raise ConfigError(path, "same_as", older, other="mrope_section")
         form.data[name] = {**kept, "mrope_section": older}
         form.places[f"{name}.mrope_section"] = path
 
@@ -192,7 +193,7 @@ def _minimax(form: Form) -> None:
     width, head = form.data.get("rotary_dim"), form.data.get("head_dim", form.family.get("head_dim"))
     if width is None or head is None or "partial_rotary_factor" in form.data:
         return
-    share = number(f"{form.prefix}rotary_dim", width) / count(f"{form.prefix}head_dim", head)
+    share = config_float(f"{form.prefix}rotary_dim", width) / config_int(f"{form.prefix}head_dim", head)
     form.put("partial_rotary_factor", share, "rotary_dim")
 
 

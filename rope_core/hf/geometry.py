@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rope_core.errors import ConfigError
 from rope_core.hf.completion import Parameters
 from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
 from rope_core.hf.normal import Model
-from rope_core.hf.read import count, number, refuse, table
+from rope_core.hf.read import config_dict, config_float, config_int
 from rope_core.rope import MAX_DIM
 
 
@@ -35,17 +36,17 @@ def head_dim(model: Model, params: Parameters, notes: dict[str, Origin]) -> int:
         if model.family.get("head_dim_null") and origin.source == "derived" and reads_null:
             traps = (*traps, "head_dim_null_fails")
     notes["head_dim"] = Origin(origin.source, origin.path, traps)
-    return count(origin.path, value, 1, MAX_DIM)
+    return config_int(origin.path, value, 1, MAX_DIM)
 
 
 def listed_width(model: Model, kind: str) -> tuple[Any, Origin] | None:
     """head_dim of a layer type in a saved config object, which lists exceptions by layer; None where it lists none."""
     path = model.prefix + "per_layer_config"
-    listed = table(path, model.data.get("per_layer_config")) or {}
+    listed = config_dict(path, model.data.get("per_layer_config")) or {}
     layers = {index for index, layer in enumerate(model.layer_types()) if layer == kind}
     for key, fields in listed.items():
         if key.isdecimal() and len(key) < 6 and int(key) in layers:
-            width = (table(f"{path}.{key}", fields) or {}).get("head_dim")
+            width = (config_dict(f"{path}.{key}", fields) or {}).get("head_dim")
             return None if width is None else (width, Origin(TOP, f"{path}.{key}.head_dim"))
     return None
 
@@ -58,13 +59,13 @@ def derived_head(model: Model, rule: object) -> tuple[Any, Origin]:
         return model.get("qk_rope_head_dim")
     if rule == "mla_sum":
         parts = [model.get(name) for name in ("qk_nope_head_dim", "qk_rope_head_dim")]
-        return sum(count(origin.path, value) for value, origin in parts), parts[1][1]
+        return sum(config_int(origin.path, value) for value, origin in parts), parts[1][1]
     hidden, of_hidden = model.get("hidden_size")
     heads, of_heads = model.get("num_attention_heads")
     if hidden is None or heads is None:
         lacking = of_hidden.path if hidden is None else of_heads.path
-        raise refuse(lacking, "given_without", None, other="head_dim")
-    width = count(of_hidden.path, hidden) // count(of_heads.path, heads)
+        raise ConfigError(lacking, "given_without", None, other="head_dim")
+    width = config_int(of_hidden.path, hidden) // config_int(of_heads.path, heads)
     return width * int(model.family.get("head_dim_times", 1)), Origin("derived", of_hidden.path)
 
 
@@ -80,16 +81,16 @@ def rotary_dim(model: Model, params: Parameters, kind: str, head: int, notes: di
         width, origin = fixed_width(model, head)
     elif params.values.get("partial_rotary_factor") is not None:
         origin = params.origins["partial_rotary_factor"]
-        share = number(origin.path, params.values["partial_rotary_factor"])
+        share = config_float(origin.path, params.values["partial_rotary_factor"])
         if not 0.0 < share <= 1.0:
-            raise refuse(origin.path, "share", share)
+            raise ConfigError(origin.path, "share", share)
         if kind == "default" and model.known and not model.family.get("default_honours_partial"):
             traps = ("default_ignores_partial",) if share != 1.0 else ()
         elif kind != "proportional":
             width = int(head * share)
     notes["rotary_dim"] = Origin(origin.source, origin.path, (*origin.traps, *traps), origin.values)
     if width < 2 or (width % 2 and (width == head or kind in ("dynamic", "longrope", "proportional"))):
-        raise refuse(origin.path, "even_turning", f"{width} of {head}")
+        raise ConfigError(origin.path, "even_turning", f"{width} of {head}")
     if width % 2:
         notes["rotary_dim"] = replace(notes["rotary_dim"], traps=(*notes["rotary_dim"].traps, "odd_width"))
     return width
@@ -114,16 +115,16 @@ def fixed_width(model: Model, head: int) -> tuple[int, Origin]:
     if model.family.get("half_of_projection"):
         width, origin = model.get("projection_dim")
         heads, of_heads = model.get("num_attention_heads")
-        return max(count(origin.path, width) // (2 * count(of_heads.path, heads)), 32), origin
+        return max(config_int(origin.path, width) // (2 * config_int(of_heads.path, heads)), 32), origin
     value, origin = model.get("rotary_dim")
-    return (head, origin) if value is None else (count(origin.path, value, 2, head), origin)
+    return (head, origin) if value is None else (config_int(origin.path, value, 2, head), origin)
 
 
 def longest(model: Model, notes: dict[str, Origin]) -> int | None:
     """max_position_embeddings, or None where neither config nor class says."""
     value, origin = model.get("max_position_embeddings")
     notes["max_len"] = origin
-    return None if value is None else count(origin.path, value)
+    return None if value is None else config_int(origin.path, value)
 
 
 def layout_of(model: Model, notes: dict[str, Origin]) -> str:
@@ -173,11 +174,13 @@ def flagged(model: Model, total: int, notes: dict[str, Origin]) -> tuple[int, ..
     if not given:
         every, origin = model.get("no_rope_layer_interval")
         notes["nope_layers"] = origin if origin.source == TOP else Origin(CLASS, origin.path)
-        step = 4 if every is None else count(origin.path, every)
+        step = 4 if every is None else config_int(origin.path, every)
         return tuple(i for i in range(total) if (i + 1) % step == 0)
     if not isinstance(given, list | tuple) or len(given) < total:
-        raise refuse(path, "layer_entries", given, layers=total)
-    flags = [count(f"{path}[{i}]", int(v) if isinstance(v, bool) else v, 0, 1) for i, v in enumerate(given[:total])]
+        raise ConfigError(path, "layer_entries", given, layers=total)
+    flags = [
+        config_int(f"{path}[{i}]", int(v) if isinstance(v, bool) else v, 0, 1) for i, v in enumerate(given[:total])
+    ]
     notes["nope_layers"] = Origin(TOP, path, ("no_rope_flag_inverted",))
     return tuple(i for i, flag in enumerate(flags) if not flag)
 
@@ -191,8 +194,8 @@ def without_base(model: Model, total: int, notes: dict[str, Origin]) -> tuple[in
         return ()
     path = model.prefix + "layer_rope_theta"
     if not isinstance(given, list | tuple) or len(given) < total:
-        raise refuse(path, "layer_entries", given, layers=total)
-    bases = [number(f"{path}[{i}]", value) for i, value in enumerate(given[:total])]
+        raise ConfigError(path, "layer_entries", given, layers=total)
+    bases = [config_float(f"{path}[{i}]", value) for i, value in enumerate(given[:total])]
     differ = ("layer_bases_differ",) if len({b for b in bases if b}) > 1 else ()
     notes["nope_layers"] = Origin(TOP, path, differ)
     return tuple(i for i, base in enumerate(bases) if not base)
@@ -205,6 +208,6 @@ def linear_layers(model: Model, total: int, notes: dict[str, Origin]) -> tuple[i
     if given is None:
         return ()
     if not isinstance(given, list | tuple) or len(given) < total:
-        raise refuse(path, "layer_entries", given, layers=total)
+        raise ConfigError(path, "layer_entries", given, layers=total)
     notes["nope_layers"] = Origin(TOP, path)
     return tuple(i for i, kind in enumerate(given[:total]) if not kind)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from rope_core.errors import ConfigError
-from rope_core.hf.read import MAX_BYTES, parse
+from rope_core.hf.read import MAX_BYTES, parse_json_object
 
 NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[A-Za-z0-9])?", re.ASCII)
 REVISION = re.compile(r"[\w./-]{1,100}", re.ASCII)
@@ -64,7 +64,7 @@ def fetch(model_id: str) -> dict[str, Any]:
     """
     repository, revision = split_id(model_id)
     with client(repository, revision, FILE) as hub:
-        return parse(download(hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
+        return parse_json_object(download(hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
 
 
 def download_model(model_id: str) -> Path:

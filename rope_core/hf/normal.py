@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rope_core.errors import ConfigError
 from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
 from rope_core.hf.forms import TEXT_FIELDS, foreign_type, rewrite
-from rope_core.hf.read import MAX_LAYERS, count, names, refuse, table
+from rope_core.hf.read import MAX_LAYERS, config_dict, config_int, config_names
 
 # Types of released configs that transformers reads as another.
 ALIASES = {"kimi_k2": "deepseek_v3"}
@@ -63,11 +64,11 @@ class Model:
     def layers(self) -> int:
         """Return the number of layers; 0 where nobody says."""
         value, origin = self.get("num_hidden_layers")
-        return 0 if value is None else count(origin.path, value, 0, MAX_LAYERS)
+        return 0 if value is None else config_int(origin.path, value, 0, MAX_LAYERS)
 
     def layer_types(self) -> list[str]:
         """Return the type of each layer as the class fills it in; [] for a class without types."""
-        given = names(self.prefix + "layer_types", self.data.get("layer_types"))
+        given = config_names(self.prefix + "layer_types", self.data.get("layer_types"))
         total = self.layers()
         if given is not None:
             listed = given
@@ -89,7 +90,7 @@ class Model:
         value, origin = self.get("sliding_window_pattern")
         if value is None or pattern[-1] != "full_attention" or not isinstance(value, int):
             return pattern
-        every = count(origin.path, value, 0, MAX_LAYERS)
+        every = config_int(origin.path, value, 0, MAX_LAYERS)
         return ["sliding_attention"] * max(every - 1, 0) + ["full_attention"]
 
 
@@ -105,16 +106,18 @@ def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
     """
     # A diffusers transformer that rotates has a field of it: axes of an image or a video. A scheduler has none.
     if "model_type" not in config and "_class_name" in config and any("rope" in str(name) for name in config):
-        raise refuse("_class_name", "rotary_model", config["_class_name"])
+        raise ConfigError("_class_name", "rotary_model", config["_class_name"])
     data, prefix, kind = _text_part(config)
     if part is not None:
         held = part_names(config)
         if part not in held:
-            raise refuse("part", "one_of", part, names=held) if held else refuse("part", "no_other_part", part)
+            raise (
+                ConfigError("part", "one_of", part, names=held) if held else ConfigError("part", "no_other_part", part)
+            )
         if part != INDEXER:
             data, prefix, kind = _beside(config, part)
     if kind in recorded()["other"]:
-        raise refuse(prefix + "model_type", "rotary_model", kind)
+        raise ConfigError(prefix + "model_type", "rotary_model", kind)
     form = rewrite(data, kind, _family(kind), prefix)
     return Model(form.data, kind, _family(kind), prefix, form.places, config)
 
@@ -142,7 +145,7 @@ def beside(config: Mapping[str, Any], part: str) -> dict[str, Any] | None:
     given: dict[str, Any] | None = dict(config)
     path = part.split(".")
     for depth, name in enumerate(path):
-        given = table(".".join(path[: depth + 1]), (given or {}).get(name))
+        given = config_dict(".".join(path[: depth + 1]), (given or {}).get(name))
     return given
 
 
@@ -161,7 +164,7 @@ def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | No
         return data, prefix, foreign
     for _ in range(4):
         if kind is not None and not isinstance(kind, str):
-            raise refuse(prefix + "model_type", "a_name", kind)
+            raise ConfigError(prefix + "model_type", "a_name", kind)
         place = composites().get(kind or "")
         own = (place["text"],) if place else ()
         name = next((name for name in (*own, *TEXT_FIELDS) if data.get(name) is not None), "text_config")
@@ -172,7 +175,7 @@ def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | No
         if inner is None or (kind in families() and not place):
             break
         if not isinstance(inner, Mapping):
-            raise refuse(prefix + name, "json_table", inner)
+            raise ConfigError(prefix + name, "json_table", inner)
         kind = inner.get("model_type") or (place["text_type"] if place else None)
         data, prefix = {str(k): v for k, v in inner.items()}, f"{prefix}{name}."
     return data, prefix, kind

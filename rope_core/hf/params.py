@@ -10,10 +10,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from rope_core.errors import ConfigError
 from rope_core.hf.completion import FALLBACK_THETA, Parameters, complete, entry, name_the_type
 from rope_core.hf.families import CLASS, DICT, SPLIT, TOP, Origin
 from rope_core.hf.normal import Model
-from rope_core.hf.read import count, number, refuse, table, truthy
+from rope_core.hf.read import config_dict, config_float, config_int, is_truthy
 
 LEGACY_SPLIT = ("gemma3", "gemma3n", "t5gemma2", "modernbert", "modernbert_decoder", "olmo3")
 BOTH_SCALED = ("modernbert", "modernbert_decoder")
@@ -28,7 +29,7 @@ def effective(model: Model) -> list[Parameters]:
     raw, path, source, traps = chosen(model)
     convert = model.family.get("convert")
     if source == DICT and raw and model.family.get("flat_dict") == "refused" and not nested_keys(model, raw):
-        raise refuse(path, "dict_per_type", sorted(raw), model_type=model.model_type)
+        raise ConfigError(path, "dict_per_type", sorted(raw), model_type=model.model_type)
     if convert == "neomme":
         raw, source = {**{kind: {} for kind in model.layer_types()}, **raw}, DICT
     if convert in LEGACY_SPLIT:
@@ -37,11 +38,11 @@ def effective(model: Model) -> list[Parameters]:
         layers = compressed(model, raw, path, source)
     elif nested_keys(model, raw):
         if model.family.get("per_type") is False:
-            raise refuse(path, "flat_dict", sorted(raw), model_type=model.model_type)
+            raise ConfigError(path, "flat_dict", sorted(raw), model_type=model.model_type)
         layers = nested(model, raw, path, source)
     else:
         if model.family.get("per_type"):
-            raise refuse(path, "dict_per_type", sorted(raw), model_type=model.model_type)
+            raise ConfigError(path, "dict_per_type", sorted(raw), model_type=model.model_type)
         layers = [flat(model, raw, path, source)]
     for params in layers:
         if traps and not params.nope:
@@ -55,14 +56,14 @@ def switched_off(model: Model) -> str | None:
     if rule is None:
         return None
     given = model.data[rule["field"]] if rule["field"] in model.data else rule.get("default")
-    rotates = given == rule["on"] if isinstance(rule["on"], str) else truthy(given) is rule["on"]
+    rotates = given == rule["on"] if isinstance(rule["on"], str) else is_truthy(given) is rule["on"]
     return None if rotates else model.path(rule["field"])
 
 
 def chosen(model: Model) -> tuple[dict[str, Any], str, str, tuple[str, ...]]:
     """Return the rope dict that counts, its path, its source, and what is surprising about the choice."""
-    scaling = table(model.prefix + "rope_scaling", model.data.get("rope_scaling"))
-    params = table(model.prefix + "rope_parameters", model.data.get("rope_parameters"))
+    scaling = config_dict(model.prefix + "rope_scaling", model.data.get("rope_scaling"))
+    params = config_dict(model.prefix + "rope_parameters", model.data.get("rope_parameters"))
     convert = model.family.get("convert")
     if scaling and convert not in LEGACY_SPLIT:
         traps = ("rope_scaling_replaces_rope_parameters",) if params and params != scaling else ()
@@ -129,12 +130,12 @@ def own_values(model: Model, params: Parameters) -> None:
 def split(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Parameters]:
     """Families with a local and a global base, whose older configs hold one rope_scaling and two bases."""
     convert = model.family["convert"]
-    scaling = table(model.prefix + "rope_scaling", model.data.get("rope_scaling")) or {}
+    scaling = config_dict(model.prefix + "rope_scaling", model.data.get("rope_scaling")) or {}
     dicts: dict[str, Parameters] = {}
     scaled_kinds = SPLIT if convert in BOTH_SCALED else ("full_attention",)
     lacking = [kind for kind in scaled_kinds if scaling and source == DICT and raw.get(kind) is None]
     if lacking:
-        raise refuse(path, "keys_beside_scaling", sorted(raw), names=lacking)
+        raise ConfigError(path, "keys_beside_scaling", sorted(raw), names=lacking)
     for kind in SPLIT:
         given = raw.get(kind) if source == DICT else None
         params = entry({} if given is None else given, f"{path}.{kind}", DICT, kind)
@@ -195,8 +196,8 @@ def v4_partial(model: Model) -> tuple[Any, Origin]:
     if model.data.get("partial_rotary_factor") is not None:
         return model.data["partial_rotary_factor"], Origin(TOP, model.prefix + "partial_rotary_factor")
     if model.data.get("qk_rope_head_dim") is not None:
-        width, head = count("qk_rope_head_dim", model.data["qk_rope_head_dim"]), model.get("head_dim")[0]
-        return width / count("head_dim", head), Origin(TOP, model.prefix + "qk_rope_head_dim")
+        width, head = config_int("qk_rope_head_dim", model.data["qk_rope_head_dim"]), model.get("head_dim")[0]
+        return width / config_int("head_dim", head), Origin(TOP, model.prefix + "qk_rope_head_dim")
     return model.family["rope"]["main"]["partial_rotary_factor"], Origin(CLASS, model.prefix + "partial_rotary_factor")
 
 
@@ -210,11 +211,11 @@ def fixed(model: Model) -> Parameters:
         params.put("rope_theta", *model.get(field))
     else:
         ratio, origin = model.get("rope_ratio")
-        base = FALLBACK_THETA * (1.0 if ratio is None else number(origin.path, ratio))
+        base = FALLBACK_THETA * (1.0 if ratio is None else config_float(origin.path, ratio))
         params.put("rope_theta", base, Origin(CLASS if ratio is None else TOP, origin.path))
         field = ""
     if field != "rope_theta":
         unread = (*unread, "rope_theta")
-    if any(truthy(model.data.get(name)) for name in unread):
+    if any(is_truthy(model.data.get(name)) for name in unread):
         params.trap("rope_type", "rope_fields_not_read")
     return params

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject
-from rope_core.hf.read import count, read_config, refuse
+from rope_core.errors import ConfigError, reject
+from rope_core.hf.read import config_int, read_config
 from rope_core.rope import MAX_LEN
 
 Ids = npt.NDArray[np.int64]
@@ -88,17 +88,17 @@ def grids_of(config: object) -> Grids:
     kind = data.get("model_type")
     family = FAMILIES.get(kind) if isinstance(kind, str) else None
     if family is None:
-        raise refuse("model_type", "one_of", kind, names=tuple(FAMILIES))
+        raise ConfigError("model_type", "one_of", kind, names=tuple(FAMILIES))
     vision = data.get("vision_config")
     given: Mapping[str, Any] = vision if isinstance(vision, Mapping) else {}
 
     def field(name: str, default: int) -> int:
         value = given.get(name)
-        return count(f"vision_config.{name}", default if value is None else value, 1, 2**10)
+        return config_int(f"vision_config.{name}", default if value is None else value, 1, 2**10)
 
     seconds = given.get("tokens_per_second")
     if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
-        raise refuse("vision_config.tokens_per_second", "finite_above", seconds, low=0)
+        raise ConfigError("vision_config.tokens_per_second", "finite_above", seconds, low=0)
     merge = 1 if family.merge == 1 else field("spatial_merge_size", family.merge)
     together = 1 if family.together == 1 else field("temporal_merge_size", family.together)
     return Grids(family, _axes(data) if family.inside else 3, merge, float(seconds or family.seconds or 1), together)
@@ -111,7 +111,7 @@ def _axes(data: Mapping[str, Any]) -> int:
     sections = [each.get("mrope_section") or each.get("xdrope_section") for each in held if isinstance(each, Mapping)]
     named = next((each for each in sections if isinstance(each, list | tuple)), ())
     if not 3 <= len(named) <= 8:
-        raise refuse("rope_parameters.mrope_section", "three to eight widths", named)
+        raise ConfigError("rope_parameters.mrope_section", "three to eight widths", named)
     return len(named)
 
 

@@ -26,32 +26,27 @@ MAX_NESTED = 60_000
 Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
-def refuse(path: str, rule: str, value: object, /, **slots: object) -> ConfigError:
-    """Build the ConfigError that names a config field, its rule (a key of rope_core/errors.toml) and its value."""
-    return ConfigError(path, rule, value, **slots)
-
-
 def read_config(config: object) -> dict[str, Any]:
     """Return the config as a dict of its own: a dict, a path to a JSON file or its folder, or an object with to_dict().
 
     Raises ConfigError when the file cannot be read, is no JSON, or holds no object.
     """
     if isinstance(config, str | Path):
-        parsed = parse(read_file(Path(config)))
-        shallow(parsed)
+        parsed = parse_json_object(read_file(Path(config)))
+        check_nesting_depth(parsed)
         return parsed
     if not isinstance(config, Mapping):
         to_dict = getattr(config, "to_dict", None)
         if not callable(to_dict):
-            raise refuse("config", "config_given", config)
+            raise ConfigError("config", "config_given", config)
         config = to_dict()
     if not isinstance(config, Mapping):
-        raise refuse("config", "config_object", config)
-    shallow(config)
+        raise ConfigError("config", "config_object", config)
+    check_nesting_depth(config)
     return {str(key): value for key, value in config.items()}
 
 
-def shallow(value: object) -> None:
+def check_nesting_depth(value: object) -> None:
     """Raise ConfigError on more or deeper nesting than any config has, before anything copies or recurses."""
     level: list[Any] = [value]
     held = 0
@@ -73,12 +68,12 @@ def read_file(path: Path) -> bytes:
         with open_regular(path / "config.json" if path.is_dir() else path) as file:
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
-            raise refuse("config", "file_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
+            raise ConfigError("config", "file_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
         return text
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise refuse("config", "readable_file" if path.is_file() else "config_file", str(path)) from None
+        raise ConfigError("config", "readable_file" if path.is_file() else "config_file", str(path)) from None
 
 
 @contextmanager
@@ -88,11 +83,11 @@ def open_regular(path: Path, name: str = "config") -> Iterator[BinaryIO]:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise refuse(name, "regular_file", str(path))
+            raise ConfigError(name, "regular_file", str(path))
         yield file
 
 
-def loads(text: str | bytes, pairs: Pairs | None = None, argument: str = "config") -> Any:
+def load_json(text: str | bytes, pairs: Pairs | None = None, argument: str = "config") -> Any:
     """Return the value that a JSON text holds; of a repeated name the last value counts, as in transformers.
 
     ``pairs`` makes a dict of each object's names and values, as json.loads's object_pairs_hook.
@@ -100,10 +95,10 @@ def loads(text: str | bytes, pairs: Pairs | None = None, argument: str = "config
     Raises ConfigError that names ``argument`` on text that is no JSON, no UTF-8, nested too deeply, or too long.
     """
     if len(text) > MAX_BYTES:
-        raise refuse(argument, "json_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
+        raise ConfigError(argument, "json_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
     try:
         value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text, object_pairs_hook=pairs)
-        whole_letters(text, value)
+        refuse_half_characters(text, value)
     except RecursionError:
         raise ConfigError.of("json_depth", argument=argument) from None
     except UnicodeDecodeError:
@@ -117,22 +112,22 @@ def loads(text: str | bytes, pairs: Pairs | None = None, argument: str = "config
     return value
 
 
-def parse(text: str | bytes, pairs: Pairs | None = None) -> dict[str, Any]:
-    """Return the object that a JSON text holds. Raises ConfigError as ``loads`` does, and on any other value."""
-    value = loads(text, pairs)
+def parse_json_object(text: str | bytes, pairs: Pairs | None = None) -> dict[str, Any]:
+    """Return the object that a JSON text holds. Raises ConfigError as ``load_json`` does, and on any other value."""
+    value = load_json(text, pairs)
     if not isinstance(value, dict):
-        raise refuse("config", "json_object", value)
+        raise ConfigError("config", "json_object", value)
     return value
 
 
-def whole_letters(text: str | bytes, value: object) -> None:
+def refuse_half_characters(text: str | bytes, value: object) -> None:
     """Raise UnicodeEncodeError where a JSON text spells half a character, which no file, terminal or page takes."""
     marks: tuple[Any, Any] = ("\\u", "\0") if isinstance(text, str) else (b"\\u", b"\0")
     if not text.isascii() or any(mark in text for mark in marks):
         json.dumps(value, ensure_ascii=False).encode()
 
 
-def number(path: str, value: object, rule: str = "finite_number", /, **slots: object) -> float:
+def config_float(path: str, value: object, rule: str = "finite_number", /, **slots: object) -> float:
     """Return ``value`` as float, or raise ConfigError naming ``path``."""
     try:
         return finite(path, value, rule, **slots)
@@ -140,7 +135,7 @@ def number(path: str, value: object, rule: str = "finite_number", /, **slots: ob
         raise ConfigError(path, error.rule, value) from None
 
 
-def count(path: str, value: object, low: int = 1, high: int = MAX_LEN) -> int:
+def config_int(path: str, value: object, low: int = 1, high: int = MAX_LEN) -> int:
     """Return ``value`` as int in [low, high], or raise ConfigError naming ``path``."""
     try:
         return whole(path, value, low, high)
@@ -148,26 +143,26 @@ def count(path: str, value: object, low: int = 1, high: int = MAX_LEN) -> int:
         raise ConfigError(path, error.rule, value) from None
 
 
-def table(path: str, value: object) -> dict[str, Any] | None:
+def config_dict(path: str, value: object) -> dict[str, Any] | None:
     """Return ``value`` as a dict of its own, None for null, or raise ConfigError."""
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise refuse(path, "object_or_null", value)
+        raise ConfigError(path, "object_or_null", value)
     return {str(key): inner for key, inner in value.items()}
 
 
-def names(path: str, value: object) -> list[str] | None:
+def config_names(path: str, value: object) -> list[str] | None:
     """Return ``value`` as a list of names, None for null, or raise ConfigError."""
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise refuse(path, "list_of_names", value)
+        raise ConfigError(path, "list_of_names", value)
     if len(value) > MAX_LAYERS:
-        raise refuse(path, "names_limit", len(value), limit=MAX_LAYERS)
+        raise ConfigError(path, "names_limit", len(value), limit=MAX_LAYERS)
     return list(value)
 
 
-def truthy(value: object) -> bool:
+def is_truthy(value: object) -> bool:
     """Whether Python's ``or`` keeps ``value``; NaN is kept."""
     return bool(value) or (isinstance(value, float) and math.isnan(value))

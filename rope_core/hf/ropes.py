@@ -14,7 +14,7 @@ from rope_core.hf.families import CLASS, Origin
 from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim, turning
 from rope_core.hf.normal import INDEXER, Model, part_names, resolve
 from rope_core.hf.params import effective
-from rope_core.hf.read import count, read_config, refuse
+from rope_core.hf.read import config_int, read_config
 from rope_core.hf.scheme import (
     base_of,
     ignored,
@@ -186,7 +186,7 @@ def indexer(model: Model, rope: HfRope) -> HfRope:
     own = model.family["indexer"]
     name = "index_head_dim" if "indexer_head_dim" not in model.data else "indexer_head_dim"
     width, origin = model.get(name)
-    head = rope.head_dim if width is None else count(origin.path, width, rope.rotary_dim, MAX_DIM)
+    head = rope.head_dim if width is None else config_int(origin.path, width, rope.rotary_dim, MAX_DIM)
     notes = {**rope.provenance, "head_dim": origin, "layout": Origin(CLASS, model.prefix + "model_type")}
     start = head - rope.rotary_dim if model.family.get("trailing") else 0
     return replace(rope, layout=own, head_dim=head, start=start, provenance=notes, part=INDEXER)
@@ -196,7 +196,7 @@ def differing(model: Model) -> tuple[list[Parameters], list[str]]:
     """Return the parameters per layer type, and the types' names where they do not all come to the same."""
     layers = effective(model)
     if not layers:
-        raise refuse(model.prefix + "layer_types", "types_with_rope", model.layer_types())
+        raise ConfigError(model.prefix + "layer_types", "types_with_rope", model.layer_types())
     first = comparable(model, layers[0]) if len(layers) > 1 else None
     alike = all(comparable(model, own) == first for own in layers[1:])
     return layers, [] if alike else [own.layer_type or "" for own in layers]
@@ -212,7 +212,7 @@ def pick(model: Model, layers: list[Parameters], differ: list[str], layer_type: 
     """Return the layer type with that name, or the only one there is."""
     if layer_type is None:
         if differ:
-            raise refuse("layer_type", "differing_types", layer_type, names=differ)
+            raise ConfigError("layer_type", "differing_types", layer_type, names=differ)
         return layers[0] if len(layers) == 1 else replace(layers[0])
     name = layer_type if isinstance(layer_type, str) else ""
     for own in layers:
@@ -222,8 +222,8 @@ def pick(model: Model, layers: list[Parameters], differ: list[str], layer_type: 
     if name in known:
         return layers[0]
     if known:
-        raise refuse("layer_type", "one_of", layer_type, names=known)
-    raise refuse("layer_type", "no_layer_type", layer_type)
+        raise ConfigError("layer_type", "one_of", layer_type, names=known)
+    raise ConfigError("layer_type", "no_layer_type", layer_type)
 
 
 def build(model: Model, own: Parameters, layers: list[Parameters], seq_len: int | None) -> HfRope:
@@ -251,7 +251,7 @@ def build(model: Model, own: Parameters, layers: list[Parameters], seq_len: int 
             raise ConfigError(place, error.rule, error.value) from None
         raise ConfigError.at(own.path, error) from None
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise refuse(own.path, "finite_frequencies", dict(params)) from None
+        raise ConfigError(own.path, "finite_frequencies", dict(params)) from None
     inv_freq = frozen(answer.inv_freq * 0.0) if own.nope else answer.inv_freq
     origin = own.origins.get("attention_factor", Origin("derived", f"{own.path}.attention_factor"))
     notes["attention_factor"] = origin if params.get("attention_factor") is not None else Origin("derived", origin.path)

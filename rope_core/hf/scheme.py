@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from rope_core.errors import ConfigError
 from rope_core.hf.completion import Parameters
 from rope_core.hf.families import DICT, FALLBACK, TOP, Origin
 from rope_core.hf.normal import Model
-from rope_core.hf.read import count, number, refuse, truthy
+from rope_core.hf.read import config_float, config_int, is_truthy
 from rope_core.rope import MAX_DIM
 from rope_core.schemes import SCHEMES, temperature
 
@@ -55,12 +56,12 @@ def scheme_of(given: Parameters, notes: dict[str, Origin]) -> str:
     kind, origin = given.values["rope_type"], given.origins["rope_type"]
     notes["scheme"] = origin
     if kind == "axial":
-        raise refuse(origin.path, "text_positions", kind)
+        raise ConfigError(origin.path, "text_positions", kind)
     if kind not in TYPES:
-        raise refuse(origin.path, "rope_type", kind, names=list(TYPES))
+        raise ConfigError(origin.path, "rope_type", kind, names=list(TYPES))
     missing = [name for name in REQUIRED.get(kind, ()) if name not in given.values]
     if missing:
-        raise refuse(given.path, "keys_for_type", sorted(given.values), names=missing, type=kind)
+        raise ConfigError(given.path, "keys_for_type", sorted(given.values), names=missing, type=kind)
     return str(kind)
 
 
@@ -68,9 +69,9 @@ def base_of(given: Parameters, notes: dict[str, Origin]) -> float:
     """Return the base, > 1; 10,000 serves a layer type that does not rotate."""
     origin = given.origins.get("rope_theta", Origin(FALLBACK, f"{given.path}.rope_theta"))
     notes["base"] = origin
-    base = number(origin.path, given.values.get("rope_theta", 10_000.0), "finite_above", low=1)
+    base = config_float(origin.path, given.values.get("rope_theta", 10_000.0), "finite_above", low=1)
     if base <= 1.0:
-        raise refuse(origin.path, "finite_above", base, low=1)
+        raise ConfigError(origin.path, "finite_above", base, low=1)
     return base
 
 
@@ -79,10 +80,10 @@ def train_len(given: Parameters, kind: str, max_len: int | None, notes: dict[str
     if kind in ("llama3", "yarn", "longrope"):
         origin = given.origins[LENGTH]
         notes["train_len"] = origin
-        return count(origin.path, given.values[LENGTH])
+        return config_int(origin.path, given.values[LENGTH])
     notes["train_len"] = notes["max_len"]
     if max_len is None and kind == "dynamic":
-        raise refuse(notes["max_len"].path, "given_for_type", None, type="dynamic")
+        raise ConfigError(notes["max_len"].path, "given_for_type", None, type="dynamic")
     return FALLBACK_LEN if max_len is None else max_len
 
 
@@ -99,10 +100,10 @@ def parameters(
     """Return the scheme's name and the parameters that take effect, each with its origin."""
     scheme = TYPES[kind]
     alpha = given.values.get("alpha")
-    if kind == "dynamic" and truthy(alpha) and (model.model_type or "").startswith("hunyuan"):
+    if kind == "dynamic" and is_truthy(alpha) and (model.model_type or "").startswith("hunyuan"):
         notes["scheme"] = replace(notes["scheme"], traps=(*notes["scheme"].traps, "alpha_read_as_ntk"))
         notes["factor"] = given.origins["alpha"]
-        return "ntk", {"factor": number(notes["factor"].path, alpha)}
+        return "ntk", {"factor": config_float(notes["factor"].path, alpha)}
     values: dict[str, object] = {}
     for param in SCHEMES[scheme].params:
         origin = given.origins.get(param.name, Origin(FALLBACK, f"{given.path}.{param.name}"))
@@ -132,9 +133,9 @@ def own_mscale(
     name = "long_mscale" if seq_len is not None and seq_len > train else "short_mscale"
     origin = Origin(DICT, f"{given.path}.{name}", ("mscale_by_length",))
     if name not in given.values:
-        raise refuse(origin.path, "given_for_model", None, model_type=model_type)
+        raise ConfigError(origin.path, "given_for_model", None, model_type=model_type)
     given.origins["attention_factor"] = notes["attention_factor"] = origin
-    values["attention_factor"] = number(origin.path, given.values[name])
+    values["attention_factor"] = config_float(origin.path, given.values[name])
     if model_type == "phi3small":
         return
     values["long_factor"] = values["short_factor"]
@@ -146,7 +147,7 @@ def effective_value(name: str, default: object, given: Parameters, kind: str, or
     value = given.values.get(name, default)
     if name == "truncate" and given.layer_type is not None and name in given.values:
         return True, replace(origin, traps=("nested_truncate_not_read",), values={"given": value})
-    if name in ("beta_fast", "beta_slow") and name in given.values and not truthy(value):
+    if name in ("beta_fast", "beta_slow") and name in given.values and not is_truthy(value):
         return default, Origin(FALLBACK, origin.path, ("zero_is_default",), {"given": value})
     if kind == "proportional":
         value = given.values.get(name, 1.0)
@@ -158,22 +159,22 @@ def effective_value(name: str, default: object, given: Parameters, kind: str, or
 def ratio(max_len: int | None, train: int, origin: Origin, notes: dict[str, Origin]) -> tuple[float, Origin]:
     """Return the factor where the config gives none: longest over trained length."""
     if max_len is None:
-        raise refuse(notes["max_len"].path, "given_without", None, other="factor")
+        raise ConfigError(notes["max_len"].path, "given_without", None, other="factor")
     return max_len / train, Origin("derived", origin.path, ("factor_from_lengths",))
 
 
 def checked(name: str, kind: str, value: object, origin: Origin, width: int) -> object:
     """Return a parameter of the right type, or ConfigError; ranges are the scheme's own matter."""
     if kind == "bool":
-        return truthy(value)
+        return is_truthy(value)
     if value is None and kind == "optional":
         return None
     if kind != "vector":
-        return number(origin.path, value)
+        return config_float(origin.path, value)
     if not isinstance(value, list | tuple) or len(value) != width // 2:
         got = len(value) if isinstance(value, list | tuple) else value
-        raise refuse(origin.path, "vector_length", got, pairs=width // 2)
-    return tuple(number(f"{origin.path}[{i}]", item) for i, item in enumerate(value))
+        raise ConfigError(origin.path, "vector_length", got, pairs=width // 2)
+    return tuple(config_float(f"{origin.path}[{i}]", item) for i, item in enumerate(value))
 
 
 def logit_scale(
@@ -186,14 +187,14 @@ def logit_scale(
     weight = given.values.get("mscale_all_dim")
     origin = given.origins.get("mscale_all_dim", Origin(FALLBACK, f"{given.path}.mscale_all_dim"))
     notes["logit_scale"] = origin
-    if not model.family.get("logit_scale") or kind == "default" or not truthy(weight):
+    if not model.family.get("logit_scale") or kind == "default" or not is_truthy(weight):
         return 1.0
     factor = params.get("factor", given.values.get("factor"))
     if factor is None:
-        raise refuse(f"{given.path}.factor", "given_with", None, other="mscale_all_dim")
-    m = temperature(number(f"{given.path}.factor", factor), number(origin.path, weight))
+        raise ConfigError(f"{given.path}.factor", "given_with", None, other="mscale_all_dim")
+    m = temperature(config_float(f"{given.path}.factor", factor), config_float(origin.path, weight))
     if not math.isfinite(m * m):
-        raise refuse(origin.path, "finite_logit_scale", weight)
+        raise ConfigError(origin.path, "finite_logit_scale", weight)
     return m * m
 
 
@@ -205,9 +206,9 @@ def mrope_section(model: Model, given: Parameters, width: int) -> tuple[int, ...
         return tuple(own) if own and not given.nope and sum(own) == width // 2 else None
     path = given.origins["mrope_section"].path
     if not isinstance(sections, list | tuple) or len(sections) > 8:
-        raise refuse(path, "pairs_per_axis", sections)
+        raise ConfigError(path, "pairs_per_axis", sections)
     whole_floats = [int(value) if isinstance(value, float) and value.is_integer() else value for value in sections]
-    return tuple(count(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(whole_floats))
+    return tuple(config_int(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(whole_floats))
 
 
 def ignored(given: Parameters, kind: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import rope_core as rc
 from rope_core.checks.extend import reached
 from rope_core.checks.schemas import OLD
 from rope_core.hf import hub
-from rope_core.hf.read import parse, shallow
+from rope_core.hf.read import check_nesting_depth, parse_json_object
 from ui.figures import catalogue as models
 from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
 from ui.page.frame import File, Frame
@@ -71,8 +71,8 @@ def read(text: str | bytes) -> dict[str, Any]:
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     if size > LIMIT:
         too_long(size)
-    config = parse(text)
-    shallow(config)
+    config = parse_json_object(text)
+    check_nesting_depth(config)
     return config
 
 
