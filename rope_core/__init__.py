@@ -45,7 +45,8 @@ from rope_core.hf.axial import AxialRope, axial
 from rope_core.hf.catalogue import Model, model, models
 from rope_core.hf.families import Origin
 from rope_core.hf.places import multimodal_positions
-from rope_core.hf.ropes import HfRope, from_hf, layer_types, parts
+from rope_core.hf.resolve import from_hf, layer_types, parts
+from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, Layout, convert, convert_projection
 from rope_core.rope import Rope
 from rope_core.rotation import rotate, rotation_matrix

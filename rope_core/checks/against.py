@@ -13,12 +13,10 @@ from rope_core.checks.case import Finding, Phrase, apart, finding, shown, texts
 from rope_core.checks.extend import WINDOWED
 from rope_core.checks.schemas import compare, one_type, to_v5
 from rope_core.errors import ConfigError, Rule, reject
-from rope_core.hf.normal import resolve
-from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, layer_types, ropes_of
-from rope_core.hf.scheme import COMMON, LENGTH, READ_ELSEWHERE, TYPES
-from rope_core.hf.types import DEFAULT, NEEDS_LENGTH
-from rope_core.hf.versions import text_part
+from rope_core.hf.fields import dict_at
+from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.types import COMMON, DEFAULT, LENGTH, NEEDS_LENGTH, READ_ELSEWHERE, TYPES
 from rope_core.schemes import SCHEMES
 
 # Fields of an override that are meant to change a rotation.
@@ -42,13 +40,14 @@ def agreement(
     >>> [one.key for one in agreement({**target, "rope_theta": 1e4}, target)]
     ['configs_disagree']
     """
-    rows, types = compare(config, other), [layer_types(config), layer_types(other)]
+    sides = resolve(config), resolve(other)
+    rows, types = compare(*sides), [[*each.text.differing] for each in sides]
     if layer_type is not None and layer_type not in (known := [*types[0], *types[1]]):
         raise reject("layer_type", Rule("one_of", {"names": known}) if known else Rule("no_layer_type"), layer_type)
     rows = [row for row in rows if not row.same and (layer_type is None or row.layer_type in (None, layer_type))]
     findings: list[Finding] = []
     if bool(types[0]) != bool(types[1]) and layer_type is None:
-        several, single = (types[0], other) if types[0] else (types[1], config)
+        several, single = (types[0], sides[1]) if types[0] else (types[1], sides[0])
         loud = {row.layer_type for row in rows if row.field not in SILENT or (row.field == "inv_freq" and row.right)}
         meant = [kind for kind in several if (kind in WINDOWED) == _windowed(single)] or several
         if same := [kind for kind in meant if kind not in loud]:
@@ -61,7 +60,7 @@ def agreement(
         named = [row for row in mine if row.field not in SILENT]
         if not named and not worst:
             continue
-        left, right = (one_type(read_config(each), kind, None) for each in (config, other))
+        left, right = (one_type(each.text, kind) for each in sides)
         texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in named)
         findings.append(
             finding(
@@ -83,9 +82,9 @@ def agreement(
     return findings
 
 
-def _windowed(config: object) -> bool:
+def _windowed(config: ResolvedConfig) -> bool:
     """Whether a config's attention looks no further than a window."""
-    data = resolve(read_config(config)).data
+    data = config.text.fields.stated
     return bool(data.get("sliding_window")) and data.get("use_sliding_window", True) is not False
 
 
@@ -104,14 +103,14 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     """
     if not isinstance(override, Mapping):
         raise ConfigError("override", "json_object", override)
-    before = to_v5(read_config(config))
+    before = to_v5(config)
     after = copy.deepcopy(before)
-    prefix = resolve(before).prefix
+    prefix = resolve(before).text.fields.prefix
     _replace(after, copy.deepcopy(dict(override)))
-    old, new = (text_part(each, prefix).get("rope_parameters") for each in (before, after))
+    old, new = (dict_at(each, prefix).get("rope_parameters") for each in (before, after))
     if new is None and isinstance(old, dict):
         # transformers stops on it, so what is checked besides is the config as it was.
-        text_part(after, prefix)["rope_parameters"] = old
+        dict_at(after, prefix)["rope_parameters"] = old
         dropped = [f"{key} {shown(value)}" for key, value in old.items()]
         return after, [finding("override_null", f"{prefix}rope_parameters", dropped=dropped)]
     if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
@@ -165,7 +164,7 @@ def _idle(before: Mapping[str, Any], after: Mapping[str, Any], override: Mapping
     )
     if not places or not same or _inside(override, before):
         return []
-    read = f"{resolve(before).prefix}rope_parameters"
+    read = f"{resolve(before).text.fields.prefix}rope_parameters"
     return [finding("override_changes_nothing", places[0], read=read)]
 
 

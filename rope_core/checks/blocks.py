@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError
-from rope_core.hf.normal import Model
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
-from rope_core.hf.versions import text_part
+from rope_core.hf.fields import ModelFields, dict_at
+from rope_core.hf.resolve import resolve
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
 
 
 def reach(rope: HfRope) -> int:
@@ -46,24 +45,21 @@ def raises_base(rope: HfRope) -> bool:
     return rope.rope_type == DYNAMIC and rope.scheme != STATIC_NTK
 
 
-def written_config(
-    name: str, plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int
-) -> dict[str, Any]:
+def written_config(name: str, fields: ModelFields, before: Mapping[str | None, HfRope], length: int) -> dict[str, Any]:
     """Return the whole config with one way written into its layer types."""
-    new = copy.deepcopy(plain)
-    text = text_part(new, model.prefix)
-    dicts = text["rope_parameters"]
+    dicts = dict_at(fields.raw, fields.prefix)["rope_parameters"]
     entries = {
         kind: _entry(name, dicts if kind is None else dicts[kind], rope, length) for kind, rope in before.items()
     }
-    return put(new, model, entries, length, all(map(raises_base, before.values())) and name != STATIC_NTK)
+    return put(fields, entries, length, all(map(raises_base, before.values())) and name != STATIC_NTK)
 
 
 def put(
-    new: dict[str, Any], model: Model, entries: Mapping[str | None, dict[str, Any]], length: int, keep_length: bool
+    fields: ModelFields, entries: Mapping[str | None, dict[str, Any]], length: int, keep_length: bool
 ) -> dict[str, Any]:
-    """Write rope dicts by layer type, and the length, into a config of the new schema."""
-    text = text_part(new, model.prefix)
+    """Return a config of the new schema with rope dicts by layer type, and the length, written into it."""
+    new = copy.deepcopy(dict(fields.raw))
+    text = dict_at(new, fields.prefix)
     for kind, entry in entries.items():
         if kind is None:
             text["rope_parameters"] = entry
@@ -74,7 +70,8 @@ def put(
         text.pop(LENGTH, None)
     if not keep_length:
         text["max_position_embeddings"] = length
-    rope = from_hf(new, next(iter(entries)) if layer_types(new) else None)
+    text_model = resolve(new).text
+    rope = text_model.rope(next(iter(entries)) if text_model.differing else None)
     if "head_dim_null_fails" in rope.provenance["head_dim"].traps:
         # Classes whose head_dim defaults to null cannot build a scaling that multiplies it.
         text["head_dim"] = rope.head_dim
@@ -117,6 +114,6 @@ def _grown_base(rope: HfRope, factor: float) -> float:
     return float(rope.base * factor ** (rope.rotary_dim / (2 * max(turning - 1, 1))))
 
 
-def plain_entry(plain: Mapping[str, Any], model: Model) -> dict[str, Any]:
+def plain_entry(fields: ModelFields) -> dict[str, Any]:
     """Return the one rope dict of a config of the new schema, as a dict of its own."""
-    return copy.deepcopy(dict(text_part(plain, model.prefix)["rope_parameters"]))
+    return copy.deepcopy(dict(dict_at(fields.raw, fields.prefix)["rope_parameters"]))

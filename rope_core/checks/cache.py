@@ -13,7 +13,8 @@ from rope_core.checks.positions import as_ids
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
 from rope_core.errors import reject, whole
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.resolve import from_hf, resolve
+from rope_core.hf.ropes import HfRope
 from rope_core.layout import LAYOUTS
 from rope_core.rope import MAX_LEN, Array
 from rope_core.schemes import SCHEMES
@@ -70,9 +71,10 @@ def check_cache(
         if len(place) != len(keys):
             raise reject(name, f"one position for each of {len(keys)} keys", place.shape)
     unit = max(COARSE.get(str(getattr(value, "dtype", "")).removeprefix("torch."), SINGLE) for value in (before, after))
-    others = [from_hf(config, kind) for kind in layer_types(config) if kind != layer_type]
+    text = resolve(config).text
+    others = [text.rope(kind) for kind in text.differing if kind != layer_type]
     turning = [each for each in others if not each.nope]
-    return [*displaced(from_hf(config, layer_type), keys, moved, places["old"], places["new"], unit, turning)]
+    return [*displaced(text.rope(layer_type), keys, moved, places["old"], places["new"], unit, turning)]
 
 
 def movable(rope: HfRope) -> Iterator[Finding]:
@@ -94,7 +96,8 @@ def drift(config: object, cached: Any, length: Any, layer_type: str | None) -> l
     """Return how far keys that were cached at one length are off at another."""
     whole("cached", cached, 1, MAX_LEN)
     whole("length", length, cached, MAX_LEN)
-    earlier, later = from_hf(config, layer_type, cached), from_hf(config, layer_type, length)
+    layer = resolve(config).text.layer(layer_type)
+    earlier, later = layer.at(cached), layer.at(length)
     apart = np.abs(earlier.inv_freq - later.inv_freq) * (cached - 1)
     if not np.any(apart):
         return []

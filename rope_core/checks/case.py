@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import LANGUAGES, Rule, reject, show
-from rope_core.hf.completion import Parameters
-from rope_core.hf.normal import Model
+from rope_core.hf.families import DICT
+from rope_core.hf.fields import ModelFields
+from rope_core.hf.parameters import RopeEntry
+from rope_core.hf.resolve import ResolvedConfig, ResolvedPart
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 
@@ -83,28 +85,31 @@ def finding(
 
 @dataclass(frozen=True)
 class Case:
-    """One layer type: the config's text part, its effective rope dict, what it computes, and the other layer types."""
+    """One layer type of a model: its rope dict, what it does, and what the other layer types do."""
 
-    model: Model
-    parameters: Parameters
+    config: ResolvedConfig
+    part: ResolvedPart
+    entry: RopeEntry
     rope: HfRope
     ropes: tuple[HfRope, ...]
-    version: str
     seq_len: int | None
+
+    @property
+    def fields(self) -> ModelFields:
+        """What the config says of the model."""
+        return self.part.fields
 
     def at(self, name: str) -> str:
         """Return the dotted path of a key of the rope dict."""
-        origin = self.parameters.origins.get(name)
-        return origin.path if origin else f"{self.parameters.path}.{name}"
+        return self.entry.origin(name).path
 
     def top(self, name: str) -> str:
         """Return the dotted path of a top-level field."""
-        return self.model.prefix + name
+        return self.fields.prefix + name
 
     def given(self, name: str) -> bool:
         """Whether the config itself, not its class, put ``name`` into the rope dict."""
-        origin = self.parameters.origins.get(name)
-        return origin is not None and origin.source == "dict"
+        return self.entry.origin(name).source == DICT
 
     def number(self, name: str) -> float:
         """Return a parameter of the scheme as it takes effect."""

@@ -21,7 +21,8 @@ from rope_core.checks.engines import engines, sentences
 from rope_core.checks.extend import Way, fixes
 from rope_core.checks.schemas import to_v4
 from rope_core.errors import ConfigError, sentence
-from rope_core.hf.ropes import HfRope, layer_types
+from rope_core.hf.resolve import resolve
+from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
 from rope_core.schemes import temperature
 
@@ -85,7 +86,7 @@ def _refusal(engine: str, way: Way, lang: str) -> str:
     if engine in ("SGLang", "TensorRT-LLM"):
         return _untabled(engine, way, lang)
     if engine == "llama.cpp":
-        if len(layer_types(way.config)) > 1:
+        if len(resolve(way.config).text.differing) > 1:
             return _words("layers", lang)
         if rope.rope_type in (LLAMA3, PROPORTIONAL):
             return _words("tensor", lang, type=rope.rope_type)
@@ -96,10 +97,11 @@ def _refusal(engine: str, way: Way, lang: str) -> str:
 
 def _apart(engine: str, way: Way, lang: str) -> str:
     """Return what the engine table says where an engine computes something else."""
-    config = to_v4(way.config) if engine == "mlx-lm" else way.config  # its line passes the old block
+    written = resolve(way.config)
+    config = resolve(to_v4(written)) if engine == "mlx-lm" else written  # its line passes the old block
     for layer in way.ropes:
         try:
-            rows = engines(config, layer if layer_types(way.config) else None, way.length, way.length)
+            rows = engines(config, layer if written.text.differing else None, way.length, way.length)
         except ConfigError as error:
             return sentence(error, lang)
         row = next(row for row in rows if row.name.startswith(engine))

@@ -19,14 +19,11 @@ import numpy as np
 from rope_core.checks.case import largest
 from rope_core.checks.formulas import ENGINES, Answer, Refused, Task
 from rope_core.errors import ArgumentError, ConfigError, sentence, whole
-from rope_core.hf.completion import Parameters
-from rope_core.hf.families import DICT, Origin, composites
+from rope_core.hf.families import composites
 from rope_core.hf.families import recorded as wheel
-from rope_core.hf.normal import Model, resolve
-from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, build, differing, pick
+from rope_core.hf.resolve import ResolvedConfig, resolve
+from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK
-from rope_core.hf.versions import read_by_4, text_part
 from rope_core.rope import MAX_LEN, Array, Rope, frozen
 from rope_core.spectrum import Request, spectrum
 
@@ -114,12 +111,6 @@ def known_types(name: str) -> frozenset[str] | None:
     return None if names is None else frozenset(names.split())
 
 
-@cache
-def types_that_win() -> frozenset[str]:
-    """Return the model types of transformers 4.57 that read rope_scaling's type before its rope_type."""
-    return frozenset(recorded()["engine"]["transformers 4.57"]["type_wins"].split())
-
-
 def engines(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
 ) -> list[Engine]:
@@ -143,26 +134,24 @@ def engines(
     """
     if context is not None:
         context = whole("context", context, 1, MAX_LEN)
-    data = read_config(config)
-    model = resolve(data)
-    layers, differ = differing(model)
-    parameters = pick(model, layers, differ, layer_type)
+    resolved = resolve(config)
+    layer, fields = resolved.text.layer(layer_type), resolved.text.fields
     failure: ConfigError | None = None
     reference: HfRope | None = None
     try:
-        reference = build(model, parameters, layers, seq_len)
+        reference = layer.at(seq_len)
     except ConfigError as error:
         failure = error
-    rope = reference or build(model, as_default(parameters), [as_default(each) for each in layers], seq_len)
-    kind = str(parameters.values.get("rope_type", DEFAULT))
+    rope = reference or layer.unscaled().at(seq_len)
+    kind = str(layer.entry.value("rope_type", DEFAULT))
     longest = rope.max_len or rope.train_len
-    task = Task(model, rope, kind, parameters.values, longest if context is None else context, seq_len)
+    task = Task(fields, rope, kind, layer.entry.values(), longest if context is None else context, seq_len)
     answers = [
         answered("transformers 5.23", task, lambda t: as_transformers(reference, failure)),
-        answered("transformers 4.57", task, lambda t: as_4(data, layer_type, seq_len, t)),
+        answered("transformers 4.57", task, lambda t: as_4(resolved, layer_type, seq_len, t)),
         *(answered(name, task, function) for name, function in ENGINES.items()),
     ]
-    kind = str(data.get("model_type") or model.model_type or "")
+    kind = str(resolved.raw.get("model_type") or fields.model_type or "")
     return [unsupported(engine, kind) or compared(engine, answers[0]) for engine in answers]
 
 
@@ -185,15 +174,6 @@ def unsupported(engine: Engine, model_type: str) -> Engine | None:
         return None
     values = {"engine": engine.name, "model_type": model_type[:80]}
     return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
-
-
-def as_default(parameters: Parameters) -> Parameters:
-    """Return the same layer type with a plain rotation, for its widths."""
-    if parameters.nope:
-        return parameters
-    origin = Origin(DICT, f"{parameters.path}.rope_type")
-    values, origins = {**parameters.values, "rope_type": DEFAULT}, {**parameters.origins, "rope_type": origin}
-    return replace(parameters, values=values, origins=origins)
 
 
 def answered(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
@@ -237,27 +217,13 @@ def as_transformers(reference: HfRope | None, failure: ConfigError | None) -> An
     return reference.inv_freq, reference.attention_factor, (), {}
 
 
-def read_as_4(data: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """Return the config that makes version 5 compute what 4.57 computes of this one, older type first where it wins."""
-    old = read_by_4(data, model)
-    scaling = text_part(old, model.prefix).get("rope_scaling")
-    if isinstance(scaling, dict) and scaling.get("type") and model.model_type in types_that_win():
-        scaling["rope_type"] = scaling["type"]
-    return old
-
-
-def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, task: Task) -> Answer:
+def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, task: Task) -> Answer:
     """Compute as transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
-    model = resolve(read_as_4(data, resolve(data)))
-    if task.kind == PROPORTIONAL and isinstance(data.get("rope_scaling"), dict):
+    text = resolved.by_4.text
+    if task.kind == PROPORTIONAL and isinstance(resolved.raw.get("rope_scaling"), dict):
         raise Refused("unknown_type", kind=task.kind)
-    try:
-        layers, differ = differing(model)
-        known = layer_type if layer_type in {each.layer_type for each in layers} else None
-        parameters = pick(model, layers, differ, known)
-        rope = build(model, parameters, layers, seq_len)
-    except ConfigError as error:
-        raise Refused("not_built", sentence=error) from None
+    layer = text.layer(layer_type if layer_type in {each.entry.layer_type for each in text.layers} else None)
+    rope = layer.at(seq_len)
     notes: tuple[str, ...] = ()
     values: dict[str, object] = {}
     inv_freq = rope.inv_freq
@@ -267,7 +233,7 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
         inv_freq = spectrum(Request(rope.request.rope, DYNAMIC, {"factor": factor}, seq_len)).inv_freq
         notes, values = ("alpha_dropped",), {"length": rope.train_len}
     if "default_ignores_partial" in rope.provenance["rotary_dim"].traps:
-        share = parameters.values["partial_rotary_factor"]
+        share = layer.entry.value("partial_rotary_factor")
         inv_freq = Rope(int(rope.head_dim * share), rope.base, rope.train_len).theta
         notes, values = ("partial_honoured",), {"pairs": inv_freq.size}
     if rope.base != task.rope.base:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import tomllib
 from collections.abc import Mapping
@@ -17,12 +16,10 @@ from rope_core.checks.blocks import factor_of, is_scaled, plain_entry, put, rais
 from rope_core.checks.case import texts
 from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
-from rope_core.hf.normal import Model, resolve
-from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, ropes_of
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
-from rope_core.hf.versions import text_part
+from rope_core.hf.fields import ModelFields, dict_at
+from rope_core.hf.resolve import ResolvedPart, resolve
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.types import DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
 from rope_core.rope import MAX_LEN
 from rope_core.schemes import temperature
 
@@ -154,16 +151,15 @@ def extend(config: object, length: int) -> list[Way]:
     >>> way.block["rope_parameters"]["factor"], way.block["rope_parameters"]["truncate"]
     (8.0, False)
     """
-    data = read_config(config)
+    data = resolve(config)
     whole("length", length, 1, MAX_LEN)
-    plain = to_v5(data)
-    model = resolve(plain)
-    before = _extended_layers(plain)
+    plain = resolve(to_v5(data))
+    before = _extended_layers(plain.text)
     low = min(reach(rope) for rope in before.values())
     if not low < length <= MOST * low:
         raise reject("length", "int_range", length, low=low + 1, high=min(MOST * low, MAX_LEN))
     before = {kind: rope for kind, rope in before.items() if reach(rope) < length}
-    ways = _cards(data, plain, model, before, length)
+    ways = _cards(data.raw, plain.text.fields, before, length)
     names: tuple[str, ...] = WAYS
     if all(is_scaled(rope) for rope in before.values()):
         own = next(iter(before.values())).rope_type
@@ -171,8 +167,8 @@ def extend(config: object, length: int) -> list[Way]:
         names = {YARN: (YARN,), LONGROPE: (STATIC_NTK,)}.get(own, (own, STATIC_NTK))
     for name in names:
         try:
-            new = written_config(name, plain, model, before, length)
-            ways.append(_costed(name, _kind(name, before), new, data, before, length))
+            new = written_config(name, plain.text.fields, before, length)
+            ways.append(_costed(name, _kind(name, before), new, data.raw, before, length))
         except ConfigError:
             continue
     return ways
@@ -186,7 +182,7 @@ def reached(config: object) -> int:
     >>> reached({"model_type": "gemma3_text", "max_position_embeddings": 32768})
     32768
     """
-    return min(reach(rope) for rope in _extended_layers(to_v5(read_config(config))).values())
+    return min(reach(rope) for rope in _extended_layers(resolve(to_v5(config)).text).values())
 
 
 def present(config: object, lang: str = "en") -> str:
@@ -195,7 +191,7 @@ def present(config: object, lang: str = "en") -> str:
     >>> present({"model_type": "llama", "head_dim": 64})
     ''
     """
-    plain = to_v5(read_config(config))
+    plain = resolve(to_v5(config)).text
     scaled = [rope for rope in _extended_layers(plain).values() if is_scaled(rope)]
     if not scaled:
         return ""
@@ -205,18 +201,18 @@ def present(config: object, lang: str = "en") -> str:
     return sentence.format(type=rope.rope_type, factor=f"{factor_of(rope):g}", reach=f"{reach(rope):,}")
 
 
-def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
+def _extended_layers(part: ResolvedPart) -> dict[str | None, HfRope]:
     """Return the layer types that look at the whole context and turn, at the length that they reach."""
-    turning = {kind: rope for kind, rope in ropes_of(plain).items() if not rope.nope}
+    turning = {kind: rope for kind, rope in part.ropes().items() if not rope.nope}
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
         raise ConfigError.of("no_layer_turns")
-    return {kind: _at(plain, kind, rope, reach(rope)) for kind, rope in chosen.items()}
+    return {kind: _at(part, kind, rope, reach(rope)) for kind, rope in chosen.items()}
 
 
-def _at(config: Mapping[str, Any], kind: str | None, rope: HfRope, length: int) -> HfRope:
+def _at(part: ResolvedPart, kind: str | None, rope: HfRope, length: int) -> HfRope:
     """Return a layer type at a length, where its frequencies follow one."""
-    return from_hf(config, kind, length) if rope.rope_type in (DYNAMIC, LONGROPE) else rope
+    return part.rope(kind, length) if rope.rope_type in (DYNAMIC, LONGROPE) else rope
 
 
 def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
@@ -229,29 +225,27 @@ def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
     return DYNAMIC if raises_base(first) else "own"
 
 
-def cards(model: Model, base: float) -> list[dict[str, Any]]:
+def cards(fields: ModelFields, base: float) -> list[dict[str, Any]]:
     """Return the recipes of fixes.toml that a model's own card gives, by type, base and shape."""
     return [
         row
         for row in fixes()["card"]
-        if model.model_type in row["model_type"]
+        if fields.model_type in row["model_type"]
         and base == row["base"]
-        and model.get("hidden_size")[0] in row["hidden_size"]
+        and fields.get("hidden_size").value in row["hidden_size"]
     ]
 
 
-def _cards(
-    data: dict[str, Any], plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int
-) -> list[Way]:
+def _cards(data: dict[str, Any], fields: ModelFields, before: Mapping[str | None, HfRope], length: int) -> list[Way]:
     """Return the recipe of the model's own card, where one is known for this model and reaches the length."""
     rope, ways = before.get(None), []
     if rope is None or is_scaled(rope):
         return []
-    for row in cards(model, rope.base):
+    for row in cards(fields, rope.base):
         if length > row["max"] or rope.max_len != row["released"]:
             continue
-        block = {**plain_entry(plain, model), **row["block"]}
-        new = put(copy.deepcopy(plain), model, {None: block}, row["max"], False)
+        block = {**plain_entry(fields), **row["block"]}
+        new = put(fields, {None: block}, row["max"], False)
         name = row["block"]["rope_type"] + CARD
         ways.append(_costed(name, "card_text", new, data, before, row["max"], row["source"]))
     return ways
@@ -267,9 +261,10 @@ def _costed(
     source: str = "",
 ) -> Way:
     """Measure one way on its own spectrum, against the present one."""
-    built = ropes_of(config)
+    resolved = resolve(config)
+    built = resolved.text.ropes()
     kinds = {layer: layer if layer in built else None for layer in before}
-    ropes = {layer: _at(config, kind, built[kind], length) for layer, kind in kinds.items()}
+    ropes = {layer: _at(resolved.text, kind, built[kind], length) for layer, kind in kinds.items()}
     if any(ropes[layer].inv_freq.size != old.inv_freq.size for layer, old in before.items()):
         raise ConfigError.of("same_width", name=name)
     layer, rope = next(iter(ropes.items()))
@@ -277,9 +272,10 @@ def _costed(
     slowdown = np.divide(old.inv_freq, rope.inv_freq, out=np.full(old.inv_freq.size, np.inf), where=rope.inv_freq > 0)
     seen = np.minimum(old.inv_freq * reach(old), 2.0 * np.pi)
     turned = np.minimum(rope.inv_freq * length, 2.0 * np.pi)
-    block = _written(data, config)
+    prefix = resolved.text.fields.prefix
+    block = _written(data, config, prefix)
     try:
-        old_block = _written(data, to_v4(config))
+        old_block = _written(data, to_v4(resolved), prefix)
     except ConfigError:
         old_block = None
     return Way(
@@ -302,10 +298,9 @@ def _costed(
     )
 
 
-def _written(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _written(old: Mapping[str, Any], new: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Return what turns one config into the other, below its text part: a field that would overrule it is null."""
-    prefix = resolve(new).prefix
-    had, text = text_part(old, prefix), text_part(new, prefix)
+    had, text = dict_at(old, prefix), dict_at(new, prefix)
     block = {key: text[key] for key in (*OLD, LENGTH, "max_position_embeddings") if key in text}
     block |= {"head_dim": text["head_dim"]} if text.get("head_dim") != had.get("head_dim") else {}
     base = (block.get("rope_parameters") or {}).get("rope_theta")

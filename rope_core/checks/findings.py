@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
-from rope_core.checks.engines import read_as_4
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import faults, for_4, number
@@ -20,13 +19,12 @@ from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.axial import axial
 from rope_core.hf.axial import unread as axes_unread
-from rope_core.hf.completion import Parameters
-from rope_core.hf.normal import INDEXER, Model, beside, part_names, resolve
-from rope_core.hf.params import effective
-from rope_core.hf.read import parse_json_object, read_config
+from rope_core.hf.fields import INDEXER, ModelFields, dict_at, sub_config
+from rope_core.hf.parameters import RopeEntry
+from rope_core.hf.read import parse_json_object
 from rope_core.hf.read import read_file as read_text
-from rope_core.hf.ropes import HfRope, build
-from rope_core.hf.versions import text_part
+from rope_core.hf.resolve import ResolvedConfig, ResolvedPart, resolve
+from rope_core.hf.ropes import HfRope
 from rope_core.rope import MAX_LEN
 
 RULES = (
@@ -92,25 +90,26 @@ def check(
         whole("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
         return check_text(read_text(Path(config)), release, layer_type, seq_len, everything=everything)
-    data = read_config(config)
+    resolved = resolve(config)
     try:
-        model = resolve(data)
+        text = resolved.text
     except ConfigError as error:
-        return list(_images(data)) or [refusal(error)]
-    if nothing_turns(model):
+        return list(_images(resolved.raw)) or [refusal(error)]
+    if nothing_turns(text.fields):
         return [finding("nothing_turns", "config")]
     if layer_type is not None:
-        _known_type(model, layer_type)
-    findings = list(_images(data))
+        _known_type(text, layer_type)
+    findings = list(_images(resolved.raw))
+    read = resolved
     if transformers == VERSIONS[0]:
-        findings += for_4(data, model)
-        model = resolve(read_as_4(data, model))
+        findings += for_4(resolved)
+        read = resolved.by_4
     new = {each.key for each in findings} & {"rope_parameters_not_read"}
-    findings += (each for each in _rules(model, transformers, seq_len) if not (new and each.key.startswith("base_")))
-    findings += _parts(data, transformers, seq_len)
-    findings += [*_beside(data, model), *keys.level(data, model)]
+    findings += (each for each in _rules(read, read.text, seq_len) if not (new and each.key.startswith("base_")))
+    findings += _parts(resolved, seq_len)
+    findings += [*_beside(read.text.fields), *keys.level(resolved, read.text.fields)]
     if transformers == VERSIONS[-1]:
-        findings += faults(data, model, release if release in RELEASES else None)
+        findings += faults(text.fields, release if release in RELEASES else None)
     kept = [each for each in _merged(findings) if transformers in each.versions]
     if not everything:
         kept = [each for each in kept if each.key not in ON_REQUEST]
@@ -123,7 +122,7 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
     """Name the parts that turn by rows, columns and frames, and what each axis gets of a head."""
     try:
         for rope in axial(data).values():
-            part = text_part(data, f"{rope.place}." if rope.place else "")
+            part = dict_at(data, f"{rope.place}." if rope.place else "")
             given = part.get("attention_head_dim")
             if isinstance(given, int) and not isinstance(given, bool) and given != rope.head_dim:
                 widths = [f"{axis} {width}" for axis, width in rope.widths.items()]
@@ -146,44 +145,44 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
         yield finding("axial_not_read", place or "config", type=kind)
 
 
-def _parts(data: Mapping[str, Any], version: str, seq_len: int | None) -> Iterator[Finding]:
+def _parts(config: ResolvedConfig, seq_len: int | None) -> Iterator[Finding]:
     """Run every rule on the sub-configs beside the language model that turn token positions too, such as a talker."""
-    for part in part_names(data):
+    for part in config.part_names:
         try:
-            if part != INDEXER and beside(data, part) is not None:
-                yield from _rules(resolve(data, part), version, seq_len)
+            if part != INDEXER and sub_config(config.raw, part) is not None:
+                yield from _rules(config, config.part(part), seq_len)
         except ConfigError as error:
             yield refusal(error)
 
 
-def _beside(data: Mapping[str, Any], model: Model) -> Iterator[Finding]:
+def _beside(fields: ModelFields) -> Iterator[Finding]:
     """Name what turns beside the language model and is not read: layers that predict ahead, a vocoder."""
     for name in MTP:
-        count = model.data.get(name)
+        count = fields.stated.get(name)
         if isinstance(count, int) and not isinstance(count, bool) and count > 0:
-            yield finding("mtp_layers", model.prefix + name, count=count)
+            yield finding("mtp_layers", fields.prefix + name, count=count)
             break
     for name in VOCODERS:
-        if isinstance(data.get(name), Mapping):
+        if isinstance(fields.raw.get(name), Mapping):
             yield finding("vocoder_not_read", name)
 
 
-def nothing_turns(model: Model) -> bool:
+def nothing_turns(fields: ModelFields) -> bool:
     """Return whether a config is no language model's: a type that nobody knows, no rope field and no attention heads.
 
     An adapter's config, a scheduler's or an application's own config.json is of this kind.
     """
-    data = model.data
+    data = fields.stated
     parts = [data, *(part for part in data.values() if isinstance(part, Mapping))]
-    if model.known or not all(ROPE_FIELDS.isdisjoint(part) for part in parts):
+    if fields.is_known_type or not all(ROPE_FIELDS.isdisjoint(part) for part in parts):
         return False
     return "_class_name" in data or not all(name in data for name in HEADS)
 
 
-def _known_type(model: Model, layer_type: str) -> None:
+def _known_type(text: ResolvedPart, layer_type: str) -> None:
     """Raise ValueError on a layer type that this model does not have; what cannot be read is a finding, not this."""
     try:
-        names = [each.layer_type for each in effective(model) if each.layer_type] or model.layer_types()
+        names = [each.layer_type for each in text.entries if each.layer_type] or text.fields.layer_types()
     except ConfigError:
         return
     known_names = list(dict.fromkeys(names))
@@ -226,31 +225,31 @@ def check_text(
     return by_severity([*repeated, *findings])
 
 
-def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
+def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> Iterator[Finding]:
     """Run every rule on every layer type that transformers can build; a refusal is a finding of its own."""
     try:
-        parts = effective(model)
-        if not parts:
-            yield finding("value_refused", model.prefix + "layer_types", rule=Rule("types_named"), got="[]")
+        layers = part.layers
+        if not layers:
+            yield finding("value_refused", part.fields.prefix + "layer_types", rule=Rule("types_named"), got="[]")
     except ConfigError as error:
         refused = error.rule is not None and error.rule.key == "dict_per_type"
-        yield from (refused and list(unread.flat(model, [], ()))) or [refusal(error)]
+        yield from (refused and list(unread.flat(part.fields, (), ()))) or [refusal(error)]
         return
-    built: list[tuple[Parameters, HfRope]] = []
-    for parameters in parts:
+    built: list[tuple[RopeEntry, HfRope]] = []
+    for layer in layers:
         try:
-            built.append((parameters, build(model, parameters, parts, seq_len)))
+            built.append((layer.entry, layer.at(seq_len)))
         except ConfigError as error:
-            yield refusal(error, parameters.layer_type if len(parts) > 1 else None)
+            yield refusal(error, layer.entry.layer_type if len(layers) > 1 else None)
     ropes = tuple(rope for _, rope in built)
-    flat = list(unread.flat(model, parts, ropes))
-    yield from flat or unread.missing(model, parts, ropes)
-    for parameters, rope in built:
-        case = Case(model, parameters, rope, ropes, version, seq_len)
-        layer = parameters.layer_type if len(parts) > 1 else None
+    flat = list(unread.flat(part.fields, part.entries, ropes))
+    yield from flat or unread.missing(part.fields, ropes)
+    for entry, rope in built:
+        case = Case(config, part, entry, rope, ropes, seq_len)
+        layer_type = entry.layer_type if len(layers) > 1 else None
         for rule in (each for each in RULES if not (flat and each in (*origin.RULES, *released.RULES))):
             for named in rule(case):
-                yield replace(named, layer_type=layer)
+                yield replace(named, layer_type=layer_type)
 
 
 def _merged(findings: list[Finding]) -> list[Finding]:

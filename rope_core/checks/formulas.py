@@ -16,10 +16,9 @@ import numpy as np
 
 from rope_core.checks.case import largest, real
 from rope_core.errors import reject
-from rope_core.hf.normal import Model
+from rope_core.hf.fields import ModelFields
 from rope_core.hf.ropes import HfRope
-from rope_core.hf.scheme import LENGTH, TYPES
-from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
+from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, TYPES, YARN
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, blend, ramp_by_pair, temperature, yarn_range
 from rope_core.spectrum import Request, spectrum
@@ -38,7 +37,7 @@ TELECHAT, DEEPSEEK = "telechat3-yarn", "deepseek_yarn"
 class Task:
     """One layer type: its geometry, its type as written, its dict, the context of a server, and the length read."""
 
-    model: Model
+    fields: ModelFields
     rope: HfRope
     kind: str
     values: Mapping[str, Any]
@@ -123,7 +122,7 @@ def vllm(task: Task) -> Answer:
         notes = ("factor_not_read",) if task.number("factor", 1.0) != 1 else ()
         return *scaled(task, kind, factor=1.0)[:2], notes, {}
     if kind == DEFAULT:
-        in_blocks = task.model.family.get("mrope_interleaved") and not task.values.get("mrope_interleaved")
+        in_blocks = task.fields.family.get("mrope_interleaved") and not task.values.get("mrope_interleaved")
         inv_freq, attention, names, values = partial(task)
         axes = in_blocks and task.rope.mrope_section is not None
         return inv_freq, attention, (*names, "axes_in_blocks") if axes else names, values
@@ -141,7 +140,7 @@ def with_mscale(task: Task, factor: float) -> float:
 def vllm_yarn(task: Task, kind: str) -> Answer:
     """YaRN in vLLM: DeepSeek's own class, TeleChat's attention factor, and four times the length beside mrope."""
     factor = task.number("factor", 1.0)
-    if kind == DEEPSEEK or task.model.family.get("logit_scale"):
+    if kind == DEEPSEEK or task.fields.family.get("logit_scale"):
         weights = task.number("mscale", 1.0), task.number("mscale_all_dim", 0.0)
         attention = temperature(factor, weights[0]) / temperature(factor, weights[1])
         return yarn_by_hand(task), attention, ("rounds",), {}
@@ -150,7 +149,7 @@ def vllm_yarn(task: Task, kind: str) -> Answer:
     if kind == TELECHAT:
         attention = 0.07 * math.log(factor) + 1.0
         return yarn_by_hand(task), attention, ("other_type",), {"kind": YARN}
-    if task.values.get("mrope_section") is not None and not (task.model.model_type or "").startswith("qwen3_vl"):
+    if task.values.get("mrope_section") is not None and not (task.fields.model_type or "").startswith("qwen3_vl"):
         length = 4 * task.rope.train_len
         return yarn_by_hand(task, length), attention, ("four_times",), {"length": length}
     truncate = task.values.get("truncate", True)
@@ -163,7 +162,7 @@ def sglang(task: Task) -> Answer:
     factor = task.number("factor", 1.0)
     if kind == LINEAR and isinstance(task.values.get("factor"), int):
         raise Refused("integer_factor", factor=task.values["factor"])
-    if kind == YARN and not task.model.family.get("logit_scale"):
+    if kind == YARN and not task.fields.family.get("logit_scale"):
         attention = with_mscale(task, factor)
         given = task.values.get("attention_factor")
         ignored = isinstance(given, int | float) and not math.isclose(given, attention)
@@ -214,7 +213,7 @@ def llama_cpp(task: Task) -> Answer:
         return task.plain, 1.0, ("plain",), {}
     if kind == YARN:
         factor = task.number("factor", 1.0)
-        weight = task.number("mscale_all_dim", 0.0) if task.model.family.get("logit_scale") else 0.0
+        weight = task.number("mscale_all_dim", 0.0) if task.fields.family.get("logit_scale") else 0.0
         # The DEEPSEEK2 graph takes mscale for mscale_all_dim where that is not 1, and for 1 otherwise.
         attention = 1.0 if weight else temperature(factor)
         given = task.values.get("attention_factor")
@@ -230,7 +229,7 @@ def llama_cpp(task: Task) -> Answer:
         raise Refused("unknown_type", kind=kind)
     if task.rope.scheme == STATIC_NTK:
         return task.rope.inv_freq, 1.0, ("alpha",), {"alpha": task.number("alpha", 1.0)}
-    permuted = ("permuted",) if task.model.model_type == "llama" else ()
+    permuted = ("permuted",) if task.fields.model_type == "llama" else ()
     if kind == LINEAR:
         return *scaled(task, kind)[:2], permuted, {}
     return task.plain, 1.0, permuted, {}
@@ -242,10 +241,10 @@ def mlx(task: Task) -> Answer:
     kind = str(old or task.kind)
     notes: tuple[str, ...] = ("old_type_wins",) if old is not None and old != task.kind else ()
     values: dict[str, object] = {"type": str(old)}
-    model_type = task.model.model_type or ""
-    data = task.model.data
+    model_type = task.fields.model_type or ""
+    data = task.fields.stated
     # Step-3.5's lists of a base for each layer stand under transformers' name here; its file in mlx-lm reads the lists.
-    listed = f"rope_parameters.{task.rope.layer_type}.rope_theta" in task.model.places
+    listed = f"rope_parameters.{task.rope.layer_type}.rope_theta" in task.fields.places
     new = data.get("rope_parameters") and not data.get("rope_scaling") and not listed
     if new and model_type not in MLX_READS_NEW:
         base = real(data.get("rope_theta"))

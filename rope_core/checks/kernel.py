@@ -20,7 +20,8 @@ from rope_core.checks.mistakes import mistakes
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
 from rope_core.errors import reject
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.resolve import ropes_of
+from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 from rope_core.rotation import both_dims
@@ -196,7 +197,7 @@ def _roles(function: Callable[..., Any]) -> set[str]:
 
 def _rope(config: object) -> HfRope:
     """Return the rotation of a config's first layers that turn."""
-    ropes = [from_hf(config, kind) for kind in (*layer_types(config),) or (None,)]
+    ropes = [*ropes_of(config).values()]
     return next((rope for rope in ropes if not rope.nope and np.any(rope.inv_freq)), ropes[0])
 
 

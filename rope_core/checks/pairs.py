@@ -14,8 +14,8 @@ import numpy.typing as npt
 from rope_core.checks.arrays import FLOATS, Entry, entries_of
 from rope_core.checks.extend import WAYS
 from rope_core.errors import reject
-from rope_core.hf.normal import resolve
-from rope_core.hf.ropes import HfRope, ropes_of
+from rope_core.hf.resolve import resolve
+from rope_core.hf.ropes import HfRope
 from rope_core.layout import as_layout
 from rope_core.rope import Array
 from rope_core.spectrum import Request, spectrum
@@ -58,11 +58,10 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
         ConfigError: on a config that cannot be read.
         ValueError: on files that are no safetensors, or hold no projections whose rows are the config's heads.
     """
-    data = dict(config)
-    model = resolve(data)
-    labels, ropes = model.layer_types(), ropes_of(data)
-    heads = int(model.get("num_attention_heads")[0] or 0)
-    shared = int(model.get("num_key_value_heads")[0] or heads)
+    text = resolve(config).text
+    fields, labels, ropes = text.fields, text.fields.layer_types(), text.ropes()
+    heads = int(fields.get("num_attention_heads").value or 0)
+    shared = int(fields.get("num_key_value_heads").value or heads)
     weights: dict[int, dict[str, Entry]] = {}
     for name, tensor in tensors(folder):
         if match := _PROJECTION.search(name):
@@ -73,7 +72,7 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
         rope = ropes[kind]
         if rope.nope or index in rope.nope_layers:
             continue
-        both = [_norms(weights[index], part, rope, heads, shared, str(model.model_type)) for part in "qk"]
+        both = [_norms(weights[index], part, rope, heads, shared, str(fields.model_type)) for part in "qk"]
         if any(each is None for each in both):
             continue
         read.append(Layer(index, rope, *both))  # type: ignore[arg-type]

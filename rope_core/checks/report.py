@@ -19,8 +19,8 @@ from rope_core.checks.engines import basis, engines, sentences
 from rope_core.checks.findings import check
 from rope_core.checks.records import as_json, as_record
 from rope_core.errors import LANGUAGES, ConfigError, reject
-from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, layer_types, ropes_of
+from rope_core.hf.resolve import ResolvedConfig, resolve
+from rope_core.hf.ropes import HfRope
 
 STYLE = (
     "body{font:16px/1.5 system-ui,'Noto Sans CJK SC',sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
@@ -57,30 +57,29 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
     if lang not in LANGUAGES:
         raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
     findings = check(config, transformers, None, seq_len)
-    data = read_config(config)
+    resolved = resolve(config)
     return {
         "transformers": transformers,
         "seq_len": seq_len,
         "findings": [as_record(each, lang) for each in findings],
-        "layers": [layer(rope) for rope in ropes(data, seq_len)],
-        "engines": [{"layer_type": kind, **as_engine(engine, lang)} for kind, engine in every_engine(data, seq_len)],
-        "config": as_json(data),
+        "layers": [layer(rope) for rope in ropes(resolved, seq_len)],
+        "engines": [{"layer_type": kind, **as_engine(each, lang)} for kind, each in every_engine(resolved, seq_len)],
+        "config": as_json(resolved.raw),
     }
 
 
-def ropes(data: Mapping[str, Any], seq_len: int | None) -> list[HfRope]:
+def ropes(config: ResolvedConfig, seq_len: int | None) -> list[HfRope]:
     """Return what each layer type does; empty where transformers could not build it, which the findings say."""
     try:
-        return [*ropes_of(data, seq_len).values()]
+        return [*config.text.ropes(seq_len).values()]
     except ConfigError:
         return []
 
 
-def every_engine(data: Mapping[str, Any], seq_len: int | None) -> list[tuple[str | None, Any]]:
+def every_engine(config: ResolvedConfig, seq_len: int | None) -> list[tuple[str | None, Any]]:
     """Return the engines of each layer type; empty where there is no geometry to compare."""
     try:
-        kinds: list[str | None] = [*layer_types(data)] or [None]
-        return [(kind, engine) for kind in kinds for engine in engines(data, kind, seq_len)]
+        return [(kind, engine) for kind in config.text.kinds for engine in engines(config, kind, seq_len)]
     except ConfigError:
         return []
 
@@ -143,10 +142,9 @@ def report_html(
     """
     whole = record(config, transformers, seq_len, lang)
     t = {key: row[lang] for key, row in words().items()}
-    data = read_config(config)
     parts = [f"<h1>{t['title']}: {text(name)}</h1><p>transformers {text(transformers)}</p>"]
     parts += [f"<h2>{t['findings']}</h2>", findings_html(whole["findings"], t)]
-    for rope in ropes(data, seq_len):
+    for rope in ropes(resolve(config), seq_len):
         title = t["does"] + (f": {text(rope.layer_type)}" if rope.layer_type else "")
         parts += [f"<h2>{title}</h2>", layer_html(rope, t)]
         if not rope.nope:

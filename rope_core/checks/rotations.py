@@ -20,9 +20,11 @@ from rope_core.checks.stored import Buffer, in_module
 from rope_core.checks.turned import Verdict, elsewhere, judge
 from rope_core.hf.anatomy import AXES, axes
 from rope_core.hf.families import recorded
-from rope_core.hf.normal import INDEXER, Model, resolve
+from rope_core.hf.fields import INDEXER
+from rope_core.hf.layers import indexer_rope
 from rope_core.hf.places import FAMILIES
-from rope_core.hf.ropes import HfRope, from_hf, indexer
+from rope_core.hf.resolve import ResolvedConfig
+from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 
@@ -40,16 +42,16 @@ class Rotations:
 
     Args:
         module: a loaded torch module.
-        data: its config.
+        config: its config, resolved.
         ropes: what the config says, by layer type; the key None where all layers are alike.
     """
 
-    def __init__(self, module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> None:
-        self.module, self.data, self.ropes = module, data, ropes
+    def __init__(self, module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRope]) -> None:
+        self.module, self.config, self.ropes = module, config, ropes
         # What attempts to run the module or its rotary embedding raised.
         self.raised: list[Exception] = []
-        self.model: Model = resolve(data)
-        self.labels = self.model.layer_types()
+        self.fields = config.text.fields
+        self.labels = self.fields.layer_types()
         turning = [rope for rope in ropes.values() if not rope.nope]
         self.trained = min((rope.train_len for rope in turning), default=0)
         follows = [kind for kind, rope in self.long.items() if not np.array_equal(rope.inv_freq, ropes[kind].inv_freq)]
@@ -61,7 +63,7 @@ class Rotations:
     @cached_property
     def long(self) -> dict[str | None, HfRope]:
         """Each layer type at twice the trained length."""
-        return {kind: from_hf(self.data, kind, 2 * rope.train_len) for kind, rope in self.ropes.items()}
+        return {kind: self.config.text.rope(kind, 2 * rope.train_len) for kind, rope in self.ropes.items()}
 
     @property
     def at_length(self) -> dict[str | None, tuple[Array, ...]]:
@@ -74,7 +76,7 @@ class Rotations:
         }
         kinds = [(kind, self.ropes[kind].train_len) for kind in self.follows]
         return {
-            kind: tuple(from_hf(self.data, kind, n).inv_freq for n in sorted({*lengths, trained + 1}))
+            kind: tuple(self.config.text.rope(kind, n).inv_freq for n in sorted({*lengths, trained + 1}))
             for kind, trained in kinds
         }
 
@@ -85,11 +87,11 @@ class Rotations:
 
     def _is_text(self, name: str) -> bool:
         """Whether a module belongs to the text part, or to the whole."""
-        return self._type_at(name) in (None, self.model.model_type, self.data.get("model_type"))
+        return self._type_at(name) in (None, self.fields.model_type, self.config.raw.get("model_type"))
 
     def _text_only(self, rows: list[Any], name: Callable[[Any], str]) -> list[Any]:
         """Return the rows of the text part; where there are none, all but those of parts known to be others."""
-        others = {*recorded()["part"].get(self.data.get("model_type"), {}).values(), *recorded()["other"]}
+        others = {*recorded()["part"].get(self.config.raw.get("model_type"), {}).values(), *recorded()["other"]}
         own = [row for row in rows if self._is_text(name(row))]
         return own or [row for row in rows if self._type_at(name(row)) not in others]
 
@@ -98,7 +100,7 @@ class Rotations:
         """The watched run at positions within the trained length."""
         if self.on_meta:
             return None
-        return observe(self.module, self._within(self.trained), self.model.model_type, self.raised)
+        return observe(self.module, self._within(self.trained), self.fields.model_type, self.raised)
 
     @property
     def observed(self) -> bool:
@@ -144,8 +146,8 @@ class Rotations:
             self._everywhere(collected, self.seen)
         if self.follows and not collected.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
-            again = observe(self.module, where, self.model.model_type, self.raised)
-            at = {kind: from_hf(self.data, kind, max(where) + 1) for kind in self.ropes}
+            again = observe(self.module, where, self.fields.model_type, self.raised)
+            at = {kind: self.config.text.rope(kind, max(where) + 1) for kind in self.ropes}
             if again is not None and again.positions == where:
                 self._layers(collected, again, at)
         return collected.findings()
@@ -178,7 +180,7 @@ class Rotations:
 
     def _observed_again(self, where: tuple[int, ...], **how: Any) -> Seen | None:
         """Return another watched run of the text part."""
-        return observe(self.module, where, self.model.model_type, self.raised, **how)
+        return observe(self.module, where, self.fields.model_type, self.raised, **how)
 
     def _everywhere(self, collected: Collected, seen: Seen) -> None:
         """Judge the first layer that turns at many positions more."""
@@ -211,17 +213,17 @@ class Rotations:
     def axes(self) -> Iterator[Finding]:
         """Yield what follows another of an image's three positions than the config says; one moves at a time."""
         ropes = {kind: rope for kind, rope in self.ropes.items() if rope.mrope_section and not rope.nope}
-        family = FAMILIES.get((self.model.model_type or "").removesuffix("_text"))
+        family = FAMILIES.get((self.fields.model_type or "").removesuffix("_text"))
         where = (0, 1, 5, 9)
         # In half precision the pairs that rest, of an axis that does not move, are told from slow ones by chance.
         fine = self.seen is not None and self.seen.products[0].unit < 1e-6
         for k, axis in enumerate(AXES if ropes and family and fine and not family.inside else ()):
-            again = observe(self.module, where, self.model.model_type, [], k)
+            again = observe(self.module, where, self.fields.model_type, [], k)
             if again is None or again.positions != where:
                 return
             collected, at = Collected([], self.ropes), dict(self.ropes)
             for kind, rope in ropes.items():
-                of = np.array(axes(rope.mrope_section or (), self.model.model_type))
+                of = np.array(axes(rope.mrope_section or (), self.fields.model_type))
                 at[kind] = replace(rope, inv_freq=np.where(of == axis, rope.inv_freq, 0.0))
             self._layers(collected, again, at)
             for (key, kind), row in collected.rows.items():
@@ -313,9 +315,9 @@ class Rotations:
         named = [kind for kind in (label, *product.labels) if kind in ropes and kind is not None][:1]
         chosen = {kind: ropes[kind] for kind in named} or ropes
         # Latent attention turns the end of a head, whose whole width some configs call head_dim (Mistral 4).
-        listed = self.model.data.get("per_layer_config") or {}
+        listed = self.fields.stated.get("per_layer_config") or {}
         by_layer = {each.get("qk_rope_head_dim") for each in listed.values() if isinstance(each, dict)}
-        latent = by_layer | {self.model.get("qk_rope_head_dim")[0]}
+        latent = by_layer | {self.fields.get("qk_rope_head_dim").value}
         return [
             (
                 k,
@@ -330,8 +332,8 @@ class Rotations:
 
     def _inside(self, product: Product, rope: HfRope) -> tuple[HfRope, ...]:
         """Return what a part inside an attention may do: the indexer's rotation, or any layout where none is known."""
-        if INDEXER in self.model.family and INDEXER in product.module.split("."):
-            return (indexer(self.model, rope),)
+        if INDEXER in self.fields.family and INDEXER in product.module.split("."):
+            return (indexer_rope(self.fields, rope),)
         return tuple(replace(rope, layout=layout.name) for layout in (INTERLEAVED, HALF))
 
     def _judge(

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rope_core.checks.case import largest
 from rope_core.errors import ConfigError
-from rope_core.hf.completion import Parameters
-from rope_core.hf.normal import Model, resolve
-from rope_core.hf.params import BOTH_SCALED, LEGACY_SPLIT, effective
-from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, layer_types, ropes_of
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DEFAULT, LONGROPE
-from rope_core.hf.versions import read_by_4, text_part
+from rope_core.hf.fields import ModelFields, dict_at
+from rope_core.hf.parameters import BOTH_SCALED, LEGACY_SPLIT, NEOX, RopeEntry
+from rope_core.hf.resolve import ResolvedConfig, ResolvedPart, resolve
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.types import DEFAULT, LENGTH, LONGROPE
 
 # Top-level fields that one rope_parameters dict takes the place of.
 OLD = (
@@ -32,7 +29,6 @@ OLD = (
     "rotary_pct",
     "compress_rope_theta",
 )
-NEOX = ("gpt_neox", "gpt_neox_japanese")
 
 
 def to_v5(config: object) -> dict[str, Any]:
@@ -44,30 +40,28 @@ def to_v5(config: object) -> dict[str, Any]:
     >>> to_v5({"model_type": "llama", "head_dim": 64, "rope_theta": 5e5})["rope_parameters"]
     {'rope_type': 'default', 'rope_theta': 500000.0}
     """
-    data = read_config(config)
-    model = resolve(data)
-    if model.family.get("fixed"):
-        raise ConfigError.of("rope_fields", model_type=model.model_type)
-    parts = effective(model)
-    ropes_of(data)
-    nested = len(parts) > 1 or parts[0].layer_type is not None
-    flat = flat_dict(parts[0])
-    wanted: Any = {each.layer_type: flat_dict(each) for each in parts} if nested else flat
-    new = copy.deepcopy(data)
-    text = text_part(new, model.prefix)
-    if "rotary_dim" in text and model.family.get("convert") == "minimax_m2":
+    resolved = resolve(config)
+    fields = resolved.text.fields
+    if fields.family.get("fixed"):
+        raise ConfigError.of("rope_fields", model_type=fields.model_type)
+    ropes, entries = resolved.text.ropes(), resolved.text.entries
+    nested = len(entries) > 1 or entries[0].layer_type is not None
+    wanted: Any = {each.layer_type: flat_dict(each) for each in entries} if nested else flat_dict(entries[0])
+    new = copy.deepcopy(resolved.raw)
+    text = dict_at(new, fields.prefix)
+    if "rotary_dim" in text and fields.family.get("convert") == "minimax_m2":
         text.pop("rotary_dim")
     for name in OLD:
         text.pop(name, None)
     text["rope_parameters"] = wanted
-    return proved(data, new)
+    return proved(fields, ropes, new)
 
 
-def flat_dict(parameters: Parameters) -> dict[str, Any] | None:
+def flat_dict(entry: RopeEntry) -> dict[str, Any] | None:
     """Return one layer type's dict with the config's values, type first, base second; None where nothing turns."""
-    if parameters.nope:
+    if entry.nope:
         return None
-    values = {key: value for key, value in parameters.values.items() if key != "type" and value is not None}
+    values = {key: value for key, value in entry.values().items() if key != "type" and value is not None}
     first: dict[str, Any] = {key: values.pop(key) for key in ("rope_type", "rope_theta") if key in values}
     if values.get("partial_rotary_factor") == 1.0:
         values.pop("partial_rotary_factor")
@@ -83,32 +77,33 @@ def to_v4(config: object) -> dict[str, Any]:
     >>> to_v4({"model_type": "llama", "head_dim": 64, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}})
     {'model_type': 'llama', 'head_dim': 64, 'rope_theta': 500000.0}
     """
-    data = read_config(config)
-    model = resolve(data)
-    parts = effective(model)
-    ropes_of(data)
-    new = copy.deepcopy(data)
-    text = text_part(new, model.prefix)
+    resolved = resolve(config)
+    fields, ropes, entries = resolved.text.fields, resolved.text.ropes(), resolved.text.entries
+    new = copy.deepcopy(resolved.raw)
+    text = dict_at(new, fields.prefix)
     for name in OLD:
         text.pop(name, None)
-    if model.family.get("convert") in LEGACY_SPLIT:
-        split_to_v4(model, parts, text)
-    elif len(parts) == 1 and not parts[0].nope and not model.family.get("fixed"):
-        one_to_v4(model, parts[0], text)
+    if fields.family.get("convert") in LEGACY_SPLIT:
+        split_to_v4(fields, entries, text)
+    elif len(entries) == 1 and not entries[0].nope and not fields.family.get("fixed"):
+        one_to_v4(fields, entries[0], text)
     else:
-        raise ConfigError.of("version_4_type", model_type=model.model_type)
-    proved(data, read_by_4(new, resolve(new)))
-    return proved(data, new)
+        raise ConfigError.of("version_4_type", model_type=fields.model_type)
+    written = ResolvedConfig(new)
+    proved(fields, ropes, written.by_4)
+    return proved(fields, ropes, written)
 
 
-def one_to_v4(model: Model, parameters: Parameters, text: dict[str, Any]) -> None:
+def one_to_v4(fields: ModelFields, entry: RopeEntry, text: dict[str, Any]) -> None:
     """Spread one dict over the top level and rope_scaling."""
-    neox = model.family.get("convert") in NEOX
-    values = flat_dict(parameters) or {}
+    neox = fields.family.get("convert") in NEOX
+    values = flat_dict(entry) or {}
     base, share = values.pop("rope_theta", None), values.pop("partial_rotary_factor", None)
     if base is not None:
         text["rotary_emb_base" if neox else "rope_theta"] = base
-    unheard = values.get("rope_type") == DEFAULT and model.known and not model.family.get("default_honours_partial")
+    unheard = (
+        values.get("rope_type") == DEFAULT and fields.is_known_type and not fields.family.get("default_honours_partial")
+    )
     if share is not None and not unheard:
         text["rotary_pct" if neox else "partial_rotary_factor"] = share
     if values.get("rope_type") == LONGROPE:
@@ -125,26 +120,27 @@ def for_longrope(values: dict[str, Any], text: dict[str, Any]) -> None:
         values["attention_factor"] = 1.0 if factor <= 1 else math.sqrt(1.0 + math.log(factor) / math.log(train))
 
 
-def split_to_v4(model: Model, parts: list[Parameters], text: dict[str, Any]) -> None:
+def split_to_v4(fields: ModelFields, entries: Sequence[RopeEntry], text: dict[str, Any]) -> None:
     """Two bases and one scaling, for families that had them before version 5."""
-    dicts = {each.layer_type: flat_dict(each) or {} for each in parts}
-    both = model.family["convert"] in BOTH_SCALED
+    dicts = {each.layer_type: flat_dict(each) or {} for each in entries}
+    both = fields.family["convert"] in BOTH_SCALED
     wide = dicts.get("full_attention", {})
     near = dicts.get("sliding_attention", {})
     if "rope_theta" in wide:
         text["global_rope_theta" if both else "rope_theta"] = wide.pop("rope_theta")
     if "rope_theta" in near:
         text["local_rope_theta" if both else "rope_local_base_freq"] = near.pop("rope_theta")
-    if model.family["convert"] == "olmo3":
+    if fields.family["convert"] == "olmo3":
         text.pop("rope_local_base_freq", None)
     if wide and wide != {"rope_type": DEFAULT}:
         text["rope_scaling"] = wide
 
 
-def proved(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return ``new``, once it computes what ``old`` does in every layer type; ConfigError otherwise."""
+def proved(fields: ModelFields, before: Mapping[str | None, HfRope], new: object) -> dict[str, Any]:
+    """Return the config ``new``, once each layer type does what it did ``before``; ConfigError otherwise."""
+    written = resolve(new)
     try:
-        before, after = ropes_of(old), ropes_of(new)
+        after = written.text.ropes()
         same = list(before) == list(after) and all(
             largest(after[kind].inv_freq, rope.inv_freq) < 1e-12
             and math.isclose(after[kind].attention_factor, rope.attention_factor)
@@ -153,8 +149,8 @@ def proved(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     except ConfigError:
         same = False
     if not same:
-        raise ConfigError.of("other_schema", model_type=old.get("model_type"))
-    return new
+        raise ConfigError.of("other_schema", model_type=fields.raw.get("model_type"))
+    return written.raw
 
 
 @dataclass(frozen=True)
@@ -195,20 +191,18 @@ def compare(left: object, right: object, seq_len: int | None = None) -> list[Row
     >>> [row.field for row in compare(a, {**a, "rope_theta": 5e5}) if not row.same]
     ['base', 'inv_freq']
     """
-    here, there = read_config(left), read_config(right)
-    kinds: list[str | None] = [*dict.fromkeys([*layer_types(here), *layer_types(there)])] or [None]
-    rows = [
-        row for kind in kinds for row in compared(one_type(here, kind, seq_len), one_type(there, kind, seq_len), kind)
-    ]
+    here, there = resolve(left), resolve(right)
+    kinds: list[str | None] = [*dict.fromkeys([*here.text.differing, *there.text.differing])] or [None]
+    sides = [(one_type(here.text, kind, seq_len), one_type(there.text, kind, seq_len), kind) for kind in kinds]
+    rows = [row for each in sides for row in compared(*each)]
     return sorted(rows, key=lambda row: row.same)
 
 
-def one_type(config: Mapping[str, Any], kind: str | None, seq_len: int | None) -> HfRope | None:
-    """Return the layer type, or the only one there is, or None where this config has other types."""
-    own = layer_types(config)
-    if own and kind not in own:
+def one_type(part: ResolvedPart, kind: str | None, seq_len: int | None = None) -> HfRope | None:
+    """Return the layer type, or the only one there is, or None where this model has other types."""
+    if part.differing and kind not in part.differing:
         return None
-    return from_hf(config, kind if own else None, seq_len)
+    return part.rope(kind if part.differing else None, seq_len)
 
 
 def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[Row]:

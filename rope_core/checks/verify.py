@@ -11,8 +11,8 @@ import numpy as np
 from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
 from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module, is_table
 from rope_core.errors import reject
-from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, ropes_of
+from rope_core.hf.resolve import ResolvedConfig, resolve
+from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
 
 
@@ -70,14 +70,14 @@ def verify(model_or_file: object, config: object) -> Verified:
         ConfigError: on a config that cannot be read.
         ValueError: on an object or a file that holds no tensors.
     """
-    data = read_config(config)
-    ropes = ropes_of(data)
+    resolved = resolve(config)
+    ropes = resolved.text.ropes()
     if isinstance(model_or_file, str | Path):
         return _stored(in_file(Path(model_or_file)), ropes)
     if isinstance(model_or_file, Mapping):
         return _stored(in_mapping(model_or_file), ropes)
     if callable(getattr(model_or_file, "named_buffers", None)):
-        return _module(model_or_file, data, ropes)
+        return _module(model_or_file, resolved, ropes)
     raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
 
 
@@ -93,13 +93,13 @@ def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Verifi
     return Verified([*findings, *tabulated(tables, ropes)], len(buffers))
 
 
-def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> Verified:
+def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRope]) -> Verified:
     """Check a loaded module: its buffers, then its rotation; a module without memory is not run."""
     from rope_core.checks.buffers import compared
     from rope_core.checks.rotations import Rotations
     from rope_core.checks.ways import ways
 
-    rotations, tried = Rotations(module, data, ropes), list[str]()
+    rotations, tried = Rotations(module, config, ropes), list[str]()
     own, others = rotations.split(in_module(module))
     pairs = [*compared(own, ropes, rotations.at_length)]
     findings = [each for each, _ in pairs]
@@ -111,7 +111,7 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
             findings += rotations.axes()
         followed = {each.key for each in findings if each.severity != "note"} <= {"rotation_ignores_positions"}
         if rotations.observed and followed:
-            findings += ways(module, rotations.model.model_type, rotations.raised, tried)
+            findings += ways(module, rotations.fields.model_type, rotations.raised, tried)
     products = {each.layer for each in rotations.seen.products} if rotations.seen else set()
     return Verified(findings + _others(others), len(own), len(products), tried)
 

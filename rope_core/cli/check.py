@@ -16,7 +16,7 @@ from rope_core.cli.source import HELP, load, read_source, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.errors import reject, sentence
 from rope_core.hf.read import parse_json_object, read_config
-from rope_core.hf.ropes import layer_types
+from rope_core.hf.resolve import layer_types
 
 SKIPPED = ("node_modules", "__pycache__")
 MOST_FILES = 10_000

@@ -10,7 +10,7 @@ from rope_core.checks.engines import Engine, basis, engines, sentences, without_
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
-from rope_core.hf.ropes import layer_types
+from rope_core.hf.resolve import resolve
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +26,8 @@ def run(options: argparse.Namespace) -> int:
     """Compare what several programs compute from a config with transformers 5.23: largest gap of the frequencies."""
     options.seq_len = tokens("--seq-len", options.seq_len)
     options.context = tokens("--context", options.context)
-    config = load(options.config)
-    kinds: list[str | None] = [options.layer_type] if options.layer_type else [*layer_types(config)] or [None]
+    config = resolve(load(options.config))
+    kinds = [options.layer_type] if options.layer_type else config.text.kinds
     rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, options.seq_len, options.context)]
     if options.json:
         show_json([_record(kind, engine, options.lang) for kind, engine in rows])

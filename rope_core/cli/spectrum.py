@@ -7,7 +7,8 @@ import argparse
 from rope_core.checks.case import printable
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_row
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.resolve import resolve
+from rope_core.hf.ropes import HfRope
 
 COLUMNS = ("layer_type", "pair", "unscaled", "inv_freq", "slowdown", "wavelength", "turns")
 
@@ -34,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the frequencies of a config, pair by pair; exit 2 on a config that cannot be read."""
     options.seq_len = tokens("--seq-len", options.seq_len)
-    config = load(options.config)
-    kinds: list[str | None] = [options.layer_type] if options.layer_type else [*layer_types(config)] or [None]
-    ropes = [from_hf(config, kind, options.seq_len) for kind in kinds]
+    text = resolve(load(options.config)).text
+    kinds = [options.layer_type] if options.layer_type else text.kinds
+    ropes = [text.rope(kind, options.seq_len) for kind in kinds]
     rows = [row for rope in ropes for row in _rows(rope)]
     if options.csv:
         for row in (COLUMNS, *rows):

@@ -18,7 +18,8 @@ from rope_core.checks.engines import engines
 from rope_core.comparisons import driver
 from rope_core.errors import reject
 from rope_core.hf.catalogue import models
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.resolve import ropes_of
+from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
 from rope_core.spectrum import Request, spectrum
@@ -82,8 +83,7 @@ def of_config(name: str, config: object) -> Column:
 
     Raises ConfigError on what cannot be read.
     """
-    kinds: list[str | None] = [*layer_types(config)] or [None]
-    ropes = [rope for rope in (from_hf(config, kind) for kind in kinds) if not rope.nope]
+    ropes = [rope for rope in ropes_of(config).values() if not rope.nope]
     if not ropes:
         raise reject("config", "one with layers that rotate", name)
     chosen: HfRope = max(ropes, key=lambda rope: rope.scheme != UNSCALED)

@@ -23,8 +23,8 @@ from rope_core.evaluate.loading import Source, safetensors_of
 from rope_core.evaluate.turning import OWN, STALE, WINDOW, Turning, at_load
 from rope_core.evaluate.words import line_name, word
 from rope_core.hf.hub import MODEL_FILES
-from rope_core.hf.ropes import from_hf, layer_types
-from rope_core.hf.scheme import LENGTH
+from rope_core.hf.resolve import from_hf, resolve
+from rope_core.hf.types import LENGTH
 from rope_core.hf.write import llama_fields
 from rope_core.lab.lines import line
 from rope_core.lab.train import write_atomically
@@ -134,9 +134,9 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
 
 def vllm_differs(config: dict[str, Any], length: int) -> str:
     """Return how far vLLM is from transformers on a config, in words; "" where it turns the same."""
-    kinds: list[str | None] = [*layer_types(config)] or [None]
-    for kind in kinds:
-        for each in engines(config, kind, length, length):
+    resolved = resolve(config)
+    for kind in resolved.text.kinds:
+        for each in engines(resolved, kind, length, length):
             if not each.name.startswith("vLLM"):
                 continue
             if each.difference is None or each.refused:

@@ -15,7 +15,7 @@ from rope_core.checks.stored import SUFFIX, Buffer, in_module
 from rope_core.checks.verify import verify
 from rope_core.errors import Rule, reject
 from rope_core.evaluate.turning import Turning
-from rope_core.hf.normal import resolve
+from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 
@@ -34,13 +34,13 @@ class Rotary:
 
     def __init__(self, module: Any, load: Turning) -> None:
         self.module, self.load = module, load
-        rotations = Rotations(module, load.config, load.ropes)
+        rotations = Rotations(module, resolve(load.config), load.ropes)
         own, _ = rotations.split(in_module(module))
         if not own:
             raise reject("model", "eval_buffers", type(module).__name__)
         self.buffers: list[tuple[Buffer, str | None]] = [(each, belongs(each, load.ropes)[0]) for each in own]
         self.parts = dict(module.named_modules())
-        scaled = bool(resolve(load.config).family.get("logit_scale"))
+        scaled = bool(rotations.fields.family.get("logit_scale"))
         self.attention = [
             part for part in module.modules() if scaled and isinstance(getattr(part, "scaling", None), float)
         ]

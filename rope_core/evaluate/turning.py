@@ -12,11 +12,10 @@ import numpy as np
 from rope_core.checks.extend import WINDOWED, reach
 from rope_core.checks.schemas import to_v5
 from rope_core.errors import ConfigError, reject
-from rope_core.hf.normal import resolve
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import LONGROPE, PROPORTIONAL
-from rope_core.hf.versions import text_part
+from rope_core.hf.fields import dict_at
+from rope_core.hf.resolve import ResolvedLayer, from_hf, resolve, ropes_of
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL
 from rope_core.lab.lines import line, lines, lines_after_yarn
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
@@ -62,9 +61,8 @@ def extended(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
 
 def at_load(config: Mapping[str, Any]) -> Turning:
     """Return what a model turns by as its config says, at load time."""
-    plain = to_v5(dict(config))
-    kinds: list[str | None] = [*layer_types(plain)] or [None]
-    return Turning(plain, {kind: from_hf(plain, kind) for kind in kinds})
+    plain = to_v5(config)
+    return Turning(plain, ropes_of(plain))
 
 
 def trained_length(config: Mapping[str, Any], given: int | None = None) -> int:
@@ -103,15 +101,14 @@ def turning(
     if key not in KEYS:
         raise reject("schemes", "one_of", key, names=KEYS)
     load = at_load(config)
+    own = resolve(load.config).text
     new = copy.deepcopy(load.config)
-    text = text_part(new, resolve(new).prefix)
+    text = dict_at(new, own.fields.prefix)
     dicts = text["rope_parameters"]
     for kind in extended(load.ropes):
-        at = kind if layer_types(load.config) else None
+        at = kind if own.differing else None
         old = load.ropes[kind]
-        entry = (
-            _own(dict(load.config), at, length) if key in (OWN, WINDOW) else _entry(old, key, length, factor, trained)
-        )
+        entry = _own(own.layer(at), length) if key in (OWN, WINDOW) else _entry(old, key, length, factor, trained)
         if entry is None:
             continue
         kept = dicts if at is None else dicts[at]
@@ -138,10 +135,10 @@ def in_force(load: Turning, length: int, factor: float | None, trained: int) -> 
     return ropes
 
 
-def _own(config: dict[str, Any], kind: str | None, length: int) -> dict[str, Any] | None:
+def _own(layer: ResolvedLayer, length: int) -> dict[str, Any] | None:
     """Return the config's own scheme at a length; None where the length changes nothing."""
-    rope = from_hf(config, kind, length)
-    if np.array_equal(rope.inv_freq, from_hf(config, kind).inv_freq):
+    rope = layer.at(length)
+    if np.array_equal(rope.inv_freq, layer.at().inv_freq):
         return None
     return _searched(rope.unscaled / rope.inv_freq, rope.attention_factor, rope.train_len)
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
-from rope_core.hf.normal import resolve
-from rope_core.hf.read import read_config
+from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import MAX_LEN, Array
 from rope_core.schemes import SCHEMES, yarn_range
@@ -178,7 +177,7 @@ def layer_count(config: object) -> int:
 
     Raises ConfigError when the config cannot be read.
     """
-    return resolve(read_config(config)).layers()
+    return resolve(config).text.fields.layer_count()
 
 
 __all__ = [

@@ -100,7 +100,7 @@ class Model:
         Raises:
             ConfigError: naming the layer types where they differ and none is given.
         """
-        from rope_core.hf.ropes import from_hf
+        from rope_core.hf.resolve import from_hf
 
         return from_hf(self.hf_config(), layer_type, seq_len)
 

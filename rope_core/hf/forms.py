@@ -69,7 +69,7 @@ def foreign_type(config: Mapping[str, Any]) -> str | None:
     return None
 
 
-def rewrite(data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str) -> Form:
+def to_transformers_fields(data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str) -> Form:
     """Return the fields of a text model under transformers' names, whatever form the config has."""
     form = Form(data, family, prefix)
     for name, alias in family.get("names", {}).items():

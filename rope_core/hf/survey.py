@@ -10,9 +10,9 @@ import numpy as np
 from rope_core.errors import finite
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import Architecture, Model
-from rope_core.hf.normal import Model as Text
-from rope_core.hf.normal import resolve
-from rope_core.hf.ropes import HfRope, ropes_of
+from rope_core.hf.fields import ModelFields
+from rope_core.hf.resolve import resolve, ropes_of
+from rope_core.hf.ropes import HfRope
 
 # Layers of hybrids that are no softmax attention.
 WITHOUT_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
@@ -99,9 +99,10 @@ def shares() -> tuple[Share, ...]:
         for each in catalogue.unrotated()
     ]
     for model in catalogue.models():
-        text, ropes = resolve(model.hf_config()), ropes_of(model.hf_config())
+        text = resolve(model.hf_config()).text
+        fields, ropes = text.fields, text.ropes()
         turning = [rope for rope in ropes.values() if not rope.nope]
-        labels = text.layer_types() or [""] * text.layers()
+        labels = fields.layer_types() or [""] * fields.layer_count()
         attending = [i for i, label in enumerate(labels) if label not in WITHOUT_ATTENTION]
         still = {i for rope in turning for i in rope.nope_layers}
         still |= {i for i in attending if labels[i] in ropes and ropes[labels[i]].nope}
@@ -115,7 +116,7 @@ def shares() -> tuple[Share, ...]:
                 len(labels),
                 len(attending),
                 len(set(attending) - still),
-                max(2 * int(np.count_nonzero(rope.inv_freq)) / _whole_head(text, rope) for rope in turning),
+                max(2 * int(np.count_nonzero(rope.inv_freq)) / _whole_head(fields, rope) for rope in turning),
                 max(rope.base for rope in turning),
                 max(rope.train_len for rope in turning),
                 "rotation",
@@ -124,9 +125,9 @@ def shares() -> tuple[Share, ...]:
     return tuple(sorted(models, key=lambda each: each.year))
 
 
-def _whole_head(text: Text, rope: HfRope) -> int:
+def _whole_head(fields: ModelFields, rope: HfRope) -> int:
     """Return the width of a head of queries, with the part that multi-head latent attention keeps from rotating."""
-    still, _ = text.get("qk_nope_head_dim")
+    still = fields.get("qk_nope_head_dim").value
     return rope.head_dim + (still if isinstance(still, int) else 0)
 
 
@@ -147,7 +148,7 @@ def value_of(row: Row, field: str) -> str:
 def chosen(**wanted: str | None) -> tuple[Row, ...]:
     """Return the rows whose fields have the wanted values; None is any.
 
-    >>> {row.model.family for row in chosen(family="Yi", scheme=None)}
+    >>> {row.fields.family for row in chosen(family="Yi", scheme=None)}
     {'Yi'}
     """
     return tuple(row for row in rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items()))

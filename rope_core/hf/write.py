@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rope_core.errors import reject
-from rope_core.hf.scheme import LENGTH, TYPES
-from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, STATIC_NTK, YARN
+from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, STATIC_NTK, TYPES, YARN
 from rope_core.spectrum import Request
 
 _BY_PARTS = "ntk_by_parts"

@@ -17,7 +17,7 @@ with atheris.instrument_imports(include=["rope_core"]):
     from rope_core.checks.schemas import to_v4, to_v5
     from rope_core.errors import ConfigError
     from rope_core.hf.catalogue import models
-    from rope_core.hf.ropes import layer_types
+    from rope_core.hf.resolve import layer_types
 
 CONFIGS = [json.dumps(model.hf_config()) for model in models()]
 TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "su", "mrope", "ntk", "foo", "")

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 import transformers
 
-from rope_core.hf.normal import resolve
+from rope_core.hf.resolve import resolve
 from tools.engines.measure import NotRun, Rotate, Vector, main
 from tools.engines.stubs import stub
 
@@ -63,7 +63,10 @@ def given(task: dict[str, Any], values: Any, config: Any) -> tuple[dict[str, Any
         raise NotRun("its model file builds the rotation without rope parameters")
     values = dict(values or {"rope_type": "default"})
     values = dict(values.get(task["layer"], values))
-    if resolve(task["config"]).family.get("logit_scale") and values.get("rope_type", "default") != "default":
+    if (
+        resolve(task["config"]).text.fields.family.get("logit_scale")
+        and values.get("rope_type", "default") != "default"
+    ):
         values["rope_type"] = "deepseek_yarn"
     longest = getattr(config, "max_position_embeddings", None) or values.get("original_max_position_embeddings", TABLE)
     plain = values.get("rope_type", "default") in LENGTHLESS

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import rope_core as rc
 from rope_core.hf import catalogue
+from rope_core.hf.resolve import ropes_of
 from rope_core.schemes import Value
 
 DEFAULT = "llama-2-7b"
@@ -36,8 +37,8 @@ def name(model_id: str) -> str:
 @lru_cache(maxsize=256)
 def layer_types(model_id: str) -> tuple[str, ...]:
     """Return the model's layer types that rotate, () when all layers are alike."""
-    config = catalogue.model(model_id).config
-    return tuple(kind for kind in rc.layer_types(config) if not rc.from_hf(config, kind).nope)
+    ropes = ropes_of(catalogue.model(model_id).config)
+    return tuple(kind for kind, rope in ropes.items() if kind is not None and not rope.nope)
 
 
 def layout(model_id: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from rope_core.checks.case import Case, Finding, Phrase, finding, real
 from rope_core.checks.engines import Engine, engines
-from rope_core.hf.normal import resolve
 from rope_core.hf.types import YARN
 
 
@@ -17,15 +16,15 @@ def pairing(case: Case) -> Iterator[Finding]:
         return
     width, head = rope.rotary_dim, rope.head_dim
     if "unknown_family" in origin.traps:
-        yield finding("unknown_family", origin.path, model_type=case.model.model_type or "-", layout=rope.layout)
+        yield finding("unknown_family", origin.path, model_type=case.fields.model_type or "-", layout=rope.layout)
     elif "rope_interleave_off" in origin.traps:
         yield finding("rope_interleave_off", origin.path, rotary=width)
     elif "deinterleaved_then_half" in origin.traps:
         yield finding("deinterleaved_then_half", origin.path, rotary=width)
     elif rope.layout == "interleaved":
         yield finding("adjacent_pairs", origin.path, rotary=width, head=head)
-    unread = case.model.data.get("rope_interleave")
-    if isinstance(unread, bool) and case.model.known and not case.model.family.get("deinterleaved"):
+    unread = case.fields.stated.get("rope_interleave")
+    if isinstance(unread, bool) and case.fields.is_known_type and not case.fields.family.get("deinterleaved"):
         yield finding("interleave_flag_not_read", case.top("rope_interleave"), given=unread, layout=rope.layout)
 
 
@@ -34,7 +33,7 @@ def widths(case: Case) -> Iterator[Finding]:
     rope, head = case.rope, case.rope.provenance["head_dim"]
     origin = rope.provenance["rotary_dim"]
     if "default_ignores_partial" in origin.traps:
-        share = real(case.parameters.values.get("partial_rotary_factor"))
+        share = real(case.entry.value("partial_rotary_factor"))
         meant = int(rope.head_dim * (share or 0.0))
         yield finding(
             "default_ignores_partial",
@@ -48,14 +47,16 @@ def widths(case: Case) -> Iterator[Finding]:
     if "head_dim_null_fails" in head.traps:
         yield finding("head_dim_null_fails", head.path, head=rope.head_dim, type=rope.rope_type)
     if "head_dim_not_read" in head.traps:
-        yield finding("head_dim_not_read", case.top("head_dim"), given=case.model.data["head_dim"], head=rope.head_dim)
-    elif "qk_rope_head_dim" not in case.model.data:
+        yield finding(
+            "head_dim_not_read", case.top("head_dim"), given=case.fields.stated["head_dim"], head=rope.head_dim
+        )
+    elif "qk_rope_head_dim" not in case.fields.stated:
         yield from not_divided(case)
 
 
 def not_divided(case: Case) -> Iterator[Finding]:
     """head_dim is not hidden_size / num_attention_heads; whoever divides gets another spectrum."""
-    hidden, heads = case.model.get("hidden_size")[0], case.model.get("num_attention_heads")[0]
+    hidden, heads = case.fields.get("hidden_size").value, case.fields.get("num_attention_heads").value
     if case.rope.provenance["head_dim"].source != "top level":
         return
     if isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden // heads != case.rope.head_dim:
@@ -69,9 +70,9 @@ def sections(case: Case) -> Iterator[Finding]:
     given = rope.mrope_section
     if given is None:
         return
-    if not case.parameters.values.get("mrope_section"):
+    if not case.entry.value("mrope_section"):
         yield finding("sections_missing", case.at("mrope_section"), sections=given)
-    elif case.model.family.get("mrope_interleaved") and "mrope_interleaved" not in case.parameters.values:
+    elif case.fields.family.get("mrope_interleaved") and "mrope_interleaved" not in case.entry.rope:
         yield finding("interleaving_missing", case.at("mrope_interleaved"), sections=given)
     pairs = rope.rotary_dim // 2
     if sum(given) != pairs:
@@ -95,19 +96,19 @@ def otherwise(case: Case) -> list[Phrase]:
 
 def case_engines(case: Case) -> list[Engine]:
     """Return what the engine table has for this layer type; [] for a part beside the language model."""
-    if resolve(case.model.whole).prefix != case.model.prefix:
+    if case.part.name:
         return []
-    return engines(case.model.whole, case.rope.layer_type if len(case.ropes) > 1 else None, case.seq_len)
+    return engines(case.config, case.rope.layer_type if len(case.ropes) > 1 else None, case.seq_len)
 
 
 def indexer(case: Case) -> Iterator[Finding]:
     """Report the layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
-    own, main = case.model.family.get("indexer"), case.rope.layout
+    own, main = case.fields.family.get("indexer"), case.rope.layout
     if own is None or own == "none" or case.rope is not case.ropes[0]:
         return
     if own != main:
         yield finding("indexer_layout_differs", case.top("model_type"), main=main, own=own)
-    flag = case.model.data.get("indexer_rope_interleave")
+    flag = case.fields.stated.get("indexer_rope_interleave")
     given = "interleaved" if flag else "half"
     if isinstance(flag, bool) and given != own:
         yield finding("indexer_flag_not_read", case.top("indexer_rope_interleave"), given=given, used=own)

@@ -10,12 +10,10 @@ from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError
 from rope_core.hf.families import FALLBACK, composites
+from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.forms import TEXT_FIELDS
-from rope_core.hf.normal import Model
-from rope_core.hf.ropes import ropes_of
-from rope_core.hf.scheme import COMMON, LENGTH, READ_ELSEWHERE
-from rope_core.hf.types import DEFAULT, LONGROPE, STATIC_NTK, YARN
-from rope_core.hf.versions import text_part
+from rope_core.hf.resolve import ResolvedConfig, ropes_of
+from rope_core.hf.types import COMMON, DEFAULT, LENGTH, LONGROPE, READ_ELSEWHERE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, temperature
 
 # Remarks that training scripts left behind, and layouts that released multimodal configs state for other programs.
@@ -64,7 +62,7 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
         if key == ATTENTION_TYPO and case.rope.rope_type == YARN:
             yield from attention_typo(case)
             continue
-        if isinstance(case.parameters.values[key], dict):
+        if isinstance(case.entry.value(key), dict):
             continue
         severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, **nearest(key))
@@ -75,7 +73,7 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
             "shown": MOST,
             "type": case.rope.rope_type,
         }
-        yield finding("more_keys_not_read", case.parameters.path, **values)
+        yield finding("more_keys_not_read", case.entry.path, **values)
     for key in (each for each in unread_elsewhere(case) if each not in spare):
         severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, **nearest(key))
@@ -96,18 +94,18 @@ def harmless(case: Case, key: str) -> bool:
 
 def unread_elsewhere(case: Case) -> list[str]:
     """Keys that another model's code reads and this one's does not."""
-    kind, family = case.model.model_type or "", case.model.family
+    kind, family = case.fields.model_type or "", case.fields.family
     unread = []
-    if case.given("alpha") and not kind.startswith("hunyuan") and case.parameters.values["alpha"]:
+    if case.given("alpha") and not kind.startswith("hunyuan") and case.entry.value("alpha"):
         unread.append("alpha")
     if case.rope.rope_type != YARN and not family.get("logit_scale"):
-        unread += [key for key in ("mscale", "mscale_all_dim") if case.given(key) and case.model.known]
+        unread += [key for key in ("mscale", "mscale_all_dim") if case.given(key) and case.fields.is_known_type]
     return unread
 
 
 def attention_typo(case: Case) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
-    value = real(case.parameters.values[ATTENTION_TYPO])
+    value = real(case.entry.value(ATTENTION_TYPO))
     own = temperature(case.number("factor"))
     if value is not None:
         yield finding(
@@ -123,12 +121,9 @@ def attention_typo(case: Case) -> Iterator[Finding]:
 
 def scaling_keys(case: Case) -> list[str]:
     """Keys of a scaling that has no type to say which; [] where a type is given."""
-    origin = case.parameters.origins.get("rope_type")
-    if origin is None or origin.source != FALLBACK:
+    if case.rope.nope or case.entry.origin("rope_type").source != FALLBACK:
         return []
-    return [
-        key for key in (*case.rope.ignored, LENGTH) if key in case.parameters.values and key in (*PARAMETERS, LENGTH)
-    ]
+    return [key for key in (*case.rope.ignored, LENGTH) if key in case.entry.rope and key in (*PARAMETERS, LENGTH)]
 
 
 def type_missing(case: Case) -> Iterator[Finding]:
@@ -142,7 +137,7 @@ def types_conflict(case: Case) -> Iterator[Finding]:
     origin = case.rope.provenance["scheme"]
     if "type_and_rope_type_differ" not in origin.traps:
         return
-    old, kind = str(origin.values.get("type")), str(case.parameters.values.get("rope_type"))
+    old, kind = str(origin.values.get("type")), str(case.entry.value("rope_type"))
     same = {old, kind} in ({"su", LONGROPE}, {"mrope", DEFAULT})
     yield finding("type_and_rope_type_differ", case.at("type"), "note" if same else "warning", type=old, rope_type=kind)
 
@@ -151,7 +146,7 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
     """Top-level rope fields that this class does not read."""
     read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
     for key in OF_SINGLE_FAMILIES:
-        value = real(case.model.data.get(key))
+        value = real(case.fields.stated.get(key))
         if value is None or case.top(key) in read:
             continue
         if not named_elsewhere(case, key) and not without_effect(case, key, value):
@@ -162,9 +157,9 @@ def scaling_outside(case: Case) -> Iterator[Finding]:
     """Report a scheme's own key beside the rope dict instead of in it."""
     read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
     for key in ("rope_type", *(key for key in PARAMETERS if key not in OF_SINGLE_FAMILIES)):
-        value = case.model.data.get(key)
-        if value is not None and case.top(key) not in read and case.rope is case.ropes[0] and case.model.known:
-            yield finding("scaling_key_outside", case.top(key), key=key, value=value, place=case.parameters.path)
+        value = case.fields.stated.get(key)
+        if value is not None and case.top(key) not in read and case.rope is case.ropes[0] and case.fields.is_known_type:
+            yield finding("scaling_key_outside", case.top(key), key=key, value=value, place=case.entry.path)
 
 
 def nested_base(case: Case) -> Iterator[Finding]:
@@ -172,7 +167,7 @@ def nested_base(case: Case) -> Iterator[Finding]:
 
     Source: models/dbrx/modeling_dbrx.py of transformers 5.23, whose rotary embedding reads rope_parameters only.
     """
-    inner = case.model.data.get("attn_config")
+    inner = case.fields.stated.get("attn_config")
     value = real(inner.get("rope_theta")) if isinstance(inner, Mapping) else None
     if value is not None and case.rope is case.ropes[0] and value != case.rope.base and not case.rope.nope:
         key = "attn_config.rope_theta"
@@ -184,7 +179,7 @@ def types_not_read(case: Case) -> Iterator[Finding]:
 
     Source: models/step3p5/configuration_step3p5.py of transformers 5.23, which scales full attention whatever it says.
     """
-    listed, kind = case.model.data.get("yarn_only_types"), case.rope.layer_type
+    listed, kind = case.fields.stated.get("yarn_only_types"), case.rope.layer_type
     if not listed or not isinstance(listed, list | tuple) or kind is None:
         return
     if all(rope.rope_type == DEFAULT for rope in case.ropes):
@@ -209,39 +204,40 @@ def without_effect(case: Case, key: str, value: float) -> bool:
     return value == 1 if key in FACTORS else value in {rope.base for rope in case.ropes}
 
 
-def level(data: Mapping[str, Any], model: Model) -> Iterator[Finding]:
+def level(config: ResolvedConfig, fields: ModelFields) -> Iterator[Finding]:
     """Report rope fields at a level of a composite config, or of a flat one, that transformers never reads."""
-    places = model.prefix.split(".")[:-1]
+    data = config.raw
+    places = fields.prefix.split(".")[:-1]
     outer: list[tuple[str, Mapping[str, Any]]] = [("", data)]
     for depth, name in enumerate(places[:-1]):
-        outer.append((".".join(places[: depth + 1]) + ".", text_part(data, f"{outer[-1][0]}{name}.")))
+        outer.append((".".join(places[: depth + 1]) + ".", dict_at(data, f"{outer[-1][0]}{name}.")))
     inner = [(f"{name}.", data[name]) for name in TEXT_FIELDS if not places and isinstance(data.get(name), Mapping)]
     for place, part in outer if places else inner:
-        named = [name for name in (*OLD, "factor") if part.get(name) and part[name] != model.data.get(name)]
+        named = [name for name in (*OLD, "factor") if part.get(name) and part[name] != fields.stated.get(name)]
         if named:
-            yield finding("level_not_read", place + named[0], names=named, read=model.prefix + "rope_parameters")
+            yield finding("level_not_read", place + named[0], names=named, read=fields.prefix + "rope_parameters")
     whole = composites().get(str(data.get("model_type")))
     if whole and not places and not whole.get("flat") and data.get(whole["text"]) is None:
-        yield from flattened(data, model, whole["text"])
+        yield from flattened(config, whole["text"])
 
 
-def flattened(data: Mapping[str, Any], model: Model, text: str) -> Iterator[Finding]:
+def flattened(config: ResolvedConfig, text: str) -> Iterator[Finding]:
     """Report a composite model's config whose text fields are at the top, where its class leaves them unread."""
     try:
-        own, classes = ropes_of(data), ropes_of({"model_type": data["model_type"]})
+        own, classes = config.text.ropes(), ropes_of({"model_type": config.raw["model_type"]})
     except ConfigError:
         return
     pairs = [(rope, classes[kind]) for kind, rope in own.items() if kind in classes]
     if list(own) != list(classes) or any(largest(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs):
         worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [Phrase("layers_apart")]
-        yield finding("flattened", text, model_type=data["model_type"], text=text, apart=worst)
+        yield finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
 
 
 def scaling_wins(case: Case) -> Iterator[Finding]:
     """rope_scaling beside rope_parameters: the latter is discarded whole."""
     if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
         return
-    lost = case.model.data.get("rope_parameters") or {}
+    lost = case.fields.stated.get("rope_parameters") or {}
     severity = "error" if real(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
     texts_of = [f"{key} {shown(value)}" for key, value in lost.items()]
     where = case.top("rope_parameters")

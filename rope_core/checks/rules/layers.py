@@ -38,7 +38,7 @@ def types_differ(case: Case) -> Iterator[Finding]:
 def sliding_scaled(case: Case) -> Iterator[Finding]:
     """Report a scaling on layers whose window is shorter than the trained length already."""
     rope = case.rope
-    window = case.model.get("sliding_window")[0]
+    window = case.fields.get("sliding_window").value
     if rope.layer_type != "sliding_attention" or rope.nope or rope.rope_type == DEFAULT:
         return
     if isinstance(window, int) and not isinstance(window, bool) and 0 < window < rope.train_len:
@@ -50,7 +50,7 @@ def resting(case: Case) -> Iterator[Finding]:
     """Layers without rotation, by index; a list of flags that looks turned round."""
     if case.rope is not case.ropes[0]:
         return
-    layers, total = case.rope.nope_layers, case.model.layers()
+    layers, total = case.rope.nope_layers, case.fields.layer_count()
     origin = case.rope.provenance["nope_layers"]
     if "layer_bases_differ" in origin.traps:
         yield finding("layer_bases_differ", origin.path, layers=total)
@@ -63,9 +63,9 @@ def resting(case: Case) -> Iterator[Finding]:
 
 def count(case: Case) -> Iterator[Finding]:
     """Report a list of layer types that is not as long as the model is deep: transformers refuses to load it."""
-    listed, total = case.model.data.get("layer_types"), case.model.layers()
+    listed, total = case.fields.stated.get("layer_types"), case.fields.layer_count()
     if case.rope is case.ropes[0] and isinstance(listed, list | tuple) and 0 < total != len(listed):
-        severity = "error" if case.model.known else "warning"
+        severity = "error" if case.fields.is_known_type else "warning"
         yield finding("layer_types_count", case.top("layer_types"), severity, count=len(listed), total=total)
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from rope_core.checks.case import Case, Finding, Phrase, finding, largest
 from rope_core.checks.extend import cards
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
+from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
 from rope_core.schemes import yarn_range
 from rope_core.spectrum import Request, spectrum
@@ -49,7 +48,7 @@ def length_missing(case: Case) -> Iterator[Finding]:
         values |= {**meant, "meant_for": Phrase("holds_the_factor", meant)}
         if case.rope.rope_type == YARN:
             values |= {"range": ramp(case.rope.request), "meant": ramp(other)}
-    yield finding("trained_length_is_max_length", f"{case.parameters.path}.{LENGTH}", **values)
+    yield finding("trained_length_is_max_length", f"{case.entry.path}.{LENGTH}", **values)
 
 
 def length_overridden(case: Case) -> Iterator[Finding]:
@@ -82,7 +81,7 @@ def length_not_smaller(case: Case) -> Iterator[Finding]:
 
 def served_length(case: Case) -> int:
     """Return the longest length that a field beside max_position_embeddings names; 0 where none does."""
-    values = [case.model.data.get(name) for name in SERVED]
+    values = [case.fields.stated.get(name) for name in SERVED]
     return max((value for value in values if isinstance(value, int) and not isinstance(value, bool)), default=0)
 
 
@@ -91,12 +90,12 @@ def by_recipe(case: Case) -> bool:
 
     Multimodal positions run slower than tokens, so Qwen3-VL's card takes a factor below the ratio of the lengths.
     """
-    given, longest = case.parameters.values, case.rope.max_len or 0
+    given, longest = case.entry.values(), case.rope.max_len or 0
     if case.rope.mrope_section is not None and case.number("factor") <= longest / case.rope.train_len:
         return True
     return any(
         card["block"].items() <= given.items() and longest in (card["released"], card["max"])
-        for card in cards(case.model, case.rope.base)
+        for card in cards(case.fields, case.rope.base)
     )
 
 
@@ -140,7 +139,7 @@ def scaled_twice(case: Case) -> Iterator[Finding]:
     """Report a maximum that holds the factor already, in types where vLLM multiplies it in once more."""
     if case.rope.rope_type not in (LINEAR, DYNAMIC) or case.rope.max_len is None:
         return
-    original = case.parameters.values.get(LENGTH, case.model.data.get(LENGTH))
+    original = case.entry.value(LENGTH, case.fields.stated.get(LENGTH))
     factor = case.rope.params.get("factor")
     if not isinstance(original, int) or isinstance(original, bool) or not isinstance(factor, int | float):
         return
@@ -164,7 +163,7 @@ def beyond(case: Case) -> Iterator[Finding]:
     factor, kind = case.rope.params.get("factor"), case.rope.rope_type
     reach = further = longest
     if isinstance(factor, int | float) and factor > 1:
-        stated = case.parameters.values.get(LENGTH, case.model.data.get(LENGTH))
+        stated = case.entry.value(LENGTH, case.fields.stated.get(LENGTH))
         if kind in NEEDS_LENGTH:
             reach = further = max(longest, math.floor(factor * case.rope.train_len))
         elif kind in (LINEAR, DYNAMIC) and isinstance(stated, int) and not isinstance(stated, bool):

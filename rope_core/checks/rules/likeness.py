@@ -10,8 +10,8 @@ from typing import Any
 from rope_core.checks.case import Case
 from rope_core.hf.catalogue import models
 from rope_core.hf.families import packaged
-from rope_core.hf.normal import resolve
-from rope_core.hf.ropes import HfRope, ropes_of
+from rope_core.hf.resolve import resolve
+from rope_core.hf.ropes import HfRope
 
 WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads")
 HEADS, VOCABULARY, INNER = "num_key_value_heads", "vocab_size", "intermediate_size"
@@ -43,10 +43,10 @@ def by_widths() -> dict[tuple[object, ...], list[Released]]:
         (model.name, model.hf_config(), {VOCABULARY: shapes["vocabulary"].get(model.id)}) for model in models()
     ] + [(row["name"], row["config"], {}) for row in shapes["released"]]
     for name, config, more in configs:
-        text = resolve(config)
-        kept = {field: text.data.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER, PARALLEL)} | more
-        released = Released(name, kept, ropes_of(config), tuple(text.layer_types()))
-        rows.setdefault(widths(text.data, text.model_type), []).append(released)
+        text = resolve(config).text
+        kept = {field: text.fields.stated.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER, PARALLEL)} | more
+        released = Released(name, kept, text.ropes(), tuple(text.fields.layer_types()))
+        rows.setdefault(widths(text.fields.stated, text.fields.model_type), []).append(released)
     return rows
 
 
@@ -82,18 +82,18 @@ def relatives(case: Case) -> list[tuple[Released, HfRope]]:
 
     A family with experts is that without.
     """
-    kind = family_name(case.model.model_type)
+    kind = family_name(case.fields.model_type)
     rows = [each for key, row in by_widths().items() if family_name(key[0]) == kind for each in row]
-    known = [(each, each.rope(case.rope.layer_type)) for each in rows if akin(case.model.data, each.fields)]
+    known = [(each, each.rope(case.rope.layer_type)) for each in rows if akin(case.fields.stated, each.fields)]
     return [(each, rope) for each, rope in known if rope is not None and not rope.nope]
 
 
 def resembled(case: Case) -> list[Released]:
     """Return the released models that a config's shape is that of, whatever their lengths."""
-    key = widths(case.model.data, case.model.model_type)
+    key = widths(case.fields.stated, case.fields.model_type)
     if not all(isinstance(part, str if index == 0 else int) for index, part in enumerate(key)):
         return []
-    return [each for each in by_widths().get(key, []) if is_of(case.model.data, each.fields)]
+    return [each for each in by_widths().get(key, []) if is_of(case.fields.stated, each.fields)]
 
 
 def twins(case: Case) -> list[tuple[str, HfRope]]:

@@ -19,7 +19,7 @@ def base(case: Case) -> Iterator[Finding]:
     origin = rope.provenance["base"]
     if rope.nope or origin.source == DICT:
         return
-    if origin.source not in (CLASS, FALLBACK) or (case.model.family.get("fixed") and not plain(case)):
+    if origin.source not in (CLASS, FALLBACK) or (case.fields.family.get("fixed") and not plain(case)):
         return
     source = Phrase(origin.source.replace(" ", "_"))
     same = [(name, other) for name, other in twins(case) if other.rope_type == rope.rope_type]
@@ -27,7 +27,7 @@ def base(case: Case) -> Iterator[Finding]:
     if bases_unread(case):
         yield from elsewhere(case)
         return
-    v5 = bool(case.model.data.get("rope_parameters")) and case.parameters.layer_type is None
+    v5 = bool(case.fields.stated.get("rope_parameters")) and case.entry.layer_type is None
     if same and len(others) == len(same):
         name, wanted = others[0]
         yield finding("base_lost", origin.path, base=rope.base, model=name, wanted=wanted, origin=source)
@@ -35,11 +35,13 @@ def base(case: Case) -> Iterator[Finding]:
         yield finding("base_missing_in_rope_parameters", case.at("rope_theta"), base=rope.base, origin=source)
     elif origin.source == FALLBACK:
         # A model that transformers does not know may state its base in code of its own.
-        yield finding("base_from_nowhere", origin.path, "warning" if case.model.known else "note", base=rope.base)
+        yield finding(
+            "base_from_nowhere", origin.path, "warning" if case.fields.is_known_type else "note", base=rope.base
+        )
     elif plain(case):
         waves = float(rope.request.rope.wavelength[-1])
         yield finding("base_small_for_length", origin.path, base=rope.base, max=rope.max_len, longest=waves)
-    elif "max_position_embeddings" in case.model.data:
+    elif "max_position_embeddings" in case.fields.stated:
         released = {other.base for _, other in relatives(case)}
         lost = bool(released) and rope.base not in released
         known = Phrase("released_bases", {"bases": sorted(released)}) if lost else Phrase("nothing")
@@ -50,7 +52,7 @@ def base(case: Case) -> Iterator[Finding]:
 def plain(case: Case) -> bool:
     """Whether layers that look at everything run base 10,000 unscaled over a long context."""
     rope = case.rope
-    everything = case.parameters.layer_type in (None, "full_attention")
+    everything = case.entry.layer_type in (None, "full_attention")
     return everything and rope.rope_type == DEFAULT and (rope.max_len or 0) >= LONG and rope.base == 10_000.0
 
 

@@ -17,8 +17,7 @@ from rope_core.checks.rules.likeness import VOCABULARY, relatives, resembled, tw
 from rope_core.checks.rules.origin import base
 from rope_core.hf.families import CLASS, FALLBACK
 from rope_core.hf.ropes import HfRope
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DEFAULT, YARN
+from rope_core.hf.types import DEFAULT, LENGTH, YARN
 from rope_core.rope import Array
 from rope_core.spectrum import spectrum
 
@@ -42,7 +41,7 @@ def scaling_lost(case: Case) -> Iterator[Finding]:
     if not scaled or len(scaled) < len(same) or scaled[0][1].inv_freq.size != rope.inv_freq.size:
         return
     name, other = scaled[0]
-    where = case.model.prefix + ("rope_parameters" if case.model.data.get("rope_parameters") else "rope_scaling")
+    where = case.fields.prefix + ("rope_parameters" if case.fields.stated.get("rope_parameters") else "rope_scaling")
     yield finding("scaling_lost", where, model=name, type=kind_of(other), apart=apart(rope.inv_freq, other.inv_freq))
 
 
@@ -65,7 +64,7 @@ def released_differs(case: Case) -> Iterator[Finding]:
         return
     if like:
         name, other = max(like, key=lambda row: row[1].max_len or 0)
-        reached = max([other.max_len or other.train_len, *(card["max"] for card in cards(case.model, rope.base))])
+        reached = max([other.max_len or other.train_len, *(card["max"] for card in cards(case.fields, rope.base))])
         stated = other.max_len is not None and other.provenance["max_len"].source != CLASS
         unscaled = stated and not meant and rope.layer_type not in WINDOWED and rope.max_len is not None
         if unscaled and (rope.max_len or 0) > reached:
@@ -76,9 +75,9 @@ def released_differs(case: Case) -> Iterator[Finding]:
     rows = differing(rope, other)
     names = {row[0] for row in rows}
     stretched = names == {"rope_type"} and other.rope_type == DEFAULT
-    recipes = [card["block"] for card in cards(case.model, rope.base)] if stretched and rope.rope_type == YARN else []
+    recipes = [card["block"] for card in cards(case.fields, rope.base)] if stretched and rope.rope_type == YARN else []
     # The dict itself may say that the weights were trained on with it.
-    if any(block.items() <= case.parameters.values.items() for block in [*recipes, {"finetuned": True}]):
+    if any(block.items() <= case.entry.values().items() for block in [*recipes, {"finetuned": True}]):
         return
     if recipes and all(rope.train_len != block[LENGTH] for block in recipes):
         yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=recipes[0][LENGTH])
@@ -109,7 +108,7 @@ def family_differs(case: Case) -> Iterator[Finding]:
 
     That is the share of a head that turns, the pairs of each axis, and, at a long context, the smallest base.
     """
-    rope, data = case.rope, case.model.data
+    rope, data = case.rope, case.fields.stated
     if rope.nope or scaling_keys(case) or any(True for _ in released_differs(case)):
         return
     same = relatives(case)
@@ -138,7 +137,7 @@ def family_differs(case: Case) -> Iterator[Finding]:
             released = Phrase("value", {"name": name, "value": next(iter(values[name]))})
             where = origin.path if origin else case.at(name)
             phrases = {"own": Phrase("value", {"name": name, "value": mine}), "released": released}
-            yield finding("family_differs", where, **phrases, models=models[:4], type=case.model.model_type)
+            yield finding("family_differs", where, **phrases, models=models[:4], type=case.fields.model_type)
 
 
 def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
@@ -191,7 +190,7 @@ def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
 
 def layers_differ(case: Case) -> Iterator[Finding]:
     """Report layer types in another order or number than in every released model of the shape."""
-    own, same = tuple(case.model.layer_types()), [each for each in resembled(case) if each.types]
+    own, same = tuple(case.fields.layer_types()), [each for each in resembled(case) if each.types]
     if case.rope is not case.ropes[0] or not own or not same or any(each.types == own for each in same):
         return
     other = same[0]

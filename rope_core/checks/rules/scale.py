@@ -42,7 +42,7 @@ def attention(case: Case) -> Iterator[Finding]:
 
 def conversion(case: Case) -> Iterator[Finding]:
     """Report a scale of Mistral's own params.json that llama.cpp's converter left out."""
-    yarn = case.model.data.get(YARN) if case.model.model_type == MISTRAL else None
+    yarn = case.fields.stated.get(YARN) if case.fields.model_type == MISTRAL else None
     factor = case.rope.attention_factor
     if isinstance(yarn, dict) and yarn.get("apply_scale") and factor != 1.0:
         yield finding("conversion_drops_scale", case.top(f"{YARN}.apply_scale"), factor=factor, logits=factor**2)
@@ -71,8 +71,8 @@ def logits(case: Case) -> Iterator[Finding]:
             m=math.sqrt(rope.logit_scale),
             attention=rope.attention_factor,
         )
-    weight, factor = real(case.parameters.values.get("mscale_all_dim")), real(rope.params.get("factor"))
-    elsewhere = case.model.known and not case.model.family.get("logit_scale") and case.given("mscale_all_dim")
+    weight, factor = real(case.entry.value("mscale_all_dim")), real(rope.params.get("factor"))
+    elsewhere = case.fields.is_known_type and not case.fields.family.get("logit_scale") and case.given("mscale_all_dim")
     counts = elsewhere and rope.rope_type == YARN and bool(rope.params.get("mscale"))
     if counts and weight and factor is not None:
         scale = temperature(factor, weight) ** 2
@@ -81,8 +81,8 @@ def logits(case: Case) -> Iterator[Finding]:
 
 def precision(case: Case) -> Iterator[Finding]:
     """Weights in half precision: a cast of the whole module takes inv_freq along."""
-    name = "dtype" if case.model.data.get("dtype") else "torch_dtype"
-    kind = str(case.model.data.get(name)).removeprefix("torch.")
+    name = "dtype" if case.fields.stated.get("dtype") else "torch_dtype"
+    kind = str(case.fields.stated.get(name)).removeprefix("torch.")
     if kind not in ("bfloat16", "float16") or case.rope is not case.ropes[0] or case.rope.nope:
         return
     # Here, because it brings attention and encodings along, which `import rope_core` does without.

@@ -38,15 +38,15 @@ def fixed_code(case: Case) -> Iterator[Finding]:
     if "rope_fields_not_read" not in case.rope.provenance["scheme"].traps:
         return
     base = case.rope.provenance["base"].path
-    names = tuple(name for name in UNREAD if case.model.data.get(name) and case.top(name) != base)
-    harmless = names == ("rope_theta",) and case.model.data["rope_theta"] == case.rope.base
+    names = tuple(name for name in UNREAD if case.fields.stated.get(name) and case.top(name) != base)
+    harmless = names == ("rope_theta",) and case.fields.stated["rope_theta"] == case.rope.base
     yield finding(
         "rope_fields_not_read",
         case.top(names[0]),
         "note" if harmless else "warning",
         names=names,
         base=case.rope.base,
-        model_type=case.model.model_type,
+        model_type=case.fields.model_type,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -16,39 +16,39 @@ from typing import Any
 from rope_core.checks.case import Finding, Phrase, apart, finding, largest
 from rope_core.checks.engines import engines, lacks
 from rope_core.errors import ConfigError
-from rope_core.hf.normal import Model
-from rope_core.hf.ropes import ropes_of
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import LONGROPE, PROPORTIONAL
-from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, text_part
+from rope_core.hf.fields import ModelFields, dict_at
+from rope_core.hf.releases import IN_DICT_ONLY_SINCE_5
+from rope_core.hf.resolve import ResolvedConfig
+from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL
 
 
-def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
+def for_4(config: ResolvedConfig) -> Iterator[Finding]:
     """Yield the findings on what 4.57 leaves out."""
-    if model.family.get("remote"):
+    fields = config.text.fields
+    if fields.family.get("remote"):
         return
-    model_type = str(config.get("model_type") or model.model_type or "")
+    model_type = str(config.raw.get("model_type") or fields.model_type or "")
     if lacks("transformers 4.57", model_type):
         yield finding("family_newer_than_4", "model_type", type=model_type)
-    # Step-3.5's lists of a base for each layer stand in model.data under the newer name, though no dict was written.
-    params, scaling = text_part(config, model.prefix).get("rope_parameters"), model.data.get("rope_scaling")
+    # Step-3.5's lists of a base for each layer stand in fields.stated under the newer name, though no dict was written.
+    params, scaling = dict_at(config.raw, fields.prefix).get("rope_parameters"), fields.stated.get("rope_scaling")
     if isinstance(params, dict) and params:
         cost = _cost(config)
-        yield finding("rope_parameters_not_read", model.prefix + "rope_parameters", **cost)
+        yield finding("rope_parameters_not_read", fields.prefix + "rope_parameters", **cost)
     if not isinstance(scaling, dict):
         return
     for name in IN_DICT_ONLY_SINCE_5:
-        top = model.data.get(name)
+        top = fields.stated.get(name)
         if name in scaling and scaling[name] != top:
-            path = f"{model.prefix}rope_scaling.{name}"
+            path = f"{fields.prefix}rope_scaling.{name}"
             yield finding("not_read_inside_rope_scaling", path, key=name, inside=scaling[name], used=top or "-")
-    kind, inside, top = scaling.get("rope_type", scaling.get("type")), scaling.get(LENGTH), model.data.get(LENGTH)
+    kind, inside, top = scaling.get("rope_type", scaling.get("type")), scaling.get(LENGTH), fields.stated.get(LENGTH)
     if kind in (LONGROPE, "su") and inside is not None and inside != top:
-        used = model.data.get("max_position_embeddings") if top is None else top
-        path = f"{model.prefix}rope_scaling.{LENGTH}"
+        used = fields.stated.get("max_position_embeddings") if top is None else top
+        path = f"{fields.prefix}rope_scaling.{LENGTH}"
         yield finding("not_read_inside_rope_scaling", path, key=LENGTH, inside=inside, used=used or "-")
-    if kind == PROPORTIONAL and not model.family.get("fixed"):
-        yield finding("type_newer_than_4", f"{model.prefix}rope_scaling.rope_type", type=kind)
+    if kind == PROPORTIONAL and not fields.family.get("fixed"):
+        yield finding("type_newer_than_4", f"{fields.prefix}rope_scaling.rope_type", type=kind)
 
 
 @cache
@@ -70,16 +70,16 @@ def number(version: object) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-def faults(config: Mapping[str, Any], model: Model, release: str | None) -> Iterator[Finding]:
+def faults(fields: ModelFields, release: str | None) -> Iterator[Finding]:
     """Report what another release of transformers 5 makes of this config: the one named, or the one that wrote it.
 
     An older file may be read by every release since, so all faults after its own are applies.
     """
     named = number(release)
-    wrote = number(config.get("transformers_version"))
+    wrote = number(fields.raw.get("transformers_version"))
     for row in recorded_faults():
         first, since = number(row["first"]), number(row["since"])
-        if model.model_type not in row["model_type"] or (row["field"] and model.data.get(row["field"]) is None):
+        if fields.model_type not in row["model_type"] or (row["field"] and fields.stated.get(row["field"]) is None):
             continue
         if named is not None and first is not None and since is not None:
             applies = first <= named < since
@@ -87,14 +87,14 @@ def faults(config: Mapping[str, Any], model: Model, release: str | None) -> Iter
             applies = wrote is not None and since is not None and wrote < since
         if applies:
             names = {"first": row["first"], "since": row["since"], "what": Phrase(row["what"])}
-            place = model.path(row["field"]) if row["field"] else "transformers_version"
+            place = fields.field_path(row["field"]) if row["field"] else "transformers_version"
             yield replace(finding("read_otherwise_before", place, **names), source=row["source"])
 
 
-def _cost(config: Mapping[str, Any]) -> dict[str, object]:
+def _cost(config: ResolvedConfig) -> dict[str, object]:
     """Return what 4.57 runs instead: both bases, the largest change of a frequency in per cent, and the words."""
     try:
-        pairs = [(engines(config, kind)[1], rope) for kind, rope in ropes_of(config).items()]
+        pairs = [(engines(config, kind)[1], rope) for kind, rope in config.text.ropes().items()]
     except ConfigError:
         return {"apart": [Phrase("not_built")]}
     built = [(four.inv_freq, four.values.get("base"), five) for four, five in pairs if four.inv_freq is not None]

@@ -12,7 +12,7 @@ import pytest
 import rope_core as rc
 from rope_core.checks.commands import ENGINES, commands
 from rope_core.checks.extend import Way, extend, reached
-from rope_core.hf.normal import resolve
+from rope_core.hf.resolve import resolve
 from tests.support import ROOT, hf_live
 
 OPTIONS: dict[str, Any] = json.loads((ROOT / "tests/golden/engine_options.json").read_text(encoding="utf-8"))
@@ -74,7 +74,7 @@ def override(engine: str, config: Any, given: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("engine", ["vLLM", "SGLang"])
 def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> None:
     released = rc.model(model_id).hf_config()
-    text = resolve(released)
+    text = resolve(released).text.fields
     for way in ways(model_id):
         line = next(each.line for each in commands(way) if each.engine == engine)
         if line is None:
@@ -83,7 +83,7 @@ def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> N
         if text.prefix:
             (given,) = given.values()
         kind = str(text.model_type)
-        fields = {key: value for key, value in text.data.items() if key != "model_type"}
+        fields = {key: value for key, value in text.stated.items() if key != "model_type"}
         config = override(engine, hf_live.config_of(kind, fields), given)
         for layer, rope in way.ropes.items():
             inv_freq, scaling = hf_live.frequencies(kind, config, layer, None)

@@ -16,7 +16,7 @@ from rope_core.__main__ import main
 from rope_core.checks.extend import WAYS, Way, extend, fixes, present, reached
 from rope_core.checks.schemas import to_v5
 from rope_core.hf.families import composites
-from rope_core.hf.normal import resolve
+from rope_core.hf.resolve import resolve
 from tests.support import hf_live
 
 LLAMA = rc.model("llama-2-7b").hf_config()
@@ -48,9 +48,9 @@ def kinds_of(config: dict[str, Any]) -> list[str | None]:
 
 def loaded(config: dict[str, Any]) -> tuple[str, Any]:
     """Return the text part as transformers' own config object, and its class's name there."""
-    text = resolve(config)
+    text = resolve(config).text.fields
     kind = LOADED_AS.get(text.model_type or "", text.model_type or "")
-    return kind, hf_live.config_of(kind, {key: value for key, value in text.data.items() if key != "model_type"})
+    return kind, hf_live.config_of(kind, {key: value for key, value in text.stated.items() if key != "model_type"})
 
 
 @pytest.mark.parametrize(("model_id", "length", "layer", "wanted"), SCALED, ids=[row[0] for row in SCALED])
@@ -60,8 +60,8 @@ def test_a_scaled_model_keeps_its_scaling(
     config = rc.model(model_id).hf_config()
     way = extend(config, length)[0]
     released = to_v5(config)
-    old = resolve(released).data["rope_parameters"]
-    new = resolve(way.config).data["rope_parameters"]
+    old = resolve(released).text.fields.stated["rope_parameters"]
+    new = resolve(way.config).text.fields.stated["rope_parameters"]
     if layer is not None:
         assert {kind: new[kind] for kind in new if kind != layer} == {kind: old[kind] for kind in old if kind != layer}
         old, new = old[layer], new[layer]
@@ -123,7 +123,7 @@ def test_transformers_runs_every_printed_block(model: rc.Model) -> None:
                 full = pasted(config, block)
                 kind = LOADED_AS.get(full.pop("model_type"), config["model_type"])
                 theirs = hf_live.config_of(kind, full)
-                text = resolve(way.config)
+                text = resolve(way.config).text.fields
                 for name in text.prefix.split(".")[:-1]:
                     theirs = getattr(theirs, name)
                 kind = LOADED_AS.get(text.model_type or "", text.model_type or "")

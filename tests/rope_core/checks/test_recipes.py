@@ -6,7 +6,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.checks.findings import check
-from rope_core.hf.scheme import LENGTH
+from rope_core.hf.types import LENGTH
 from tests.support.configs import YARN, of
 
 HUB = "https://huggingface.co/"

@@ -8,8 +8,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.checks.schemas import compare, to_v4, to_v5
-from rope_core.hf.normal import resolve
-from rope_core.hf.versions import read_by_4
+from rope_core.hf.resolve import resolve
 
 LLAMA: dict[str, Any] = {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, "rope_theta": 500000.0}
 YARN = {"type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
@@ -41,15 +40,15 @@ def test_the_catalogue_there_and_back(model: rc.Model) -> None:
         return
     new = to_v5(config)
     assert same(config, new) and config == kept
-    text = resolve(new).data
+    text = resolve(new).text.fields.stated
     assert "rope_parameters" in text and not {"rope_scaling", "rope_theta", "rotary_pct"} & set(text)
     if model.id in NO_V4:
         with pytest.raises(rc.ConfigError, match="model_type must be"):
             to_v4(new)
         return
     old = to_v4(new)
-    assert same(config, old) and same(config, read_by_4(old, resolve(old)))
-    assert "rope_parameters" not in resolve(old).data
+    assert same(config, old) and same(config, resolve(old).by_4.raw)
+    assert "rope_parameters" not in resolve(old).text.fields.stated
 
 
 def test_literal_blocks() -> None:

@@ -12,12 +12,12 @@ import rope_core as rc
 from rope_core.checks.findings import check
 from rope_core.checks.rules.likeness import ADDED, by_widths, widths
 from rope_core.hf.families import families
-from rope_core.hf.normal import resolve
+from rope_core.hf.resolve import resolve
 from tests.support import hf_live
 
 CLASSES = transformers.CONFIG_MAPPING
 TYPED = sorted(name for name, row in families().items() if "layer_types" in row and name in CLASSES)
-LISTED = [model for model in rc.models() if len(set(resolve(model.hf_config()).layer_types())) > 1]
+LISTED = [model for model in rc.models() if len(set(resolve(model.hf_config()).text.fields.layer_types())) > 1]
 MODELS = st.sampled_from(rc.models())
 SIZES = st.sampled_from(["vocab_size", "num_key_value_heads", "intermediate_size"])
 
@@ -29,7 +29,7 @@ def severities(config: Any) -> dict[str, str]:
 @pytest.mark.parametrize("name", TYPED)
 def test_a_list_of_layer_types_of_another_length_than_the_model(name: str) -> None:
     """Refused by transformers' class, so an error here."""
-    own = resolve({"model_type": name, "num_hidden_layers": 8}).layer_types()
+    own = resolve({"model_type": name, "num_hidden_layers": 8}).text.fields.layer_types()
     config = {"model_type": name, "num_hidden_layers": 8, "layer_types": own[:-1]}
     try:
         hf_live.config_of(name, {key: value for key, value in config.items() if key != "model_type"})
@@ -43,7 +43,7 @@ def test_a_list_of_layer_types_of_another_length_than_the_model(name: str) -> No
 @given(st.sampled_from(LISTED), st.integers(1, 5), st.booleans())
 def test_layer_types_in_another_order_than_released(model: rc.Model, by: int, all_full: bool) -> None:
     config = model.hf_config()
-    own = resolve(config).layer_types()
+    own = resolve(config).text.fields.layer_types()
     other = ["full_attention"] * len(own) if all_full else own[by:] + own[:by]
     if other == own or (all_full and "full_attention" not in own):
         return
@@ -57,8 +57,8 @@ def test_layer_types_in_another_order_than_released(model: rc.Model, by: int, al
 def test_another_vocabulary_or_number_of_key_heads_is_another_model(model: rc.Model, field: str, more: int) -> None:
     """Whatever it turns by, no released model's values are held against it; a few added tokens are the same model."""
     config = model.hf_config()
-    text = resolve(config)
-    stated = {row.name: row.fields.get(field) for row in by_widths().get(widths(text.data, text.model_type), [])}
+    text = resolve(config).text.fields
+    stated = {row.name: row.fields.get(field) for row in by_widths().get(widths(text.stated, text.model_type), [])}
     if None in stated.values() or not stated or text.prefix or text.places:
         return
     likenesses = {"released_differs", "base_lost", "scaling_lost", "released_shorter", "layer_types_differ"}

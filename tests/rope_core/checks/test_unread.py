@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import rope_core as rc
 from rope_core.checks.findings import check
 from rope_core.hf.families import families
-from rope_core.hf.ropes import ropes_of
+from rope_core.hf.resolve import ropes_of
 
 FLAT = sorted(name for name, row in families().items() if "flat_dict" in row)
 BASES = st.integers(20_001, 9_000_000).map(float)

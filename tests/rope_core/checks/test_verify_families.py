@@ -11,7 +11,7 @@ import transformers
 
 import rope_core as rc
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import ropes_of
+from rope_core.hf.resolve import ropes_of
 from tests.rope_core.checks.test_verify_models import trained
 from tests.support import tiny_models
 

@@ -22,7 +22,7 @@ from rope_core.hf.catalogue import (
     models,
     unrotated,
 )
-from rope_core.hf.ropes import from_hf, layer_types
+from rope_core.hf.resolve import from_hf, layer_types
 from tests.support.architecture_live import Block
 from tests.support.hf_live import config_of, frequencies, rotary_class
 

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 import rope_core as rc
-from rope_core.hf.ropes import parts
+from rope_core.hf.resolve import parts
 from tests.support import hf_live
 from tests.support import rotary_modules as live
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from rope_core.errors import ConfigError
 from rope_core.hf.axial import AxialRope, axial
-from rope_core.hf.ropes import HfRope, from_hf, parts
+from rope_core.hf.resolve import from_hf, parts
+from rope_core.hf.ropes import HfRope
 from ui.figures.config.parts import amount
 from ui.text.words import Words
 

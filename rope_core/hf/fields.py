@@ -1,79 +1,99 @@
-"""The first step of the config road: from a raw config to the fields of its text model, under one set of names.
+"""The fields of one model in a config, under transformers' own names, each with where it came from.
 
-What is below reads a Model and never the raw config: its fields carry transformers' own names whatever the config
-calls them, and ``Model.path`` says where each came from.
+What is below reads these and never the raw config, whatever schema the file is in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 from rope_core.errors import ConfigError
 from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
-from rope_core.hf.forms import TEXT_FIELDS, foreign_type, rewrite
+from rope_core.hf.forms import TEXT_FIELDS, foreign_type, to_transformers_fields
 from rope_core.hf.read import MAX_LAYERS, config_dict, config_int, config_names
+from rope_core.rope import MAX_LEN
 
 # Types of released configs that transformers reads as another.
 ALIASES = {"kimi_k2": "deepseek_v3"}
 INDEXER = "indexer"
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Model:
-    """The text model of a config: its fields beside what its class fills in.
+class Sourced(Generic[T_co]):
+    """A value and where it came from."""
+
+    value: T_co
+    origin: Origin
+
+    def noting(self, *traps: str, **values: object) -> Sourced[T_co]:
+        """Return the same value with traps, and the numbers that go with them, added to its origin."""
+        old = self.origin
+        origin = replace(old, traps=(*old.traps, *traps), values={**old.values, **values})
+        return Sourced(self.value, origin)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFields:
+    """What a config says of one model in it, beside what that model's class fills in.
 
     Attributes:
-        data: the fields that the config gives, under transformers' names.
-        model_type: of the text part; None where nobody says.
-        family: the class's record; empty for a model_type that transformers does not know.
-        prefix: dotted place of the text part in the config, such as "text_config.".
-        places: dotted place of each field that the config has under another name.
-        whole: the raw config that the text part was taken from.
+        stated: the fields that the config gives, under transformers' names.
+        model_type: None where nobody says.
+        family: the class's row of families.toml or coded.toml; empty for a model_type that transformers does not know.
+        prefix: dotted place of the model in the config, such as "text_config.".
+        places: dotted place, below ``prefix``, of each field that the config has under another name.
+        raw: the raw config.
     """
 
-    data: Mapping[str, Any]
+    stated: Mapping[str, Any]
     model_type: str | None
     family: Mapping[str, Any]
     prefix: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
-    whole: Mapping[str, Any] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def known(self) -> bool:
+    def is_known_type(self) -> bool:
         """Whether transformers 5.23 (or coded.toml) knows this model_type."""
         return bool(self.family)
 
-    def path(self, name: str) -> str:
+    def field_path(self, name: str) -> str:
         """Return the dotted place in the config that holds ``name``, or that would."""
         return self.places.get(name, self.prefix + name)
 
-    def has(self, name: str) -> bool:
-        """Return whether the config itself gives ``name``."""
-        return name in self.data
-
-    def get(self, name: str) -> tuple[Any, Origin]:
+    def get(self, name: str) -> Sourced[Any]:
         """Return the value of ``name`` and where it came from; None from "fallback" where nobody says."""
-        if name in self.data:
-            return self.data[name], Origin(TOP, self.path(name))
+        path = self.field_path(name)
+        if name in self.stated:
+            return Sourced(self.stated[name], Origin(TOP, path))
         if name in self.family:
-            return self.family[name], Origin(CLASS, self.path(name))
-        return None, Origin(FALLBACK, self.path(name))
+            return Sourced(self.family[name], Origin(CLASS, path))
+        return Sourced(None, Origin(FALLBACK, path))
 
-    def layers(self) -> int:
+    def get_int(self, name: str, low: int = 1, high: int = MAX_LEN) -> Sourced[int | None]:
+        """Return the whole number ``name``; None where nobody says. Raises ConfigError outside [low, high]."""
+        each = self.get(name)
+        return each if each.value is None else Sourced(config_int(each.origin.path, each.value, low, high), each.origin)
+
+    def from_class(self, name: str, value: Any) -> Sourced[Any]:
+        """Return what the class says itself, at the place of the field ``name`` that would change it."""
+        return Sourced(value, Origin(CLASS, self.prefix + name))
+
+    def layer_count(self) -> int:
         """Return the number of layers; 0 where nobody says."""
-        value, origin = self.get("num_hidden_layers")
-        return 0 if value is None else config_int(origin.path, value, 0, MAX_LAYERS)
+        return self.get_int("num_hidden_layers", 0, MAX_LAYERS).value or 0
 
     def layer_types(self) -> list[str]:
         """Return the type of each layer as the class fills it in; [] for a class without types."""
-        given = config_names(self.prefix + "layer_types", self.data.get("layer_types"))
-        total = self.layers()
+        given = config_names(self.prefix + "layer_types", self.stated.get("layer_types"))
+        total = self.layer_count()
         if given is not None:
             listed = given
         else:
-            repeat = self._repeat(total)
+            repeat = self._repeated_types()
             if not repeat:
                 return []
             first = [self.family["first_layer"]] if "first_layer" in self.family else []
@@ -82,20 +102,20 @@ class Model:
             listed[-1] = self.family["last_layer"]
         return listed
 
-    def _repeat(self, total: int) -> list[str]:
+    def _repeated_types(self) -> list[str]:
         """Return the repeating list of default layer types, with the config's own period where it names one."""
         pattern: list[str] = list(self.family.get("layer_types", ()))
         if len(set(pattern)) < 2:
             return pattern
-        value, origin = self.get("sliding_window_pattern")
-        if value is None or pattern[-1] != "full_attention" or not isinstance(value, int):
+        period = self.get("sliding_window_pattern")
+        if pattern[-1] != "full_attention" or not isinstance(period.value, int):
             return pattern
-        every = config_int(origin.path, value, 0, MAX_LAYERS)
+        every = config_int(period.origin.path, period.value, 0, MAX_LAYERS)
         return ["sliding_attention"] * max(every - 1, 0) + ["full_attention"]
 
 
-def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
-    """Return the text model of a raw config, following composite configs inwards.
+def model_fields(config: Mapping[str, Any], part: str | None = None) -> ModelFields:
+    """Return the fields of a raw config's text model, following composite configs inwards.
 
     Args:
         config: the raw config.
@@ -107,19 +127,20 @@ def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
     # A diffusers transformer that rotates has a field of it: axes of an image or a video. A scheduler has none.
     if "model_type" not in config and "_class_name" in config and any("rope" in str(name) for name in config):
         raise ConfigError("_class_name", "rotary_model", config["_class_name"])
-    data, prefix, kind = _text_part(config)
+    stated, prefix, kind = _text_part(config)
     if part is not None:
         held = part_names(config)
         if part not in held:
-            raise (
-                ConfigError("part", "one_of", part, names=held) if held else ConfigError("part", "no_other_part", part)
-            )
+            raise ConfigError("part", "one_of" if held else "no_other_part", part, **({"names": held} if held else {}))
         if part != INDEXER:
-            data, prefix, kind = _beside(config, part)
+            given = sub_config(config, part) or {}
+            default = recorded()["part"][config["model_type"]][part]
+            stated, prefix, kind = _text_part({**given, "model_type": given.get("model_type") or default})
+            prefix = f"{part}.{prefix}"
     if kind in recorded()["other"]:
         raise ConfigError(prefix + "model_type", "rotary_model", kind)
-    form = rewrite(data, kind, _family(kind), prefix)
-    return Model(form.data, kind, _family(kind), prefix, form.places, config)
+    form = to_transformers_fields(stated, kind, _family(kind), prefix)
+    return ModelFields(form.data, kind, _family(kind), prefix, form.places, config)
 
 
 def part_names(config: Mapping[str, Any]) -> list[str]:
@@ -140,21 +161,21 @@ def _family(kind: str | None) -> Mapping[str, Any]:
     return families().get(ALIASES.get(kind or "", kind or ""), {})
 
 
-def beside(config: Mapping[str, Any], part: str) -> dict[str, Any] | None:
+def sub_config(config: Mapping[str, Any], path: str) -> dict[str, Any] | None:
     """Return the sub-config at a dotted place, None where the config gives none. Raises ConfigError on no object."""
     given: dict[str, Any] | None = dict(config)
-    path = part.split(".")
-    for depth, name in enumerate(path):
-        given = config_dict(".".join(path[: depth + 1]), (given or {}).get(name))
+    names = path.split(".")
+    for depth, name in enumerate(names):
+        given = config_dict(".".join(names[: depth + 1]), (given or {}).get(name))
     return given
 
 
-def _beside(config: Mapping[str, Any], part: str) -> tuple[dict[str, Any], str, str | None]:
-    """Return the text part of a sub-config beside the language model, its dotted place and its model_type."""
-    given = beside(config, part) or {}
-    kind = given.get("model_type") or recorded()["part"][config["model_type"]][part]
-    data, prefix, inner = _text_part({**given, "model_type": kind})
-    return data, f"{part}.{prefix}", inner
+def dict_at(config: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the dict itself, to be written to, at a dotted prefix such as "text_config."; {} where there is none."""
+    place: Any = config
+    for name in prefix.split(".")[:-1]:
+        place = place.get(name) or {}
+    return place  # type: ignore[no-any-return]
 
 
 def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | None]:

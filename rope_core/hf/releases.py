@@ -6,35 +6,33 @@ Source: https://github.com/huggingface/transformers/blob/v4.57.6/src/transformer
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from rope_core.hf.normal import Model
-from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import LONGROPE
+from rope_core.hf.families import packaged
+from rope_core.hf.fields import ModelFields, dict_at
+from rope_core.hf.types import LENGTH, LONGROPE
 
 IN_DICT_ONLY_SINCE_5 = ("rope_theta", "partial_rotary_factor")
 
 
-def text_part(config: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Return the dict at a dotted prefix such as "text_config."."""
-    place: Any = config
-    for name in prefix.split(".")[:-1]:
-        place = place.get(name) or {}
-    return place  # type: ignore[no-any-return]
+@cache
+def _types_before_rope_type() -> frozenset[str]:
+    """Return the model types of 4.57 that read rope_scaling's type before its rope_type."""
+    return frozenset(packaged("releases.toml")["4.57"]["type_before_rope_type"].split())
 
 
-def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """Return the config that makes version 5 compute what 4.57 computes of this one.
+def as_read_by_4(fields: ModelFields) -> dict[str, Any]:
+    """Return the config that makes version 5 compute what 4.57 computes of the one that has ``fields``.
 
     rope_parameters, and base and width inside rope_scaling, are not read; longrope takes its trained length from the
     top level and its factor from the two lengths, all other types take the dict's own trained length.
     """
-    read = copy.deepcopy(dict(config))
-    if model.family.get("remote"):
+    read = copy.deepcopy(dict(fields.raw))
+    if fields.family.get("remote"):
         # The checkpoint's own code reads the fields as they stand, whatever the version.
         return read
-    text = text_part(read, model.prefix)
+    text = dict_at(read, fields.prefix)
     text.pop("rope_parameters", None)
     scaling = text.get("rope_scaling")
     if not isinstance(scaling, dict):
@@ -47,5 +45,7 @@ def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
             scaling.pop("factor", None)
     else:
         text.pop(LENGTH, None)
+    if scaling.get("type") and fields.model_type in _types_before_rope_type():
+        scaling["rope_type"] = scaling["type"]
     text["rope_scaling"] = scaling
     return read
