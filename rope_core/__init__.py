@@ -6,7 +6,7 @@ their first use.
 The idea is at the root, in the order of import: errors, rope, layout, schemes, spectrum, rotation. The rest is in
 rooms, each of which imports the root and rooms above it in this list only:
 
-    hf       a Hugging Face config -> its text config -> the parameters of each layer -> HfRope; catalogue, hub
+    hf       a Hugging Face config, resolved once: its models > their layer types > HfRope; catalogue, hub
     theory   what follows from the formulas: clock, attention, precision, extension, encodings, block
     checks   findings on configs, loaded models and positions; engines, schemas, extension blocks, reports
     kernels  the rotation on CPU and GPU

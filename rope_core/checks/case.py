@@ -8,7 +8,7 @@ import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
@@ -98,6 +98,16 @@ class Case:
     def fields(self) -> ModelFields:
         """What the config says of the model."""
         return self.part.fields
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Dotted places that some layer type takes a value from."""
+        return frozenset(origin.path for rope in self.ropes for origin in rope.provenance.values())
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first layer type, for rules on the whole model."""
+        return self.rope is self.ropes[0]
 
     def at(self, name: str) -> str:
         """Return the dotted path of a key of the rope dict."""

@@ -136,18 +136,15 @@ def engines(
         context = whole("context", context, 1, MAX_LEN)
     resolved = resolve(config)
     layer, fields = resolved.text.layer(layer_type), resolved.text.fields
-    failure: ConfigError | None = None
-    reference: HfRope | None = None
     try:
-        reference = layer.at(seq_len)
-    except ConfigError as error:
-        failure = error
-    rope = reference or layer.unscaled().at(seq_len)
+        rope = layer.at(seq_len)
+    except ConfigError:
+        rope = layer.unscaled().at(seq_len)
     kind = str(layer.entry.value("rope_type", DEFAULT))
     longest = rope.max_len or rope.train_len
     task = Task(fields, rope, kind, layer.entry.values(), longest if context is None else context, seq_len)
     answers = [
-        answered("transformers 5.23", task, lambda t: as_transformers(reference, failure)),
+        answered("transformers 5.23", task, lambda t: as_transformers(layer.at(seq_len))),
         answered("transformers 4.57", task, lambda t: as_4(resolved, layer_type, seq_len, t)),
         *(answered(name, task, function) for name, function in ENGINES.items()),
     ]
@@ -211,10 +208,8 @@ def compared(engine: Engine, reference: Engine) -> Engine:
     return replace(engine, difference=largest(engine.inv_freq, reference.inv_freq), attention_difference=attention)
 
 
-def as_transformers(reference: HfRope | None, failure: ConfigError | None) -> Answer:
-    if reference is None:
-        raise Refused("not_built", sentence=failure)
-    return reference.inv_freq, reference.attention_factor, (), {}
+def as_transformers(rope: HfRope) -> Answer:
+    return rope.inv_freq, rope.attention_factor, (), {}
 
 
 def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, task: Task) -> Answer:

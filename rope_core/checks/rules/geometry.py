@@ -104,7 +104,7 @@ def case_engines(case: Case) -> list[Engine]:
 def indexer(case: Case) -> Iterator[Finding]:
     """Report the layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
     own, main = case.fields.family.get("indexer"), case.rope.layout
-    if own is None or own == "none" or case.rope is not case.ropes[0]:
+    if own is None or own == "none" or not case.is_first:
         return
     if own != main:
         yield finding("indexer_layout_differs", case.top("model_type"), main=main, own=own)

@@ -23,20 +23,10 @@ PARAMETERS = sorted({param.name for scheme in SCHEMES.values() if not scheme.new
 KNOWN = (*PARAMETERS, *COMMON, *READ_ELSEWHERE, LENGTH)
 # Top-level fields of single families: read by their own class only.
 OF_SINGLE_FAMILIES = (
-    "rotary_pct",
-    "rotary_emb_base",
-    "rotary_emb_fraction",
-    "rotary_dim",
-    "rope_ratio",
-    "rope_base",
-    "rope_scaling_factor",
-    "rotary_scaling_factor",
-    "rope_local_base_freq",
-    "global_rope_theta",
-    "local_rope_theta",
-    "partial_rotary_factor",
-    "rope_theta",
-)
+    "rotary_pct", "rotary_emb_base", "rotary_emb_fraction", "rotary_dim", "rope_ratio", "rope_base",
+    "rope_scaling_factor", "rotary_scaling_factor", "rope_local_base_freq", "global_rope_theta", "local_rope_theta",
+    "partial_rotary_factor", "rope_theta",
+)  # fmt: skip
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 FACTORS = ("rope_ratio", "rope_scaling_factor", "rotary_scaling_factor")
 # Unread keys that are listed one by one.
@@ -144,10 +134,9 @@ def types_conflict(case: Case) -> Iterator[Finding]:
 
 def top_level_keys(case: Case) -> Iterator[Finding]:
     """Top-level rope fields that this class does not read."""
-    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
     for key in OF_SINGLE_FAMILIES:
         value = real(case.fields.stated.get(key))
-        if value is None or case.top(key) in read:
+        if value is None or case.top(key) in case.read:
             continue
         if not named_elsewhere(case, key) and not without_effect(case, key, value):
             yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
@@ -155,10 +144,9 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
 
 def scaling_outside(case: Case) -> Iterator[Finding]:
     """Report a scheme's own key beside the rope dict instead of in it."""
-    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
     for key in ("rope_type", *(key for key in PARAMETERS if key not in OF_SINGLE_FAMILIES)):
         value = case.fields.stated.get(key)
-        if value is not None and case.top(key) not in read and case.rope is case.ropes[0] and case.fields.is_known_type:
+        if value is not None and case.top(key) not in case.read and case.is_first and case.fields.is_known_type:
             yield finding("scaling_key_outside", case.top(key), key=key, value=value, place=case.entry.path)
 
 
@@ -169,7 +157,7 @@ def nested_base(case: Case) -> Iterator[Finding]:
     """
     inner = case.fields.stated.get("attn_config")
     value = real(inner.get("rope_theta")) if isinstance(inner, Mapping) else None
-    if value is not None and case.rope is case.ropes[0] and value != case.rope.base and not case.rope.nope:
+    if value is not None and case.is_first and value != case.rope.base and not case.rope.nope:
         key = "attn_config.rope_theta"
         yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
 

@@ -24,7 +24,7 @@ def named(rope: HfRope) -> str:
 def types_differ(case: Case) -> Iterator[Finding]:
     """Two bases in one model, or a scaling that only some layers have. Yielded once, for the first layer type."""
     turning = [rope for rope in case.ropes if not rope.nope]
-    if case.rope is not case.ropes[0] or len(turning) < 2:
+    if not case.is_first or len(turning) < 2:
         return
     types = "; ".join(named(rope) for rope in case.ropes)
     scaled = [rope for rope in turning if rope.rope_type != DEFAULT]
@@ -48,7 +48,7 @@ def sliding_scaled(case: Case) -> Iterator[Finding]:
 
 def resting(case: Case) -> Iterator[Finding]:
     """Layers without rotation, by index; a list of flags that looks turned round."""
-    if case.rope is not case.ropes[0]:
+    if not case.is_first:
         return
     layers, total = case.rope.nope_layers, case.fields.layer_count()
     origin = case.rope.provenance["nope_layers"]
@@ -64,7 +64,7 @@ def resting(case: Case) -> Iterator[Finding]:
 def count(case: Case) -> Iterator[Finding]:
     """Report a list of layer types that is not as long as the model is deep: transformers refuses to load it."""
     listed, total = case.fields.stated.get("layer_types"), case.fields.layer_count()
-    if case.rope is case.ropes[0] and isinstance(listed, list | tuple) and 0 < total != len(listed):
+    if case.is_first and isinstance(listed, list | tuple) and 0 < total != len(listed):
         severity = "error" if case.fields.is_known_type else "warning"
         yield finding("layer_types_count", case.top("layer_types"), severity, count=len(listed), total=total)
 

@@ -191,7 +191,7 @@ def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
 def layers_differ(case: Case) -> Iterator[Finding]:
     """Report layer types in another order or number than in every released model of the shape."""
     own, same = tuple(case.fields.layer_types()), [each for each in resembled(case) if each.types]
-    if case.rope is not case.ropes[0] or not own or not same or any(each.types == own for each in same):
+    if not case.is_first or not own or not same or any(each.types == own for each in same):
         return
     other = same[0]
     if len(own) == len(other.types):

@@ -83,7 +83,7 @@ def precision(case: Case) -> Iterator[Finding]:
     """Weights in half precision: a cast of the whole module takes inv_freq along."""
     name = "dtype" if case.fields.stated.get("dtype") else "torch_dtype"
     kind = str(case.fields.stated.get(name)).removeprefix("torch.")
-    if kind not in ("bfloat16", "float16") or case.rope is not case.ropes[0] or case.rope.nope:
+    if kind not in ("bfloat16", "float16") or not case.is_first or case.rope.nope:
         return
     # Here, because it brings attention and encodings along, which `import rope_core` does without.
     from rope_core.theory.precision import round_to

@@ -54,12 +54,11 @@ def bases_unread(case: Case) -> dict[str, float]:
     A field of another part of the model is among them.
     """
     mine = {origin.path for origin in case.rope.provenance.values()}
-    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
     own = case.rope.provenance["base"].path.rpartition(".")[2]
     return {
         path: value
         for path, value in bases(case.fields).items()
-        if path not in (mine if path.rpartition(".")[2] == own and "rope_parameters." not in path else read)
+        if path not in (mine if path.rpartition(".")[2] == own and "rope_parameters." not in path else case.read)
     }
 
 
@@ -81,10 +80,13 @@ def elsewhere(case: Case) -> Iterator[Finding]:
 def rope_like_fields(case: Case) -> Iterator[Finding]:
     """Report every other field of a rope-like name that no layer reads, with what runs instead."""
     fields, rope = case.fields, case.rope
-    if rope is not case.ropes[0]:
+    if not case.is_first:
         return
-    read = {origin.path for each in case.ropes for origin in each.provenance.values()}
-    read |= {fields.field_path(name) for name in fields.places} | {str(fields.family.get("switch", {}).get("field"))}
+    read = (
+        case.read
+        | {fields.field_path(name) for name in fields.places}
+        | {str(fields.family.get("switch", {}).get("field"))}
+    )
     running = {each.base for each in case.ropes}
     for name, value in fields.stated.items():
         if (
