@@ -11,7 +11,7 @@ import numpy as np
 from rope_core.checks.blocks import is_scaled, reach
 from rope_core.checks.case import Finding, Phrase, apart, finding, shown, texts
 from rope_core.checks.extend import WINDOWED
-from rope_core.checks.schemas import compare, one_type, to_v5
+from rope_core.checks.schemas import compare, rope_of_layer_type, to_v5
 from rope_core.errors import ConfigError, Rule, reject
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
@@ -60,7 +60,7 @@ def agreement(
         named = [row for row in mine if row.field not in SILENT]
         if not named and not worst:
             continue
-        left, right = (one_type(each.text, kind) for each in sides)
+        left, right = (rope_of_layer_type(each.text, kind) for each in sides)
         texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in named)
         findings.append(
             finding(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import largest
-from rope_core.checks.formulas import ENGINES, Answer, Refused, Task
+from rope_core.checks.formulas import ENGINES, EngineInput, EngineOutput, UnsupportedConfig
 from rope_core.errors import ArgumentError, ConfigError, sentence, whole
 from rope_core.hf.families import composites
 from rope_core.hf.families import recorded as wheel
@@ -142,7 +142,7 @@ def engines(
         rope = layer.unscaled().at(seq_len)
     kind = str(layer.entry.value("rope_type", DEFAULT))
     longest = rope.max_len or rope.train_len
-    task = Task(fields, rope, kind, layer.entry.values(), longest if context is None else context, seq_len)
+    task = EngineInput(fields, rope, kind, layer.entry.values(), longest if context is None else context, seq_len)
     answers = [
         answered("transformers 5.23", task, lambda t: as_transformers(layer.at(seq_len))),
         answered("transformers 4.57", task, lambda t: as_4(resolved, layer_type, seq_len, t)),
@@ -173,14 +173,14 @@ def unsupported(engine: Engine, model_type: str) -> Engine | None:
     return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
 
 
-def answered(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
+def answered(name: str, task: EngineInput, function: Callable[[EngineInput], EngineOutput]) -> Engine:
     """Run one program's formula."""
     try:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inv_freq, attention, notes, values = function(task)
         if not np.all(np.isfinite(inv_freq)) or not math.isfinite(attention):
-            raise Refused("not_finite")
-    except Refused as refusal:
+            raise UnsupportedConfig("not_finite")
+    except UnsupportedConfig as refusal:
         return Engine(name, None, None, None, task.rope.layout, refused=refusal.key, values=refusal.values)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         key, values = failed(error)
@@ -208,15 +208,15 @@ def compared(engine: Engine, reference: Engine) -> Engine:
     return replace(engine, difference=largest(engine.inv_freq, reference.inv_freq), attention_difference=attention)
 
 
-def as_transformers(rope: HfRope) -> Answer:
+def as_transformers(rope: HfRope) -> EngineOutput:
     return rope.inv_freq, rope.attention_factor, (), {}
 
 
-def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, task: Task) -> Answer:
+def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, task: EngineInput) -> EngineOutput:
     """Compute as transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
     text = resolved.by_4.text
     if task.kind == PROPORTIONAL and isinstance(resolved.raw.get("rope_scaling"), dict):
-        raise Refused("unknown_type", kind=task.kind)
+        raise UnsupportedConfig("unknown_type", kind=task.kind)
     layer = text.layer(layer_type if layer_type in {each.entry.layer_type for each in text.layers} else None)
     rope = layer.at(seq_len)
     notes: tuple[str, ...] = ()

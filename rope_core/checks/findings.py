@@ -13,8 +13,8 @@ from typing import Any
 
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
-from rope_core.checks.rules.refusals import refusal
-from rope_core.checks.rules.versions import faults, for_4, number
+from rope_core.checks.rules.refusals import config_error_finding
+from rope_core.checks.rules.versions import faults, find_fields_unread_by_4, number
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.axial import axial
@@ -94,7 +94,7 @@ def check(
     try:
         text = resolved.text
     except ConfigError as error:
-        return list(_images(resolved.raw)) or [refusal(error)]
+        return list(_images(resolved.raw)) or [config_error_finding(error)]
     if nothing_turns(text.fields):
         return [finding("nothing_turns", "config")]
     if layer_type is not None:
@@ -102,7 +102,7 @@ def check(
     findings = list(_images(resolved.raw))
     read = resolved
     if transformers == VERSIONS[0]:
-        findings += for_4(resolved)
+        findings += find_fields_unread_by_4(resolved)
         read = resolved.by_4
     new = {each.key for each in findings} & {"rope_parameters_not_read"}
     findings += (each for each in _rules(read, read.text, seq_len) if not (new and each.key.startswith("base_")))
@@ -140,7 +140,7 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
                 size=Phrase("patch", {"patch": rope.patch}) if rope.patch else Phrase("nothing"),
             )
     except ConfigError as error:
-        yield refusal(error)
+        yield config_error_finding(error)
     for place, kind in axes_unread(data).items():
         yield finding("axial_not_read", place or "config", type=kind)
 
@@ -152,7 +152,7 @@ def _parts(config: ResolvedConfig, seq_len: int | None) -> Iterator[Finding]:
             if part != INDEXER and sub_config(config.raw, part) is not None:
                 yield from _rules(config, config.part(part), seq_len)
         except ConfigError as error:
-            yield refusal(error)
+            yield config_error_finding(error)
 
 
 def _beside(fields: ModelFields) -> Iterator[Finding]:
@@ -233,14 +233,14 @@ def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> I
             yield finding("value_refused", part.fields.prefix + "layer_types", rule=Rule("types_named"), got="[]")
     except ConfigError as error:
         refused = error.rule is not None and error.rule.key == "dict_per_type"
-        yield from (refused and list(unread.flat(part.fields, (), ()))) or [refusal(error)]
+        yield from (refused and list(unread.flat(part.fields, (), ()))) or [config_error_finding(error)]
         return
     built: list[tuple[RopeEntry, HfRope]] = []
     for layer in layers:
         try:
             built.append((layer.entry, layer.at(seq_len)))
         except ConfigError as error:
-            yield refusal(error, layer.entry.layer_type if len(layers) > 1 else None)
+            yield config_error_finding(error, layer.entry.layer_type if len(layers) > 1 else None)
     ropes = tuple(rope for _, rope in built)
     flat = list(unread.flat(part.fields, part.entries, ropes))
     yield from flat or unread.missing(part.fields, ropes)

@@ -34,7 +34,7 @@ TELECHAT, DEEPSEEK = "telechat3-yarn", "deepseek_yarn"
 
 
 @dataclass(frozen=True)
-class Task:
+class EngineInput:
     """One layer type: its geometry, its type as written, its dict, the context of a server, and the length read."""
 
     fields: ModelFields
@@ -53,10 +53,10 @@ class Task:
         return default if value is None else value
 
 
-Answer = tuple[Array, float, tuple[str, ...], dict[str, object]]
+EngineOutput = tuple[Array, float, tuple[str, ...], dict[str, object]]
 
 
-class Refused(Exception):
+class UnsupportedConfig(Exception):
     """A program that does not run the config: the key of its sentence and what it names."""
 
     def __init__(self, key: str, **values: object) -> None:
@@ -64,7 +64,7 @@ class Refused(Exception):
         self.key, self.values = key, values
 
 
-def scaled(task: Task, kind: str, seq_len: int | None = None, **given: Any) -> Answer:
+def scaled(task: EngineInput, kind: str, seq_len: int | None = None, **given: Any) -> EngineOutput:
     """Compute transformers' formula of ``kind`` on this task's dict, with ``given`` in place of the dict's values."""
     scheme = TYPES[kind]
     request = task.rope.request
@@ -80,7 +80,7 @@ def scaled(task: Task, kind: str, seq_len: int | None = None, **given: Any) -> A
     return answer.inv_freq, answer.attention_factor, (), {}
 
 
-def yarn_by_hand(task: Task, train: float | None = None, inverted: bool = False, truncate: bool = True) -> Array:
+def yarn_by_hand(task: EngineInput, train: float | None = None, inverted: bool = False, truncate: bool = True) -> Array:
     """YaRN with a ramp rounded or not, from another trained length or the wrong way round."""
     rope = task.rope.request.rope
     rope = replace(rope, train_len=round(train or task.number(LENGTH, task.rope.train_len)))
@@ -95,16 +95,16 @@ def yarn_by_hand(task: Task, train: float | None = None, inverted: bool = False,
     return np.asarray(rope.theta / slowdown)
 
 
-def vllm(task: Task) -> Answer:
+def vllm(task: EngineInput) -> EngineOutput:
     """vLLM 0.33.0."""
     kind, old = task.kind, task.values.get("type")
     synonyms = ({"su", LONGROPE}, {"mrope", DEFAULT})
     if old is not None and old != task.values.get("rope_type") and {old, task.values.get("rope_type")} not in synonyms:
-        raise Refused("type_conflict", type=old, rope_type=task.values.get("rope_type"))
+        raise UnsupportedConfig("type_conflict", type=old, rope_type=task.values.get("rope_type"))
     kind = {"su": LONGROPE, "mrope": DEFAULT}.get(kind, kind)
     factor = task.values.get("factor")
     if kind == LINEAR and isinstance(factor, int):
-        raise Refused("integer_factor", factor=factor)
+        raise UnsupportedConfig("integer_factor", factor=factor)
     if kind == STATIC_NTK:
         k, i = task.number("factor", 1.0), np.arange(task.rope.rotary_dim // 2)
         return task.plain * k ** (-2.0 * (i + 1) / task.rope.rotary_dim), 1.0, ("other_type",), {"kind": kind}
@@ -117,27 +117,27 @@ def vllm(task: Task) -> Answer:
     if kind in (YARN, DEEPSEEK, TELECHAT):
         return vllm_yarn(task, kind)
     if kind == LONGROPE:
-        return at_start(task, own_mscale=True)
+        return longrope_by_context(task, own_mscale=True)
     if kind == PROPORTIONAL:
         notes = ("factor_not_read",) if task.number("factor", 1.0) != 1 else ()
         return *scaled(task, kind, factor=1.0)[:2], notes, {}
     if kind == DEFAULT:
         in_blocks = task.fields.family.get("mrope_interleaved") and not task.values.get("mrope_interleaved")
-        inv_freq, attention, names, values = partial(task)
+        inv_freq, attention, names, values = default_with_partial_width(task)
         axes = in_blocks and task.rope.mrope_section is not None
         return inv_freq, attention, (*names, "axes_in_blocks") if axes else names, values
     if kind not in TYPES:
-        raise Refused("unknown_type", kind=kind)
+        raise UnsupportedConfig("unknown_type", kind=kind)
     return scaled(task, kind, task.seq_len)
 
 
-def with_mscale(task: Task, factor: float) -> float:
+def with_mscale(task: EngineInput, factor: float) -> float:
     """Return the attention factor of YaRN with mscale and mscale_all_dim, where the dict has both."""
     upper, lower = (real(task.values.get(name)) for name in ("mscale", "mscale_all_dim"))
     return temperature(factor, upper) / temperature(factor, lower) if upper and lower else temperature(factor)
 
 
-def vllm_yarn(task: Task, kind: str) -> Answer:
+def vllm_yarn(task: EngineInput, kind: str) -> EngineOutput:
     """YaRN in vLLM: DeepSeek's own class, TeleChat's attention factor, and four times the length beside mrope."""
     factor = task.number("factor", 1.0)
     if kind == DEEPSEEK or task.fields.family.get("logit_scale"):
@@ -156,12 +156,12 @@ def vllm_yarn(task: Task, kind: str) -> Answer:
     return scaled(task, YARN, truncate=bool(truncate), attention_factor=attention)
 
 
-def sglang(task: Task) -> Answer:
+def sglang(task: EngineInput) -> EngineOutput:
     """SGLang 0.5.23: vLLM's layers, of which some differ."""
     kind = {"mrope": DEFAULT}.get(task.kind, task.kind)
     factor = task.number("factor", 1.0)
     if kind == LINEAR and isinstance(task.values.get("factor"), int):
-        raise Refused("integer_factor", factor=task.values["factor"])
+        raise UnsupportedConfig("integer_factor", factor=task.values["factor"])
     if kind == YARN and not task.fields.family.get("logit_scale"):
         attention = with_mscale(task, factor)
         given = task.values.get("attention_factor")
@@ -172,17 +172,17 @@ def sglang(task: Task) -> Answer:
     if kind == LONGROPE:
         train = int(task.number(LENGTH, task.rope.train_len))
         long = task.seq_len is not None and task.seq_len - 1 > train
-        inv_freq, attention, _, _ = at_start(replace(task, context=train + long), own_mscale=True)
+        inv_freq, attention, _, _ = longrope_by_context(replace(task, context=train + long), own_mscale=True)
         return inv_freq, attention, (), {}
     if kind == DYNAMIC and task.values.get("alpha") is None:
         longest = round(factor * task.rope.train_len)
         return scaled(task, DYNAMIC, longest)[0], 1.0, ("static_at",), {"length": longest}
     if kind in (TELECHAT, DEEPSEEK, STATIC_NTK, "su"):
-        raise Refused("unknown_type", kind=kind)
+        raise UnsupportedConfig("unknown_type", kind=kind)
     return vllm(replace(task, values={key: value for key, value in task.values.items() if key != "type"}))
 
 
-def at_start(task: Task, own_mscale: bool) -> Answer:
+def longrope_by_context(task: EngineInput, own_mscale: bool) -> EngineOutput:
     """LongRoPE as servers run it: the list by their context, not by the length; attention factor from two lengths."""
     train = int(task.number(LENGTH, task.rope.train_len))
     long = task.context > train
@@ -196,7 +196,7 @@ def at_start(task: Task, own_mscale: bool) -> Answer:
     return task.plain / factors, attention, ("whole_context",), {"list": name, "context": task.context}
 
 
-def partial(task: Task) -> Answer:
+def default_with_partial_width(task: EngineInput) -> EngineOutput:
     """Return the default type of programs that read partial_rotary_factor whatever the model."""
     share = task.values.get("partial_rotary_factor")
     ignored = "default_ignores_partial" in task.rope.provenance["rotary_dim"].traps
@@ -206,7 +206,7 @@ def partial(task: Task) -> Answer:
     return task.plain, 1.0, (), {}
 
 
-def llama_cpp(task: Task) -> Answer:
+def llama_cpp(task: EngineInput) -> EngineOutput:
     """llama.cpp 0c1e5709."""
     kind = task.kind
     if kind == DYNAMIC and task.rope.scheme != STATIC_NTK:
@@ -221,12 +221,12 @@ def llama_cpp(task: Task) -> Answer:
         notes = ("rounds", "attention_overwritten") if overwritten else ("rounds",)
         return yarn_by_hand(task), attention, notes, {}
     if kind in ("su", LONGROPE):
-        return at_start(task, own_mscale=False)
+        return longrope_by_context(task, own_mscale=False)
     if kind in (LLAMA3, PROPORTIONAL):
         inv_freq, attention, _, _ = scaled(task, kind)
         return inv_freq, attention, ("tensor",), {}
     if kind not in TYPES and kind != "mrope":
-        raise Refused("unknown_type", kind=kind)
+        raise UnsupportedConfig("unknown_type", kind=kind)
     if task.rope.scheme == STATIC_NTK:
         return task.rope.inv_freq, 1.0, ("alpha",), {"alpha": task.number("alpha", 1.0)}
     permuted = ("permuted",) if task.fields.model_type == "llama" else ()
@@ -235,7 +235,7 @@ def llama_cpp(task: Task) -> Answer:
     return task.plain, 1.0, permuted, {}
 
 
-def mlx(task: Task) -> Answer:
+def mlx(task: EngineInput) -> EngineOutput:
     """mlx-lm 0.32.2."""
     old = task.values.get("type")
     kind = str(old or task.kind)
@@ -249,7 +249,7 @@ def mlx(task: Task) -> Answer:
     if new and model_type not in MLX_READS_NEW:
         base = real(data.get("rope_theta"))
         if base is None:
-            raise Refused("old_fields_only", model_type=model_type)
+            raise UnsupportedConfig("old_fields_only", model_type=model_type)
         return Rope(task.rope.rotary_dim, base).theta, 1.0, ("old_fields",), {"base": base}
     if model_type == "glm" and task.rope.rotary_dim < task.rope.head_dim:
         theta = Rope(task.rope.head_dim, task.rope.base).theta
@@ -266,7 +266,7 @@ def mlx(task: Task) -> Answer:
             notes = (*notes, "attention_ignored")
         return yarn_by_hand(task), attention, (*notes, "rounds"), values
     if kind == LONGROPE:
-        inv_freq, attention, _, _ = at_start(replace(task, context=2**31 - 1), own_mscale=False)
+        inv_freq, attention, _, _ = longrope_by_context(replace(task, context=2**31 - 1), own_mscale=False)
         attention = task.number("long_mscale", attention)
         return inv_freq, attention, (*notes, "always_long"), values
     if kind == "mrope":
@@ -274,11 +274,11 @@ def mlx(task: Task) -> Answer:
     if kind == DEFAULT:
         return task.plain, 1.0, notes, values
     if kind not in TYPES:
-        raise Refused("unknown_type", kind=kind)
+        raise UnsupportedConfig("unknown_type", kind=kind)
     return *scaled(task, kind, task.seq_len)[:2], notes, values
 
 
-def litgpt(task: Task) -> Answer:
+def litgpt(task: EngineInput) -> EngineOutput:
     """LitGPT 0.5.13, given the config's numbers in its own keys.
 
     Its build_rope_cache reads truncate, but GPT.rope_cache, which models call, passes on factor, beta_fast, beta_slow,
@@ -304,11 +304,11 @@ def litgpt(task: Task) -> Answer:
     if kind in (LLAMA3, LINEAR):
         return scaled(task, kind)
     if kind == DEFAULT and task.values.get("mrope_section") is None:
-        return partial(task)
-    raise Refused("not_supported", kind="mrope" if kind == DEFAULT else kind)
+        return default_with_partial_width(task)
+    raise UnsupportedConfig("not_supported", kind="mrope" if kind == DEFAULT else kind)
 
 
-ENGINES: dict[str, Callable[[Task], Answer]] = {
+ENGINES: dict[str, Callable[[EngineInput], EngineOutput]] = {
     "vLLM 0.33": vllm,
     "SGLang 0.5.23": sglang,
     "llama.cpp 0c1e5709": llama_cpp,

@@ -38,7 +38,9 @@ def to_v5(config: object) -> dict[str, Any]:
         raise ConfigError.of("rope_fields", model_type=fields.model_type)
     ropes, entries = resolved.text.ropes(), resolved.text.entries
     nested = len(entries) > 1 or entries[0].layer_type is not None
-    wanted: Any = {each.layer_type: flat_dict(each) for each in entries} if nested else flat_dict(entries[0])
+    wanted: Any = (
+        {each.layer_type: layer_rope_dict(each) for each in entries} if nested else layer_rope_dict(entries[0])
+    )
     new = copy.deepcopy(resolved.raw)
     text = dict_at(new, fields.prefix)
     if "rotary_dim" in text and fields.family.get("convert") == "minimax_m2":
@@ -49,7 +51,7 @@ def to_v5(config: object) -> dict[str, Any]:
     return proved(fields, ropes, new)
 
 
-def flat_dict(entry: RopeEntry) -> dict[str, Any] | None:
+def layer_rope_dict(entry: RopeEntry) -> dict[str, Any] | None:
     """Return one layer type's dict with the config's values, type first, base second; None where nothing turns."""
     if entry.nope:
         return None
@@ -89,7 +91,7 @@ def to_v4(config: object) -> dict[str, Any]:
 def one_to_v4(fields: ModelFields, entry: RopeEntry, text: dict[str, Any]) -> None:
     """Spread one dict over the top level and rope_scaling."""
     neox = fields.family.get("convert") in NEOX
-    values = flat_dict(entry) or {}
+    values = layer_rope_dict(entry) or {}
     base, share = values.pop("rope_theta", None), values.pop("partial_rotary_factor", None)
     if base is not None:
         text["rotary_emb_base" if neox else "rope_theta"] = base
@@ -114,7 +116,7 @@ def for_longrope(values: dict[str, Any], text: dict[str, Any]) -> None:
 
 def split_to_v4(fields: ModelFields, entries: Sequence[RopeEntry], text: dict[str, Any]) -> None:
     """Two bases and one scaling, for families that had them before version 5."""
-    dicts = {each.layer_type: flat_dict(each) or {} for each in entries}
+    dicts = {each.layer_type: layer_rope_dict(each) or {} for each in entries}
     both = fields.family["convert"] in BOTH_SCALED
     wide = dicts.get("full_attention", {})
     near = dicts.get("sliding_attention", {})
@@ -146,7 +148,7 @@ def proved(fields: ModelFields, before: Mapping[str | None, HfRope], new: object
 
 
 @dataclass(frozen=True)
-class Row:
+class FieldComparison:
     """One line of a comparison: a field of a layer type, both values, and whether they are the same."""
 
     layer_type: str | None
@@ -162,7 +164,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-def compare(left: object, right: object, seq_len: int | None = None) -> list[Row]:
+def compare(left: object, right: object, seq_len: int | None = None) -> list[FieldComparison]:
     """Return what two configs' rotary embeddings have in common and what not, differences first.
 
     The row "inv_freq" holds the largest relative difference of the frequencies, inf where the widths differ.
@@ -174,25 +176,28 @@ def compare(left: object, right: object, seq_len: int | None = None) -> list[Row
     """
     here, there = resolve(left), resolve(right)
     kinds: list[str | None] = [*dict.fromkeys([*here.text.differing, *there.text.differing])] or [None]
-    sides = [(one_type(here.text, kind, seq_len), one_type(there.text, kind, seq_len), kind) for kind in kinds]
+    sides = [
+        (rope_of_layer_type(here.text, kind, seq_len), rope_of_layer_type(there.text, kind, seq_len), kind)
+        for kind in kinds
+    ]
     rows = [row for each in sides for row in compared(*each)]
     return sorted(rows, key=lambda row: row.same)
 
 
-def one_type(part: ResolvedPart, kind: str | None, seq_len: int | None = None) -> HfRope | None:
+def rope_of_layer_type(part: ResolvedPart, kind: str | None, seq_len: int | None = None) -> HfRope | None:
     """Return the layer type, or the only one there is, or None where this model has other types."""
     if part.differing and kind not in part.differing:
         return None
     return part.rope(kind if part.differing else None, seq_len)
 
 
-def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[Row]:
+def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[FieldComparison]:
     """Return the rows of one layer type."""
     if left is None or right is None:
-        return [Row(kind, "layer_type", kind if left else None, kind if right else None, False)]
+        return [FieldComparison(kind, "layer_type", kind if left else None, kind if right else None, False)]
     names = [name for name in dict.fromkeys([*left.params, *right.params]) if name not in FIELDS]
     pairs = [(name, getattr(left, name), getattr(right, name)) for name in FIELDS]
     pairs += [(name, left.params.get(name), right.params.get(name)) for name in names]
-    rows = [Row(kind, name, a, b, a == b) for name, a, b in pairs]
+    rows = [FieldComparison(kind, name, a, b, a == b) for name, a, b in pairs]
     apart = largest(left.inv_freq, right.inv_freq)
-    return [*rows, Row(kind, "inv_freq", 0.0, apart, apart == 0.0)]
+    return [*rows, FieldComparison(kind, "inv_freq", 0.0, apart, apart == 0.0)]

@@ -9,15 +9,15 @@ from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 
 
-def kind_of(rope: HfRope) -> str:
+def rope_type_text(rope: HfRope) -> str:
     """Return a rotation's type with its factor, where it has one."""
     factor = real(rope.params.get("factor"))
     return rope.rope_type if factor in (None, 1.0) else f"{rope.rope_type} factor {shown(factor)}"
 
 
-def named(rope: HfRope) -> str:
+def layer_type_phrase(rope: HfRope) -> str:
     """Return a layer type in one phrase, for a list."""
-    what = "-" if rope.nope else f"{kind_of(rope)}, base {shown(rope.base)}"
+    what = "-" if rope.nope else f"{rope_type_text(rope)}, base {shown(rope.base)}"
     return f"{rope.layer_type} ({what})"
 
 
@@ -26,7 +26,7 @@ def types_differ(case: Case) -> Iterator[Finding]:
     turning = [rope for rope in case.ropes if not rope.nope]
     if not case.is_first or len(turning) < 2:
         return
-    types = "; ".join(named(rope) for rope in case.ropes)
+    types = "; ".join(layer_type_phrase(rope) for rope in case.ropes)
     scaled = [rope for rope in turning if rope.rope_type != DEFAULT]
     if len({rope.base for rope in turning}) > 1:
         yield finding("bases_differ", case.rope.provenance["base"].path, types=types)

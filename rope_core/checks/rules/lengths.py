@@ -17,13 +17,13 @@ from rope_core.spectrum import Request, spectrum
 SERVED = ("max_sequence_length", "model_max_length", "max_seq_len", "seq_length")
 
 
-def at_length(case: Case, train_len: int) -> Request:
+def with_train_len(case: Case, train_len: int) -> Request:
     """Return the same request with another trained length."""
     old = case.rope.request
     return replace(old, rope=Rope(old.rope.dim, old.rope.base, train_len))
 
 
-def ramp(request: Request) -> tuple[float, float]:
+def yarn_ramp_pairs(request: Request) -> tuple[float, float]:
     """YaRN's pairs between which it blends."""
     params = request.params
     fast, slow = float(params["beta_fast"]), float(params["beta_slow"])  # type: ignore[arg-type]
@@ -42,12 +42,12 @@ def length_missing(case: Case) -> Iterator[Finding]:
         "meant_for": Phrase("nothing"),
     }
     if 1 <= guess < case.rope.train_len and case.rope.rope_type in RAMPED:
-        other = at_length(case, math.floor(guess))
+        other = with_train_len(case, math.floor(guess))
         worst = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
         meant = {"guess": math.floor(guess), "worst": worst}
         values |= {**meant, "meant_for": Phrase("holds_the_factor", meant)}
         if case.rope.rope_type == YARN:
-            values |= {"range": ramp(case.rope.request), "meant": ramp(other)}
+            values |= {"range": yarn_ramp_pairs(case.rope.request), "meant": yarn_ramp_pairs(other)}
     yield finding("trained_length_is_max_length", f"{case.entry.path}.{LENGTH}", **values)
 
 
@@ -59,7 +59,7 @@ def length_overridden(case: Case) -> Iterator[Finding]:
         values: dict[str, object] = {"used": case.rope.train_len, "dict": inside, "worst": 0.0}
         if isinstance(inside, int) and not isinstance(inside, bool) and inside > 0:
             values["worst"] = 100.0 * largest(
-                case.rope.inv_freq, spectrum(at_length(case, min(inside, 2**31 - 1))).inv_freq
+                case.rope.inv_freq, spectrum(with_train_len(case, min(inside, 2**31 - 1))).inv_freq
             )
         yield finding("trained_length_overridden", origin.path, **values)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rope_core.checks.case import Case, Finding, finding, largest
-from rope_core.checks.rules.lengths import ramp
+from rope_core.checks.rules.lengths import yarn_ramp_pairs
 from rope_core.hf.types import DYNAMIC, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.rope import MAX_LEN
 from rope_core.spectrum import spectrum
@@ -23,7 +23,7 @@ def yarn_betas(case: Case) -> Iterator[Finding]:
         if "zero_is_default" in origin.traps:
             yield finding("zero_is_default", origin.path, key=name, used=case.rope.params[name])
     fast, slow = case.number("beta_fast"), case.number("beta_slow")
-    low, high = ramp(case.rope.request)
+    low, high = yarn_ramp_pairs(case.rope.request)
     if fast < slow:
         yield finding("betas_swapped", case.at("beta_fast"), fast=fast, slow=slow, low=low, high=high)
     elif high - low < 2:
@@ -36,7 +36,7 @@ def yarn_betas(case: Case) -> Iterator[Finding]:
             slow=slow,
             low=low,
             high=high,
-            usual=ramp(usual),
+            usual=yarn_ramp_pairs(usual),
             worst=worst,
         )
 
@@ -49,8 +49,8 @@ def yarn_rounding(case: Case) -> Iterator[Finding]:
     rounded = replace(case.rope.request, params={**case.rope.request.params, "truncate": True})
     difference = 100.0 * np.abs(spectrum(rounded).inv_freq / spectrum(exact).inv_freq - 1.0)
     values = {
-        "exact": ramp(exact),
-        "rounded": ramp(rounded),
+        "exact": yarn_ramp_pairs(exact),
+        "rounded": yarn_ramp_pairs(rounded),
         "worst": float(difference.max()),
         "pair": int(difference.argmax()),
     }

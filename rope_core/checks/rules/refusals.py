@@ -26,7 +26,7 @@ BY_RULE = {
 }
 
 
-def refusal(error: ArgumentError, layer: str | None = None) -> Finding:
+def config_error_finding(error: ArgumentError, layer: str | None = None) -> Finding:
     """Return the finding for a config that cannot be read.
 
     >>> refusal(ConfigError("rope_theta", "finite_above", 0.5, low=1)).key

@@ -12,7 +12,7 @@ import numpy as np
 from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest, printable
 from rope_core.checks.extend import WINDOWED, cards
 from rope_core.checks.rules.keys import scaling_keys
-from rope_core.checks.rules.layers import kind_of
+from rope_core.checks.rules.layers import rope_type_text
 from rope_core.checks.rules.likeness import VOCABULARY, relatives, resembled, twins
 from rope_core.checks.rules.origin import base
 from rope_core.hf.families import CLASS, FALLBACK
@@ -42,7 +42,9 @@ def scaling_lost(case: Case) -> Iterator[Finding]:
         return
     name, other = scaled[0]
     where = case.fields.prefix + ("rope_parameters" if case.fields.stated.get("rope_parameters") else "rope_scaling")
-    yield finding("scaling_lost", where, model=name, type=kind_of(other), apart=apart(rope.inv_freq, other.inv_freq))
+    yield finding(
+        "scaling_lost", where, model=name, type=rope_type_text(other), apart=apart(rope.inv_freq, other.inv_freq)
+    )
 
 
 # The provenance's names of what a config calls otherwise.
@@ -168,7 +170,7 @@ def alike(rope: HfRope, other: HfRope) -> bool:
 
 def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
     """Return what two rotations are set to otherwise: the field's name, the own value, the other one's."""
-    kinds = [kind_of(each) for each in (rope, other)]
+    kinds = [rope_type_text(each) for each in (rope, other)]
     types = [("rope_type", kinds[0], kinds[1])] if rope.rope_type != other.rope_type else []
     rows: list[tuple[str, object, object]] = [*types]
     rows += [("rope_theta", rope.base, other.base), ("head_dim", rope.head_dim, other.head_dim)]

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rope_core.checks.case import Case, Finding, Phrase, finding, largest, real
-from rope_core.checks.rules.layers import kind_of, named
-from rope_core.checks.schemas import OLD, flat_dict
+from rope_core.checks.rules.layers import layer_type_phrase, rope_type_text
+from rope_core.checks.schemas import OLD, layer_rope_dict
 from rope_core.hf.families import DICT
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.parameters import RopeEntry
@@ -115,7 +115,7 @@ def rope_like_fields(case: Case) -> Iterator[Finding]:
         raised = rope.base * alpha ** (rope.rotary_dim / max(rope.rotary_dim - 2, 1)) if alpha and alpha > 1 else 0.0
         advice = Phrase("raised_base", {"base": raised}) if raised else Phrase("state_or_remove")
         severity = "warning" if fields.is_known_type and name not in SPARE else "note"
-        runs = Phrase("runs_so", {"type": kind_of(rope), "base": rope.base, "layout": rope.layout})
+        runs = Phrase("runs_so", {"type": rope_type_text(rope), "base": rope.base, "layout": rope.layout})
         yield finding(
             "field_not_read", fields.field_path(name), severity, key=name, value=value, runs=runs, advice=advice
         )
@@ -152,7 +152,7 @@ def flat(fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope,
             None if stops or not repeats(fields, block, ropes) else "note",
             names=[Phrase("value", {"name": key, "value": value}) for key, value in unread.items()],
             types=list(own),
-            runs=Phrase("stops") if stops else Phrase("runs", {"types": [named(rope) for rope in ropes]}),
+            runs=Phrase("stops") if stops else Phrase("runs", {"types": [layer_type_phrase(rope) for rope in ropes]}),
             block=block,
         )
 
@@ -165,7 +165,7 @@ def missing(fields: ModelFields, ropes: tuple[HfRope, ...]) -> Iterator[Finding]
         return
     for kind in (kind for kind in present if kind not in given):
         built = [rope for rope in ropes if rope.layer_type == kind]
-        runs = Phrase("runs", {"types": [named(rope) for rope in built]}) if built else Phrase("stops")
+        runs = Phrase("runs", {"types": [layer_type_phrase(rope) for rope in built]}) if built else Phrase("stops")
         severity = "warning" if built else "error"
         where = f"{fields.prefix}rope_parameters"
         yield finding("layer_dict_missing", where, severity, missing=kind, runs=runs)
@@ -188,7 +188,7 @@ def repeats(fields: ModelFields, block: Mapping[str, Any], ropes: tuple[HfRope, 
 def nested(fields: ModelFields, entries: Sequence[RopeEntry], unread: Mapping[str, Any]) -> dict[str, Any]:
     """Return one dict for each layer type: what was stated for the layers that see everything, the rest as it runs."""
     own = {kind: dict(values) or None for kind, values in fields.family["rope"].items()}
-    now: dict[str, Any] = {entry.layer_type: flat_dict(entry) for entry in entries if entry.layer_type} or own
+    now: dict[str, Any] = {entry.layer_type: layer_rope_dict(entry) for entry in entries if entry.layer_type} or own
     present = fields.layer_types()
     now = {kind: copy.deepcopy(values) for kind, values in now.items() if not present or kind in present} or now
     whole = [kind for kind, values in now.items() if values is not None and "sliding" not in kind]

@@ -22,7 +22,7 @@ from rope_core.hf.resolve import ResolvedConfig
 from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL
 
 
-def for_4(config: ResolvedConfig) -> Iterator[Finding]:
+def find_fields_unread_by_4(config: ResolvedConfig) -> Iterator[Finding]:
     """Yield the findings on what 4.57 leaves out."""
     fields = config.text.fields
     if fields.family.get("remote"):

@@ -10,7 +10,7 @@ import numpy as np
 from rope_core.checks.blocks import factor_of
 from rope_core.checks.engines import Engine, basis, sentences
 from rope_core.checks.extend import Way
-from rope_core.checks.schemas import Row
+from rope_core.checks.schemas import FieldComparison
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from ui.figures.config.parts import DOUBLING, amount, cell, curve
@@ -112,7 +112,7 @@ def scale_of(inv_freq: Array | None) -> Array:
     return np.where(values > 0, values, 1.0)
 
 
-def differences(rows: Sequence[Row], names: tuple[str, str], t: Words) -> dict[str, list[str]]:
+def differences(rows: Sequence[FieldComparison], names: tuple[str, str], t: Words) -> dict[str, list[str]]:
     """Two configs field by field, differences first, as a table's columns; plain text."""
     heads = [t("col.field"), names[0], names[1], t("col.same")]
     if heads[1] == heads[2]:
@@ -121,20 +121,20 @@ def differences(rows: Sequence[Row], names: tuple[str, str], t: Words) -> dict[s
     return {head: list(column) for head, column in zip(heads, zip(*cells, strict=True), strict=True)}
 
 
-def field_name(row: Row, t: Words) -> str:
+def field_name(row: FieldComparison, t: Words) -> str:
     """Return a row's field, with its layer type where there are several."""
     name = t(f"value_of.{row.field}") if t.has(f"value_of.{row.field}") else row.field
     return name if row.layer_type is None else f"{row.layer_type} · {name}"
 
 
-def values(row: Row, t: Words) -> tuple[str, str]:
+def values(row: FieldComparison, t: Words) -> tuple[str, str]:
     """Both cells of a row; the frequencies' row holds how far the right ones are from the left ones."""
     if row.field == "inv_freq" and isinstance(row.right, float):
         return t("reference"), gap(row.right, t)
     return cell(row.left), cell(row.right)
 
 
-def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[Row], t: Words) -> Drawing:
+def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[FieldComparison], t: Words) -> Drawing:
     """Draw the wavelengths of two configs on one axis."""
     both = {"left": left, "right": right}
     columns = {key: curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
