@@ -182,3 +182,16 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     count = f"{len(column.broken)} of" if lang == "en" else f"有 {len(column.broken)} 项"
     assert (count in sentence) == bool(column.broken)
     assert any(str(m["content"]) == f"a = {column.attention_factor:.4g}" for m in table.marks if m["kind"] == "text")
+
+
+def test_a_headline_says_what_fails_at_another_model_and_cells_are_as_wide_as_they_may() -> None:
+    t = Words("en", "schemes")
+    given = pairs.Comparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
+    sentence = rows_of_margins.headline(given, t)
+    assert "at base 500,000, another model, “angles inside the trained arc” fails by −0.92 bits" in sentence
+    raises = rc.compare(
+        lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64)
+    )
+    given = pairs.Comparison(tuple(raises), ("X",), 0, "monotone", ("",))
+    assert "the function fails" in rows_of_margins.headline(given, t)
+    assert rows_of_margins.shortened("线性内插（PI）") == "线性内插…" and rows_of_margins.shortened("YaRN") == "YaRN"

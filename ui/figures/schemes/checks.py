@@ -21,8 +21,8 @@ from ui.text.words import Words
 KEYS = tuple(checks())
 STARTS, NARROW_STARTS = (5.85, 7.55, 9.25, 10.95), (0.5, 3.4, 6.3, 9.2)
 """Where each column's cells begin, in the panel's units, on a wide and on a narrow screen; a check's title at 0.5."""
-LETTERS = 11
-"""Of a column's name above its cells."""
+CELL_PX, LATIN_PX, WIDE_PX = 78, 6, 14
+"""The room of a cell, and about what a letter and a Chinese character take there."""
 
 
 def colour_of(row: Row) -> str:
@@ -43,11 +43,22 @@ def cell_text(row: Row | None, t: Words) -> str:
         return "−"
     if row.key == "attention_factor":
         source = row.values["source"]
-        return f"{sign_of(row)} {scheme_of(source, t) if source else t('beside.no_source')}"
+        return shortened(f"{sign_of(row)} {scheme_of(source, t) if source else t('beside.no_source')}")
     margin = f"{row.margin:+.2f}" if abs(row.margin) < 10 else f"{row.margin:+.0f}"
     margin = margin if abs(row.margin) < MOST - 1 else f"{margin[0]}∞"
     pair = f" @{row.pair}" if row.pair is not None else ""
     return f"{sign_of(row)} {margin}{pair}".replace("-", "−")
+
+
+def shortened(name: str) -> str:
+    """Return a name that a cell has room for.
+
+    >>> shortened("YaRN"), shortened("DeepSeek-V3.2 with a long name")
+    ('YaRN', 'DeepSeek-V3.…')
+    """
+    while sum(LATIN_PX if letter < "⺀" else WIDE_PX for letter in name) > CELL_PX:
+        name = name.rstrip("…")[:-1].rstrip("（( ") + "…"
+    return name
 
 
 def scheme_of(source: str, t: Words) -> str:
@@ -61,7 +72,10 @@ def _broken_text(row: Row, t: Words) -> str:
     if row.key == "attention_factor":
         return t("headline.attention", factor=f"{row.values['factor']:.4g}", **slots)
     if row.key == "arguments":
-        return t("headline.arguments", base=f"{row.values['base']:,.0f}", **slots)
+        base, key = f"{row.values['base']:,.0f}", row.values.get("check")
+        if key is None:
+            return t("headline.raises", base=base, **slots)
+        return t("headline.arguments", base=base, check=checks()[key][t.lang]["title"], **slots)
     if len(row.by_pair) == 1:
         return t("headline.together", **slots)
     return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
@@ -110,8 +124,7 @@ def _table(given: Comparison, at: Control, t: Words, *, wide: bool) -> Panel:
     factors = [(f"a = {each.attention_factor:.4g}", "ink", False) for each in given.columns]
     line(middle["attention_factor"] + lines, t("attention_row"), factors, "attention_factor")
     for name, colour, x in zip(given.names, COLOURS, starts, strict=False):
-        short_name = name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
-        drawn.append(marks.text(x, 1.0 * lines, short_name, colour, anchor="start", bold=True, font_size=14, dy=5))
+        drawn.append(marks.text(x, 1.0 * lines, shortened(name), colour, anchor="start", bold=True, font_size=14, dy=5))
     drawn.append(marks.drag_handle(at, 0.2, chosen, ACTION_COLOUR, t("grab_check"), radius_px=6, press_px=400))
     low, count = -lines * (len(KEYS) + 0.6), len(KEYS) + 2.2
     return Panel(

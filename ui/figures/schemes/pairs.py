@@ -160,7 +160,8 @@ class Drawn:
         if not grip:
             return [upright]
         at = self.at.numbers(self.stops.astype(float))
-        return [marks.drag_handle(self.at, at, high, ACTION_COLOUR, self.t("grab_pair"), [upright])]
+        below_title = high - 0.09 * (high - low)
+        return [marks.drag_handle(self.at, at, below_title, ACTION_COLOUR, self.t("grab_pair"), [upright])]
 
     def checked(self, values: Array, low: float, high: float) -> list[Mark]:
         """Return the pairs of each check at the column in question, under the check's name.
