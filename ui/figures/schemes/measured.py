@@ -11,12 +11,14 @@ from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.words import factor, ladder
 from ui.figures.plot import LOG, axis, headings, line, panels, plot, split
 from ui.figures.schemes.pairs import number, percent
-from ui.film.colours import BLUE, GREY, PURPLE
+from ui.film.colours import BLUE, GREY, ORANGE, PURPLE, RED, SKY
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
 FASTEST_TOO, RAISED = KINDS[:2]
 """The scheme that slows all pairs alike, and the one that raises the base."""
+COLOURS = (BLUE, PURPLE, SKY, RED, GREY, ORANGE)
+"""Of the schemes that papers draw, in the order in which they come."""
 
 
 def table(seen: Seen, t: Words) -> dict[str, list[str]]:
@@ -45,15 +47,15 @@ def sentence(seen: Seen, trained: int, t: Words) -> str:
 def paper_pictures(t: Words) -> Drawing:
     """Return what YaRN, LongRoPE2 and CoPE draw by pair, from their formulas at their settings."""
     curves = paper_curves()
-    colours = (GREY, BLUE, PURPLE, "black")
+    colour_of = dict(zip(dict.fromkeys(name for each in curves for name in each.by_scheme), COLOURS, strict=True))
     traces = []
     for k, curve in enumerate(curves):
         number_of = str(k + 1) if k else ""
-        for colour, (name, values) in zip(colours[-len(curve.by_scheme) :], curve.by_scheme.items(), strict=True):
+        for name, values in curve.by_scheme.items():
             style = {"xaxis": f"x{number_of}", "yaxis": f"y{number_of}", "legendgroup": name}
             first = not any(name in each.by_scheme for each in curves[:k])
             traces.append(
-                line(np.arange(values.size), values, colour, 3, t(f"scheme.{name}"), showlegend=first, **style)
+                line(np.arange(values.size), values, colour_of[name], 3, t(f"scheme.{name}"), showlegend=first, **style)
             )
     columns = split([1, 1, 1], 0.09)
     sizes = [(curve.rope.pairs, f"{curve.factor:g}") for curve in curves]

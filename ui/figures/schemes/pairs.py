@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -163,6 +163,16 @@ class Drawn:
         below_title = high - 0.09 * (high - low)
         return [marks.drag_handle(self.at, at, below_title, ACTION_COLOUR, self.t("grab_pair"), [upright])]
 
+    def _marked_rows(self) -> Iterator[tuple[Row, Array, str, float, Callable[[str, Mark], Mark]]]:
+        """Yield each check that is some pair's: the pairs, colour and radius of their dots, how they are shown."""
+        for row in self.given.mine.rows:
+            if not row.marked_pairs:
+                continue
+            is_chosen = row.key == self.given.check
+            colour = TRAINED_COLOUR if row.holds else RED if row.broken else ORANGE
+            show = marks.link_symbol if row.broken or is_chosen else marks.when_lit
+            yield row, np.array(row.marked_pairs, dtype=int), colour, 5.0 if is_chosen else 3.5, show
+
     def checked(self, values: Array, low: float, high: float) -> list[Mark]:
         """Return the pairs of each check at the column in question, under the check's name.
 
@@ -170,15 +180,9 @@ class Drawn:
         """
         drawn: list[Mark] = []
         named = 0
-        for row in self.given.mine.rows:
-            pairs = np.array(row.marked_pairs, dtype=int)
-            if not pairs.size:
-                continue
+        for row, pairs, colour, radius, show in self._marked_rows():
             is_chosen = row.key == self.given.check
-            colour = TRAINED_COLOUR if row.holds else RED if row.broken else ORANGE
-            dots = marks.dot(pairs.astype(float), values[pairs], colour, 5 if is_chosen else 3.5)
-            show = marks.link_symbol if row.broken or is_chosen else marks.when_lit
-            drawn.append(show(row.key, dots))
+            drawn.append(show(row.key, marks.dot(pairs.astype(float), values[pairs], colour, radius)))
             # Names stand over the dots or under them, clear of each other.
             at_left = pairs[0] < self.pairs / 2
             heights_of = np.nan_to_num(values[pairs], nan=low)
@@ -390,6 +394,10 @@ class Drawn:
                 (-0.16 * last, -0.1 * last),
             ),
             marks.text(0.0, -0.16 * last, "−1", MUTED_COLOUR, anchor="start", font_size=13, dy=-8),
+            *(
+                show(row.key, marks.dot(np.zeros(pairs.size), pairs + 0.5, colour, radius))
+                for row, pairs, colour, radius, show in self._marked_rows()
+            ),
             marks.text(end / 3, -0.16 * last, f"+1 {unit}", MUTED_COLOUR, anchor="start", font_size=13, dy=4, dx=6),
         ]
         ticks = tuple((float(k) + 0.5, str(k)) for k in sorted({0, int(rows[rows.size // 2]), self.pairs - 1}))
