@@ -5,7 +5,7 @@ import io
 import re
 import textwrap
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -79,3 +79,14 @@ def read(text: str) -> float:
     """Return the number that a figure writes as 2.2·10⁻¹⁶ or 10⁻⁵."""
     plain = text.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
     return float(re.sub(r"^10(?=-)", "1e", plain).replace("·10", "e"))
+
+
+def numbers_of(sentence: str) -> Iterator[tuple[str, float, float]]:
+    """Yield the numbers of a sentence: as written, and what the number and its last digit are worth."""
+    plain = sentence.translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789"))
+    for text, power in re.findall(r"(?<![\w.])-?(\d[\d,]*(?:\.\d+)?)(?:·10(-?\d+))?(?!\w)", plain):
+        digits = text.replace(",", "").rstrip(".")
+        whole, _, part = digits.partition(".")
+        # Three digits are written of a large number.
+        unit = 10.0 ** (-len(part) if part or len(whole) < 4 else len(whole) - len(whole.rstrip("0")))
+        yield text, float(digits) * 10.0 ** int(power or 0), unit * 10.0 ** int(power or 0)

@@ -21,6 +21,7 @@ from ui.page.controls import Hand
 from ui.page.menu import SECTIONS, declaration
 from ui.page.symbols import legend, meanings
 from ui.page.tasks import Question
+from ui.present.steps import on_slide
 from ui.present.view import View
 from ui.text.words import Words
 from ui.work.session import Session
@@ -135,7 +136,8 @@ class Book(Stage):
         look = "figure wide" if drawing.wide else "figure"
         with self.places.inside(self.places.add(look, key=f"fig.{drawing.id}")):
             plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
-            finding = self.places.add("finding", html(f"▸ {drawing.finding}"), key=f"finding.{drawing.id}")
+            text = on_slide(drawing.finding) if self.view.stage else drawing.finding
+            finding = self.places.add("finding", html(f"▸ {text}"), key=f"finding.{drawing.id}")
         self.figures[plot.id] = drawing
         style = f"height: {drawing.figure['layout']['height']}px"
         plot.attributes = {"role": "img", "aria-labelledby": finding.id, "style": style}

@@ -135,10 +135,13 @@ class Stage(Hall):
             question.take(choice)
             question.see()
 
-        self.choices("choices", question.texts, None, choose)
-        if self.view.stage:
-            self._press("stage-reveal", words("reveal" if self.room else "reveal_here"), question.see)
-        self.caption(words("how_stage" if self.view.stage else "how"))
+        # On a slide the figure needs the lines: the button stands beside the choices, and nothing is explained.
+        with self.row():
+            self.choices("choices", question.texts, None, choose)
+            if self.view.stage:
+                self._press("stage-reveal", words("reveal" if self.room else "reveal_here"), question.see)
+        if not self.view.stage:
+            self.caption(words("how"))
 
     def talks(self) -> None:
         """Draw what can be presented: this page, the shipped talks, a lesson file; and in a hall the room."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from ui.page.sentences import sentence as written
@@ -14,6 +15,8 @@ ANSWERS, SEEN = "predict.answers", "predict.seen"
 """The session's choices by question, and its questions whose answer is out."""
 LONG = 110
 """A sentence of more letters is written smaller; a Chinese letter counts double."""
+TWO_LINES = 200
+"""Letters below a figure on a slide."""
 HAN = "\u2e80"
 
 
@@ -66,7 +69,25 @@ def sentence(step: Step, lesson_id: str, session: Session) -> str:
 
 def is_long(text: str) -> bool:
     """Return whether a sentence is written smaller."""
-    return sum(2 if letter > HAN else 1 for letter in text) > LONG
+    return width(text) > LONG
+
+
+def width(text: str) -> int:
+    """Return how many letters wide a text is; a Chinese letter counts double."""
+    return sum(2 if letter > HAN else 1 for letter in text)
+
+
+def on_slide(finding: str) -> str:
+    """Return what a room can read of a finding: its first whole sentences, or parts of one, that fill two lines.
+
+    >>> on_slide("The window reads best; " + "then others, " * 20)
+    'The window reads best.'
+    """
+    if width(finding) <= TWO_LINES:
+        return finding
+    ends = [match for match in re.finditer(r"[.;](?= )|[。；]", finding) if width(finding[: match.end()]) <= TWO_LINES]
+    # Where there is no end in reach, a slide shows the beginning of it.
+    return finding[: ends[-1].start()] + (ends[-1][0].replace(";", ".").replace("；", "。")) if ends else finding
 
 
 def summary(lesson: Lesson, t: Words, *, markdown: bool = True) -> str:

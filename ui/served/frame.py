@@ -27,6 +27,7 @@ from ui.page.symbols import legend, meanings
 from ui.page.tasks import Question
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
+from ui.present.steps import on_slide
 from ui.present.view import OPEN, REACHED, View
 from ui.served import access, ahead, film
 from ui.served.address import Address
@@ -178,7 +179,7 @@ class Served(Content):
                 alt=drawing.finding,
                 config=PLOT | {"toImageButtonOptions": saved} | ({"displayModeBar": False} if self.stage else {}),
             )
-        st.markdown(f"▸ {drawing.finding}")
+        st.markdown(f"▸ {on_slide(drawing.finding) if self.stage else drawing.finding}")
         return drawing.finding
 
     def link(self) -> str:

@@ -1,6 +1,7 @@
 """Lessons and talks in the book: a step's state and figure, its question, and the stage that has nothing else."""
 
 import json
+import re
 from html import unescape
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 from ui.book.frame import Book
 from ui.book.nodes import marks
 from ui.book.session import Reading
-from ui.figures.drawing import KEPT
+from ui.figures.drawing import KEPT, Drawing
 from ui.page.menu import ORDER
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
+from ui.present.steps import TWO_LINES, on_slide, width
+from ui.text.words import LANGUAGES
 
 PAGES = [name for names in ORDER.values() for name in names]
 
@@ -56,6 +59,18 @@ def test_a_step_has_its_state_and_its_figure_alone() -> None:
     pressed(book, "stage-previous")
     assert book.query() == {"display": "stage", "step": "5", "lang": "en"}
     assert step_of(5).notes in unescape(text(book).partition("hidden")[2])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_slide_s_finding_is_whole_sentences_on_two_lines(lang: str) -> None:
+    """Step 20 of the lecture has a figure whose finding fills five lines."""
+    book = staged("extrapolation", lang, talk="lecture", step="20")
+    [shown] = [unescape(node.html) for node in book.places.root.all() if node.kind == "finding"]
+    plain = re.sub(r"<[^>]*>|▸ ", "", shown).strip()
+    [whole] = [each.finding for each in book.figures.values() if isinstance(each, Drawing)]
+    assert 60 < width(plain) <= TWO_LINES and plain.endswith((".", "。")) and whole.startswith(plain[:-1])
+    short = "The window reads best. Others follow."
+    assert on_slide(short) == short
 
 
 def test_a_question_is_judged_and_moves_the_figure() -> None:

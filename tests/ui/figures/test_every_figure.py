@@ -12,10 +12,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+import rope_core as rc
 from tests.support import ROOT
-from tests.support.figures import Row, chart, ran
+from tests.support.figures import Row, chart, numbers_of, ran
 from tests.ui import figures
-from ui.figures.drawing import write
+from ui.figures.drawing import Drawing, write
+from ui.notebook.drawn import read
+from ui.page.menu import SECTIONS, declaration
+from ui.page.state import Field
 from ui.text.words import LANGUAGES, Words
 
 NAMES = [each.name for each in pkgutil.iter_modules(figures.__path__)]
@@ -101,6 +105,59 @@ def test_a_recipe_prints_and_what_is_drawn_stands_in_the_table(row: Row) -> None
             assert holds(columns, x, y), trace.name
     # The code that reads a config is the page's: tests/ui/figures/test_config.py gives it.
     assert row.page == "config" or ".json" in drawing.recipe or ran(drawing).strip()
+
+
+# What they say is of stored measurements, of the catalogue, the ledger or weights, which their recipes read.
+STORED = {
+    *("attention.base_bound", "benchmark.curves", "benchmark.paths", "benchmark.speed_ups", "config.glance"),
+    *("config.overlay", "config.ramp", "inside.sizes", "ledger.overview", "ledger.residuals", "precision.real"),
+    *("precision.ways", "schemes.sweep", "clock.heatmaps"),
+}
+STOPS = 3
+
+
+def elsewhere(field: Field, stop: int) -> Any:
+    """Return another value of a page's control, near its default; None where it stays."""
+    if field.name in ("model", "layer", "dim", "beat") or field.name.startswith("allow_") or field.kind == "text":
+        return None
+    if field.name == "scheme":
+        return ("yarn", "ntk", "linear")[stop]
+    if field.kind == "choice":
+        at = field.choices.index(field.default) if field.default in field.choices else 0
+        return field.choices[(at + 1 + stop) % len(field.choices)]
+    if field.kind == "bool" or field.default is None:
+        return None if stop % 2 or field.default is None else not field.default
+    by = (1, 2, -1)[stop]
+    if field.steps:
+        at = int(np.argmin([abs(each - field.default) for each in field.steps])) + by
+        return field.steps[min(max(at, 0), len(field.steps) - 1)]
+    step = max(field.step or 1, 2 if field.even else 1)
+    return min(max(field.default + by * step, field.low), field.high)
+
+
+def printed_by(drawing: Drawing) -> np.ndarray:
+    """Return what a recipe prints and names, as thousands of other units, in per cent and within a turn."""
+    texts = re.findall(r"(?<![\w.])-?\d[\d_]*\.?\d*(?:e[-+]?\d+)?", ran(drawing) + drawing.recipe)
+    numbers = np.array([float(each.replace("_", "")) for each in texts])
+    return np.asarray(
+        np.abs(np.concatenate([*(numbers * 1e3**unit for unit in range(-4, 5)), 100 * numbers, numbers % 360]))
+    )
+
+
+@pytest.mark.parametrize("page", [name for name in SECTIONS if name != "extrapolation"])
+def test_a_recipe_prints_the_numbers_of_its_figure_at_the_values_in_force(page: str) -> None:
+    t, fields = Words("en", page), {field.name: field for field in declaration(page).fields}
+    for stop in range(STOPS):
+        values = {name: value for name, field in fields.items() if (value := elsewhere(field, stop)) is not None}
+        for name, drawing in read(page, None, "en", None, values).shown.items():
+            if not isinstance(drawing, Drawing) or f"{page}.{name}" in STORED:
+                continue
+            known, sentence = printed_by(drawing), drawing.finding
+            # Numbers that are a name's, and the level of all intervals.
+            for words in (*(t(f"scheme.{scheme}") for scheme in rc.SCHEMES), "Llama 4", "2-D", "95 %"):
+                sentence = sentence.replace(words, "")
+            for written, number, unit in numbers_of(sentence):
+                assert (np.abs(known - number) <= 0.51 * unit).any(), f"{name}: {written} of “{sentence}” at {values}"
 
 
 def test_every_figure_function_has_a_row() -> None:

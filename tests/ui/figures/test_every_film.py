@@ -12,7 +12,7 @@ import pytest
 
 import rope_core as rc
 from tests.support import ROOT
-from tests.support.figures import run
+from tests.support.figures import numbers_of, run
 from tests.support.films import FilmRow, unpacked
 from tests.ui.figures.test_every_figure import MODULES, too_long
 from ui.film.static_scene import StaticScene
@@ -68,17 +68,6 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     pictures = [ElementTree.fromstring(panels) for _, panels, _ in still.beats()]
     assert len(pictures) == max(1, len(head["beats"])) and all(picture.findall(".//svg/*") for picture in pictures)
     assert not {"nan", "inf"} & {text for each in pictures for node in each.iter() for text in node.attrib.values()}
-
-
-def numbers_of(sentence: str) -> Iterator[tuple[str, float, float]]:
-    """Yield the numbers of a sentence: as written, and what the number and its last digit are worth."""
-    plain = sentence.translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789"))
-    for text, power in re.findall(r"(?<![\w.])-?(\d[\d,]*(?:\.\d+)?)(?:·10(-?\d+))?(?!\w)", plain):
-        digits = text.replace(",", "").rstrip(".")
-        whole, _, part = digits.partition(".")
-        # Three digits are written of a large number.
-        unit = 10.0 ** (-len(part) if part or len(whole) < 4 else len(whole) - len(whole.rstrip("0")))
-        yield text, float(digits) * 10.0 ** int(power or 0), unit * 10.0 ** int(power or 0)
 
 
 @pytest.mark.parametrize("share", [1 / 6, 3 / 6, 5 / 6])

@@ -9,10 +9,12 @@ import "./stage.js";
 const assets = new URL("./", import.meta.url), { lang } = document.documentElement.dataset;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 /** The page around what Python draws: its name, its address, and the ways from there. On the stage another page is drawn in it. */
-let first, root, book, canonical, here, page, asked;
+let first, root, book, canonical, here, page, asked, handout;
 const shell = () => {
   ({ page: first, root, book, canonical } = document.documentElement.dataset);
   [page, here] = [first, location.href.split(/[?#]/)[0]];
+  // All of the page was asked for, to be printed: Python's address then names its sections one by one.
+  handout = new URLSearchParams(location.search).get("open") === "all";
 };
 shell();
 const told = new Map(), figures = new Map(), seen = new WeakMap();
@@ -33,12 +35,9 @@ function draw(id, data) {
     return;
   }
   figures.set(id, JSON.parse(data));
-  if (seen.get(box) || handout()) plot(box);
+  if (seen.get(box) || handout) plot(box);
   else watcher.observe(box);
 }
-
-/** Whether all of the page is open, to be printed: then its figures are drawn wherever they are. */
-const handout = () => new URLSearchParams(location.search).get("open") === "all";
 
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) if (isIntersecting) {

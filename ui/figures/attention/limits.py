@@ -97,9 +97,15 @@ def limits(rope: rc.Rope, t: Words) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.theory.limits import drawn, failures, settled_failures
-        for base in {BASES[::6]!r}:
-            s = rc.spectrum(rc.Request(rc.Rope({rope.dim}, base, {rope.train_len})))
-            print(base, failures(s, {length}, {SIGNAL}), drawn(s, {length}, {SIGNAL}, {TRIALS}, {SEED}))
+        def at(base):
+            return rc.spectrum(rc.Request(rc.Rope({rope.dim}, base, {rope.train_len})))
+        for base in ({rope.base!r}, {100 * rope.base!r}):
+            print(base, {length}, settled_failures(at(base), {length}, {SIGNAL}))
+        off = 0.0
+        for base, length in {[*((base, length) for base in BASES[::EACH]), *((rope.base, n) for n in LENGTHS[::EACH])]}:
+            curve = failures(at(base), length, {SIGNAL}, {COUNT})
+            off = max(off, *(abs(a - b) for a, b in zip(curve, drawn(at(base), length, {SIGNAL}, {TRIALS}, {SEED}))))
+        print(100 * off)
         """,
         wide=True,
     )

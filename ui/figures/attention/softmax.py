@@ -60,10 +60,8 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     left = axis(t("entropy_axis"))
     right = axis(t("meant_axis"), **LOG, side="right", dtick=1)
     figure = plot(data, height=340, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
-    at = {
-        name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1]))
-        for name, values in results.items()
-    }
+    before = float(temperature.expected_attention([train_len], 1.0, signal)[1][0])
+    after = {name: float(values[1][-1]) for name, values in results.items()}
     return Drawing(
         "softmax",
         figure,
@@ -71,11 +69,11 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
             "softmax_finding",
             trained=f"{train_len:,}",
             last=f"{int(lengths[-1]):,}",
-            before=f"{100 * at['plain'][0]:.3g}",
-            after=f"{100 * at['plain'][1]:.3g}",
-            yarn=f"{100 * at['square'][1]:.3g}",
-            logn=f"{100 * at['logn'][1]:.3g}",
-            floor=f"{100 * at['floor'][1]:.3g}",
+            before=f"{100 * before:.3g}",
+            after=f"{100 * after['plain']:.3g}",
+            yarn=f"{100 * after['square']:.3g}",
+            logn=f"{100 * after['logn']:.3g}",
+            floor=f"{100 * after['floor']:.3g}",
             off=f"{100 * off:.2g}",
         ),
         lambda: (
@@ -86,8 +84,12 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
         f"""
         from rope_core.theory import softmax as temperature
         n, trained, signal = {int(lengths[-1])}, {train_len}, {signal!r}
-        for scale in (1.0, temperature.yarn_logit_scale(n / trained), temperature.log_length_scale([n], trained)[0]):
-            print(scale, temperature.expected_attention([n], scale, signal))
+        print(trained, temperature.expected_attention([trained], 1.0, signal))
+        scales = temperature.yarn_logit_scale(n / trained), temperature.log_length_scale([n], trained)[0]
+        for scale in (1.0, *scales, temperature.floor_log_scale([n - 1], {FLOOR})[0]):
+            print(n, scale, temperature.expected_attention([n], scale, signal))
+        drawn = [temperature.sampled_attention(n, 1.0, signal, {DRAWS}).meant for n in {CHECKED}]
+        print(100 * max(abs(drawn - temperature.expected_attention({CHECKED}, 1.0, signal)[1])))
         """,
         wide=True,
     )

@@ -78,7 +78,9 @@ def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
     recipe = f"""
         import rope_core as rc
         from rope_core.theory.block.demo import stale_logits
-        print(stale_logits(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), {times!r}))
+        positions, true, stale = stale_logits(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), {times!r})
+        worst = abs(stale - true).argmax()
+        print(positions[worst], true[worst], stale[worst], abs(stale - true)[worst])
         """
     return Drawing("cache", figure, finding, lambda: {"position": positions, "true": true, "stale": stale}, recipe)
 
@@ -116,7 +118,8 @@ def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
         f"""
         from rope_core.theory.block.logit import mla_cache
         from rope_core.theory.block.demo import mla_absorption_errors
-        print(mla_absorption_errors({rank}, {position}), mla_cache({rank}, {rope_dim}, {heads}, {width}))
+        small, plain = mla_cache({rank}, {rope_dim}, {heads}, {width})
+        print(mla_absorption_errors({rank}, {position}), small, plain, plain / small)
         """,
         wide=True,
     )

@@ -41,7 +41,8 @@ def reading(error: float, slower: float, t: Words) -> Drawing:
         f"""
         from rope_core.theory.clock import WALL
         slow = WALL.slowed([{slower!r}] * 3)
-        print(WALL.finest({error!r}), slow.finest({error!r}), slow.separation(1.0), slow.shows(1.0, {error!r}))
+        for clock in (WALL, slow):
+            print(clock.finest({error!r}), clock.separation(1.0), clock.shows(1.0, {error!r}))
         """,
     )
 

@@ -184,7 +184,7 @@ def slowdowns(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: Words) -> Dra
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         for name, params, seq_len in {recipe_requests(results)}:
             s = rc.spectrum(rc.Request(rope, name, params, seq_len))
-            print(name, s.attention_factor, s.slowdown)
+            print(name, s.attention_factor, s.attention_factor**2, s.slowdown)
         """,
         wide=True,
     )

@@ -54,7 +54,8 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
         import numpy as np
         from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
         head = random_encoding_weights({WIDTH}, {base!r})
-        print(position_only_logits({name!r}, np.arange({shift}, {shift + POSITIONS}), head))
+        scores = position_only_logits({name!r}, np.arange({shift}, {shift + POSITIONS}), head)
+        print(scores, scores.min(), scores.max())
         """
     return Drawing("score_map", figure, finding, lambda: grid(where, where, matrix, ("n", "m", "score")), recipe)
 

@@ -41,6 +41,9 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
     recipe = f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
-        print(frequency_demo.mean_cosine_by_distance(rc.Rope({rope.dim}, {rope.base!r}), {span}))
+        rope = rc.Rope({rope.dim}, {rope.base!r})
+        alike = frequency_demo.mean_cosine_by_distance(rope, {span})
+        at = frequency_demo.closest_return(alike)
+        print(rope.wavelength[0], at, alike[at])
         """
     return Drawing("repeats", figure, finding, lambda: {"distance": np.arange(span), "similarity": alike}, recipe)

@@ -41,9 +41,10 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
         from rope_core.theory import challenges, layout_demo
         shapes = layout_demo.HeadShapes(head_dim={rope.dim}, kv_heads={kv_heads}, group={group})
         theta = rc.Rope({rope.dim}, {rope.base!r}).theta
+        print(shapes.heads, shapes.kv_heads)
         for conversion in {names!r}:
             error = layout_demo.conversion_scores(shapes, conversion, range({DISTANCES}), theta)
-            print(conversion, error.largest, error.relative[:4])
+            print(conversion, error.largest, error.relative[:4], error.relative.max())
         """
 
 

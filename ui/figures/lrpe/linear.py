@@ -48,6 +48,7 @@ def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
         import rope_core as rc
         from rope_core.lrpe import linear
         found = linear.drawn_attention(rc.Rope({rope.dim}, {rope.base!r}).theta, {phi!r}, {TOKENS})
-        print(found.negative, found.residual)
+        least = min(found.plain[m, n] for m in range({TOKENS}) for n in range(m + 1))
+        print(least, found.negative, {TOKENS} * ({TOKENS} + 1) // 2, found.residual)
         """,
     )

@@ -155,6 +155,7 @@ def decode(case: LrpeExample, head: int, t: Words) -> Drawing:
         case,
         "strip = explain.decode_strip(case.x, case.theta, **case.options)",
         f"print(strip.same_bits, abs(strip.whole - strip.steps)[0, :, {head}].max())",
+        "print(case.positions.size, case.positions[0], case.positions[-1])",
     )
     return Drawing("decode", figure, sentence, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
 

@@ -55,6 +55,8 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
         columns["interleaved"] = mixed
     recipe = f"""
         from rope_core.theory.encodings.rotary import mrope_axes
-        print(mrope_axes({counts}, interleaved={mixed is not None}))
+        for mixed in {(False, True) if mixed is not None else (False,)}:
+            axes = mrope_axes({counts}, interleaved=mixed)
+            print(axes.size, [(axes == k).sum() for k in range(3)], (axes == 0).nonzero()[0].max())
         """
     return Drawing("sections", figure, finding, lambda: columns, recipe)

@@ -77,8 +77,11 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
         s = {spectrum_code(request)}
         q = demo.random_vectors({dim}, 1)[0]
         q /= np.linalg.norm(q)
-        for dtype in {("float64", *DTYPES)}:
-            print(dtype, precision.score_under_rounding(s, [0, {reach}], {distance}, {stage!r}, dtype, q, q))
+        at = np.unique(np.rint(np.linspace(0, {reach}, {DRIFT})).astype(int))
+        exact = precision.score_under_rounding(s, [0], {distance}, {stage!r}, "float64", q, q)[0]
+        for dtype in {DTYPES}:
+            scores = precision.score_under_rounding(s, at, {distance}, {stage!r}, dtype, q, q)
+            print(dtype, exact, abs(scores - exact).max())
         """
     return Drawing("drift", figure, finding, lambda: {"key_position": at} | scores, recipe)
 
