@@ -23,7 +23,7 @@ rooms, each of which imports the root and rooms above it in this list only:
 
 ``checks``, ``jobs`` and ``comparisons`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``,
 ``rc.verify`` and ``rc.engines`` are functions, their modules are rope_core.checks.<name>. The one exception is
-``rc.spectrum``: the function is the attribute, and ``from rope_core.spectrum import angles`` reads the module.
+``rc.spectrum``: the function is the attribute, and ``from rope_core.spectrum import position_angles`` reads the module.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Errors with structure: the argument, the rule that its value breaks, the value.
 
-``reject("dim", "at_least", 7, low=8)`` builds an error with ``.argument``, ``.rule`` and ``.value``; ``str(error)`` is
-the English sentence ``dim must be at least 8, got 7`` and ``error.sentence("zh")`` the Chinese one, made where it is
-shown. A rule is a key of rope_core/errors.toml, which holds both languages, with its slots as keywords; what no visitor
-of the app can meet may be English text instead of a key.
+``argument_error("dim", "at_least", 7, low=8)`` builds an error with ``.argument``, ``.rule`` and ``.value``;
+``str(error)`` is the English sentence ``dim must be at least 8, got 7`` and ``error.sentence("zh")`` the Chinese one,
+made where it is shown. A rule is a key of rope_core/errors.toml, which holds both languages, with its slots as
+keywords; what no visitor of the app can meet may be English text instead of a key.
 
 Two classes: ``ArgumentError`` for a bad argument and ``ConfigError`` for a config, both a ValueError. A ConfigError may
-also be a whole sentence: ``ConfigError.of("hub_login", repository="org/name")``, or free English text
-``ConfigError("the tape is full")``. A caller that shows one catches ValueError and shows ``sentence(error, lang)``.
+also be a whole sentence: ``ConfigError.from_key("hub_login", repository="org/name")``, or free English text
+``ConfigError("the tape is full")``. A caller that shows one catches ValueError and shows
+``error_sentence(error, lang)``.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ def _texts() -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleText:
     """A key of errors.toml with the values of its slots, or free English text.
 
-    >>> str(Rule("int_range", {"low": 1, "high": 8})), Rule("int_range", {"low": 1, "high": 8}).text("zh")
+    >>> str(RuleText("int_range", {"low": 1, "high": 8})), RuleText("int_range", {"low": 1, "high": 8}).text("zh")
     ('an integer in [1, 8]', '[1, 8] 内的整数')
     """
 
@@ -49,7 +50,7 @@ class Rule:
     def text(self, lang: str = "en") -> str:
         """Return the rule in "en" or "zh"; free text stays as it is. Raises ValueError on another language."""
         if lang not in LANGUAGES:
-            raise reject("lang", "one_of", lang, names=LANGUAGES)
+            raise argument_error("lang", "one_of", lang, names=LANGUAGES)
         row = _texts().get(self.key)
         if row is None:
             if self.slots:
@@ -62,7 +63,7 @@ class Rule:
 
 
 def _slot(value: object, lang: str) -> object:
-    if isinstance(value, Rule):
+    if isinstance(value, RuleText):
         return value.text(lang)
     return _JOIN[lang].join(map(str, value)) if isinstance(value, list | tuple | dict) else value
 
@@ -76,9 +77,11 @@ class ArgumentError(ValueError):
         value: what was given.
     """
 
-    def __init__(self, argument: str, rule: Rule | str | None = None, value: object = None, /, **slots: object) -> None:
+    def __init__(
+        self, argument: str, rule: RuleText | str | None = None, value: object = None, /, **slots: object
+    ) -> None:
         self.argument, self.value = argument, value
-        self.rule = Rule(rule, slots) if isinstance(rule, str) else rule
+        self.rule = RuleText(rule, slots) if isinstance(rule, str) else rule
         super().__init__(argument, self.rule, value)
 
     def __str__(self) -> str:
@@ -87,13 +90,17 @@ class ArgumentError(ValueError):
     def sentence(self, lang: str = "en") -> str:
         """Return the error in "en" or "zh": argument, rule, value. Raises ValueError on another language.
 
-        >>> reject("base", "finite_above", 0.5, low=1).sentence("zh")
+        >>> argument_error("base", "finite_above", 0.5, low=1).sentence("zh")
         'base 要求：大于 1 的有限数，实际为 0.5'
         """
         if self.rule is None:
             return self.argument
         rule = self.rule.text(lang)
-        return _FRAME[lang].format(argument=self.argument, rule=rule, value=show(self.value)) if self.argument else rule
+        return (
+            _FRAME[lang].format(argument=self.argument, rule=rule, value=shortened_repr(self.value))
+            if self.argument
+            else rule
+        )
 
 
 class ConfigError(ArgumentError):
@@ -106,15 +113,15 @@ class ConfigError(ArgumentError):
     path = ""
 
     @classmethod
-    def of(cls, key: str, /, **slots: object) -> Self:
+    def from_key(cls, key: str, /, **slots: object) -> Self:
         """Build the error whose sentence is an entry of errors.toml."""
         return cls("", key, **slots)
 
     @classmethod
-    def at(cls, path: str, error: ArgumentError) -> Self:
+    def for_field(cls, path: str, error: ArgumentError) -> Self:
         """Build the config's error from one on a quantity that the field ``path`` decides.
 
-        >>> str(ConfigError.at("rope_scaling", reject("dim", "at_least", 2, low=4)))
+        >>> str(ConfigError.for_field("rope_scaling", argument_error("dim", "at_least", 2, low=4)))
         'rope_scaling: dim must be at least 4, got 2'
         """
         error_at = cls(error.argument, error.rule, error.value)
@@ -126,22 +133,22 @@ class ConfigError(ArgumentError):
         return f"{self.path}: {super().sentence(lang)}" if self.path else super().sentence(lang)
 
 
-def sentence(error: Exception, lang: str) -> str:
+def error_sentence(error: Exception, lang: str) -> str:
     """Return any error in "en" or "zh"; one without structure keeps its own text.
 
-    >>> sentence(ValueError("too late"), "zh")
+    >>> error_sentence(ValueError("too late"), "zh")
     'too late'
     """
     return error.sentence(lang) if isinstance(error, ArgumentError) else str(error)
 
 
-def show(value: object, limit: int = 80) -> str:
+def shortened_repr(value: object, limit: int = 80) -> str:
     """Return ``repr(value)`` in one line cut to ``limit`` characters, so that no message drowns in its value."""
     text = " ".join(repr(value).split()) if hasattr(value, "shape") else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def reject(argument: str, rule: Rule | str, value: object, /, **slots: object) -> ArgumentError:
+def argument_error(argument: str, rule: RuleText | str, value: object, /, **slots: object) -> ArgumentError:
     """Build the error for a bad argument.
 
     Args:
@@ -150,37 +157,39 @@ def reject(argument: str, rule: Rule | str, value: object, /, **slots: object) -
         value: what was given.
         slots: the values of the rule's slots.
 
-    >>> str(reject("dim", "an even integer >= 2", 7)), str(reject("head", "int_range", 9, low=0, high=7))
-    ('dim must be an even integer >= 2, got 7', 'head must be an integer in [0, 7], got 9')
+    >>> print(argument_error("dim", "an even integer >= 2", 7))
+    dim must be an even integer >= 2, got 7
+    >>> print(argument_error("head", "int_range", 9, low=0, high=7))
+    head must be an integer in [0, 7], got 9
     """
     return ArgumentError(argument, rule, value, **slots)
 
 
-def finite(argument: str, value: object, rule: Rule | str = "finite_number", /, **slots: object) -> float:
+def checked_finite(argument: str, value: object, rule: RuleText | str = "finite_number", /, **slots: object) -> float:
     """Return ``value`` as float, or raise ValueError when it is no finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise reject(argument, rule, value, **slots)
+        raise argument_error(argument, rule, value, **slots)
     try:
         number = float(value)
     except OverflowError:
-        raise reject(argument, rule, value, **slots) from None
+        raise argument_error(argument, rule, value, **slots) from None
     if not math.isfinite(number):
-        raise reject(argument, rule, value, **slots)
+        raise argument_error(argument, rule, value, **slots)
     return number
 
 
-def whole(argument: str, value: object, low: int, high: int) -> int:
+def checked_int(argument: str, value: object, low: int, high: int) -> int:
     """Return ``value`` as int, or raise ValueError when it is no integer in [low, high]."""
-    rule = Rule("int_range", {"low": low, "high": high})
+    rule = RuleText("int_range", {"low": low, "high": high})
     if isinstance(value, bool):
-        raise reject(argument, rule, value)
+        raise argument_error(argument, rule, value)
     if isinstance(value, Integral):
         number = int(value)
     else:
-        given = finite(argument, value, rule)
+        given = checked_finite(argument, value, rule)
         if not given.is_integer():
-            raise reject(argument, rule, value)
+            raise argument_error(argument, rule, value)
         number = int(given)
     if not low <= number <= high:
-        raise reject(argument, rule, value)
+        raise argument_error(argument, rule, value)
     return number

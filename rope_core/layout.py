@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import MAX_DIM
 
 Index = npt.NDArray[np.int64]
@@ -23,7 +23,7 @@ class Layout:
     first: Callable[[int], Index]
     second: Callable[[int], Index]
 
-    def split(self, x: Any) -> tuple[Any, Any]:
+    def split_pairs(self, x: Any) -> tuple[Any, Any]:
         """Return views of the pairs' first and second members, each (..., dim/2), of any array type."""
         if self is INTERLEAVED:
             return x[..., 0::2], x[..., 1::2]
@@ -45,15 +45,15 @@ def as_layout(layout: str | Layout) -> Layout:
     if isinstance(layout, Layout):
         return layout
     if not isinstance(layout, str) or layout not in LAYOUTS:
-        raise reject("layout", "one_of", layout, names=list(LAYOUTS))
+        raise argument_error("layout", "one_of", layout, names=list(LAYOUTS))
     return LAYOUTS[layout]
 
 
 def even_dim(argument: str, value: object) -> int:
     """Return ``value`` as an even width in [2, 65536], or raise ValueError."""
-    dim = whole(argument, value, 2, MAX_DIM)
+    dim = checked_int(argument, value, 2, MAX_DIM)
     if dim % 2:
-        raise reject(argument, "even_dim", value)
+        raise argument_error(argument, "even_dim", value)
     return dim
 
 
@@ -104,13 +104,13 @@ def convert_projection(
     [0.0, 2.0, 1.0, 3.0, 4.0, 6.0, 5.0, 7.0]
     """
     rows = weight.shape[0]
-    count = whole("heads", heads, 1, max(rows, 1))
+    count = checked_int("heads", heads, 1, max(rows, 1))
     if rows % count:
-        raise reject("heads", "rows_divisor", heads, rows=rows)
+        raise argument_error("heads", "rows_divisor", heads, rows=rows)
     head_dim = rows // count
     width = even_dim("rotary_dim", head_dim if rotary_dim is None else rotary_dim)
     if width > head_dim:
-        raise reject("rotary_dim", "head_width", rotary_dim, width=head_dim)
+        raise argument_error("rotary_dim", "head_width", rotary_dim, width=head_dim)
     within = np.concatenate([convert(width, source, target), np.arange(width, head_dim)])
     order = (head_dim * np.arange(count)[:, None] + within).reshape(-1)
     return weight[order]

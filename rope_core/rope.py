@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 
 MAX_DIM = 65_536
 MAX_LEN = 2**31 - 1
@@ -17,7 +17,7 @@ MAX_LEN = 2**31 - 1
 Array = npt.NDArray[np.float64]
 
 
-def frozen(values: npt.ArrayLike) -> Array:
+def read_only_array(values: npt.ArrayLike) -> Array:
     """Return a read-only float64 copy of ``values``."""
     array = np.array(values, dtype=np.float64)
     array.flags.writeable = False
@@ -47,15 +47,15 @@ class Rope:
     train_len: int = 4096
 
     def __post_init__(self) -> None:
-        dim = whole("dim", self.dim, 2, MAX_DIM)
+        dim = checked_int("dim", self.dim, 2, MAX_DIM)
         if dim % 2:
-            raise reject("dim", "even_dim", self.dim)
-        base = finite("base", self.base, "finite_above", low=1)
+            raise argument_error("dim", "even_dim", self.dim)
+        base = checked_finite("base", self.base, "finite_above", low=1)
         if base <= 1.0:
-            raise reject("base", "finite_above", self.base, low=1)
+            raise argument_error("base", "finite_above", self.base, low=1)
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "base", base)
-        object.__setattr__(self, "train_len", whole("train_len", self.train_len, 1, MAX_LEN))
+        object.__setattr__(self, "train_len", checked_int("train_len", self.train_len, 1, MAX_LEN))
 
     @property
     def pairs(self) -> int:
@@ -65,17 +65,17 @@ class Rope:
     @cached_property
     def theta(self) -> Array:
         """Angle per token of each pair, float64 (dim/2,), rad/token."""
-        return frozen(self.base ** (-2.0 * np.arange(self.pairs) / self.dim))
+        return read_only_array(self.base ** (-2.0 * np.arange(self.pairs) / self.dim))
 
     @cached_property
     def wavelength(self) -> Array:
         """Tokens that one full turn of each pair takes, float64 (dim/2,)."""
-        return frozen(2.0 * np.pi / self.theta)
+        return read_only_array(2.0 * np.pi / self.theta)
 
     @cached_property
     def turns(self) -> Array:
         """Turns of each pair within the trained context, float64 (dim/2,)."""
-        return frozen(self.train_len / self.wavelength)
+        return read_only_array(self.train_len / self.wavelength)
 
     def pair_at(self, turns: float) -> float:
         """Return the pair, as a fractional index, that turns ``turns`` times within the trained context.
@@ -86,6 +86,6 @@ class Rope:
         >>> round(rope.pair_at(rope.turns[3].item()), 12)
         3.0
         """
-        if finite("turns", turns, "finite_above", low=0) <= 0:
-            raise reject("turns", "finite_above", turns, low=0)
+        if checked_finite("turns", turns, "finite_above", low=0) <= 0:
+            raise argument_error("turns", "finite_above", turns, low=0)
         return self.dim * math.log(self.train_len / (2 * math.pi * turns)) / (2 * math.log(self.base))

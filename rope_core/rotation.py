@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.layout import HALF, Layout, as_layout
 from rope_core.rope import Array, Rope
 
@@ -29,10 +29,10 @@ def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layo
     >>> rotation_matrix(1, [np.pi / 2], "half").round(12).tolist()
     [[0.0, -1.0], [1.0, 0.0]]
     """
-    m = finite("position", position)
+    m = checked_finite("position", position)
     theta = _frequencies(inv_freq)
     if theta.size > MAX_MATRIX // 2:
-        raise reject("inv_freq", f"at most {MAX_MATRIX // 2} numbers for a full matrix", theta.size)
+        raise argument_error("inv_freq", f"at most {MAX_MATRIX // 2} numbers for a full matrix", theta.size)
     chosen = as_layout(layout)
     first, second = chosen.first(theta.size), chosen.second(theta.size)
     cos, sin = np.cos(m * theta), np.sin(m * theta)
@@ -47,14 +47,14 @@ def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layo
 def _frequencies(inv_freq: npt.ArrayLike) -> Array:
     theta = np.asarray(inv_freq, dtype=np.float64)
     if theta.ndim != 1 or not theta.size or not np.all(np.isfinite(theta)):
-        raise reject("inv_freq", "a non-empty vector of finite numbers", inv_freq)
+        raise argument_error("inv_freq", "a non-empty vector of finite numbers", inv_freq)
     return theta
 
 
 def _vectors(x: npt.ArrayLike, inv_freq: npt.ArrayLike) -> tuple[Array, Array]:
     values, theta = np.asarray(x, dtype=np.float64), _frequencies(inv_freq)
     if not values.ndim or values.shape[-1] != 2 * theta.size:
-        raise reject("x", f"of shape (..., {2 * theta.size}) to fit the frequencies", values.shape)
+        raise argument_error("x", f"of shape (..., {2 * theta.size}) to fit the frequencies", values.shape)
     return values, theta
 
 
@@ -92,18 +92,20 @@ def swap_pairs(x: Any, layout: str | Layout) -> Any:
     """
     chosen = as_layout(layout)
     if not len(x.shape) or x.shape[-1] % 2:
-        raise reject("x", "of shape (..., dim) with an even dim", tuple(x.shape))
-    a, b = chosen.split(x)
-    return join(-b, a, chosen)
+        raise argument_error("x", "of shape (..., dim) with an even dim", tuple(x.shape))
+    a, b = chosen.split_pairs(x)
+    return join_pairs(-b, a, chosen)
 
 
-def both_dims(values: npt.NDArray[Any], layout: str | Layout) -> npt.NDArray[Any]:
+def repeat_per_pair(values: npt.NDArray[Any], layout: str | Layout) -> npt.NDArray[Any]:
     """Write one value per pair to both of its dimensions: (..., dim/2) -> (..., dim).
 
-    >>> both_dims(np.array([1.0, 2.0]), "interleaved").tolist(), both_dims(np.array([1.0, 2.0]), "half").tolist()
-    ([1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 1.0, 2.0])
+    >>> repeat_per_pair(np.array([1.0, 2.0]), "interleaved").tolist()
+    [1.0, 1.0, 2.0, 2.0]
+    >>> repeat_per_pair(np.array([1.0, 2.0]), "half").tolist()
+    [1.0, 2.0, 1.0, 2.0]
     """
-    return np.asarray(join(values, values, layout))
+    return np.asarray(join_pairs(values, values, layout))
 
 
 def rotate_by_matrix(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
@@ -115,19 +117,19 @@ def rotate_by_matrix(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike,
 def rotate_by_elements(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
     """Rotate x (..., dim) as x * cos + swap_pairs(x) * sin, float64; RoFormer equation 34."""
     values, theta = _vectors(x, inv_freq)
-    angle = both_dims(finite("position", position) * theta, layout)
+    angle = repeat_per_pair(checked_finite("position", position) * theta, layout)
     return np.asarray(values * np.cos(angle) + swap_pairs(values, layout) * np.sin(angle))
 
 
 def rotate_by_complex(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
     """Rotate x (..., dim) as (a + ib) * exp(i * position * inv_freq), float64."""
     values, theta = _vectors(x, inv_freq)
-    a, b = as_layout(layout).split(values)
-    turned = (a + 1j * b) * np.exp(1j * finite("position", position) * theta)
-    return np.asarray(join(turned.real, turned.imag, layout))
+    a, b = as_layout(layout).split_pairs(values)
+    turned = (a + 1j * b) * np.exp(1j * checked_finite("position", position) * theta)
+    return np.asarray(join_pairs(turned.real, turned.imag, layout))
 
 
-def join(a: Any, b: Any, layout: str | Layout) -> Any:
+def join_pairs(a: Any, b: Any, layout: str | Layout) -> Any:
     """Put pairs' members (..., dim/2) back into head vectors (..., dim); numpy or torch."""
     if isinstance(a, np.ndarray):
         if as_layout(layout) is HALF:
@@ -157,14 +159,16 @@ def rotate(x: Any, cos: Any, sin: Any, layout: str | Layout) -> Any:
     """
     chosen = as_layout(layout)
     if cos.shape != sin.shape or len(cos.shape) != 2:
-        raise reject("cos and sin", "two tables of one shape (seq, rotary_dim/2)", (tuple(cos.shape), tuple(sin.shape)))
+        raise argument_error(
+            "cos and sin", "two tables of one shape (seq, rotary_dim/2)", (tuple(cos.shape), tuple(sin.shape))
+        )
     width = 2 * cos.shape[-1]
     if len(x.shape) < 3 or x.shape[-3] != cos.shape[0] or x.shape[-1] < width:
         rule = f"of shape (..., {cos.shape[0]}, heads, dim >= {width}) to fit the tables"
-        raise reject("x", rule, tuple(x.shape))
+        raise argument_error("x", rule, tuple(x.shape))
     c, s = cos[:, None, :], sin[:, None, :]
-    a, b = chosen.split(x[..., :width])
-    turned = join(a * c - b * s, a * s + b * c, chosen)
+    a, b = chosen.split_pairs(x[..., :width])
+    turned = join_pairs(a * c - b * s, a * s + b * c, chosen)
     if isinstance(x, np.ndarray):
         return np.concatenate([turned.astype(x.dtype, copy=False), x[..., width:]], axis=-1)
     torch = importlib.import_module("torch")

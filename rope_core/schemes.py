@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.errors import Rule, finite, reject
-from rope_core.rope import Array, Rope, frozen
+from rope_core.errors import RuleText, argument_error, checked_finite
+from rope_core.rope import Array, Rope, read_only_array
 
 Value = float | bool | tuple[float, ...] | None
 
@@ -38,7 +38,7 @@ class Param:
         """Return ``value`` in the form that the scheme takes, or raise ValueError naming the rule."""
         if self.kind == "bool":
             if not isinstance(value, bool | np.bool_):
-                raise reject(self.name, "true_or_false", value)
+                raise argument_error(self.name, "true_or_false", value)
             return bool(value)
         if self.kind == "optional" and value is None:
             return None
@@ -47,17 +47,17 @@ class Param:
         return self._number(value)
 
     def _number(self, value: object) -> float:
-        rule = Rule("number_range", {"low": self.low, "high": self.high})
-        number = finite(self.name, value, rule)
+        rule = RuleText("number_range", {"low": self.low, "high": self.high})
+        number = checked_finite(self.name, value, rule)
         if not self.low <= number <= self.high:
-            raise reject(self.name, rule, value)
+            raise argument_error(self.name, rule, value)
         return number
 
     def _vector(self, value: object, pairs: int) -> Value:
         if isinstance(value, int | float | np.number) and not isinstance(value, bool):
             return self._number(value)
         if not isinstance(value, list | tuple | np.ndarray) or len(value) != pairs:
-            raise reject(self.name, "pair_numbers", value, pairs=pairs, low=self.low, high=self.high)
+            raise argument_error(self.name, "pair_numbers", value, pairs=pairs, low=self.low, high=self.high)
         return tuple(self._number(item) for item in value)
 
 
@@ -96,8 +96,8 @@ class Scheme:
         names = [param.name for param in self.params]
         for name in values:
             if name not in names:
-                rule = Rule("one_of", {"names": names}) if names else Rule("no_params", {"scheme": self.name})
-                raise reject("params", rule, name)
+                rule = RuleText("one_of", {"names": names}) if names else RuleText("no_params", {"scheme": self.name})
+                raise argument_error("params", rule, name)
         return {p.name: p.parse(values.get(p.name, p.default), pairs) for p in self.params}
 
 
@@ -108,7 +108,7 @@ UNSCALED = "none"
 def scheme(name: str) -> Scheme:
     """Return the scheme called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in SCHEMES:
-        raise reject("scheme", "one_of", name, names=list(SCHEMES))
+        raise argument_error("scheme", "one_of", name, names=list(SCHEMES))
     return SCHEMES[name]
 
 
@@ -143,10 +143,10 @@ BETA_SLOW = Param("beta_slow", 1.0, 0.01, 4096.0, "turns")
 ATTENTION = Param("attention_factor", None, 0.0, 16.0, "×", "optional")
 
 
-def blend(divided: Array, factor: float) -> Array:
+def blended_slowdown(divided: Array, factor: float) -> Array:
     """Slow-down of a pair whose angle is ``divided`` parts theta/factor and the rest theta.
 
-    >>> blend(np.array([0.0, 1.0]), 4.0).tolist()
+    >>> blended_slowdown(np.array([0.0, 1.0]), 4.0).tolist()
     [1.0, 4.0]
     """
     return 1.0 / (divided / factor + (1.0 - divided))
@@ -159,7 +159,7 @@ def ramp_by_turns(rope: Rope, low: float, high: float) -> Array:
     return 1.0 - np.clip((rope.turns - low) / (high - low), 0.0, 1.0)
 
 
-def yarn_range(rope: Rope, beta_fast: float, beta_slow: float, truncate: bool) -> tuple[float, float]:
+def yarn_ramp_bounds(rope: Rope, beta_fast: float, beta_slow: float, truncate: bool) -> tuple[float, float]:
     """Pair indices between which YaRN ramps: the pairs that turn beta_fast and beta_slow times in training.
 
     ``truncate`` rounds outwards to whole pairs. The upper clamp is dim - 1, not dim/2 - 1, as in the released code.
@@ -172,14 +172,14 @@ def yarn_range(rope: Rope, beta_fast: float, beta_slow: float, truncate: bool) -
     return max(low, 0), min(high, rope.dim - 1)
 
 
-def ramp_by_pair(pairs: int, low: float, high: float) -> Array:
+def interpolation_ramp_by_pair(pairs: int, low: float, high: float) -> Array:
     """Share of interpolation, rising from 0 at pair ``low`` to 1 at pair ``high``."""
     if low == high:
         high += 0.001
     return np.clip((np.arange(pairs) - low) / (high - low), 0.0, 1.0)
 
 
-def temperature(factor: float, weight: float = 1.0) -> float:
+def yarn_attention_factor(factor: float, weight: float = 1.0) -> float:
     """YaRN's sqrt(1/t) = 0.1 * weight * ln(factor) + 1, which multiplies cos and sin.
 
     Source: YaRN, arXiv:2309.00071, equation 22; ``weight`` is mscale in DeepSeek's configs.
@@ -200,7 +200,7 @@ def linear(rope: Rope, seq_len: int, factor: float) -> Rescale:
 @register(FACTOR, source="NTK-aware scaled RoPE, reddit.com/r/LocalLLaMA/comments/14lz7j5", breaks="inside_arc")
 def ntk(rope: Rope, seq_len: int, factor: float) -> Rescale:
     if rope.dim < 4:
-        raise reject("dim", "two_pairs", rope.dim)
+        raise argument_error("dim", "two_pairs", rope.dim)
     return Rescale(factor ** (2.0 * np.arange(rope.pairs) / (rope.dim - 2)))
 
 
@@ -218,7 +218,7 @@ def dynamic(rope: Rope, seq_len: int, factor: float) -> Rescale:
 
 @register(FACTOR, BETA_FAST, BETA_SLOW, source="YaRN, arXiv:2309.00071, section 3.2, definition 2")
 def ntk_by_parts(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow: float) -> Rescale:
-    return Rescale(blend(ramp_by_turns(rope, beta_slow, beta_fast), factor))
+    return Rescale(blended_slowdown(ramp_by_turns(rope, beta_slow, beta_fast), factor))
 
 
 @register(
@@ -242,13 +242,13 @@ def yarn(
     mscale: float | None,
     mscale_all_dim: float | None,
 ) -> Rescale:
-    low, high = yarn_range(rope, beta_fast, beta_slow, truncate)
-    slowdown = blend(ramp_by_pair(rope.pairs, low, high), factor)
+    low, high = yarn_ramp_bounds(rope, beta_fast, beta_slow, truncate)
+    slowdown = blended_slowdown(interpolation_ramp_by_pair(rope.pairs, low, high), factor)
     if attention_factor is not None:
         return Rescale(slowdown, attention_factor)
     if mscale and mscale_all_dim:
-        return Rescale(slowdown, temperature(factor, mscale) / temperature(factor, mscale_all_dim))
-    return Rescale(slowdown, temperature(factor))
+        return Rescale(slowdown, yarn_attention_factor(factor, mscale) / yarn_attention_factor(factor, mscale_all_dim))
+    return Rescale(slowdown, yarn_attention_factor(factor))
 
 
 @register(
@@ -258,7 +258,7 @@ def yarn(
     source="github.com/meta-llama/llama-models, models/llama3/model.py, apply_scaling",
 )
 def llama3(rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high_freq_factor: float) -> Rescale:
-    return Rescale(blend(ramp_by_turns(rope, low_freq_factor, high_freq_factor), factor))
+    return Rescale(blended_slowdown(ramp_by_turns(rope, low_freq_factor, high_freq_factor), factor))
 
 
 @register(
@@ -285,7 +285,7 @@ def longrope(
     if factor is None or factor <= 1.0:
         return Rescale(slowdown)
     if rope.train_len < 2:
-        raise reject("train_len", "longrope_length", rope.train_len)
+        raise argument_error("train_len", "longrope_length", rope.train_len)
     return Rescale(slowdown, math.sqrt(1.0 + math.log(factor) / math.log(rope.train_len)))
 
 
@@ -337,11 +337,11 @@ def longrope2(rope: Rope, seq_len: int, factor: float, critical_pair: float | No
     newer=True,
 )
 def mrrope(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow: float, progressive: bool) -> Rescale:
-    low, high = yarn_range(rope, beta_fast, beta_slow, truncate=True)
+    low, high = yarn_ramp_bounds(rope, beta_fast, beta_slow, truncate=True)
     width = max(high - low, 1.0)
     steps = np.clip(np.arange(rope.pairs) - low, 0.0, width)
     share = steps * (steps + 1.0) / (width * (width + 1.0)) if progressive else steps / width
-    return Rescale(factor**share, temperature(factor))
+    return Rescale(factor**share, yarn_attention_factor(factor))
 
 
 @register(
@@ -379,7 +379,7 @@ def attention_factors(rope: Rope, factor: float) -> dict[str, float]:
     searched = longrope(rope, rope.train_len, 1.0, 1.0, factor, None).attention_factor
     return {
         SCHEMES["none"].source: 1.0,
-        SCHEMES["yarn"].source: temperature(factor),
+        SCHEMES["yarn"].source: yarn_attention_factor(factor),
         SCHEMES["longrope"].source: searched,
     }
 
@@ -388,13 +388,13 @@ def attention_factors(rope: Rope, factor: float) -> dict[str, float]:
 KINDS = ("linear", "ntk", "yarn")
 
 
-def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -> Rescale:
+def apply_scheme(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -> Rescale:
     """Run a scheme on checked parameters and check its answer: slow-downs > 0, one per pair."""
     chosen = scheme(name)
     answer = chosen.rescale(rope, seq_len, **chosen.parse(params, rope.pairs))
-    slowdown = frozen(answer.slowdown)
+    slowdown = read_only_array(answer.slowdown)
     if slowdown.shape != (rope.pairs,) or not np.all(slowdown > 0):
-        raise reject("slowdown", "positive_per_pair", slowdown, pairs=rope.pairs)
+        raise argument_error("slowdown", "positive_per_pair", slowdown, pairs=rope.pairs)
     return Rescale(slowdown, float(answer.attention_factor))
 
 
@@ -406,13 +406,13 @@ __all__ = [
     "Rescale",
     "Scheme",
     "Value",
+    "apply_scheme",
     "attention_factors",
-    "blend",
-    "ramp_by_pair",
+    "blended_slowdown",
+    "interpolation_ramp_by_pair",
     "ramp_by_turns",
     "register",
-    "rescale",
     "scheme",
-    "temperature",
-    "yarn_range",
+    "yarn_attention_factor",
+    "yarn_ramp_bounds",
 ]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
-from rope_core.rope import MAX_LEN, Array, Rope, frozen
-from rope_core.schemes import UNSCALED, Value, rescale, scheme
+from rope_core.errors import argument_error, checked_int
+from rope_core.rope import MAX_LEN, Array, Rope, read_only_array
+from rope_core.schemes import UNSCALED, Value, apply_scheme, scheme
 
 MAX_POSITION = 2**31 - 1
 MAX_ELEMENTS = 2**30
@@ -21,7 +21,7 @@ MAX_ELEMENTS = 2**30
 # 2**160 / (2 pi), rounded: enough digits for the phase of position 2**31 to be exact to 2**-33 turns.
 _PER_TURN = Fraction(232605209918111709774537830547806037080859518310, 2**160)
 
-Tables = tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]
+CosSin = tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Request:
 
     def __post_init__(self) -> None:
         if not isinstance(self.rope, Rope):
-            raise reject("rope", "a Rope", self.rope)
+            raise argument_error("rope", "a Rope", self.rope)
         if not isinstance(self.params, Mapping):
-            raise reject("params", "a mapping from parameter name to value", self.params)
+            raise argument_error("params", "a mapping from parameter name to value", self.params)
         checked = scheme(self.scheme).parse(self.params, self.rope.pairs)
         object.__setattr__(self, "params", FrozenParams(checked))
         if self.seq_len is not None:
-            object.__setattr__(self, "seq_len", whole("seq_len", self.seq_len, 1, MAX_LEN))
+            object.__setattr__(self, "seq_len", checked_int("seq_len", self.seq_len, 1, MAX_LEN))
 
 
 class FrozenParams(dict[str, Value]):
@@ -96,12 +96,12 @@ class Spectrum:
         return steps
 
     @classmethod
-    def of(cls, inv_freq: npt.ArrayLike, attention_factor: float = 1.0) -> Spectrum:
+    def from_inv_freq(cls, inv_freq: npt.ArrayLike, attention_factor: float = 1.0) -> Spectrum:
         """Wrap frequencies that came from elsewhere, rad/token (dim/2,), non-negative and finite."""
-        values = frozen(inv_freq)
+        values = read_only_array(inv_freq)
         if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
-            raise reject("inv_freq", "a non-empty vector of finite numbers >= 0", inv_freq)
-        return cls(values, frozen(np.ones_like(values)), float(attention_factor))
+            raise argument_error("inv_freq", "a non-empty vector of finite numbers >= 0", inv_freq)
+        return cls(values, read_only_array(np.ones_like(values)), float(attention_factor))
 
 
 @lru_cache(maxsize=1024)
@@ -116,22 +116,22 @@ def spectrum(request: Request) -> Spectrum:
     """
     rope = request.rope
     seq_len = rope.train_len if request.seq_len is None else request.seq_len
-    answer = rescale(rope, request.scheme, request.params, seq_len)
-    return Spectrum(frozen(rope.theta / answer.slowdown), answer.slowdown, answer.attention_factor)
+    answer = apply_scheme(rope, request.scheme, request.params, seq_len)
+    return Spectrum(read_only_array(rope.theta / answer.slowdown), answer.slowdown, answer.attention_factor)
 
 
-def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def checked_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return ``positions`` as int64 (n,), or raise ValueError unless they are integers in [0, 2**31)."""
     rule = "integers in [0, 2**31)"
     if isinstance(positions, range):
         if positions and not all(0 <= end <= MAX_POSITION for end in (positions[0], positions[-1])):
-            raise reject("positions", rule, positions)
+            raise argument_error("positions", rule, positions)
         return np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
     given = np.asarray(positions)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise reject("positions", f"a vector of {rule}", positions)
+        raise argument_error("positions", f"a vector of {rule}", positions)
     if given.size and (given.min() < 0 or given.max() > MAX_POSITION):
-        raise reject("positions", rule, positions)
+        raise argument_error("positions", rule, positions)
     return given.astype(np.int64)
 
 
@@ -139,17 +139,17 @@ def refuse_huge(s: Spectrum, positions: npt.ArrayLike) -> None:
     """Raise ValueError, before anything is allocated, when positions times pairs exceed MAX_ELEMENTS."""
     if isinstance(positions, Sized) and len(positions) * s.inv_freq.size > MAX_ELEMENTS:
         most = MAX_ELEMENTS // s.inv_freq.size
-        raise reject("the number of positions", "table_entries", len(positions), most=most, limit=MAX_ELEMENTS)
+        raise argument_error("the number of positions", "table_entries", len(positions), most=most, limit=MAX_ELEMENTS)
 
 
-def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
+def position_angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
     """Return position times inv_freq reduced to [-pi, pi), float64 (n, dim/2), rad.
 
     The phase is reduced in 64-bit fixed point, so the error is below 1e-9 rad at every position < 2**31.
     Raises ValueError on positions outside [0, 2**31) or too many of them.
     """
     refuse_huge(s, positions)
-    steps = as_positions(positions).astype(np.uint64)[:, None] * s.phase_step[None, :]
+    steps = checked_positions(positions).astype(np.uint64)[:, None] * s.phase_step[None, :]
     return np.asarray(steps.view(np.int64) * (2.0 * np.pi / 2**64), dtype=np.float64)
 
 
@@ -159,26 +159,28 @@ def table_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
     except TypeError:
-        raise reject("dtype", rule, dtype) from None
+        raise argument_error("dtype", rule, dtype) from None
     if dtype is None or kind.name not in ("float16", "float32", "float64"):
-        raise reject("dtype", rule, dtype)
+        raise argument_error("dtype", rule, dtype)
     return kind
 
 
-def tables(s: Spectrum, rows: int, dtype: np.dtype[Any], out: Tables | None) -> Tables:
+def tables(s: Spectrum, rows: int, dtype: np.dtype[Any], out: CosSin | None) -> CosSin:
     """Return ``out`` once checked, or two new arrays (rows, dim/2) of ``dtype``."""
     shape = (rows, s.inv_freq.size)
     if out is None:
         return np.empty(shape, dtype), np.empty(shape, dtype)
     for name, table in zip(("out[0]", "out[1]"), out, strict=True):
         if table.shape != shape or table.dtype != dtype or not table.flags.c_contiguous or not table.flags.writeable:
-            raise reject(name, f"a writeable C-contiguous {dtype} array of shape {shape}", (table.shape, table.dtype))
+            raise argument_error(
+                name, f"a writeable C-contiguous {dtype} array of shape {shape}", (table.shape, table.dtype)
+            )
     return out
 
 
 def cos_sin(
-    s: Spectrum, positions: npt.ArrayLike, dtype: npt.DTypeLike = "float32", out: Tables | None = None
-) -> Tables:
+    s: Spectrum, positions: npt.ArrayLike, dtype: npt.DTypeLike = "float32", out: CosSin | None = None
+) -> CosSin:
     """Return cos and sin of position times inv_freq, each C-contiguous (n, dim/2), without attention_factor.
 
     Args:
@@ -198,7 +200,7 @@ def cos_sin(
     ([[1.0], [0.540302]], [[0.0], [0.841471]])
     """
     refuse_huge(s, positions)
-    where = as_positions(positions)
+    where = checked_positions(positions)
     kind = table_dtype(dtype)
     cos, sin = tables(s, where.size, kind, out)
     consecutive = where.size > FINE and bool(np.all(np.diff(where) == 1))
@@ -207,7 +209,7 @@ def cos_sin(
         return cos, sin
     for low in range(0, where.size, CHUNK):
         part = slice(low, low + CHUNK)
-        angle = angles(s, where[part])
+        angle = position_angles(s, where[part])
         cos[part], sin[part] = np.cos(angle), np.sin(angle)
     return cos, sin
 
@@ -223,9 +225,9 @@ def _fill_consecutive(s: Spectrum, start: int, cos: npt.NDArray[Any], sin: npt.N
     TILE rows at a time form one line, because numpy's inner loop over a single row of dim/2 is too short.
     """
     rows, pairs = cos.shape
-    fine = angles(s, np.arange(FINE))
+    fine = position_angles(s, np.arange(FINE))
     fine_cos, fine_sin = np.cos(fine).astype(np.float32), np.sin(fine).astype(np.float32)
-    coarse = angles(s, np.arange(start, start + rows, FINE))
+    coarse = position_angles(s, np.arange(start, start + rows, FINE))
     coarse_cos = np.tile(np.cos(coarse).astype(np.float32), TILE)
     coarse_sin = np.tile(np.sin(coarse).astype(np.float32), TILE)
     scratch = np.empty((FINE, pairs), np.float32)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.layout import as_layout
 
 ITEM_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
@@ -51,16 +51,16 @@ class Case:
             ("direction", DIRECTIONS),
         ):
             if getattr(self, name) not in allowed:
-                raise reject(name, "one_of", getattr(self, name), names=allowed)
+                raise argument_error(name, "one_of", getattr(self, name), names=allowed)
         as_layout(self.layout)
         for name in ("batch", "seq", "q_heads", "k_heads", "dim", "rotary_dim"):
-            object.__setattr__(self, name, whole(name, getattr(self, name), 1, 2**31 - 1))
+            object.__setattr__(self, name, checked_int(name, getattr(self, name), 1, 2**31 - 1))
         if self.q_heads % self.k_heads:
-            raise reject("k_heads", "heads_divisor", self.k_heads, heads=self.q_heads)
+            raise argument_error("k_heads", "heads_divisor", self.k_heads, heads=self.q_heads)
         if self.rotary_dim % 2 or self.rotary_dim > self.dim:
-            raise reject("rotary_dim", "even_most", self.rotary_dim, limit=self.dim)
+            raise argument_error("rotary_dim", "even_most", self.rotary_dim, limit=self.dim)
         if self.inplace and self.direction != "forward":
-            raise reject("inplace", "forward_only", self.direction)
+            raise argument_error("inplace", "forward_only", self.direction)
 
     @property
     def tensor_bytes(self) -> int:
@@ -97,11 +97,11 @@ class Case:
         values = json.loads(key) if isinstance(key, str) else key
         names = {field.name for field in fields(cls)}
         if not isinstance(values, dict) or not set(values) <= names:
-            raise reject("case", "object_with", values, names=sorted(names))
+            raise argument_error("case", "object_with", values, names=sorted(names))
         try:
             return cls(**values)
         except TypeError as error:
-            raise reject("case", "object_with", values, names=sorted(names)) from error
+            raise argument_error("case", "object_with", values, names=sorted(names)) from error
 
 
 def _cpu_suite() -> Iterator[Case]:

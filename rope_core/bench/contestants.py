@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rope_core.bench.cases import Case
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply, bind
 from rope_core.kernels.task import Turn
@@ -361,21 +361,21 @@ def from_file(target: str) -> Contestant:
     path, separator, name = target.rpartition(":")
     file = Path(path)
     if not separator or not name.isidentifier():
-        raise reject("kernel", "file_function", target)
+        raise argument_error("kernel", "file_function", target)
     if not file.is_file():
-        raise reject("kernel", "existing_file_function", target)
+        raise argument_error("kernel", "existing_file_function", target)
     spec = importlib.util.spec_from_file_location(f"visitor_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise reject("kernel", "file_function", target)
+        raise argument_error("kernel", "file_function", target)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise reject("kernel", "loading_file", f"{target}: {error!r}") from error
+        raise argument_error("kernel", "loading_file", f"{target}: {error!r}") from error
     function = getattr(module, name, None)
     if not callable(function):
-        raise reject("kernel", "function_in", name, file=file.name)
+        raise argument_error("kernel", "function_in", name, file=file.name)
 
     def call(inputs: Inputs, case: Case) -> Pair:
         options = {"inplace": True} if case.inplace else {}

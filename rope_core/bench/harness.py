@@ -18,7 +18,7 @@ from rope_core.bench.contestants import Contestant, Inputs
 from rope_core.bench.environment import cache_bytes, resolution, sets_of_buffers
 from rope_core.bench.movers import movers
 from rope_core.bench.records import Result
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.kernels.task import available_memory
 
 ROUNDS = 25
@@ -45,7 +45,7 @@ def sets_for(case: Case) -> int:
     per_set = case.tensor_bytes * (2 if case.direction == "forward" else 4)
     cache, free = cache_and_memory(case.device)
     if 2 * per_set > free:
-        raise reject("case", "free_bytes", f"{2 * per_set:,} bytes: {case.title}", free=free)
+        raise argument_error("case", "free_bytes", f"{2 * per_set:,} bytes: {case.title}", free=free)
     return sets_of_buffers(per_set, cache, free)
 
 
@@ -155,7 +155,7 @@ def _calls_for(clock: Clock, step: Callable[[int], Any], sets: int) -> int:
         if took >= TICKS * clock.tick:
             return calls
         calls *= 4
-    raise reject("step", "long enough for the clock to see", f"{took:.2g} s for {calls} calls")
+    raise argument_error("step", "long enough for the clock to see", f"{took:.2g} s for {calls} calls")
 
 
 def peak(step: Callable[[int], Any], case: Case) -> int | None:

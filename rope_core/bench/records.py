@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rope_core.bench.cases import Case
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.jobs.private import kept, own_file
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Store:
         try:
             own_file(self.path)
         except OSError as error:
-            raise reject("path", "writable_records", f"{self.path.name}: {error.strerror}") from error
+            raise argument_error("path", "writable_records", f"{self.path.name}: {error.strerror}") from error
         with self._open() as db:
             db.executescript(TABLES)
 
@@ -120,7 +120,7 @@ class Store:
             # Only the content decides whether it is such a file: a full disk, a lock and a fault of the disk do not.
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
             rule = "sqlite_records" if damaged else "usable_records"
-            raise reject("path", rule, f"{self.path.name}: {error}") from error
+            raise argument_error("path", rule, f"{self.path.name}: {error}") from error
 
     def begin(self, suite: str, environment: dict[str, Any]) -> str:
         """Open a run and return its id."""
@@ -135,7 +135,7 @@ class Store:
     def add(self, run: str, result: Result) -> None:
         """Write one result; it is there for good when this returns."""
         if result.state not in STATES:
-            raise reject("state", "one_of", result.state, names=STATES)
+            raise argument_error("state", "one_of", result.state, names=STATES)
         row = (run, result.case.key, result.contestant, result.state, result.reason, json.dumps(result.data))
         with self._open() as db:
             db.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -181,9 +181,9 @@ class Store:
         try:
             body = json.loads(text)
         except json.JSONDecodeError as error:
-            raise reject("records", "valid_json", str(error)) from error
+            raise argument_error("records", "valid_json", str(error)) from error
         if not isinstance(body, dict) or body.get("format") != FORMAT or not isinstance(body.get("runs"), list):
-            raise reject("records", "export_format", text[:60], format=FORMAT)
+            raise argument_error("records", "export_format", text[:60], format=FORMAT)
         return self._insert([_checked_run(r) for r in body["runs"]])
 
     def _insert(self, runs: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]) -> int:
@@ -201,22 +201,22 @@ class Store:
 def _checked_run(body: Any) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
     """Turn one imported run into rows, or raise ValueError."""
     if not isinstance(body, dict):
-        raise reject("records", "run_objects", body)
+        raise argument_error("records", "run_objects", body)
     wanted = {"id": str, "suite": str, "started": float, "environment": dict, "results": list}
     for name, kind in wanted.items():
         if not isinstance(body.get(name), kind):
-            raise reject(f"records[].{name}", "of_type", body.get(name), kind=kind.__name__)
+            raise argument_error(f"records[].{name}", "of_type", body.get(name), kind=kind.__name__)
     finished = body.get("finished")
     if finished is not None and not isinstance(finished, float):
-        raise reject("records[].finished", "number_or_nothing", finished)
+        raise argument_error("records[].finished", "number_or_nothing", finished)
     # pid 0: the run's process is on another machine or long gone.
     run = body["id"], body["suite"], body["started"], finished, 0, json.dumps(body["environment"])
     results = []
     for x in body["results"]:
         if not isinstance(x, dict) or x.get("state") not in STATES or not isinstance(x.get("data"), dict):
-            raise reject("records[].results[]", "with_fields", x, names=("state", "data"))
+            raise argument_error("records[].results[]", "with_fields", x, names=("state", "data"))
         if not isinstance(x.get("contestant"), str) or not isinstance(x.get("reason"), str):
-            raise reject("records[].results[]", "with_fields", x, names=("contestant", "reason"))
+            raise argument_error("records[].results[]", "with_fields", x, names=("contestant", "reason"))
         case = Case.from_key(x.get("case", {}))
         results.append((body["id"], case.key, x["contestant"], x["state"], x["reason"], json.dumps(x["data"])))
     return run, results

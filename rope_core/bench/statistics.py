@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def summary(samples: Sequence[float]) -> Summary:
     """
     values = np.sort(np.asarray(samples, dtype=np.float64))
     if not values.size or not np.all(np.isfinite(values)):
-        raise reject("samples", "finite_vector", list(samples)[:5])
+        raise argument_error("samples", "finite_vector", list(samples)[:5])
     skip = outer(values.size)
     p20, median, p80 = (float(v) for v in np.quantile(values, (0.2, 0.5, 0.8)))
     return Summary(median, p20, p80, float(values[skip]), float(values[-1 - skip]), int(values.size))

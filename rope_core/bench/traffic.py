@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rope_core.bench.cases import Case
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def moved(path: str) -> float:
     (10.0, 3.0, 2.0)
     """
     if path not in PATHS:
-        raise reject("path", "one_of", path, names=PATHS)
+        raise argument_error("path", "one_of", path, names=PATHS)
     return float(sum(step.moved for step in PATHS[path]))
 
 
@@ -73,6 +73,6 @@ def over_copy(path: str) -> float:
 
 def seconds(case: Case, path: str, bytes_per_second: float) -> float:
     """Return the time of one forward pass that only memory limits; ValueError unless the bandwidth is positive."""
-    if finite("bytes_per_second", bytes_per_second, "finite_above", low=0) <= 0:
-        raise reject("bytes_per_second", "finite_above", bytes_per_second, low=0)
+    if checked_finite("bytes_per_second", bytes_per_second, "finite_above", low=0) <= 0:
+        raise argument_error("bytes_per_second", "finite_above", bytes_per_second, low=0)
     return moved(path) * case.tensor_bytes / bytes_per_second

@@ -12,7 +12,7 @@ from typing import Any
 from rope_core.bench.cases import Case
 from rope_core.bench.records import FORMAT, Result, Run, Store, default_path
 from rope_core.bench.statistics import Summary, summary
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 SHIPPED = Path(__file__).parent / "records"
 HERE = "here"
@@ -134,10 +134,10 @@ def gathered(name: str, runs: Iterable[tuple[Run, list[Result]]]) -> Source:
 def shipped(name: str) -> Source:
     """Return one shipped file's results, or raise ValueError when there is none of that name."""
     if name not in shipped_names():
-        raise reject("name", "one_of", name, names=shipped_names())
+        raise argument_error("name", "one_of", name, names=shipped_names())
     body = json.loads((SHIPPED / f"{name}.json").read_text(encoding="utf-8"))
     if body.get("format") != FORMAT:
-        raise reject("format", "one_of", body.get("format"), names=[FORMAT])
+        raise argument_error("format", "one_of", body.get("format"), names=[FORMAT])
     return gathered(name, [_read(run) for run in body["runs"]])
 
 

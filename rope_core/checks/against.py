@@ -12,7 +12,7 @@ from rope_core.checks.blocks import is_scaled, reach
 from rope_core.checks.case import Finding, Phrase, apart, finding, shown, texts
 from rope_core.checks.extend import WINDOWED
 from rope_core.checks.schemas import compare, rope_of_layer_type, to_v5
-from rope_core.errors import ConfigError, Rule, reject
+from rope_core.errors import ConfigError, RuleText, argument_error
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
@@ -43,7 +43,9 @@ def agreement(
     sides = resolve(config), resolve(other)
     rows, types = compare(*sides), [[*each.text.differing] for each in sides]
     if layer_type is not None and layer_type not in (known := [*types[0], *types[1]]):
-        raise reject("layer_type", Rule("one_of", {"names": known}) if known else Rule("no_layer_type"), layer_type)
+        raise argument_error(
+            "layer_type", RuleText("one_of", {"names": known}) if known else RuleText("no_layer_type"), layer_type
+        )
     rows = [row for row in rows if not row.same and (layer_type is None or row.layer_type in (None, layer_type))]
     findings: list[Finding] = []
     if bool(types[0]) != bool(types[1]) and layer_type is None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import ArgumentError, reject
+from rope_core.errors import ArgumentError, argument_error
 from rope_core.hf.read import MAX_BYTES, load_json, open_regular
 from rope_core.rope import Array
 
@@ -58,12 +58,12 @@ class Entry:
         """
         kind = _TYPES[self.dtype][1]
         if kind is None:
-            raise reject(self.name, "array_type", self.dtype)
+            raise argument_error(self.name, "array_type", self.dtype)
         shape = self.shape if last is None else (last - first, *self.shape[1:])
         width, item = math.prod(self.shape[1:]), np.dtype(kind).itemsize
         values = np.fromfile(self.path, kind, math.prod(shape), offset=self.start + first * width * item)
         if values.size != math.prod(shape):
-            raise reject(self.name, "safetensors_file", self.path.name)
+            raise argument_error(self.name, "safetensors_file", self.path.name)
         return _decoded(values, self.dtype).reshape(shape)
 
     def floats(self, first: int = 0, last: int | None = None) -> Array:
@@ -99,13 +99,13 @@ def entries_of(path: Path, argument: str, wanted: Callable[[str], bool] | None =
     except (ValueError, OSError, RecursionError):
         header = None
     if not isinstance(header, dict):
-        raise reject(argument, "safetensors_file", path.name)
+        raise argument_error(argument, "safetensors_file", path.name)
     header.pop("__metadata__", None)
     chosen = {name: entry for name, entry in header.items() if wanted is None or wanted(name)}
     spans = {name: _span(name, entry, room - length) for name, entry in chosen.items()}
     for (_, (_, end)), (name, (begin, _)) in pairwise(sorted(spans.items(), key=lambda span: span[1])):
         if begin < end:
-            raise reject(name, "safetensors_bytes", begin)
+            raise argument_error(name, "safetensors_bytes", begin)
     return [
         Entry(path, name, entry["dtype"], tuple(entry["shape"]), 8 + length + spans[name][0])
         for name, entry in chosen.items()
@@ -126,7 +126,7 @@ def _span(name: str, entry: Any, room: int) -> tuple[int, int]:
     except (KeyError, TypeError, ValueError):
         fits = False
     if not fits:
-        raise reject(name, "safetensors_entry", entry)
+        raise argument_error(name, "safetensors_entry", entry)
     return low, high
 
 
@@ -147,11 +147,11 @@ def read_arrays(source: str, names: Sequence[str], single: str) -> dict[str, Any
         with open_regular(path, "file") as file:
             text = file.read(MAX_BYTES + 1)
     except OSError:
-        raise reject("file", "readable_file" if path.exists() else "existing_file", source) from None
+        raise argument_error("file", "readable_file" if path.exists() else "existing_file", source) from None
     given = load_json(text, argument="file")
     values = {single: given} if isinstance(given, list) else given
     if not isinstance(values, Mapping):
-        raise reject("file", "json_object", given)
+        raise argument_error("file", "json_object", given)
     _known(list(values), names, single)
     return dict(values)
 
@@ -163,25 +163,25 @@ def _npy(path: Path) -> npt.NDArray[Any]:
             pass
         held = np.lib.format.open_memmap(path, mode="r")
     except OSError:
-        raise reject("file", "readable_file" if path.exists() else "existing_file", str(path)) from None
+        raise argument_error("file", "readable_file" if path.exists() else "existing_file", str(path)) from None
     except ArgumentError:
         raise
     except Exception:  # a header is a Python literal, which fails in a dozen ways
-        raise reject("file", "npy_file", path.name) from None
+        raise argument_error("file", "npy_file", path.name) from None
     if held.dtype.kind not in "biuf":
-        raise reject("file", "npy_file", path.name)
+        raise argument_error("file", "npy_file", path.name)
     _small(held.nbytes)
     return np.array(held)
 
 
 def _small(size: int) -> None:
     if size > MAX_ARRAYS:
-        raise reject("file", "array_bytes", size, limit=MAX_ARRAYS)
+        raise argument_error("file", "array_bytes", size, limit=MAX_ARRAYS)
 
 
 def _known(given: Sequence[str], names: Sequence[str], single: str) -> None:
     for name in given:
         if name not in names:
-            raise reject("file", "one_of", name, names=names)
+            raise argument_error("file", "one_of", name, names=names)
     if single not in given:
-        raise reject("file", "file_with", sorted(given), name=single)
+        raise argument_error("file", "file_with", sorted(given), name=single)

@@ -98,7 +98,7 @@ def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict
         return {**kept, "factor": float(factor)}
     if rope.rope_type == PROPORTIONAL:
         if name != LINEAR:
-            raise ConfigError.of("with_ramp", rope_type=rope.rope_type)
+            raise ConfigError.from_key("with_ramp", rope_type=rope.rope_type)
         return {**kept, "factor": float(times)}
     block: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
     if name == LLAMA3:

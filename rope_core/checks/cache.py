@@ -12,7 +12,7 @@ from rope_core.checks.case import Finding, Phrase, finding
 from rope_core.checks.positions import as_ids
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.hf.resolve import from_hf, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import LAYOUTS
@@ -65,11 +65,11 @@ def check_cache(
         return drift(config, cached, length, layer_type)
     keys, moved = (_keys(name, value) for name, value in (("before", before), ("after", after)))
     if keys.shape != moved.shape:
-        raise reject("after", f"of shape {keys.shape}", moved.shape)
+        raise argument_error("after", f"of shape {keys.shape}", moved.shape)
     places = {name: as_ids(name, value)[0] for name, value in (("old", old), ("new", new))}
     for name, place in places.items():
         if len(place) != len(keys):
-            raise reject(name, f"one position for each of {len(keys)} keys", place.shape)
+            raise argument_error(name, f"one position for each of {len(keys)} keys", place.shape)
     unit = max(COARSE.get(str(getattr(value, "dtype", "")).removeprefix("torch."), SINGLE) for value in (before, after))
     text = resolve(config).text
     others = [text.rope(kind) for kind in text.differing if kind != layer_type]
@@ -94,8 +94,8 @@ def movable(rope: HfRope) -> Iterator[Finding]:
 
 def drift(config: object, cached: Any, length: Any, layer_type: str | None) -> list[Finding]:
     """Return how far keys that were cached at one length are off at another."""
-    whole("cached", cached, 1, MAX_LEN)
-    whole("length", length, cached, MAX_LEN)
+    checked_int("cached", cached, 1, MAX_LEN)
+    checked_int("length", length, cached, MAX_LEN)
     layer = resolve(config).text.layer(layer_type)
     earlier, later = layer.at(cached), layer.at(length)
     apart = np.abs(earlier.inv_freq - later.inv_freq) * (cached - 1)
@@ -109,7 +109,7 @@ def _keys(name: str, values: Any) -> Array:
     """Return keys as float64 (tokens, heads, head_dim)."""
     array = as_array(values) if hasattr(values, "detach") else np.asarray(values)
     if array.ndim != 3 or not array.size or array.dtype.kind not in "fiu" or not np.all(np.isfinite(array)):
-        raise reject(name, "finite numbers of shape (tokens, heads, head_dim)", getattr(array, "shape", values))
+        raise argument_error(name, "finite numbers of shape (tokens, heads, head_dim)", getattr(array, "shape", values))
     return array.astype(np.float64)
 
 
@@ -121,7 +121,7 @@ def displaced(
     dim = keys.shape[-1]
     low, width = max(dim - rope.head_dim, 0) + rope.start, rope.rotary_dim
     if low + width > dim:
-        raise reject("before", f"heads at least {low + width} wide", dim)
+        raise argument_error("before", f"heads at least {low + width} wide", dim)
 
     def turned(by: Array, layout: str = rope.layout, factor: float = 1.0, theta: Array = rope.inv_freq) -> Array:
         start = low if 2 * len(theta) == width else 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.errors import LANGUAGES, Rule, reject, show
+from rope_core.errors import LANGUAGES, RuleText, argument_error, shortened_repr
 from rope_core.hf.families import DICT
 from rope_core.hf.fields import ModelFields
 from rope_core.hf.parameters import RopeEntry
@@ -62,7 +62,7 @@ class Finding:
 
     def _text(self, part: str, lang: str) -> str:
         if lang not in LANGUAGES:
-            raise reject("lang", "one_of", lang, names=LANGUAGES)
+            raise argument_error("lang", "one_of", lang, names=LANGUAGES)
         values = dict(zip(self.values, texts(tuple(self.values.values()), lang), strict=True))
         template: str = recorded()["finding"][self.key][lang][part]
         return template.format_map(values | {"field": printable(self.field)})
@@ -167,7 +167,7 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
     """
     if value is None:
         return "-"
-    if isinstance(value, Rule):
+    if isinstance(value, RuleText):
         return printable(value.text(lang), 400)
     if isinstance(value, Phrase):
         return value.text(lang)
@@ -185,7 +185,7 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
     if isinstance(value, list | tuple):
         comma = "；" if lang == "zh" and any(isinstance(item, Phrase) for item in value) else ", "
         return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
-    return show(value)
+    return shortened_repr(value)
 
 
 def printable(text: str, limit: int = 200) -> str:

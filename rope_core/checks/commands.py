@@ -20,11 +20,11 @@ from rope_core.checks.blocks import factor_of
 from rope_core.checks.engines import engines, sentences
 from rope_core.checks.extend import Way, fixes
 from rope_core.checks.schemas import to_v4
-from rope_core.errors import ConfigError, sentence
+from rope_core.errors import ConfigError, error_sentence
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
-from rope_core.schemes import temperature
+from rope_core.schemes import yarn_attention_factor
 
 ENGINES = ("vLLM", "SGLang", "llama.cpp", "mlx-lm", "TensorRT-LLM")
 # A larger gap to transformers than any engine's rounding, relative.
@@ -103,7 +103,7 @@ def _apart(engine: str, way: Way, lang: str) -> str:
         try:
             rows = engines(config, layer if written.text.differing else None, way.length, way.length)
         except ConfigError as error:
-            return sentence(error, lang)
+            return error_sentence(error, lang)
         row = next(row for row in rows if row.name.startswith(engine))
         if row.refused == "no_family":
             return sentences(row, lang)[0]
@@ -126,7 +126,9 @@ def _untabled(engine: str, way: Way, lang: str) -> str:
             return _words("type", lang, type=rope.rope_type)
         if rope.params.get("truncate") is False and engine == "TensorRT-LLM":
             return _words("key", lang, key="truncate")
-        if isinstance(given, float) and not (rope.rope_type == YARN and math.isclose(given, temperature(own))):
+        if isinstance(given, float) and not (
+            rope.rope_type == YARN and math.isclose(given, yarn_attention_factor(own))
+        ):
             return _words("key", lang, key="attention_factor")
     if engine == "TensorRT-LLM" and way.old_block is None:
         return _words("no_old_block", lang)

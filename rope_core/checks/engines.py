@@ -18,13 +18,13 @@ import numpy as np
 
 from rope_core.checks.case import largest
 from rope_core.checks.formulas import ENGINES, EngineInput, EngineOutput, UnsupportedConfig
-from rope_core.errors import ArgumentError, ConfigError, sentence, whole
+from rope_core.errors import ArgumentError, ConfigError, checked_int, error_sentence
 from rope_core.hf.families import composites
 from rope_core.hf.families import recorded as wheel
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK
-from rope_core.rope import MAX_LEN, Array, Rope, frozen
+from rope_core.rope import MAX_LEN, Array, Rope, read_only_array
 from rope_core.spectrum import Request, spectrum
 
 
@@ -80,7 +80,7 @@ def sentences(engine: Engine, lang: str = "en") -> list[str]:
 
 def _shown(value: object, lang: str) -> str:
     if isinstance(value, Exception):
-        return sentence(value, lang)
+        return error_sentence(value, lang)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -133,7 +133,7 @@ def engines(
     [None, None, 'integer_factor']
     """
     if context is not None:
-        context = whole("context", context, 1, MAX_LEN)
+        context = checked_int("context", context, 1, MAX_LEN)
     resolved = resolve(config)
     layer, fields = resolved.text.layer(layer_type), resolved.text.fields
     try:
@@ -188,7 +188,9 @@ def answered(name: str, task: EngineInput, function: Callable[[EngineInput], Eng
     if task.rope.nope:
         inv_freq, attention, notes = task.rope.inv_freq, 1.0, ("same",)
     scale = task.rope.logit_scale
-    return Engine(name, frozen(inv_freq), attention, scale, task.rope.layout, notes=notes or ("same",), values=values)
+    return Engine(
+        name, read_only_array(inv_freq), attention, scale, task.rope.layout, notes=notes or ("same",), values=values
+    )
 
 
 def failed(error: Exception) -> tuple[str, dict[str, object]]:

@@ -15,13 +15,13 @@ import numpy as np
 from rope_core.checks.blocks import factor_of, is_scaled, plain_entry, put, raises_base, reach, written_config
 from rope_core.checks.case import texts
 from rope_core.checks.schemas import OLD, to_v4, to_v5
-from rope_core.errors import ConfigError, reject, whole
+from rope_core.errors import ConfigError, argument_error, checked_int
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.resolve import ResolvedPart, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
 from rope_core.rope import MAX_LEN
-from rope_core.schemes import temperature
+from rope_core.schemes import yarn_attention_factor
 
 # YaRN first: it meets no unseen angle, keeps the fast pairs, and has the attention factor for use without training.
 WAYS = (YARN, LINEAR, STATIC_NTK, LLAMA3)
@@ -106,7 +106,7 @@ class Way:
     def cost(self, lang: str = "en") -> str:
         """Return what this way costs, one or two sentences in "en" or "zh"."""
         text: str = fixes()[self.kind][lang]
-        written, formula = self.rope.params.get("attention_factor"), temperature(factor_of(self.rope))
+        written, formula = self.rope.params.get("attention_factor"), yarn_attention_factor(factor_of(self.rope))
         if self.rope.rope_type == YARN and isinstance(written, float) and not math.isclose(written, formula):
             text = f"{text}{fixes()['written'][lang]}"
         return text.format_map(self._values() | {"formula": f"{formula:.4g}"})
@@ -152,12 +152,12 @@ def extend(config: object, length: int) -> list[Way]:
     (8.0, False)
     """
     data = resolve(config)
-    whole("length", length, 1, MAX_LEN)
+    checked_int("length", length, 1, MAX_LEN)
     plain = resolve(to_v5(data))
     before = _extended_layers(plain.text)
     low = min(reach(rope) for rope in before.values())
     if not low < length <= MOST * low:
-        raise reject("length", "int_range", length, low=low + 1, high=min(MOST * low, MAX_LEN))
+        raise argument_error("length", "int_range", length, low=low + 1, high=min(MOST * low, MAX_LEN))
     before = {kind: rope for kind, rope in before.items() if reach(rope) < length}
     ways = _cards(data.raw, plain.text.fields, before, length)
     names: tuple[str, ...] = WAYS
@@ -206,7 +206,7 @@ def _extended_layers(part: ResolvedPart) -> dict[str | None, HfRope]:
     turning = {kind: rope for kind, rope in part.ropes().items() if not rope.nope}
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
-        raise ConfigError.of("no_layer_turns")
+        raise ConfigError.from_key("no_layer_turns")
     return {kind: _at(part, kind, rope, reach(rope)) for kind, rope in chosen.items()}
 
 
@@ -266,7 +266,7 @@ def _costed(
     kinds = {layer: layer if layer in built else None for layer in before}
     ropes = {layer: _at(resolved.text, kind, built[kind], length) for layer, kind in kinds.items()}
     if any(ropes[layer].inv_freq.size != old.inv_freq.size for layer, old in before.items()):
-        raise ConfigError.of("same_width", name=name)
+        raise ConfigError.from_key("same_width", name=name)
     layer, rope = next(iter(ropes.items()))
     old = before[layer]
     slowdown = np.divide(old.inv_freq, rope.inv_freq, out=np.full(old.inv_freq.size, np.inf), where=rope.inv_freq > 0)

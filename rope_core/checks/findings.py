@@ -16,7 +16,7 @@ from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramp
 from rope_core.checks.rules.refusals import config_error_finding
 from rope_core.checks.rules.versions import faults, find_fields_unread_by_4, number
 from rope_core.checks.schemas import OLD
-from rope_core.errors import ConfigError, Rule, reject, whole
+from rope_core.errors import ConfigError, RuleText, argument_error, checked_int
 from rope_core.hf.axial import axial
 from rope_core.hf.axial import unread as axes_unread
 from rope_core.hf.fields import INDEXER, ModelFields, dict_at, sub_config
@@ -85,9 +85,9 @@ def check(
     release = ".".join(map(str, number(transformers) or (transformers,)))
     transformers = VERSIONS[-1] if release in RELEASES else release
     if transformers not in VERSIONS:
-        raise reject("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.22"))
+        raise argument_error("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.22"))
     if seq_len is not None:
-        whole("seq_len", seq_len, 1, MAX_LEN)
+        checked_int("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
         return check_text(read_text(Path(config)), release, layer_type, seq_len, everything=everything)
     resolved = resolve(config)
@@ -187,8 +187,8 @@ def _known_type(text: ResolvedPart, layer_type: str) -> None:
         return
     known_names = list(dict.fromkeys(names))
     if layer_type not in known_names:
-        rule = Rule("one_of", {"names": known_names}) if known_names else Rule("no_layer_type")
-        raise reject("layer_type", rule, layer_type)
+        rule = RuleText("one_of", {"names": known_names}) if known_names else RuleText("no_layer_type")
+        raise argument_error("layer_type", rule, layer_type)
 
 
 def by_severity(findings: list[Finding]) -> list[Finding]:
@@ -230,7 +230,7 @@ def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> I
     try:
         layers = part.layers
         if not layers:
-            yield finding("value_refused", part.fields.prefix + "layer_types", rule=Rule("types_named"), got="[]")
+            yield finding("value_refused", part.fields.prefix + "layer_types", rule=RuleText("types_named"), got="[]")
     except ConfigError as error:
         refused = error.rule is not None and error.rule.key == "dict_per_type"
         yield from (refused and list(unread.flat(part.fields, (), ()))) or [config_error_finding(error)]

@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import largest, real
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.fields import ModelFields
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, TYPES, YARN
 from rope_core.rope import Array, Rope
-from rope_core.schemes import SCHEMES, blend, ramp_by_pair, temperature, yarn_range
+from rope_core.schemes import (
+    SCHEMES,
+    blended_slowdown,
+    interpolation_ramp_by_pair,
+    yarn_attention_factor,
+    yarn_ramp_bounds,
+)
 from rope_core.spectrum import Request, spectrum
 
 # The model types whose file in mlx-lm reads rope_parameters; all others read rope_theta and rope_scaling only.
@@ -84,14 +90,16 @@ def yarn_by_hand(task: EngineInput, train: float | None = None, inverted: bool =
     """YaRN with a ramp rounded or not, from another trained length or the wrong way round."""
     rope = task.rope.request.rope
     rope = replace(rope, train_len=round(train or task.number(LENGTH, task.rope.train_len)))
-    low, high = yarn_range(rope, task.number("beta_fast", 32.0) or 32.0, task.number("beta_slow", 1.0) or 1.0, truncate)
+    low, high = yarn_ramp_bounds(
+        rope, task.number("beta_fast", 32.0) or 32.0, task.number("beta_slow", 1.0) or 1.0, truncate
+    )
     if inverted:
         high = min(high, rope.pairs - 1)
-    ramp = ramp_by_pair(rope.pairs, low, high)
+    ramp = interpolation_ramp_by_pair(rope.pairs, low, high)
     factor = task.number("factor", 1.0)
     if factor < 1.0:
-        raise reject("factor", "a number >= 1", factor)
-    slowdown = blend(1.0 - ramp if inverted else ramp, factor)
+        raise argument_error("factor", "a number >= 1", factor)
+    slowdown = blended_slowdown(1.0 - ramp if inverted else ramp, factor)
     return np.asarray(rope.theta / slowdown)
 
 
@@ -134,7 +142,11 @@ def vllm(task: EngineInput) -> EngineOutput:
 def with_mscale(task: EngineInput, factor: float) -> float:
     """Return the attention factor of YaRN with mscale and mscale_all_dim, where the dict has both."""
     upper, lower = (real(task.values.get(name)) for name in ("mscale", "mscale_all_dim"))
-    return temperature(factor, upper) / temperature(factor, lower) if upper and lower else temperature(factor)
+    return (
+        yarn_attention_factor(factor, upper) / yarn_attention_factor(factor, lower)
+        if upper and lower
+        else yarn_attention_factor(factor)
+    )
 
 
 def vllm_yarn(task: EngineInput, kind: str) -> EngineOutput:
@@ -142,7 +154,7 @@ def vllm_yarn(task: EngineInput, kind: str) -> EngineOutput:
     factor = task.number("factor", 1.0)
     if kind == DEEPSEEK or task.fields.family.get("logit_scale"):
         weights = task.number("mscale", 1.0), task.number("mscale_all_dim", 0.0)
-        attention = temperature(factor, weights[0]) / temperature(factor, weights[1])
+        attention = yarn_attention_factor(factor, weights[0]) / yarn_attention_factor(factor, weights[1])
         return yarn_by_hand(task), attention, ("rounds",), {}
     given = task.values.get("attention_factor")
     attention = float(given) if isinstance(given, int | float) else with_mscale(task, factor)
@@ -215,7 +227,7 @@ def llama_cpp(task: EngineInput) -> EngineOutput:
         factor = task.number("factor", 1.0)
         weight = task.number("mscale_all_dim", 0.0) if task.fields.family.get("logit_scale") else 0.0
         # The DEEPSEEK2 graph takes mscale for mscale_all_dim where that is not 1, and for 1 otherwise.
-        attention = 1.0 if weight else temperature(factor)
+        attention = 1.0 if weight else yarn_attention_factor(factor)
         given = task.values.get("attention_factor")
         overwritten = given is not None and not math.isclose(float(given), attention)
         notes = ("rounds", "attention_overwritten") if overwritten else ("rounds",)
@@ -261,7 +273,7 @@ def mlx(task: EngineInput) -> EngineOutput:
     if kind in (YARN, DEEPSEEK, TELECHAT):
         factor = task.number("factor", 1.0)
         upper, lower = task.number("mscale", 1.0), task.number("mscale_all_dim", 0.0)
-        attention = temperature(factor, upper) / temperature(factor, lower)
+        attention = yarn_attention_factor(factor, upper) / yarn_attention_factor(factor, lower)
         if task.values.get("attention_factor") is not None:
             notes = (*notes, "attention_ignored")
         return yarn_by_hand(task), attention, (*notes, "rounds"), values
@@ -290,9 +302,9 @@ def litgpt(task: EngineInput) -> EngineOutput:
         upper, lower = task.number("mscale", 0.0), task.number("mscale_all_dim", 0.0)
         attention = 1.0
         if upper and lower:
-            attention = temperature(factor, upper) / temperature(factor, lower)
+            attention = yarn_attention_factor(factor, upper) / yarn_attention_factor(factor, lower)
         elif upper or lower:
-            attention = temperature(factor, upper or lower)
+            attention = yarn_attention_factor(factor, upper or lower)
         inv_freq = yarn_by_hand(task, inverted=True)
         if task.values.get("truncate", True):
             return inv_freq, attention, ("inverted",), {}

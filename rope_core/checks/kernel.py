@@ -19,12 +19,12 @@ from rope_core.checks.case import Finding, Phrase, finding
 from rope_core.checks.mistakes import mistakes
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.resolve import ropes_of
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
-from rope_core.rotation import both_dims
+from rope_core.rotation import repeat_per_pair
 
 FIELD, BASE, ROWS, SEED = "kernel", 10_000.0, 4096, 0
 LAYOUTS, PAIRS = (HALF.name, INTERLEAVED.name), "pairs"
@@ -191,7 +191,7 @@ def _roles(function: Callable[..., Any]) -> set[str]:
     needed = {ROLE_OF.get(each.name, each.name) for each in wanted if each.default is each.empty}
     if not any(needed <= known and known - OPTIONAL <= roles and roles <= known for known in KNOWN):
         names = tuple(each.name for each in parameters)
-        raise reject("function", f"a function of one of {', '.join(SIGNATURES)}", names)
+        raise argument_error("function", f"a function of one of {', '.join(SIGNATURES)}", names)
     return roles
 
 
@@ -215,7 +215,7 @@ def _shape(rope: HfRope | None, part: int | None) -> dict[str, Any]:
         }
     width = 32 if part is None else part
     if not 2 <= width <= 32 or width % 2:
-        raise reject("part", "an even number of dimensions from 2 to 32", part)
+        raise argument_error("part", "an even number of dimensions from 2 to 32", part)
     return {"theta": tuple((BASE ** (-np.arange(0, width, 2) / width)).tolist())}
 
 
@@ -320,7 +320,7 @@ def _table(values: Array, form: Form, dtype: Any) -> Any:
     """Return cos or sin, (rows, width/2), in a form and a dtype."""
     import torch
 
-    table = torch.from_numpy(values if form.table == PAIRS else both_dims(values, form.table)).to(dtype)
+    table = torch.from_numpy(values if form.table == PAIRS else repeat_per_pair(values, form.table)).to(dtype)
     return table[None] if form.batched else table
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_core.layout import LAYOUTS
 from rope_core.rope import Array
-from rope_core.rotation import both_dims, rotate, swap_pairs
+from rope_core.rotation import repeat_per_pair, rotate, swap_pairs
 
 
 def mistakes(
@@ -71,5 +71,5 @@ def mistakes(
 
 def crossed(x: Array, angle: Array, pairs: str, table: str) -> Array:
     """Return x (tokens, heads, width) by tables in one layout's order and partners of another: no rotation of pairs."""
-    cos, sin = (both_dims(part(angle), table)[:, None, :] for part in (np.cos, np.sin))
+    cos, sin = (repeat_per_pair(part(angle), table)[:, None, :] for part in (np.cos, np.sin))
     return np.asarray(x * cos + swap_pairs(x, pairs) * sin)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rope_core.checks.arrays import FLOATS, Entry, entries_of
 from rope_core.checks.extend import WAYS
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import as_layout
@@ -77,7 +77,7 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
             continue
         read.append(Layer(index, rope, *both))  # type: ignore[arg-type]
     if not read:
-        raise reject("model", "pair_projections", folder.name)
+        raise argument_error("model", "pair_projections", folder.name)
     return read
 
 
@@ -143,11 +143,11 @@ def tensors(folder: Path) -> Iterator[tuple[str, Entry]]:
     """Yield the projections of safetensors files, their spans checked against the file; raises ValueError."""
     files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else [folder]
     if not files:
-        raise reject("model", "eval_stored", str(folder))
+        raise argument_error("model", "eval_stored", str(folder))
     for path in files:
         for entry in entries_of(path, "model", lambda name: bool(_PROJECTION.search(name))):
             if entry.dtype not in FLOATS or not entry.size:
-                raise reject("model", "eval_quantised", entry.dtype)
+                raise argument_error("model", "eval_quantised", entry.dtype)
             yield entry.name, entry
 
 

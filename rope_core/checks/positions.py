@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.hf.places import AXES, multimodal_positions
 from rope_core.rope import MAX_LEN
 from rope_core.theory.packing import (
@@ -39,11 +39,11 @@ def as_ids(name: str, values: Any, axes: bool = False) -> PositionIds:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise reject(name, f"a rectangle of integers, {shapes}", values) from None
+        raise argument_error(name, f"a rectangle of integers, {shapes}", values) from None
     whole_numbers = array.dtype.kind in "iub" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
     fits = array.ndim in (1, 2) or (axes and array.ndim == 3 and array.shape[0] <= MOST_AXES)
     if not fits or not array.size or not whole_numbers or not np.all(np.isfinite(array)):
-        raise reject(name, f"integers of shape {shapes}", values)
+        raise argument_error(name, f"integers of shape {shapes}", values)
     ids = np.atleast_2d(array).astype(np.int64)
     return ids[None] if axes and ids.ndim == 2 else ids
 
@@ -105,9 +105,9 @@ def check_positions(
     ['positions_run_on']
     """
     ids = as_ids(FIELD, position_ids, axes=True)
-    whole("past", past, 0, MAX_LEN)
-    whole("ranks", ranks, 1, max(1, MOST_TOKENS // ids.shape[-1]))
-    whole("rank", rank, 0, ranks - 1)
+    checked_int("past", past, 0, MAX_LEN)
+    checked_int("ranks", ranks, 1, max(1, MOST_TOKENS // ids.shape[-1]))
+    checked_int("rank", rank, 0, ranks - 1)
     before, mask = _masks(attention_mask, ids[0].shape, past)
     findings = [*range_of(ids, mask, rows)]
     texts = _texts(segment_ids, mask, ids, ranks)
@@ -145,7 +145,7 @@ def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[PositionIds |
     behind = mask.shape[1] - shape[1]
     if mask.shape[0] != shape[0] or (behind != past and (past or behind < 1 or shape[1] != 1)):
         like = f"of shape {shape} as the batch's {FIELD}, or {(shape[0], past + shape[1])} with the past"
-        raise reject("attention_mask", like if past else f"of shape {shape} as the batch's {FIELD}", mask.shape)
+        raise argument_error("attention_mask", like if past else f"of shape {shape} as the batch's {FIELD}", mask.shape)
     return mask[:, :behind], mask[:, behind:]
 
 
@@ -157,7 +157,7 @@ def _texts(given: Any, mask: PositionIds, ids: PositionIds, ranks: int) -> Posit
         return mask
     numbers = as_ids("segment_ids", given)
     if numbers.shape != ids[0].shape:
-        raise reject("segment_ids", f"of shape {ids[0].shape} as the batch's {FIELD}", numbers.shape)
+        raise argument_error("segment_ids", f"of shape {ids[0].shape} as the batch's {FIELD}", numbers.shape)
     texts = np.zeros_like(numbers)
     for row, each in enumerate(numbers):
         # -1 is padding, so is 0 after other texts, and 0 before them where its positions do not count up.
@@ -187,20 +187,20 @@ def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> PositionIds | None:
     if cu_seqlens is not None:
         cuts: PositionIds = as_ids("cu_seqlens", cu_seqlens)[0]
         if len(cuts) < 2 or cuts[0] != 0 or np.any(np.diff(cuts) < 1) or cuts[-1] != length:
-            raise reject("cu_seqlens", f"growing numbers from 0 to the row's {length} tokens", cu_seqlens)
+            raise argument_error("cu_seqlens", f"growing numbers from 0 to the row's {length} tokens", cu_seqlens)
         return cuts
     if segment_ids is None:
         return None
     numbers = as_ids("segment_ids", segment_ids)[0]
     if len(numbers) != length:
-        raise reject("segment_ids", f"one number for each of the {length} tokens of {FIELD}", numbers.shape)
+        raise argument_error("segment_ids", f"one number for each of the {length} tokens of {FIELD}", numbers.shape)
     return cumulative_lengths(np.diff([0, *np.flatnonzero(np.diff(numbers)) + 1, length]).tolist())
 
 
 def _single(ids: PositionIds) -> PositionIds:
     """Return the ids of one row of words, (seq,)."""
     if ids.shape[:2] != (1, 1):
-        raise reject(FIELD, "one row, (seq,), where texts are packed or a group holds slices", ids.shape)
+        raise argument_error(FIELD, "one row, (seq,), where texts are packed or a group holds slices", ids.shape)
     return np.asarray(ids[0, 0])
 
 
@@ -265,7 +265,7 @@ def images(
     axes, batch, length = ids.shape
     if batch != 1 or past + length > everything.shape[1] or axes not in (1, len(everything), len(everything) + 1):
         shape = f"({len(everything)}, 1, at most {max(0, everything.shape[1] - past)})"
-        raise reject(FIELD, f"of shape {shape} for these token_types", ids.shape)
+        raise argument_error(FIELD, f"of shape {shape} for these token_types", ids.shape)
     wanted = everything[:, past : past + length]
     seen = types[past : past + length] != 0
     line = np.arange(past, past + length)
@@ -320,7 +320,7 @@ def range_of(ids: PositionIds, mask: PositionIds, rows: int | None) -> Iterator[
         return
     if used.min() < 0:
         yield finding("positions_negative", FIELD, lowest=int(used.min()))
-    if rows is not None and used.max() >= whole("rows", rows, 1, MAX_LEN):
+    if rows is not None and used.max() >= checked_int("rows", rows, 1, MAX_LEN):
         yield finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
 
 

@@ -18,7 +18,7 @@ from rope_core.checks.charts import Series, chart
 from rope_core.checks.engines import basis, engines, sentences
 from rope_core.checks.findings import check
 from rope_core.checks.records import as_json, as_record
-from rope_core.errors import LANGUAGES, ConfigError, reject
+from rope_core.errors import LANGUAGES, ConfigError, argument_error
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 
@@ -55,7 +55,7 @@ def report_json(config: object, transformers: str = "5.23", seq_len: int | None 
 def record(config: object, transformers: str, seq_len: int | None, lang: str) -> dict[str, Any]:
     """Everything that the report says, as JSON can hold it."""
     if lang not in LANGUAGES:
-        raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
+        raise argument_error("lang", f"one of {', '.join(LANGUAGES)}", lang)
     findings = check(config, transformers, None, seq_len)
     resolved = resolve(config)
     return {

@@ -35,7 +35,7 @@ def to_v5(config: object) -> dict[str, Any]:
     resolved = resolve(config)
     fields = resolved.text.fields
     if fields.family.get("fixed"):
-        raise ConfigError.of("rope_fields", model_type=fields.model_type)
+        raise ConfigError.from_key("rope_fields", model_type=fields.model_type)
     ropes, entries = resolved.text.ropes(), resolved.text.entries
     nested = len(entries) > 1 or entries[0].layer_type is not None
     wanted: Any = (
@@ -82,7 +82,7 @@ def to_v4(config: object) -> dict[str, Any]:
     elif len(entries) == 1 and not entries[0].nope and not fields.family.get("fixed"):
         one_to_v4(fields, entries[0], text)
     else:
-        raise ConfigError.of("version_4_type", model_type=fields.model_type)
+        raise ConfigError.from_key("version_4_type", model_type=fields.model_type)
     written = ResolvedConfig(new)
     proved(fields, ropes, written.by_4)
     return proved(fields, ropes, written)
@@ -143,7 +143,7 @@ def proved(fields: ModelFields, before: Mapping[str | None, HfRope], new: object
     except ConfigError:
         same = False
     if not same:
-        raise ConfigError.of("other_schema", model_type=fields.raw.get("model_type"))
+        raise ConfigError.from_key("other_schema", model_type=fields.raw.get("model_type"))
     return written.raw
 
 

@@ -105,13 +105,13 @@ def by_length(heads: Array, product: Product, layout: str) -> Source | None:
     width = heads.shape[-1]
     best: tuple[float, Source] | None = None
     for order in orders(width):
-        first, second = as_layout(layout).split(heads[0, np.argsort(order)])
+        first, second = as_layout(layout).split_pairs(heads[0, np.argsort(order)])
         wanted = np.hypot(first, second)
         for vector in product.inputs:
             if len(vector) < width:
                 continue
             stretches = np.lib.stride_tricks.sliding_window_view(vector, width)
-            first, second = as_layout(layout).split(stretches)
+            first, second = as_layout(layout).split_pairs(stretches)
             lengths = np.hypot(first, second)
             with np.errstate(divide="ignore", invalid="ignore"):
                 factors = lengths @ wanted / (lengths * lengths).sum(axis=1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.arrays import FLOATS, Entry, entries_of
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.rope import MAX_DIM, Array
 
 SUFFIX = "inv_freq"
@@ -81,7 +81,7 @@ def in_module(module: Any) -> list[Buffer]:
 def in_mapping(state: Mapping[Any, Any]) -> list[Buffer]:
     """Return the buffers of a state dict."""
     if not state or not all(isinstance(name, str) and hasattr(value, "dtype") for name, value in state.items()):
-        raise reject("model_or_file", "a state dict of tensors by name", list(state)[:3])
+        raise argument_error("model_or_file", "a state dict of tensors by name", list(state)[:3])
     buffers = [as_buffer(name, value) for name, value in state.items() if is_buffer(name)]
     tables = {name: value for name, value in state.items() if is_table(name) and not getattr(value, "is_meta", False)}
     return buffers + [as_table(name, value) for name, value in tables.items()]
@@ -92,17 +92,21 @@ def in_file(path: Path) -> list[Buffer]:
     if path.is_dir():
         files = sorted(path.glob("*.safetensors"))
         if not files:
-            raise reject("model_or_file", "a folder with safetensors files", str(path))
+            raise argument_error("model_or_file", "a folder with safetensors files", str(path))
         return [buffer for file in files for buffer in in_file(file)]
     entries = entries_of(path, "model_or_file", lambda name: is_buffer(name) or is_table(name))
     if len(entries) > MAX_BUFFERS:
-        raise reject("model_or_file", f"a safetensors file of at most {MAX_BUFFERS} frequency buffers", len(entries))
+        raise argument_error(
+            "model_or_file", f"a safetensors file of at most {MAX_BUFFERS} frequency buffers", len(entries)
+        )
     for entry in entries:
         numbers = (*FLOATS, "C64") if is_table(entry.name) else (*FLOATS,)
         rows = next((size for size in entry.shape if size > 1), 1) if is_table(entry.name) else 1
         columns = entry.size // rows
         if entry.dtype not in numbers or columns > MAX_DIM:
-            raise reject(entry.name, f"a safetensors entry of at most {MAX_DIM} floats", (entry.dtype, entry.shape))
+            raise argument_error(
+                entry.name, f"a safetensors entry of at most {MAX_DIM} floats", (entry.dtype, entry.shape)
+            )
     return [_of_table(entry) if is_table(entry.name) else _of_buffer(entry) for entry in entries]
 
 

@@ -14,7 +14,7 @@ from rope_core.checks.sources import Source, before, by_length, orders, stranger
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, LAYOUTS, as_layout
 from rope_core.rope import Array
-from rope_core.rotation import both_dims, rotate
+from rope_core.rotation import repeat_per_pair, rotate
 
 # Attention factors agree to this fraction.
 FACTOR = 2e-5
@@ -199,10 +199,10 @@ class Case:
         """Tolerance for each pair of each head, in the product's order: (positions, heads, width)."""
         pairs = tolerance(self.positions, theta, self.unit, table)
         split = as_layout(self.rope.layout)
-        first, second = split.split(self.source.vectors)
+        first, second = split.split_pairs(self.source.vectors)
         length = np.hypot(first, second)
         rows = pairs[:, None, :] * length[None] * abs(self.source.factor)
-        both = both_dims(rows, split)[..., list(self.source.order)]
+        both = repeat_per_pair(rows, split)[..., list(self.source.order)]
         return np.asarray(both + steadiness(self.unit) * np.abs(self.heads).max())
 
     def fits(self, wanted: Array, room: Array | float) -> bool:
@@ -277,8 +277,8 @@ class Case:
         width = len(theta) * 2
         got = self.heads[..., self.low : self.low + width][..., np.argsort(self.source.order)] / self.source.factor
         split = as_layout(layout)
-        a, b = split.split(got)
-        first, second = split.split(self.source.vectors)
+        a, b = split.split_pairs(got)
+        first, second = split.split_pairs(self.source.vectors)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.nan_to_num((a + 1j * b) / (first + 1j * second)[None])
         wanted = np.exp(1j * sign(self.rope) * np.outer(self.positions, theta))[:, None, :]

@@ -10,7 +10,7 @@ import numpy as np
 
 from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
 from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module, is_table
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
@@ -78,7 +78,7 @@ def verify(model_or_file: object, config: object) -> Verified:
         return _stored(in_mapping(model_or_file), ropes)
     if callable(getattr(model_or_file, "named_buffers", None)):
         return _module(model_or_file, resolved, ropes)
-    raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
+    raise argument_error("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
 
 
 def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Verified:
@@ -139,7 +139,7 @@ def check_conversion(
     """
     old, new = np.asarray(source, dtype=np.float64), np.asarray(converted, dtype=np.float64)
     if old.shape != new.shape:
-        raise reject("converted", f"of shape {old.shape}", new.shape)
+        raise argument_error("converted", f"of shape {old.shape}", new.shape)
     if np.array_equal(convert_projection(old, heads, INTERLEAVED, HALF, rotary_dim), new):
         return []
     if np.array_equal(old, new):

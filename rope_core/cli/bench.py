@@ -15,7 +15,7 @@ from rope_core.bench.statistics import compare, summary
 from rope_core.bench.view import point, quiet_ratio
 from rope_core.cli.command import execute
 from rope_core.cli.terminal import show
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +93,7 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
 def _measure(options: argparse.Namespace) -> int:
     """Measure, record and print; return 1 when somebody's answer was wrong."""
     if os.environ.get("ROPE_LAB_BENCH") == "off":
-        raise reject("ROPE_LAB_BENCH", "unset_to_run", "off")
+        raise argument_error("ROPE_LAB_BENCH", "unset_to_run", "off")
     from rope_core.bench import contestants as everybody
     from rope_core.bench.environment import environment
     from rope_core.bench.harness import measure
@@ -101,14 +101,14 @@ def _measure(options: argparse.Namespace) -> int:
 
     cases = cases_of(options)
     if options.rounds < 5:
-        raise reject("rounds", "at_least", options.rounds, low=5)
+        raise argument_error("rounds", "at_least", options.rounds, low=5)
     entrants = everybody.contestants()
     if options.kernel:
         entrants.insert(0, everybody.from_file(options.kernel))
     if options.only:
         unknown = set(options.only) - {e.name for e in entrants}
         if unknown:
-            raise reject("only", "among", sorted(unknown), names=[e.name for e in entrants])
+            raise argument_error("only", "among", sorted(unknown), names=[e.name for e in entrants])
         entrants = [e for e in entrants if e.name in options.only]
     if any(case.device == "cuda" for case in cases):
         _need_gpu()
@@ -143,7 +143,7 @@ def _need_gpu() -> None:
     import torch
 
     if not torch.cuda.is_available():
-        raise reject("device", "visible_gpu", "cuda")
+        raise argument_error("device", "visible_gpu", "cuda")
 
 
 def table(results: list[Result]) -> str:
@@ -175,7 +175,7 @@ def _list(store: Store) -> int:
 def _find(store: Store, start: str) -> str:
     fitting = [r.id for r in store.runs() if r.id.startswith(start)]
     if len(fitting) != 1:
-        raise reject("run", "run_start", start, count=len(fitting))
+        raise argument_error("run", "run_start", start, count=len(fitting))
     return fitting[0]
 
 
@@ -213,7 +213,7 @@ def _export(store: Store, path: Path) -> int:
 
 def _import(store: Store, path: Path) -> int:
     if not path.is_file():
-        raise reject("import", "existing_file", str(path))
+        raise argument_error("import", "existing_file", str(path))
     show(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")
     return 0
 

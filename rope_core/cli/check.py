@@ -14,7 +14,7 @@ from rope_core.checks.findings import ON_REQUEST, by_severity, check, check_text
 from rope_core.cli.output import document, sarif, show_table
 from rope_core.cli.source import HELP, load, read_source, tokens
 from rope_core.cli.terminal import show, show_json
-from rope_core.errors import reject, sentence
+from rope_core.errors import argument_error, error_sentence
 from rope_core.hf.read import parse_json_object, read_config
 from rope_core.hf.resolve import layer_types
 
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             results[source] = _checked(read_source(source), options)
         except ValueError as error:
-            unreadable[source] = sentence(error, options.lang)
+            unreadable[source] = error_sentence(error, options.lang)
     return report(results, unreadable, options, options.transformers)
 
 
@@ -102,7 +102,7 @@ def known_keys(keys: Sequence[str]) -> None:
             from difflib import get_close_matches
 
             near = get_close_matches(key, known(), 3, 0.5) or sorted(known())[:3]
-            raise reject("--ignore", "finding_key", key, near=near)
+            raise argument_error("--ignore", "finding_key", key, near=near)
 
 
 def below(source: str) -> Iterator[str]:
@@ -121,7 +121,7 @@ def below(source: str) -> Iterator[str]:
         files += [str(Path(folder) / each.name) for each in inside if each.name == "config.json"]
         waiting += [each.path for each in inside if each.is_dir(follow_symlinks=False) and _searched(each.name)]
         if len(files) > MOST_FILES:
-            raise reject("config", "files_limit", source, limit=MOST_FILES)
+            raise argument_error("config", "files_limit", source, limit=MOST_FILES)
     alone = [str(path / "config.json")]
     yield from [source] if files in ([], alone) else files
 

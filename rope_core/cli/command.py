@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from rope_core.cli.terminal import show
-from rope_core.errors import LANGUAGES, sentence
+from rope_core.errors import LANGUAGES, error_sentence
 
 CRASHED = 70
 """The exit code of a fault in this program, EX_SOFTWARE of sysexits.h: neither a finding (1) nor bad input (2)."""
@@ -28,7 +28,7 @@ def execute(name: str, module: ModuleType, argv: Sequence[str]) -> int:
     try:
         return int(module.run(options))
     except ValueError as error:
-        show(sentence(error, options.lang), error=True)
+        show(error_sentence(error, options.lang), error=True)
         return 2
     except (ImportError, BrokenPipeError):
         raise

@@ -11,7 +11,7 @@ from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.comparisons.compare import Compared, compare
 from rope_core.comparisons.export import cell, html_page, pytest_file, record
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
             try:
                 Path(path).write_text(text, encoding="utf-8")
             except OSError as error:
-                raise reject("the file to write", "one in a folder that can be written", error.filename) from None
+                raise argument_error(
+                    "the file to write", "one in a folder that can be written", error.filename
+                ) from None
     if options.json:
         show_json({"columns": [record(each, options.lang) for each in columns]})
     else:
@@ -73,7 +75,7 @@ def _threshold(text: str) -> tuple[str, float]:
     try:
         return key, float(value)
     except ValueError:
-        raise reject("--threshold", "KEY=NUMBER", text) from None
+        raise argument_error("--threshold", "KEY=NUMBER", text) from None
 
 
 def _table(columns: list[Compared], lang: str) -> None:

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure what every scheme does to a model: perplexity by position, passkey, copying; JSON and HTML results."""
-    from rope_core.errors import reject
+    from rope_core.errors import argument_error
     from rope_core.evaluate import words
     from rope_core.evaluate.run import save, save_kept
     from rope_core.lab.shards import Shard
@@ -69,10 +69,10 @@ def run(options: argparse.Namespace) -> int:
     if options.lm_eval:
         return _export(options)
     if not options.text:
-        raise reject("--text", "some_values", [])
+        raise argument_error("--text", "some_values", [])
     shard = Shard.parse(options.shard) if options.shard is not None else None
     if shard and not options.out:
-        raise reject("--shard", "shard_folder", options.shard)
+        raise argument_error("--shard", "shard_folder", options.shard)
     evaluation, needs = _prepared(options)
     show(needs, error=True, flush=True)
     if options.plan:
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     """Write what other benchmarks read."""
-    from rope_core.errors import reject
+    from rope_core.errors import argument_error
     from rope_core.evaluate import harness, loading
 
     source = loading.find(options.model)
@@ -115,7 +115,7 @@ def _export(options: argparse.Namespace) -> int:
     try:
         paths = harness.export(source, ask, options.lm_eval, options.dtype, options.lang)
     except OSError as error:
-        raise reject("--lm-eval", "export_folder", f"{options.lm_eval}: {error.strerror}") from error
+        raise argument_error("--lm-eval", "export_folder", f"{options.lm_eval}: {error.strerror}") from error
     for path in paths:
         show(path)
     return 0
@@ -123,7 +123,7 @@ def _export(options: argparse.Namespace) -> int:
 
 def _ask(options: argparse.Namespace) -> Ask:
     """Return what is measured, checked; raises ValueError."""
-    from rope_core.errors import reject
+    from rope_core.errors import argument_error
     from rope_core.evaluate.ask import Ask
     from rope_core.evaluate.loading import DTYPES
 
@@ -132,7 +132,7 @@ def _ask(options: argparse.Namespace) -> Ask:
         name: getattr(options, name) for name in ("factor", "trained", "documents", "trials", "seed", "batch", "chunk")
     }
     if options.dtype not in DTYPES:
-        raise reject("--dtype", "one_of", options.dtype, names=DTYPES)
+        raise argument_error("--dtype", "one_of", options.dtype, names=DTYPES)
     return Ask(**given, **plain)
 
 
@@ -140,7 +140,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     """Load everything once all that can be refused before is settled, and say what it takes."""
     import torch
 
-    from rope_core.errors import reject
+    from rope_core.errors import argument_error
     from rope_core.evaluate import cost, loading, texts, words
     from rope_core.evaluate.ask import turnings
     from rope_core.evaluate.run import Evaluation
@@ -148,7 +148,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     set_threads(options.threads)
     ask = _ask(options)
     if options.device_map and options.device != "auto":
-        raise reject("--device-map", "eval_device_map", options.device_map)
+        raise argument_error("--device-map", "eval_device_map", options.device_map)
     device = loading.SPREAD if options.device_map else _device(options.device)
     source = loading.find(options.model)
     ask = ask.of(source)
@@ -164,7 +164,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     try:
         evaluation = Evaluation(loaded, read, ask, folder)
     except OSError as error:
-        raise reject("--out", "eval_out_folder", f"{folder}: {error.strerror}") from error
+        raise argument_error("--out", "eval_out_folder", f"{folder}: {error.strerror}") from error
     sample = read.documents[: ask.batch, : min(min(ask.lengths), 2 * ask.chunk, 512) + 1]
     rate = cost.seconds_per_work(loaded, size, sample, ask.chunk)
     cells = evaluation.cells()
@@ -180,7 +180,7 @@ def _device(name: str) -> str:
     """Return torch's device; raises ValueError where it is not there."""
     import torch
 
-    from rope_core.errors import reject
+    from rope_core.errors import argument_error
 
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -189,7 +189,7 @@ def _device(name: str) -> str:
         return name
     count = torch.cuda.device_count() if kind == "cuda" else 0
     if not (number or "0").isdigit() or int(number or 0) >= count:
-        raise reject("--device", "eval_device", name, count=count)
+        raise argument_error("--device", "eval_device", name, count=count)
     return name
 
 

@@ -14,7 +14,7 @@ from rope_core.checks.extend import Way, extend, fixes, present, reached
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     names = [way.name for way in ways]
     if options.way is not None:
         if options.way not in names:
-            raise reject("--way", "one_of", options.way, names=names)
+            raise argument_error("--way", "one_of", options.way, names=names)
         ways = [way for way in ways if way.name == options.way]
     model = options.model or _model(options.config)
     if options.json:

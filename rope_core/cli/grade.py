@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rope_core.checks.case import printable
 from rope_core.cli.terminal import show, show_json, show_row
-from rope_core.errors import reject, sentence, whole
+from rope_core.errors import argument_error, checked_int, error_sentence
 from rope_core.grade import Assignment, Result, full_assignment, grade, read_assignment
 from rope_core.grade.result import alike, headline, texts
 
@@ -32,10 +32,10 @@ def run(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment) if options.assignment else full_assignment()
     if options.only is not None:
         if options.only not in assignment.points:
-            raise reject("only", "one_of", options.only, names=list(assignment.points))
+            raise argument_error("only", "one_of", options.only, names=list(assignment.points))
         points = {options.only: assignment.points[options.only]}
         assignment = Assignment(assignment.title, assignment.seconds, points)
-    seed = whole("seed", options.seed, 0, 2**31 - 1)
+    seed = checked_int("seed", options.seed, 0, 2**31 - 1)
     if Path(options.file).is_dir():
         return _print_folder(Path(options.file), assignment, seed, options.lang)
     results = grade(options.file, assignment, seed)
@@ -48,7 +48,7 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
     """Write a line for each file: its points, those of each stage, what is wrong, and why it was not graded."""
     files, code = sorted(folder.glob("*.py")), 0
     if not files:
-        raise reject("file", "python_folder", str(folder))
+        raise argument_error("file", "python_folder", str(folder))
     stages = [(name, stage) for name, points in assignment.points.items() for stage in points]
     show_row(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong", "error"))
     for file in files:
@@ -57,7 +57,7 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
             results = grade(file, assignment, seed)
             wrong = " ".join(group[0].sentence(lang) for group in alike(results) if not group[0].passed)
         except Exception as error:  # whatever one file brings about, the next is graded
-            failed = sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
+            failed = error_sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
         given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
         most = sum(sum(points.values()) for points in assignment.points.values())
         row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong, failed)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rope_core.cli.source import set_threads
 from rope_core.cli.terminal import show, show_json
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.read import open_regular
 from rope_core.lab import cards
 
@@ -130,13 +130,13 @@ def _eval(options: argparse.Namespace) -> int:
 
     shard = Shard.parse(options.shard) if options.shard is not None else Shard()
     if options.shard is not None and not options.out:
-        raise reject("--shard", "shard_folder", options.shard)
+        raise argument_error("--shard", "shard_folder", options.shard)
     text = b""
     if options.file:
         with open_regular(options.file, "--file") as file:
             text = file.read(MAX_TEXT + 1)
     if options.file and not text:
-        raise reject("--file", "a file that is not empty", options.file.name)
+        raise argument_error("--file", "a file that is not empty", options.file.name)
     sources = options.weights or ["rope-0"]
     shipped = tuple(source for source in sources if source in cards.weights_cards())
     runs = {source: weights.load_model_and_recipe(source)[0] for source in sources if source not in shipped}
@@ -173,12 +173,12 @@ def _export(options: argparse.Namespace) -> int:
 
     model, recipe = weights.load_model_and_recipe(options.weights)
     if model.shape.encoding != "rope":
-        raise reject("weights", "rotary_weights", options.weights)
+        raise argument_error("weights", "rotary_weights", options.weights)
     request = recipe.request
     if options.line is not None:
         written = [each.key for each in lines() if not each.sliding]
         if options.line not in written:
-            raise reject("line", "one_of", options.line, names=written)
+            raise argument_error("line", "one_of", options.line, names=written)
         request = line(options.line).request(model.shape, options.length, options.factor)
     export(model, request, options.folder)
     show(options.folder)

@@ -11,7 +11,7 @@ from rope_core.checks.pairs import MASSIVE, Summary, changes, layers, summaries
 from rope_core.cli.source import load
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lab.pairs import shipped
 from rope_core.rope import MAX_LEN
 
@@ -34,10 +34,10 @@ def run(options: argparse.Namespace) -> int:
     if options.layer is not None:
         by_layer = [each for each in by_layer if each.index == options.layer]
         if not by_layer:
-            raise reject("--layer", "pair_layer", options.layer)
+            raise argument_error("--layer", "pair_layer", options.layer)
     by_type = summaries(by_layer)
     if options.length is not None and not 1 <= options.length <= MAX_LEN:
-        raise reject("--length", "int_range", options.length, low=1, high=MAX_LEN)
+        raise argument_error("--length", "int_range", options.length, low=1, high=MAX_LEN)
     if options.json:
         rows = [
             {"layer": each.index, "type": each.rope.layer_type, "q": each.q.tolist(), "k": each.k.tolist()}

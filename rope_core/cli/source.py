@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rope_core.errors import ConfigError, reject, whole
+from rope_core.errors import ConfigError, argument_error, checked_int
 from rope_core.hf.hub import fetch, looks_like_id
 from rope_core.hf.read import MAX_BYTES, parse_json_object, read_config
 
@@ -43,7 +43,7 @@ def tokens(name: str, text: str | None) -> int | None:
     try:
         return int(text.replace(",", ""))
     except ValueError:
-        raise reject(name, "token_count", text) from None
+        raise argument_error(name, "token_count", text) from None
 
 
 def set_threads(count: int | None) -> None:
@@ -51,4 +51,4 @@ def set_threads(count: int | None) -> None:
     if count is not None:
         import torch
 
-        torch.set_num_threads(whole("--threads", count, 1, 4096))
+        torch.set_num_threads(checked_int("--threads", count, 1, 4096))

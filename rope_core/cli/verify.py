@@ -19,7 +19,7 @@ from rope_core.checks.verify import verify
 from rope_core.cli.check import add_output, known_keys, report
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.hub import looks_like_id
 
 MODES = ("sdpa", "eager", "bfloat16", "float16")
@@ -54,11 +54,13 @@ def run(options: argparse.Namespace) -> int:
     if options.kernel is not None:
         return _of_kernel(options) if DONE in os.environ else _apart(options.argv)
     if options.file is None:
-        raise reject("MODEL", "a folder, a hub id or a safetensors file, or --kernel in its place", options.file)
+        raise argument_error(
+            "MODEL", "a folder, a hub id or a safetensors file, or --kernel in its place", options.file
+        )
     if options.config is None:
         return report(_of_model(options.file, options.modes), {}, options, VERSIONS[-1])
     if not (Path(options.file).is_file() or Path(options.file).is_dir()):
-        raise reject("file", "regular_file", options.file)
+        raise argument_error("file", "regular_file", options.file)
     stored: list[Finding] = verify(Path(options.file), load(options.config))
     return report({options.file: stored}, {}, options, VERSIONS[-1])
 
@@ -76,7 +78,9 @@ def _apart(argv: Sequence[str]) -> int:
     show(*ended.stdout.decode(errors="replace").splitlines())
     show(*ended.stderr.decode(errors="replace").splitlines(), error=True)
     if not finished and not (ended.returncode == 2 and ended.stderr):
-        raise reject("--kernel", "FILE:FUNCTION of code that returns", f"the process's end with {ended.returncode}")
+        raise argument_error(
+            "--kernel", "FILE:FUNCTION of code that returns", f"the process's end with {ended.returncode}"
+        )
     return ended.returncode
 
 
@@ -99,9 +103,11 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
     names = [name.strip() for name in modes.split(",")]
     for name in names:
         if name not in MODES:
-            raise reject("--modes", "one_of", name, names=MODES)
+            raise argument_error("--modes", "one_of", name, names=MODES)
     if not (Path(source) / "config.json").is_file() and (Path(source).exists() or not looks_like_id(source)):
-        raise reject("MODEL", "a folder with config.json or a hub id; stored tensors alone need --config", source)
+        raise argument_error(
+            "MODEL", "a folder with config.json or a hub id; stored tensors alone need --config", source
+        )
     import torch
     import transformers
 
@@ -113,7 +119,9 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
             model = transformers.AutoModel.from_pretrained(source, **how)
         except Exception as error:
             # Whatever keeps a folder from loading is told.
-            raise reject("MODEL", "what transformers can load", f"{type(error).__name__}: {error}"[:300]) from None
+            raise argument_error(
+                "MODEL", "what transformers can load", f"{type(error).__name__}: {error}"[:300]
+            ) from None
         results[f"{source} ({name})" if len(names) > 1 else source] = list[Finding](verify(model, config))
     return results
 
@@ -123,7 +131,7 @@ def function_of(text: str) -> Callable[..., Any]:
     place, _, name = text.rpartition(":")
     path = Path(place).resolve()
     if not path.is_file():
-        raise reject("--kernel", "FILE:FUNCTION of a Python file", text)
+        raise argument_error("--kernel", "FILE:FUNCTION of a Python file", text)
     dotted, root = [path.stem], path.parent
     while (root / "__init__.py").is_file():
         dotted, root = [root.name, *dotted], root.parent
@@ -144,10 +152,10 @@ def function_of(text: str) -> Callable[..., Any]:
     except (Exception, SystemExit) as error:
         # Somebody's file: whatever it raises is told, and its exit is not ours.
         reason = f"{type(error).__name__}: {error}".split("\n")[0][:200]
-        raise reject("--kernel", "FILE:FUNCTION of a file that can be imported", reason) from None
+        raise argument_error("--kernel", "FILE:FUNCTION of a file that can be imported", reason) from None
     finally:
         sys.path.remove(str(root))
     if not callable(function):
-        raise reject("--kernel", f"a function of {place}", name)
+        raise argument_error("--kernel", f"a function of {place}", name)
     checked: Callable[..., Any] = function
     return checked

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from rope_core.checks.arrays import entries_of, read_arrays
 from rope_core.checks.engines import engines
 from rope_core.comparisons import driver
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.catalogue import models
 from rope_core.hf.resolve import ropes_of
 from rope_core.hf.ropes import HfRope
@@ -85,7 +85,7 @@ def of_config(name: str, config: object) -> Column:
     """
     ropes = [rope for rope in ropes_of(config).values() if not rope.nope]
     if not ropes:
-        raise reject("config", "one with layers that rotate", name)
+        raise argument_error("config", "one with layers that rotate", name)
     chosen: HfRope = max(ropes, key=lambda rope: rope.scheme != UNSCALED)
     length = max(chosen.max_len or 0, chosen.train_len)
     stated = chosen.params.get("factor")
@@ -109,11 +109,11 @@ def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> Co
     """Return frequencies, (pairs,) rad/token, as a column of numbers that follow nothing."""
     values = np.asarray(inv_freq, dtype=np.float64).reshape(-1)
     if not values.size or not np.issubdtype(np.asarray(inv_freq).dtype, np.number):
-        raise reject("inv_freq", "a non-empty vector of numbers", inv_freq)
+        raise argument_error("inv_freq", "a non-empty vector of numbers", inv_freq)
 
     def at(rope: Rope, factor: float, length: int) -> Answer:
         if values.size != rope.pairs:
-            raise reject("inv_freq", f"of {rope.pairs} pairs, as the model has", values.size)
+            raise argument_error("inv_freq", f"of {rope.pairs} pairs, as the model has", values.size)
         return values, attention_factor
 
     return Column(name, at, expected=attention_factors)
@@ -155,7 +155,7 @@ def of_callable(name: str, function: Callable[..., Any]) -> Column:
     names = tuple(inspect.signature(function).parameters)
     unknown = [each for each in names if each not in (*ARGUMENTS, "length")]
     if unknown:
-        raise reject(name, "a function of (dim, base, train_len, factor) and perhaps seq_len", names)
+        raise argument_error(name, "a function of (dim, base, train_len, factor) and perhaps seq_len", names)
 
     def at(rope: Rope, factor: float, length: int) -> Answer:
         values = (rope.dim, rope.base, rope.train_len, factor, length)
@@ -170,10 +170,10 @@ def of_callable(name: str, function: Callable[..., Any]) -> Column:
 def as_answer(answer: Any, rope: Rope) -> Answer:
     """Return frequencies and attention factor of what a function gave; ValueError on anything else."""
     if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[1], int | float):
-        raise reject("the function's answer", "inv_freq or (inv_freq, attention_factor)", answer)
+        raise argument_error("the function's answer", "inv_freq or (inv_freq, attention_factor)", answer)
     values = np.asarray(answer[0])
     if values.shape != (rope.pairs,) or values.dtype.kind not in "fiu":
-        raise reject("inv_freq", f"numbers of shape ({rope.pairs},)", values.shape)
+        raise argument_error("inv_freq", f"numbers of shape ({rope.pairs},)", values.shape)
     return values.astype(np.float64), float(answer[1])
 
 
@@ -214,7 +214,7 @@ def _named(name: str) -> Iterator[Column]:
     elif file.exists():
         yield of_config(name, file)
     else:
-        raise reject("column", "column_near", name, names=nearest_names(name, [*SCHEMES, *ids]))
+        raise argument_error("column", "column_near", name, names=nearest_names(name, [*SCHEMES, *ids]))
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
@@ -236,6 +236,6 @@ def numbers_of(file: Path) -> npt.NDArray[Any]:
     if file.suffix == ".safetensors":
         buffers = entries_of(file, "column", lambda key: key.endswith("inv_freq"))
         if not buffers:
-            raise reject("column", "a file with a buffer inv_freq", str(file))
+            raise argument_error("column", "a file with a buffer inv_freq", str(file))
         return buffers[0].read()
     return np.asarray(read_arrays(str(file), ["inv_freq"], "inv_freq")["inv_freq"])

@@ -16,7 +16,7 @@ import numpy as np
 
 from rope_core.comparisons import margins
 from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, column, nearest_names, of_config
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.hf.catalogue import model as catalogued
 from rope_core.hf.catalogue import models
 from rope_core.rope import MAX_LEN, Array, Rope
@@ -197,7 +197,7 @@ def compare(
     ['inside_arc']
     """
     if not given:
-        raise reject("given", "at least one column", given)
+        raise argument_error("given", "at least one column", given)
     setting = _setting(model, factor, length, trained_to, fine_tuned, thresholds or {})
     with contextlib.ExitStack() as stack:
         return [compare_column(stack.enter_context(column(each)), setting) for each in given]
@@ -214,24 +214,24 @@ def _setting(
     known = [key for key, row in checks().items() if "threshold" in row]
     for key in thresholds:
         if key not in known:
-            raise reject("thresholds", "one_of", key, names=known)
-    values = {key: finite(f"thresholds.{key}", value) for key, value in thresholds.items()}
+            raise argument_error("thresholds", "one_of", key, names=known)
+    values = {key: checked_finite(f"thresholds.{key}", value) for key, value in thresholds.items()}
     ids = [each.id for each in models()]
     by_id = model is None or (isinstance(model, str) and model in ids)
     if isinstance(model, str) and not by_id and not Path(model).exists():
-        raise reject("model", "model_near", model, names=nearest_names(model, ids))
+        raise argument_error("model", "model_near", model, names=nearest_names(model, ids))
     config = catalogued(str(model or MODEL)).hf_config() if by_id else model
     rope = of_config("model", config).rope
     assert rope is not None
     if factor is not None:
-        factor = finite("factor", factor)
+        factor = checked_finite("factor", factor)
         if not 1.0 <= factor <= 4096.0:
-            raise reject("factor", "a number in [1, 4096]", factor)
+            raise argument_error("factor", "a number in [1, 4096]", factor)
     if length is not None:
-        length = whole("length", length, 1, MAX_LEN)
+        length = checked_int("length", length, 1, MAX_LEN)
     if trained_to is not None:
-        trained_to = whole("trained_to", trained_to, 1, MAX_LEN)
-    ratio = factor or (max(1.0, length / rope.train_len) if length else finite("factor", FACTOR.default))
+        trained_to = checked_int("trained_to", trained_to, 1, MAX_LEN)
+    ratio = factor or (max(1.0, length / rope.train_len) if length else checked_finite("factor", FACTOR.default))
     return Setting(rope, ratio, target_length(rope, ratio, length), trained_to, fine_tuned, values)
 
 

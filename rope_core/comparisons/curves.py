@@ -55,7 +55,9 @@ def edges_of(length: int) -> Cells:
 def cosines(f: Array, edges: Cells) -> Array:
     """Return the mean cosine of each row's pair over each cell, (rows, cells)."""
     shown = np.abs(usable(f))[rows_of(f.size)]
-    return np.where(np.isfinite(f)[rows_of(f.size), None], mean_cosine_per_bin(Spectrum.of(shown), edges), np.nan)
+    return np.where(
+        np.isfinite(f)[rows_of(f.size), None], mean_cosine_per_bin(Spectrum.from_inv_freq(shown), edges), np.nan
+    )
 
 
 def turns_apart(f: Array, other: Array, edges: Cells) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rope_core.comparisons import margins
 from rope_core.comparisons.compare import Compared, Row
-from rope_core.errors import LANGUAGES, reject
+from rope_core.errors import LANGUAGES, argument_error
 
 COLOURS = ("#0b6bcb", "#c4122f", "#7a3e9d", "#0f7b3f", "#a15c00", "#444444")
 
@@ -58,7 +58,7 @@ def pytest_file(columns: Sequence[Compared]) -> str:
     pinned = {}
     for each in columns:
         if not np.all(np.isfinite(each.inv_freq)):
-            raise reject("column", "finite frequencies to pin", each.column.name)
+            raise argument_error("column", "finite frequencies to pin", each.column.name)
         pinned[each.column.name] = [_pinned(at) for at in (each, each.other) if at is not None]
     return TEST.format(
         margins=inspect.getsource(margins).partition("import numpy.typing as npt")[2].strip(),
@@ -133,7 +133,7 @@ def test_frequencies_and_margins(name):
 def html_page(columns: Sequence[Compared], lang: str = "en") -> str:
     """Return one page with the slow-down of each pair and a table of margins; it loads nothing and runs no script."""
     if lang not in LANGUAGES:
-        raise reject("lang", "one_of", lang, names=LANGUAGES)
+        raise argument_error("lang", "one_of", lang, names=LANGUAGES)
     head = "".join(f"<th>{escape(each.column.name)}</th>" for each in columns)
     body, notes = "", ""
     for key, row in {row.key: row for each in columns for row in each.rows}.items():

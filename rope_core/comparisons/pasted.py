@@ -14,7 +14,7 @@ import numpy as np
 
 from rope_core.comparisons import examples
 from rope_core.comparisons.columns import Column, numbers_of, of_callable, of_config, of_numbers
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.read import check_nesting_depth, parse_json_object
 
 LETTERS, BYTES, NUMBERS = 6000, 60_000, 4096
@@ -56,7 +56,9 @@ def pack(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     packed = base64.urlsafe_b64encode(zlib.compress(data, 9)).decode().rstrip("=")
     if len(data) > BYTES or len(packed) > LETTERS:
-        raise reject("the text", f"short enough for an address: {LETTERS} letters once it is packed", len(packed))
+        raise argument_error(
+            "the text", f"short enough for an address: {LETTERS} letters once it is packed", len(packed)
+        )
     return packed
 
 
@@ -71,7 +73,7 @@ def unpack(packed: str) -> str:
             raise ValueError
         return data.decode()
     except (ValueError, zlib.error, binascii.Error):
-        raise reject("the text", "one that this page has packed", packed[:20]) from None
+        raise argument_error("the text", "one that this page has packed", packed[:20]) from None
 
 
 def of_text(name: str, text: str) -> Column:
@@ -86,9 +88,9 @@ def of_text(name: str, text: str) -> Column:
     try:
         values = [float(word) for word in words[: NUMBERS + 1]]
     except ValueError:
-        raise reject("inv_freq", "numbers with commas, spaces or lines between", text[:40]) from None
+        raise argument_error("inv_freq", "numbers with commas, spaces or lines between", text[:40]) from None
     if len(values) > NUMBERS:
-        raise reject("inv_freq", f"at most {NUMBERS} numbers", len(words))
+        raise argument_error("inv_freq", f"at most {NUMBERS} numbers", len(words))
     return of_numbers(name, values)
 
 
@@ -99,11 +101,11 @@ def read_file(name: str, content: bytes) -> str:
         try:
             return content[: 4 * BYTES].decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise reject("the file", "text, .npy or .safetensors", name) from None
+            raise argument_error("the file", "text, .npy or .safetensors", name) from None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{suffix}"
         path.write_bytes(content)
         values = np.asarray(numbers_of(path), dtype=np.float64).reshape(-1)
     if not 0 < values.size <= NUMBERS:
-        raise reject("inv_freq", f"1 to {NUMBERS} numbers", values.size)
+        raise argument_error("inv_freq", f"1 to {NUMBERS} numbers", values.size)
     return json.dumps(values.tolist())

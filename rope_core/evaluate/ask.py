@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from rope_core.errors import LANGUAGES, finite, reject, sentence, whole
+from rope_core.errors import LANGUAGES, argument_error, checked_finite, checked_int, error_sentence
 from rope_core.evaluate.loading import Source
 from rope_core.evaluate.turning import KEYS, LADDER, OWN, WINDOW, Turning, trained_length, turning, window_length
 from rope_core.rope import MAX_LEN
@@ -45,22 +45,22 @@ class Ask:
 
     def __post_init__(self) -> None:
         for length in self.lengths:
-            whole("--lengths", length, 16, MAX_LEN)
+            checked_int("--lengths", length, 16, MAX_LEN)
         for key in self.schemes:
             if key not in KEYS:
-                raise reject("--schemes", "one_of", key, names=KEYS)
+                raise argument_error("--schemes", "one_of", key, names=KEYS)
         for task in self.tasks:
             if task not in TASKS:
-                raise reject("--tasks", "one_of", task, names=TASKS)
-        if self.factor is not None and not 1.0 <= finite("--factor", self.factor) <= 4096.0:
-            raise reject("--factor", "number_range", self.factor, low=1, high=4096)
+                raise argument_error("--tasks", "one_of", task, names=TASKS)
+        if self.factor is not None and not 1.0 <= checked_finite("--factor", self.factor) <= 4096.0:
+            raise argument_error("--factor", "number_range", self.factor, low=1, high=4096)
         if self.trained is not None:
-            whole("--trained", self.trained, 16, MAX_LEN)
+            checked_int("--trained", self.trained, 16, MAX_LEN)
         for name, value, most in (("documents", self.documents, 4096), ("trials", self.trials, 10_000)):
-            whole(f"--{name}", value, 1, most)
-        whole("--batch", self.batch, 1, 4096)
-        whole("--chunk", self.chunk, 1, MAX_LEN)
-        whole("--seed", self.seed, 0, 2**31 - 1)
+            checked_int(f"--{name}", value, 1, most)
+        checked_int("--batch", self.batch, 1, 4096)
+        checked_int("--chunk", self.chunk, 1, MAX_LEN)
+        checked_int("--seed", self.seed, 0, 2**31 - 1)
 
     def of(self, source: Source) -> Ask:
         """Return the same ask with a model's own lengths and lines where none are given."""
@@ -88,7 +88,7 @@ def turnings(source: Source, ask: Ask) -> tuple[dict[tuple[str, int], Turning], 
                 at = min(length, window_length(source.config, ask.trained)) if key == WINDOW else length
                 turnings[key, length] = turning(source.config, key, at, ask.factor, ask.trained)
         except ValueError as error:
-            refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
+            refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}
             if len(refused) == len(ask.schemes):
                 raise
     return turnings, refused

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.evaluate.loading import SPREAD, Loaded
 from rope_core.evaluate.reading import token_losses
 from rope_core.kernels.task import available_memory
@@ -84,7 +84,7 @@ def refuse_large(needed: int, device: str) -> None:
     """Raise ValueError where less memory is free on a device than an evaluation needs."""
     free = available(device)
     if needed > free:
-        raise reject("--lengths", "eval_memory", max(1, round(needed / GIB, 2)), free=free / GIB, device=device)
+        raise argument_error("--lengths", "eval_memory", max(1, round(needed / GIB, 2)), free=free / GIB, device=device)
 
 
 def seconds_per_work(loaded: Loaded, size: Size, tokens: Any, chunk: int) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 
 from rope_core.checks.engines import engines
 from rope_core.checks.schemas import OLD, to_v4
-from rope_core.errors import ConfigError, reject
+from rope_core.errors import ConfigError, argument_error
 from rope_core.evaluate.ask import Ask, turnings
 from rope_core.evaluate.loading import Source, safetensors_of
 from rope_core.evaluate.turning import OWN, STALE, WINDOW, Turning, at_load
@@ -48,11 +48,11 @@ def export(source: Source, ask: Ask, folder: Path, dtype: str, lang: str) -> lis
     Raises ValueError on weights of the lab, a folder that is not empty, and schemes that the model cannot take.
     """
     if source.folder is None:
-        raise reject("model", "eval_stored", source.name)
+        raise argument_error("model", "eval_stored", source.name)
     keys = tuple(key for key in ask.schemes if key not in (STALE, WINDOW))
     written, refused = turnings(source, replace(ask, schemes=keys))
     if folder.exists() and any(folder.iterdir()):
-        raise reject("--lm-eval", "export_folder", str(folder))
+        raise argument_error("--lm-eval", "export_folder", str(folder))
     commands = ["#!/bin/sh", f"# {word('harness', lang)}", 'cd "$(dirname "$0")" || exit 1']
     commands += [
         f"# {line_name(key, lang)}: {word('harness_no_config', lang)}" for key in ask.schemes if key not in keys

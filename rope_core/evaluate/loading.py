@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from rope_core.checks.arrays import FLOATS, Entry, entries_of
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.evaluate.texts import Coder
 from rope_core.evaluate.turning import at_load, extended
 from rope_core.hf.hub import download_model, looks_like_id
@@ -82,7 +82,7 @@ def find(model: str) -> Source:
     path = Path(model)
     if not path.is_dir():
         if not looks_like_id(model):
-            raise reject("model", "eval_model", model, names=cards.weights_cards())
+            raise argument_error("model", "eval_model", model, names=cards.weights_cards())
         path = download_model(model)
     files = safetensors_of(path)
     config = read_config(path)
@@ -99,8 +99,8 @@ def safetensors_of(path: Path) -> list[Path]:
     if not files:
         pickled = [file.name for pattern in PICKLES for file in sorted(path.glob(pattern))]
         if pickled:
-            raise reject("model", "eval_pickled", pickled[0])
-        raise reject("model", "eval_stored", str(path))
+            raise argument_error("model", "eval_pickled", pickled[0])
+        raise argument_error("model", "eval_stored", str(path))
     return files
 
 
@@ -113,15 +113,15 @@ def _refuse(config: Mapping[str, Any], path: Path) -> None:
         return
     own = sorted(file.name for file in path.glob("*.py"))
     if config.get("auto_map") or own:
-        raise reject("model", "eval_code", kind, file=own[0] if own else "auto_map")
-    raise reject("model_type", "eval_class", kind, version=__version__)
+        raise argument_error("model", "eval_code", kind, file=own[0] if own else "auto_map")
+    raise argument_error("model_type", "eval_class", kind, version=__version__)
 
 
 def _of_lab(name: str) -> Source:
     """Return a rotary model of the lab as a Llama of bytes, as ``rope lab export`` writes it."""
     model, recipe = lab.load_model_and_recipe(name)
     if model.shape.encoding != "rope":
-        raise reject("model", "rotary_weights", name)
+        raise argument_error("model", "rotary_weights", name)
     state = llama_tensors(model)
     digest = hashlib.sha256(b"".join(value.numpy().tobytes() for value in state.values())).hexdigest()
     config = json.loads(json.dumps(llama_config(model.shape, recipe.request)))
@@ -135,7 +135,7 @@ def _measured(entries: list[Entry]) -> tuple[int, str]:
         by_type[entry.dtype] += entry.size
     most = max(by_type, key=lambda kind: by_type[kind], default="F32")
     if most not in FLOATS:
-        raise reject("model", "eval_quantised", most)
+        raise argument_error("model", "eval_quantised", most)
     return by_type.total(), FLOATS[most]
 
 
@@ -188,7 +188,7 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
         )
     assert source.folder is not None
     if device == SPREAD and not _is_installed("accelerate"):
-        raise reject("--device-map", "eval_package", "auto", packages=["accelerate"])
+        raise argument_error("--device-map", "eval_package", "auto", packages=["accelerate"])
     try:
         model, loading = AutoModelForCausalLM.from_pretrained(
             source.folder,
@@ -200,12 +200,12 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
             **({"device_map": "auto"} if device == SPREAD else {}),
         )
     except ImportError as error:
-        raise reject("model", "eval_package", source.name, packages=_packages(error, source.config)) from error
+        raise argument_error("model", "eval_package", source.name, packages=_packages(error, source.config)) from error
     except Exception as error:  # transformers computes with a config's values as they are, and tells nothing of them
-        raise reject("model", "eval_causal", f"{source.name}: {_first_line(error)}") from error
+        raise argument_error("model", "eval_causal", f"{source.name}: {_first_line(error)}") from error
     missing = sorted(loading["missing_keys"]) + sorted(str(key) for key in loading["mismatched_keys"])
     if missing:
-        raise reject("model", "eval_missing", missing[0], count=len(missing))
+        raise argument_error("model", "eval_missing", missing[0], count=len(missing))
     placed = model if device == SPREAD else model.to(device)
     return Loaded(source, placed.requires_grad_(False).eval(), coder_of(source.folder, source.name))
 
@@ -240,7 +240,7 @@ def coder_of(folder: Path, name: str) -> Coder:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:
-        raise reject("model", "eval_tokenizer", f"{name}: {_first_line(error)}") from error
+        raise argument_error("model", "eval_tokenizer", f"{name}: {_first_line(error)}") from error
 
     def encode(text: bytes) -> list[int]:
         ids: list[int] = tokenizer(text.decode("utf-8", "replace"), add_special_tokens=False, verbose=False)[

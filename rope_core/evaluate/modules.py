@@ -13,7 +13,7 @@ from rope_core.checks.case import SEVERITIES
 from rope_core.checks.rotations import Rotations
 from rope_core.checks.stored import SUFFIX, Buffer, in_module
 from rope_core.checks.verify import verify
-from rope_core.errors import Rule, reject
+from rope_core.errors import RuleText, argument_error
 from rope_core.evaluate.turning import Turning
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
@@ -37,7 +37,7 @@ class Rotary:
         rotations = Rotations(module, resolve(load.config), load.ropes)
         own, _ = rotations.split(in_module(module))
         if not own:
-            raise reject("model", "eval_buffers", type(module).__name__)
+            raise argument_error("model", "eval_buffers", type(module).__name__)
         self.buffers: list[tuple[Buffer, str | None]] = [(each, belongs(each, load.ropes)[0]) for each in own]
         self.parts = dict(module.named_modules())
         scaled = bool(rotations.fields.family.get("logit_scale"))
@@ -78,7 +78,9 @@ class Rotary:
         wrong = [each for each in findings if each.severity == SEVERITIES[0]]
         if wrong:
             detail = f"{wrong[0].field}: {wrong[0].title()}"
-            raise reject("schemes", Rule("eval_unwritten", {"class_name": type(self.module).__name__}), detail)
+            raise argument_error(
+                "schemes", RuleText("eval_unwritten", {"class_name": type(self.module).__name__}), detail
+            )
         return tuple(each.key for each in findings)
 
     @contextmanager
@@ -128,7 +130,7 @@ def set_rope(owner: Any, name: str, rope: HfRope) -> None:
     """Write one layer type's frequencies and attention factor into its module."""
     tensor = getattr(owner, name)
     if tuple(tensor.shape) != rope.inv_freq.shape:
-        raise reject("model", "eval_width", tuple(tensor.shape), pairs=rope.inv_freq.size)
+        raise argument_error("model", "eval_width", tuple(tensor.shape), pairs=rope.inv_freq.size)
     with torch.no_grad():
         tensor.copy_(torch.from_numpy(rope.inv_freq.copy()))
     own = name.removesuffix(SUFFIX) + "attention_scaling"
@@ -137,7 +139,7 @@ def set_rope(owner: Any, name: str, rope: HfRope) -> None:
             setattr(owner, attribute, rope.attention_factor)
             return
     if rope.attention_factor != 1.0:
-        raise reject("schemes", "eval_attention", type(owner).__name__)
+        raise argument_error("schemes", "eval_attention", type(owner).__name__)
 
 
 def spans(positions: list[int], first: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rope_core.checks.observe import cache_name
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.rope import Array
 
 STRIDE = 4
@@ -59,7 +59,7 @@ def sliding_losses(model: Any, tokens: Tensor, chunk: int, window: int, begin: i
         begin: tokens at the start of each document that begin every window, such as a begin-of-text token.
     """
     length = tokens.shape[1] - 1
-    step = whole("window", window, 4, 2**31) // STRIDE
+    step = checked_int("window", window, 4, 2**31) // STRIDE
     head = tokens[:, :begin]
     out = token_losses(model, tokens[:, : window + 1], chunk)
     for stop in range(window + step, length + step, step):

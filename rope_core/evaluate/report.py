@@ -9,7 +9,7 @@ from typing import Any
 
 from rope_core.checks.charts import COLOURS, Series, chart
 from rope_core.checks.report import STYLE, header, row, text
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.evaluate.turning import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, word
 from rope_core.lab import view
@@ -66,7 +66,7 @@ def read(data: bytes) -> dict[str, Any]:
                 if len(sizes) != 1 or not cell.nats.size or not (cell.curve.value > 0).all() or cell.nats.ndim != 1:
                     raise ValueError(cell.line)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, IndexError):
-        raise reject("report", "eval_report", f"{len(data):,} bytes") from None
+        raise argument_error("report", "eval_report", f"{len(data):,} bytes") from None
     checked: dict[str, Any] = report
     return checked
 

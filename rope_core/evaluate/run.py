@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rope_core.errors import LANGUAGES, reject, sentence
+from rope_core.errors import LANGUAGES, argument_error, error_sentence
 from rope_core.evaluate import tasks
 from rope_core.evaluate.ask import TASKS, Ask, turnings
 from rope_core.evaluate.cost import Size, size_of
@@ -102,7 +102,7 @@ class Evaluation:
         self.rotary = Rotary(self.loaded.model, self.load)
         if not self.cells() and self.refused.keys() < set(self.ask.schemes):
             low = tasks.shortest(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
-            raise reject("--lengths", "at_least", max(self.ask.lengths), low=low)
+            raise argument_error("--lengths", "at_least", max(self.ask.lengths), low=low)
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
         self._verified: set[bytes] = set()
 
@@ -119,9 +119,9 @@ class Evaluation:
                 self.notes = self.rotary.checked(each)
                 self._verified.add(each.content())
             except ValueError as error:
-                self.refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
+                self.refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}
         if all(key in self.refused for key in self.ask.schemes):
-            raise reject(
+            raise argument_error(
                 "--schemes", "eval_some", ", ".join(self.ask.schemes), why=next(iter(self.refused.values()))["en"]
             )
 
@@ -251,9 +251,13 @@ class Evaluation:
             with self.rotary.by_length(at, self.trained):
                 return read()
         except torch.OutOfMemoryError as error:
-            raise reject("--lengths", "eval_out", tokens.shape[1] - 1, detail=str(error).splitlines()[0]) from error
+            raise argument_error(
+                "--lengths", "eval_out", tokens.shape[1] - 1, detail=str(error).splitlines()[0]
+            ) from error
         except RuntimeError as error:
-            raise reject("model", "eval_reads", f"{type(model).__name__}: {str(error).splitlines()[0]}") from error
+            raise argument_error(
+                "model", "eval_reads", f"{type(model).__name__}: {str(error).splitlines()[0]}"
+            ) from error
 
 
 def save(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.evaluate.texts import Coder, Tokens
 from rope_core.lab import copying, passkey
 
@@ -35,9 +35,9 @@ def hidden(coder: Coder, filler: Tokens, length: int, depth: float, rng: np.rand
     same = next((i for i, (a, b) in enumerate(zip(ask, whole, strict=False)) if a != b), min(len(ask), len(whole)))
     fill = length - len(coder.begin) - len(line) - len(whole)
     if fill < 1:
-        raise reject("length", "at_least", length, low=length - fill + 1)
+        raise argument_error("length", "at_least", length, low=length - fill + 1)
     if len(filler) < fill:
-        raise reject("--text", "eval_text", f"{len(filler):,}", low=fill, length=length)
+        raise argument_error("--text", "eval_text", f"{len(filler):,}", low=fill, length=length)
     start = int(rng.integers(0, len(filler) - fill + 1))
     around, cut = filler[start : start + fill].tolist(), round(depth * fill)
     ids = [*coder.begin, *around[:cut], *line, *around[cut:], *whole]
@@ -62,7 +62,7 @@ def copies(coder: Coder, filler: Tokens, length: int, distance: int, trials: int
     """Return examples, int64 (trials, length + 1), whose last tokens repeat those that begin ``distance`` earlier."""
     size = length + 1 - len(coder.begin)
     if len(filler) < size:
-        raise reject("--text", "eval_text", f"{len(filler):,}", low=size, length=length)
+        raise argument_error("--text", "eval_text", f"{len(filler):,}", low=size, length=length)
     rng = np.random.default_rng((seed, length, distance))
     examples = np.stack([copying.copy_example(filler, size, distance, rng) for _ in range(trials)])
     return np.concatenate([np.tile(np.asarray(coder.begin, dtype=np.int64), (trials, 1)), examples], 1)

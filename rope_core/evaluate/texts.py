@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.hf.read import open_regular
 
 MAX_TEXT = 200 * 10**6
@@ -56,7 +56,7 @@ def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
 
     Raises ValueError where a file cannot be read, or none holds a window.
     """
-    whole("documents", most, 1, 4096)
+    checked_int("documents", most, 1, 4096)
     size = longest + 1 - len(coder.begin)
     tokens: list[Tokens] = []
     for path in paths:
@@ -64,15 +64,15 @@ def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
             with open_regular(path, "--text") as file:
                 text = file.read(MAX_TEXT + 1)
         except OSError as error:
-            raise reject("--text", "readable_file", f"{path}: {error.strerror}") from error
+            raise argument_error("--text", "readable_file", f"{path}: {error.strerror}") from error
         if len(text) > MAX_TEXT:
-            raise reject("--text", "text_bytes", f"{path.name}: {len(text):,}", limit=MAX_TEXT)
+            raise argument_error("--text", "text_bytes", f"{path.name}: {len(text):,}", limit=MAX_TEXT)
         tokens.append(np.asarray(coder.encode(text), dtype=np.int64))
     cut = [[ids[at : at + size] for at in range(0, len(ids) - size + 1, size)] for ids in tokens]
     chosen = [windows[turn] for turn in range(max(map(len, cut), default=0)) for windows in cut if turn < len(windows)]
     if not chosen:
         most_tokens = max(map(len, tokens), default=0)
-        raise reject("--text", "eval_text", f"{most_tokens:,}", low=size, length=longest)
+        raise argument_error("--text", "eval_text", f"{most_tokens:,}", low=size, length=longest)
     begun = np.tile(np.asarray(coder.begin, dtype=np.int64), (min(most, len(chosen)), 1))
     documents = np.concatenate([begun, np.stack(chosen[:most])], 1)
     digest = hashlib.sha256(documents.tobytes()).hexdigest()

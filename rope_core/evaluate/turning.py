@@ -11,7 +11,7 @@ import numpy as np
 
 from rope_core.checks.extend import WINDOWED, reach
 from rope_core.checks.schemas import to_v5
-from rope_core.errors import ConfigError, reject
+from rope_core.errors import ConfigError, argument_error
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedLayer, from_hf, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
@@ -55,7 +55,7 @@ def extended(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
     """Return the layer types that a scheme changes: those that turn and see the whole context."""
     turning = [kind for kind, rope in ropes.items() if not rope.nope]
     if not turning:
-        raise ConfigError.of("no_layer_turns")
+        raise ConfigError.from_key("no_layer_turns")
     return [kind for kind in turning if kind not in WINDOWED] or turning
 
 
@@ -99,7 +99,7 @@ def turning(
     Raises ValueError on an unknown line, ConfigError where the model's class cannot take it.
     """
     if key not in KEYS:
-        raise reject("schemes", "one_of", key, names=KEYS)
+        raise argument_error("schemes", "one_of", key, names=KEYS)
     load = at_load(config)
     own = resolve(load.config).text
     new = copy.deepcopy(load.config)
@@ -146,7 +146,7 @@ def _own(layer: ResolvedLayer, length: int) -> dict[str, Any] | None:
 def _entry(rope: HfRope, key: str, length: int, factor: float | None, trained: int | None) -> dict[str, Any]:
     """Return one layer type's rope dict under a line of the ladder."""
     if rope.rope_type == PROPORTIONAL:
-        raise ConfigError.of("with_ramp", rope_type=rope.rope_type)
+        raise ConfigError.from_key("with_ramp", rope_type=rope.rope_type)
     train_len = trained or rope.train_len
     # Keys that stay as they were cached begin as they are up to the trained length.
     chosen = line(FOLLOWING if key == STALE else key)
@@ -156,7 +156,7 @@ def _entry(rope: HfRope, key: str, length: int, factor: float | None, trained: i
     answer = spectrum(request)
     if not np.all(np.isfinite(answer.slowdown)):
         # No type that every class knows can hold a pair still.
-        raise reject("--schemes", "eval_still", key)
+        raise argument_error("--schemes", "eval_still", key)
     entry = _searched(answer.slowdown, answer.attention_factor, train_len)
     if own.get("mscale_all_dim") and rope.logit_scale != 1.0:
         entry |= {"factor": request.params["factor"], "mscale_all_dim": own["mscale_all_dim"]}

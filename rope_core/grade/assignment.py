@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.grade import frequencies, rotations
 from rope_core.grade.faults import Student
 from rope_core.hf.types import YARN
@@ -69,14 +69,14 @@ def read_text(argument: str, path: Path) -> str:
     """Return a regular file's text of at most 1 MiB, without a byte-order mark, or raise ValueError."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise reject(argument, "regular_file", str(path))
+            raise argument_error(argument, "regular_file", str(path))
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
-            raise reject(argument, "file_bytes", str(path), limit=MAX_BYTES)
+            raise argument_error(argument, "file_bytes", str(path), limit=MAX_BYTES)
         return text.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise reject(argument, "readable_file", str(path)) from None
+        raise argument_error(argument, "readable_file", str(path)) from None
 
 
 def read_assignment(path: str | Path) -> Assignment:
@@ -84,25 +84,25 @@ def read_assignment(path: str | Path) -> Assignment:
     try:
         data = tomllib.loads(read_text("assignment", Path(path)))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise reject("assignment", "toml_file", str(path), detail=str(error)) from None
-    title, seconds = data.pop("title", ""), finite("seconds", data.pop("seconds", SECONDS))
+        raise argument_error("assignment", "toml_file", str(path), detail=str(error)) from None
+    title, seconds = data.pop("title", ""), checked_finite("seconds", data.pop("seconds", SECONDS))
     if not isinstance(title, str):
-        raise reject("title", "a_name", title)
+        raise argument_error("title", "a_name", title)
     if not 0 < seconds <= MAX_SECONDS:
-        raise reject("seconds", "number_range", seconds, low=0, high=MAX_SECONDS)
+        raise argument_error("seconds", "number_range", seconds, low=0, high=MAX_SECONDS)
     if not data:
-        raise reject("assignment", "some_names", str(path))
+        raise argument_error("assignment", "some_names", str(path))
     return Assignment(title, seconds, {name: _points(name, table) for name, table in data.items()})
 
 
 def _points(name: str, table: object) -> dict[str, float]:
     if name not in TASKS:
-        raise reject("assignment", "one_of", name, names=["title", "seconds", *TASKS])
+        raise argument_error("assignment", "one_of", name, names=["title", "seconds", *TASKS])
     if not isinstance(table, dict) or not table:
-        raise reject(name, "stage_points", table, names=list(TASKS[name]))
+        raise argument_error(name, "stage_points", table, names=list(TASKS[name]))
     for stage, points in table.items():
         if stage not in TASKS[name]:
-            raise reject(name, "one_of", stage, names=list(TASKS[name]))
-        if finite(f"{name}.{stage}", points) < 0:
-            raise reject(f"{name}.{stage}", "finite_least", points, low=0)
+            raise argument_error(name, "one_of", stage, names=list(TASKS[name]))
+        if checked_finite(f"{name}.{stage}", points) < 0:
+            raise argument_error(f"{name}.{stage}", "finite_least", points, low=0)
     return {stage: float(points) for stage, points in table.items()}

@@ -13,7 +13,13 @@ import numpy as np
 from rope_core.grade.faults import Answers, Fault, Student, as_array, judge
 from rope_core.hf.types import YARN
 from rope_core.rope import Array, Rope
-from rope_core.schemes import blend, ramp_by_pair, ramp_by_turns, temperature, yarn_range
+from rope_core.schemes import (
+    blended_slowdown,
+    interpolation_ramp_by_pair,
+    ramp_by_turns,
+    yarn_attention_factor,
+    yarn_ramp_bounds,
+)
 from rope_core.spectrum import Request, spectrum
 
 LOST_BASE = 10_000.0
@@ -83,11 +89,11 @@ def extended(dim: int, base: float, train_len: int, factor: float) -> Array:
 
 
 def _ramped(rope: Rope, divided: Array, factor: float) -> Array:
-    return np.append(rope.theta / blend(divided, factor), temperature(factor))
+    return np.append(rope.theta / blended_slowdown(divided, factor), yarn_attention_factor(factor))
 
 
 def _by_pair(rope: Rope, truncate: bool = True) -> Array:
-    return ramp_by_pair(rope.pairs, *yarn_range(rope, BETA_FAST, BETA_SLOW, truncate))
+    return interpolation_ramp_by_pair(rope.pairs, *yarn_ramp_bounds(rope, BETA_FAST, BETA_SLOW, truncate))
 
 
 def _factor(answer: Array, attention_factor: float) -> Array:
@@ -95,11 +101,11 @@ def _factor(answer: Array, attention_factor: float) -> Array:
 
 
 YARN_MISTAKES: Answers = {
-    "squared_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), temperature(s) ** 2),
+    "squared_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), yarn_attention_factor(s) ** 2),
     "no_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0),
-    "inverse_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0 / temperature(s)),
+    "inverse_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0 / yarn_attention_factor(s)),
     "lost_base": lambda d, b, n, s: extended(d, LOST_BASE, n, s),
-    "last_first": lambda d, b, n, s: np.append(extended(d, b, n, s)[-2::-1], temperature(s)),
+    "last_first": lambda d, b, n, s: np.append(extended(d, b, n, s)[-2::-1], yarn_attention_factor(s)),
     "ramp_reversed": lambda d, b, n, s: _ramped(Rope(d, b, n), 1.0 - _by_pair(Rope(d, b, n)), s),
     "all_divided": lambda d, b, n, s: _ramped(Rope(d, b, n), np.ones(d // 2), s),
     "unrounded": lambda d, b, n, s: _ramped(Rope(d, b, n), _by_pair(Rope(d, b, n), False), s),

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Any
 
 from rope_core.checks.case import printable
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.grade import starter as starters
 
 
@@ -86,7 +86,7 @@ def check_source(source: str, name: str) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 0
         detail = getattr(error, "msg", None) or str(error) or type(error).__name__
-        raise reject("file", "python_file", name, line=line, detail=detail) from None
+        raise argument_error("file", "python_file", name, line=line, detail=detail) from None
 
 
 def results(

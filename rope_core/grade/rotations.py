@@ -26,7 +26,7 @@ MAX_DRAWN = 4096
 
 def turned(x: Array, positions: Any, inv_freq: Array, layout: str, sign: float = 1.0) -> Array:
     """Return x (n, dim) turned row by row in float64; ``sign`` -1 turns back."""
-    cos, sin = cos_sin(Spectrum.of(inv_freq), positions, "float64")
+    cos, sin = cos_sin(Spectrum.from_inv_freq(inv_freq), positions, "float64")
     answer: Array = rotation.rotate(np.asarray(x, np.float64)[:, None, :], cos, sign * sin, layout)[:, 0, :]
     return answer
 
@@ -36,13 +36,13 @@ def _other(layout: str) -> str:
 
 
 def _exchanged(x: Array, layout: str) -> Array:
-    a, b = as_layout(layout).split(x)
-    answer: Array = rotation.join(b, a, layout)
+    a, b = as_layout(layout).split_pairs(x)
+    answer: Array = rotation.join_pairs(b, a, layout)
     return answer
 
 
 def _mixed(x: Array, p: Any, f: Array, layout: str, sign: float) -> Array:
-    angle = rotation.both_dims(np.outer(p, f), _other(layout))
+    angle = rotation.repeat_per_pair(np.outer(p, f), _other(layout))
     return np.asarray(x * np.cos(angle) + sign * rotation.swap_pairs(x, layout) * np.sin(angle))
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import MAX_LEN, Array
-from rope_core.schemes import SCHEMES, yarn_range
+from rope_core.schemes import SCHEMES, yarn_ramp_bounds
 from rope_core.spectrum import Request, spectrum
 
 KEPT, BLENDED, DIVIDED, OWN, STILL = REGIONS = ("kept", "blended", "divided", "own", "still")
@@ -97,7 +97,7 @@ def ramp(rope: HfRope) -> Ramp | None:
     exact = of.pair_at(fast), of.pair_at(slow)
     if "truncate" not in rope.params:
         return Ramp(fast, slow, exact, None, False)
-    return Ramp(fast, slow, exact, yarn_range(of, fast, slow, True), bool(rope.params["truncate"]))
+    return Ramp(fast, slow, exact, yarn_ramp_bounds(of, fast, slow, True), bool(rope.params["truncate"]))
 
 
 def follows_length(rope: HfRope) -> bool:
@@ -124,10 +124,10 @@ def key_drift(request: Request, length: int, positions: npt.ArrayLike) -> Array:
     Raises:
         ValueError: on a length or a position outside its range.
     """
-    last = whole("length", length, 1, MAX_LEN)
+    last = checked_int("length", length, 1, MAX_LEN)
     where = np.asarray(positions)
     if where.ndim != 1 or not where.size or where.dtype.kind not in "iu" or where.min() < 0 or where.max() >= last:
-        raise reject("positions", f"a non-empty vector of integers in [0, {last})", positions)
+        raise argument_error("positions", f"a non-empty vector of integers in [0, {last})", positions)
     current = at_length(request, last)
     cached = np.stack([at_length(request, p + 1) for p in where.tolist()])
     return np.asarray(np.abs(cached - current) * where[:, None].astype(np.float64))
@@ -163,7 +163,7 @@ def share(request: Request) -> Array:
     """
     factor = request.params.get("factor")
     if not isinstance(factor, int | float) or factor <= 1.0:
-        raise reject("factor", "a number > 1", factor)
+        raise argument_error("factor", "a number > 1", factor)
     return np.asarray((1.0 - 1.0 / spectrum(request).slowdown) / (1.0 - 1.0 / factor))
 
 

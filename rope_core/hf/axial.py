@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import ConfigError, reject
+from rope_core.errors import ConfigError, argument_error
 from rope_core.hf.families import packaged
 from rope_core.hf.read import config_dict, config_float, config_int, read_config
-from rope_core.rope import MAX_DIM, Array, frozen
+from rope_core.rope import MAX_DIM, Array, read_only_array
 
 # The position of row or column i of n, by its name in axial.toml.
 POSITIONS = {
@@ -81,7 +81,7 @@ class AxialRope:
         where = np.asarray(positions, dtype=np.float64)
         names = list(self.widths)
         if where.ndim != 2 or where.shape[1] != len(names):
-            raise reject("positions", "numbers of shape (n, axes)", positions)
+            raise argument_error("positions", "numbers of shape (n, axes)", positions)
         return np.asarray(where[:, [names.index(name) for name in self.axis]] * self.inv_freq)
 
 
@@ -171,7 +171,7 @@ def _build(place: str, kind: str, given: Mapping[str, Any]) -> AxialRope:
     inv_freq, axis = _pairs(axes, [each] * len(axes), base, turns)
     layout = row.get("layout", HALF)
     return AxialRope(
-        inv_freq=frozen(inv_freq),
+        inv_freq=read_only_array(inv_freq),
         axis=axis,
         dims=_dims(axis, layout),
         base=base,
@@ -260,7 +260,7 @@ def _diffusers(data: Mapping[str, Any]) -> dict[str, AxialRope]:
     inv_freq, axis = _pairs(axes, widths, base)
     return {
         "": AxialRope(
-            inv_freq=frozen(inv_freq),
+            inv_freq=read_only_array(inv_freq),
             axis=axis,
             dims=_dims(axis, INTERLEAVED),
             base=base,

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 if TYPE_CHECKING:
     from rope_core.hf.ropes import HfRope
@@ -63,7 +63,7 @@ class Architecture:
             ValueError: on a field that the table does not have.
         """
         if field not in ARCHITECTURE_FIELDS:
-            raise reject("field", f"one of {', '.join(ARCHITECTURE_FIELDS)}", field)
+            raise argument_error("field", f"one of {', '.join(ARCHITECTURE_FIELDS)}", field)
         return next((c.corrected for c in self.corrections if c.field == field), str(getattr(self, field)))
 
 
@@ -170,7 +170,7 @@ def architecture(id: str) -> Architecture:
 
 def _find(argument: str, known: Mapping[str, T], id: object) -> T:
     if not isinstance(id, str) or id not in known:
-        raise reject(argument, f"one of {', '.join(known)}", id)
+        raise argument_error(argument, f"one of {', '.join(known)}", id)
     return known[id]
 
 

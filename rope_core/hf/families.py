@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 CLASS, FALLBACK, TOP, DICT = "class default", "fallback", "top level", "dict"
 SPLIT = ("sliding_attention", "full_attention")
@@ -34,7 +34,7 @@ class Origin:
     def __post_init__(self) -> None:
         unlisted = sorted(set(self.traps) - set(TRAPS))
         if unlisted:
-            raise reject("traps", "keys of TRAPS", unlisted)
+            raise argument_error("traps", "keys of TRAPS", unlisted)
 
 
 def packaged(name: str) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def client(repository: str, revision: str | None, file: str) -> Iterator[Any]:
         import huggingface_hub
         from huggingface_hub import errors
     except ImportError:
-        raise ConfigError.of("hub_package") from None
+        raise ConfigError.from_key("hub_package") from None
     try:
         yield huggingface_hub
     except ConfigError:
@@ -94,16 +94,16 @@ def client(repository: str, revision: str | None, file: str) -> Iterator[Any]:
     except (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError):
         raise unreachable() from None
     except errors.GatedRepoError:
-        raise ConfigError.of("hub_login", repository=repository) from None
+        raise ConfigError.from_key("hub_login", repository=repository) from None
     except errors.RevisionNotFoundError:
-        raise ConfigError.of("hub_revision", repository=repository, revision=revision) from None
+        raise ConfigError.from_key("hub_revision", repository=repository, revision=revision) from None
     except errors.RepositoryNotFoundError:
-        raise ConfigError.of("hub_missing", repository=repository, endpoint=endpoint()) from None
+        raise ConfigError.from_key("hub_missing", repository=repository, endpoint=endpoint()) from None
     except errors.EntryNotFoundError:
-        raise ConfigError.of("hub_file", repository=repository, file=file) from None
+        raise ConfigError.from_key("hub_file", repository=repository, file=file) from None
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no")
-        raise ConfigError.of(
+        raise ConfigError.from_key(
             "hub_status", endpoint=endpoint(), status=status, repository=repository, file=file
         ) from None
     except Exception as error:
@@ -129,14 +129,14 @@ def download(url: str) -> bytes:
         if urlsplit(onward)[:2] != urlsplit(url)[:2]:
             break
         url = onward
-    raise ConfigError.of("hub_redirect", endpoint=endpoint(), file=FILE)
+    raise ConfigError.from_key("hub_redirect", endpoint=endpoint(), file=FILE)
 
 
 def body(answer: Any, until: float) -> bytes:
     """Return what an answer holds, or ConfigError where it is too long, packed, or not there in time."""
     size = int(answer.headers.get("content-length") or 0)
     if answer.headers.get("content-encoding", "identity") != "identity":
-        raise ConfigError.of("hub_encoding", file=FILE, encoding=answer.headers["content-encoding"][:40])
+        raise ConfigError.from_key("hub_encoding", file=FILE, encoding=answer.headers["content-encoding"][:40])
     body = bytearray()
     if size <= MAX_BYTES:
         for part in answer.iter_raw():
@@ -152,7 +152,7 @@ def body(answer: Any, until: float) -> bytes:
 
 def unreachable() -> ConfigError:
     """Return the sentence for a machine without a way to the hub."""
-    return ConfigError.of("hub_unreachable", endpoint=endpoint())
+    return ConfigError.from_key("hub_unreachable", endpoint=endpoint())
 
 
 def from_network(error: Exception) -> bool:

@@ -18,8 +18,8 @@ from rope_core.hf.parameters import RopeEntry
 from rope_core.hf.read import config_dict, config_float, config_int, is_truthy
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import COMMON, LENGTH, NEEDS_LENGTH, READ_ELSEWHERE, REQUIRED, TYPES
-from rope_core.rope import MAX_DIM, Rope, frozen
-from rope_core.schemes import SCHEMES, temperature
+from rope_core.rope import MAX_DIM, Rope, read_only_array
+from rope_core.schemes import SCHEMES, yarn_attention_factor
 from rope_core.spectrum import Request, spectrum
 
 FALLBACK_LEN = 4096
@@ -73,7 +73,7 @@ def build_rope(fields: ModelFields, entry: RopeEntry, geometry: Geometry, seq_le
     except ArgumentError as error:
         if error.argument in params:
             raise ConfigError(params[error.argument].origin.path, error.rule, error.value) from None
-        raise ConfigError.at(entry.path, error) from None
+        raise ConfigError.for_field(entry.path, error) from None
     except (ValueError, OverflowError, ZeroDivisionError):
         raise ConfigError(entry.path, "finite_frequencies", plain) from None
     logits = _logit_scale(fields, entry, kind, plain)
@@ -86,7 +86,7 @@ def build_rope(fields: ModelFields, entry: RopeEntry, geometry: Geometry, seq_le
     place = given.origin.path if given else entry.origin("attention_factor").path
     origins["attention_factor"] = given.origin if given and stated else Origin("derived", place)
     return HfRope(
-        inv_freq=frozen(answer.inv_freq * 0.0) if entry.nope else answer.inv_freq,
+        inv_freq=read_only_array(answer.inv_freq * 0.0) if entry.nope else answer.inv_freq,
         unscaled=request.rope.theta,
         attention_factor=answer.attention_factor,
         logit_scale=logits.value,
@@ -423,7 +423,7 @@ def _logit_scale(fields: ModelFields, entry: RopeEntry, kind: str, params: Mappi
     factor = params.get("factor", entry.value("factor"))
     if factor is None:
         raise ConfigError(f"{entry.path}.factor", "given_with", None, other="mscale_all_dim")
-    m = temperature(config_float(f"{entry.path}.factor", factor), config_float(origin.path, weight))
+    m = yarn_attention_factor(config_float(f"{entry.path}.factor", factor), config_float(origin.path, weight))
     if not math.isfinite(m * m):
         raise ConfigError(origin.path, "finite_logit_scale", weight)
     return Sourced(m * m, origin)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import ConfigError, reject
+from rope_core.errors import ConfigError, argument_error
 from rope_core.hf.read import config_int, read_config
 from rope_core.rope import MAX_LEN
 
@@ -143,7 +143,7 @@ def multimodal_positions(
     how = grids_of(config)
     types = np.asarray(token_types)
     if types.ndim != 1 or not types.size or not np.isin(types, (TEXT, IMAGE, VIDEO)).all():
-        raise reject("token_types", "numbers 0, 1 and 2 of shape (seq,)", token_types)
+        raise argument_error("token_types", "numbers 0, 1 and 2 of shape (seq,)", token_types)
     images = as_grids("image_grid_thw", image_grid_thw)
     videos = as_grids("video_grid_thw", video_grid_thw)
     each_video = f"one number for each of {len(videos)} videos"
@@ -151,9 +151,9 @@ def multimodal_positions(
         given = np.ones(len(videos)) if seconds_per_grid is None else seconds_per_grid
         times = np.asarray(given, dtype=np.float64).ravel()
     except (TypeError, ValueError):
-        raise reject("seconds_per_grid", each_video, seconds_per_grid) from None
+        raise argument_error("seconds_per_grid", each_video, seconds_per_grid) from None
     if len(times) != len(videos):
-        raise reject("seconds_per_grid", each_video, seconds_per_grid)
+        raise argument_error("seconds_per_grid", each_video, seconds_per_grid)
     steps = how.seconds * times if how.family.seconds else np.ones(len(videos))
     if how.family.frames:
         # As a browser's Python counts, in 32 bits.
@@ -171,9 +171,9 @@ def as_grids(name: str, values: npt.ArrayLike | None) -> Ids:
         return np.zeros((0, 3), dtype=np.int64)
     array = np.asarray(values)
     if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu" or np.any(array < 1):
-        raise reject(name, "whole numbers above 0 of shape (count, 3)", values)
+        raise argument_error(name, "whole numbers above 0 of shape (count, 3)", values)
     if np.prod(array.astype(np.float64), axis=1).max(initial=0) > MAX_LEN:
-        raise reject(name, f"at most {MAX_LEN:,} patches", values)
+        raise argument_error(name, f"at most {MAX_LEN:,} patches", values)
     return array.astype(np.int64)
 
 
@@ -195,14 +195,16 @@ def _spans(
             continue
         grid, step, together = next(waiting[kind], (None, 1.0, 1))
         if grid is None:
-            raise reject("token_types", f"no more runs of kind {kind} than grids", types)
+            raise argument_error("token_types", f"no more runs of kind {kind} than grids", types)
         if how.family.inside:
             yield _inside(words, grid, how.merge, pictures)
             pictures += 1
             continue
         frames, rows, columns = grid[0] // together, grid[1] // how.merge, grid[2] // how.merge
         if frames * rows * columns != length:
-            raise reject("token_types", f"{frames * rows * columns} tokens in a row for the grid {grid}", length)
+            raise argument_error(
+                "token_types", f"{frames * rows * columns} tokens in a row for the grid {grid}", length
+            )
         t, h, w = np.meshgrid(np.arange(frames), np.arange(rows), np.arange(columns), indexing="ij")
         patches = np.stack([(t * step).astype(np.int64).ravel(), h.ravel(), w.ravel()])
         yield patches + at
@@ -214,7 +216,9 @@ def _inside(words: Ids, grid: list[int], merge: int, picture: int) -> Ids:
     rows, columns = grid[1] // merge, grid[2] // merge + 1
     ends = words.shape[1] - rows * columns
     if ends not in (0, 2):
-        raise reject("token_types", f"{rows * columns} tokens, or 2 more, in a row for the grid {grid}", words.shape[1])
+        raise argument_error(
+            "token_types", f"{rows * columns} tokens, or 2 more, in a row for the grid {grid}", words.shape[1]
+        )
     out, own = words.copy(), slice(ends // 2, words.shape[1] - ends // 2)
     row, column = np.divmod(np.arange(rows * columns), columns)
     out[-3:, own] = np.stack([column, row, np.full_like(row, picture)])

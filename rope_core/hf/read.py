@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rope_core.errors import ArgumentError, ConfigError, finite, whole
+from rope_core.errors import ArgumentError, ConfigError, checked_finite, checked_int
 from rope_core.rope import MAX_LEN
 
 # A released config.json has some kilobytes; JSON of this size can take forty times its bytes once it is parsed.
@@ -53,13 +53,13 @@ def check_nesting_depth(value: object) -> None:
     for _ in range(MAX_DEPTH):
         held += len(level)
         if held > MAX_NESTED:
-            raise ConfigError.of("nested_count", limit=MAX_NESTED)
+            raise ConfigError.from_key("nested_count", limit=MAX_NESTED)
         inner = [item if isinstance(item, list | tuple) else item.values() for item in level]
         # Most leaves are plain values, which the test on an abstract class is slow to tell.
         level = [leaf for item in inner for leaf in item if type(leaf) not in PLAIN and isinstance(leaf, NESTED)]
         if not level:
             return
-    raise ConfigError.of("nested_depth", limit=MAX_DEPTH)
+    raise ConfigError.from_key("nested_depth", limit=MAX_DEPTH)
 
 
 def read_file(path: Path) -> bytes:
@@ -100,15 +100,15 @@ def load_json(text: str | bytes, pairs: Pairs | None = None, argument: str = "co
         value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text, object_pairs_hook=pairs)
         refuse_half_characters(text, value)
     except RecursionError:
-        raise ConfigError.of("json_depth", argument=argument) from None
+        raise ConfigError.from_key("json_depth", argument=argument) from None
     except UnicodeDecodeError:
-        raise ConfigError.of("utf8", argument=argument) from None
+        raise ConfigError.from_key("utf8", argument=argument) from None
     except UnicodeEncodeError:
-        raise ConfigError.of("surrogate", argument=argument) from None
+        raise ConfigError.from_key("surrogate", argument=argument) from None
     except json.JSONDecodeError as error:
-        raise ConfigError.of("not_json", argument=argument, detail=str(error)) from None
+        raise ConfigError.from_key("not_json", argument=argument, detail=str(error)) from None
     except ValueError:  # Python reads no integer of more digits
-        raise ConfigError.of("json_digits", argument=argument, limit=sys.get_int_max_str_digits()) from None
+        raise ConfigError.from_key("json_digits", argument=argument, limit=sys.get_int_max_str_digits()) from None
     return value
 
 
@@ -130,7 +130,7 @@ def refuse_half_characters(text: str | bytes, value: object) -> None:
 def config_float(path: str, value: object, rule: str = "finite_number", /, **slots: object) -> float:
     """Return ``value`` as float, or raise ConfigError naming ``path``."""
     try:
-        return finite(path, value, rule, **slots)
+        return checked_finite(path, value, rule, **slots)
     except ArgumentError as error:
         raise ConfigError(path, error.rule, value) from None
 
@@ -138,7 +138,7 @@ def config_float(path: str, value: object, rule: str = "finite_number", /, **slo
 def config_int(path: str, value: object, low: int = 1, high: int = MAX_LEN) -> int:
     """Return ``value`` as int in [low, high], or raise ConfigError naming ``path``."""
     try:
-        return whole(path, value, low, high)
+        return checked_int(path, value, low, high)
     except ArgumentError as error:
         raise ConfigError(path, error.rule, value) from None
 

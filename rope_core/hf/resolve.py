@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rope_core.errors import ConfigError, whole
+from rope_core.errors import ConfigError, checked_int
 from rope_core.hf.families import DICT, Origin
 from rope_core.hf.fields import INDEXER, ModelFields, Sourced, model_fields, part_names
 from rope_core.hf.layers import Geometry, build_rope, head_width, indexer_rope, layer_geometry
@@ -44,7 +44,7 @@ class ResolvedLayer:
             ValueError: on a seq_len that is no positive length.
         """
         if seq_len is not None:
-            whole("seq_len", seq_len, 1, MAX_LEN)
+            checked_int("seq_len", seq_len, 1, MAX_LEN)
         return build_rope(self.fields, self.entry, self.geometry, seq_len)
 
     def unscaled(self) -> ResolvedLayer:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.families import Origin
-from rope_core.rope import Array, frozen
+from rope_core.rope import Array, read_only_array
 from rope_core.schemes import Value
 from rope_core.spectrum import Request
 
@@ -91,5 +91,5 @@ class HfRope:
         """
         learned = np.asarray(alpha, dtype=np.float64)
         if learned.shape != self.inv_freq.shape or not np.all(np.isfinite(learned)):
-            raise reject("alpha", "vector_length", alpha, pairs=self.inv_freq.size)
-        return replace(self, inv_freq=frozen(self.inv_freq * np.exp(learned)))
+            raise argument_error("alpha", "vector_length", alpha, pairs=self.inv_freq.size)
+        return replace(self, inv_freq=read_only_array(self.inv_freq * np.exp(learned)))

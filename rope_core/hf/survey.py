@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from rope_core.errors import finite
+from rope_core.errors import checked_finite
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import Architecture, Model
 from rope_core.hf.fields import ModelFields
@@ -36,12 +36,12 @@ class Row:
 
     def unturned(self, length: float) -> int:
         """Return how many pairs do not complete a turn within ``length`` tokens."""
-        tokens = finite("length", length)
+        tokens = checked_finite("length", length)
         return int(np.sum(self.rope.inv_freq * tokens < 2.0 * np.pi))
 
     def slowest_angle(self, length: float) -> float:
         """Return how far the slowest pair that turns has turned after ``length`` tokens, rad."""
-        return 2.0 * np.pi * finite("length", length) / self.longest
+        return 2.0 * np.pi * checked_finite("length", length) / self.longest
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, STATIC_NTK, TYPES, YARN
 from rope_core.spectrum import Request
 
@@ -27,7 +27,7 @@ def llama_fields(request: Request) -> dict[str, Any]:
     """
     rope, scheme = request.rope, request.scheme
     if scheme not in _WRITTEN:
-        raise reject("scheme", "one_of", scheme, names=_WRITTEN)
+        raise argument_error("scheme", "one_of", scheme, names=_WRITTEN)
     # A bool is left out where it is transformers' default: versions before 4.56 do not know `truncate`.
     params: dict[str, Any] = {
         name: value for name, value in request.params.items() if value is not None and value is not True

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 PR_SET_PDEATHSIG = 1
 LIMIT_ENV = "ROPE_LAB_JOB_MEMORY"
@@ -29,7 +29,7 @@ def report(progress: float | None = None, eta: float | None = None, note: str | 
     {"progress": 0.5, "note": "half"}
     """
     if set(result) - {"result"}:
-        raise reject("report", "given progress, eta, note or result", sorted(result))
+        raise argument_error("report", "given progress, eta, note or result", sorted(result))
     values = {"progress": progress, "eta": eta, "note": note}
     print(json.dumps({k: v for k, v in values.items() if v is not None} | result), flush=True)
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.jobs.child import LIMIT_ENV, report
 from rope_core.jobs.ending import GRACE, kill, last_words
 
@@ -99,9 +99,9 @@ class Queue:
     """
 
     def __init__(self, waiting: int = 32, per_owner: int = 2, kept: int = 200) -> None:
-        self._limit = whole("waiting", waiting, 1, 10_000)
-        self._per_owner = whole("per_owner", per_owner, 1, 10_000)
-        self._kept = whole("kept", kept, 1, 100_000)
+        self._limit = checked_int("waiting", waiting, 1, 10_000)
+        self._per_owner = checked_int("per_owner", per_owner, 1, 10_000)
+        self._kept = checked_int("kept", kept, 1, 100_000)
         self._jobs: dict[str, _Job] = {}
         self._served: dict[str, int] = {}
         self._starts = 0
@@ -138,24 +138,24 @@ class Queue:
         Raises ValueError when the queue or the owner's share is full, or it is closed.
         """
         if not all(part.isidentifier() for part in module.split(".")):
-            raise reject("module", "a dotted module name", module)
-        limit = finite("time_limit", time_limit, "positive_seconds")
-        silence = finite("silence_limit", silence_limit, "positive_seconds")
+            raise argument_error("module", "a dotted module name", module)
+        limit = checked_finite("time_limit", time_limit, "positive_seconds")
+        silence = checked_finite("silence_limit", silence_limit, "positive_seconds")
         if limit <= 0 or silence <= 0:
-            raise reject("time_limit and silence_limit", "positive_seconds", (time_limit, silence_limit))
+            raise argument_error("time_limit and silence_limit", "positive_seconds", (time_limit, silence_limit))
         command = [sys.executable, "-m", "rope_core.jobs.child", module, *(str(a) for a in arguments)]
         job = _Job(
             uuid.uuid4().hex, owner, title or module, command, dict(env or {}), limit, silence, memory_limit, tab=tab
         )
         with self._changed:
             if self._closed:
-                raise reject("queue", "open_queue", "closed")
+                raise argument_error("queue", "open_queue", "closed")
             waiting = [j for j in self._jobs.values() if j.state == WAITING]
             if len(waiting) >= self._limit:
-                raise reject("queue", "queue_room", len(waiting), limit=self._limit)
+                raise argument_error("queue", "queue_room", len(waiting), limit=self._limit)
             mine = [j for j in self._jobs.values() if j.owner == owner and j.state not in OVER]
             if len(mine) >= self._per_owner:
-                raise reject("owner", "owner_room", len(mine), limit=self._per_owner)
+                raise argument_error("owner", "owner_room", len(mine), limit=self._per_owner)
             self._forget_old()
             self._jobs[job.id] = job
             if self._thread is None:
@@ -215,7 +215,7 @@ class Queue:
 
     def _find(self, job_id: str) -> _Job:
         if job_id not in self._jobs:
-            raise reject("job_id", "known_job", job_id)
+            raise argument_error("job_id", "known_job", job_id)
         return self._jobs[job_id]
 
     def _status(self, job: _Job) -> Status:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.kernels import torch_ops
 from rope_core.kernels.task import Turn
 
@@ -97,7 +97,7 @@ def choose(name: Any, device: torch.device) -> Backend:
     """Return the backend called ``name``, or the device's own for None; ValueError says why one cannot run."""
     wanted = DEFAULTS.get(device.type, "eager") if name is None else name
     if not isinstance(wanted, str) or wanted not in BACKENDS:
-        raise reject("backend", "one_of", name, names=BACKENDS)
+        raise argument_error("backend", "one_of", name, names=BACKENDS)
     reason = BACKENDS[wanted].missing(device.type)
     if reason is not None:
         raise ValueError(f"backend must be available on {device.type}, got {wanted!r}: {reason}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.kernels.norm import apply_normed
 from rope_core.kernels.task import check_tensors
 from rope_core.layout import Layout
@@ -57,17 +57,19 @@ def apply_normed_cached(
     """
     check_tensors(q, k)
     if q.dim() != 3:
-        raise reject("q", "packed (T, heads, D)", tuple(q.shape))
+        raise argument_error("q", "packed (T, heads, D)", tuple(q.shape))
     _check_v(k, v)
     for name, weight in (("q_weight", q_weight), ("k_weight", k_weight)):
         if not isinstance(weight, Tensor):
-            raise reject(name, "a torch tensor", type(weight).__name__)
+            raise argument_error(name, "a torch tensor", type(weight).__name__)
     caches = _flat("k_cache", k_cache, k), _flat("v_cache", v_cache, v)
     where = _slots(slots, k, caches)
     if torch.is_grad_enabled() and any(t.requires_grad for t in (q, k, v, q_weight, k_weight, k_cache, v_cache)):
-        raise reject("q, k, v and weights", "without gradients, which a write into a cache does not make", "a gradient")
+        raise argument_error(
+            "q, k, v and weights", "without gradients, which a write into a cache does not make", "a gradient"
+        )
     if out is not None and (out.shape != q.shape or out.dtype != q.dtype or out.device != q.device):
-        raise reject("out", f"{q.dtype} {tuple(q.shape)}", f"{out.dtype} {tuple(out.shape)}")
+        raise argument_error("out", f"{q.dtype} {tuple(q.shape)}", f"{out.dtype} {tuple(out.shape)}")
     turned, keys = apply_normed(
         q, k, q_weight, k_weight, cos, sin, layout=layout, eps=eps, unit_offset=unit_offset, positions=positions,
         backend=backend,
@@ -80,37 +82,37 @@ def apply_normed_cached(
 
 def _check_v(k: Tensor, v: Tensor) -> None:
     if not isinstance(v, Tensor) or v.dim() != 3 or v.shape[:2] != k.shape[:2]:
-        raise reject("v", f"of shape {tuple(k.shape[:2])} and a width", getattr(v, "shape", v))
+        raise argument_error("v", f"of shape {tuple(k.shape[:2])} and a width", getattr(v, "shape", v))
     if v.dtype != k.dtype or v.device != k.device:
-        raise reject("v", f"of k's type and device, {k.dtype} on {k.device}", f"{v.dtype} on {v.device}")
+        raise argument_error("v", f"of k's type and device, {k.dtype} on {k.device}", f"{v.dtype} on {v.device}")
 
 
 def _flat(name: str, cache: Tensor, rows: Tensor) -> Tensor:
     """Return a cache as (slots, heads, D), a view of it."""
     if not isinstance(cache, Tensor) or cache.dim() not in (3, 4) or cache.shape[-2:] != rows.shape[1:]:
-        raise reject(
+        raise argument_error(
             name, f"(slots, {', '.join(map(str, rows.shape[1:]))}) or in blocks", getattr(cache, "shape", cache)
         )
     if cache.dtype != rows.dtype or cache.device != rows.device:
-        raise reject(name, f"{rows.dtype} on {rows.device}", f"{cache.dtype} on {cache.device}")
+        raise argument_error(name, f"{rows.dtype} on {rows.device}", f"{cache.dtype} on {cache.device}")
     if any(step == 0 and size > 1 for step, size in zip(cache.stride(), cache.shape, strict=True)):
-        raise reject(name, "no expanded tensor, because several elements share its memory", cache.stride())
+        raise argument_error(name, "no expanded tensor, because several elements share its memory", cache.stride())
     if cache.dim() == 3:
         return cache
     if cache.stride(0) != cache.shape[1] * cache.stride(1) and cache.shape[0] > 1:
-        raise reject(name, "made of blocks that follow one another without a gap", cache.stride())
+        raise argument_error(name, "made of blocks that follow one another without a gap", cache.stride())
     return cache.flatten(0, 1)
 
 
 def _slots(slots: Tensor, k: Tensor, caches: tuple[Tensor, Tensor]) -> Tensor:
     """Return the slots as int64, or raise ValueError."""
     if not isinstance(slots, Tensor) or slots.dtype not in (torch.int32, torch.int64) or slots.shape != k.shape[:1]:
-        raise reject("slots", f"an int32 or int64 tensor ({len(k)},)", slots)
+        raise argument_error("slots", f"an int32 or int64 tensor ({len(k)},)", slots)
     if slots.device != k.device:
-        raise reject("slots", f"on k's device, {k.device}", slots.device)
+        raise argument_error("slots", f"on k's device, {k.device}", slots.device)
     room = min(len(cache) for cache in caches)
     if slots.numel():
         low, high = (int(value) for value in torch.aminmax(slots))
         if low < -1 or high >= room:
-            raise reject("slots", f"integers in [-1, {room})", low if low < -1 else high)
+            raise argument_error("slots", f"integers in [-1, {room})", low if low < -1 else high)
     return slots.long()

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.kernels import jit
 from rope_core.kernels.cpu_loops import COMMON, EACH, START, parallel, rows, rows_of
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH
@@ -83,7 +83,7 @@ def bind(
 
     def again(position: int = 0, *, _owners: Any = owners) -> tuple[Tensor, Tensor]:
         if type(position) is not int or not 0 <= position <= last:
-            position = whole("position", position, 0, last)
+            position = checked_int("position", position, 0, last)
         task[START] = position
         call(task, places)
         return done

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.kernels import autograd
 from rope_core.kernels.backends import Backend, choose
 from rope_core.kernels.task import Turn, check_room, check_tensors, make_turn, verify
@@ -133,9 +133,9 @@ def bind(
     """
     q4, k4, turn, chosen = _checked(q, k, cos, sin, None, 1.0, layout, (None, None, None), backend)
     if turn.per_token:
-        raise reject("cos", "a table of (rows, rotary_dim/2), which positions index", tuple(cos.shape))
+        raise argument_error("cos", "a table of (rows, rotary_dim/2), which positions index", tuple(cos.shape))
     if q.requires_grad or k.requires_grad:
-        raise reject("q and k", "without gradients, which a bound call does not make", "requires_grad=True")
+        raise argument_error("q and k", "without gradients, which a bound call does not make", "requires_grad=True")
     if out is None:
         _check_writable(q, k, None, False)
         into, turned = (q4, k4), (q, k)
@@ -149,7 +149,7 @@ def bind(
         return cpu.bind((q4, k4), turn, into, last, turned)
 
     def again(position: int = 0) -> tuple[Tensor, Tensor]:
-        chosen.run((q4, k4), replace(turn, start=whole("position", position, 0, last)), into)
+        chosen.run((q4, k4), replace(turn, start=checked_int("position", position, 0, last)), into)
         return turned
 
     return again
@@ -167,27 +167,29 @@ def _checked(
 def _check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
     """Raise ValueError unless q and k can be overwritten."""
     if out is not None:
-        raise reject("out", "left out where inplace is set", "both")
+        raise argument_error("out", "left out where inplace is set", "both")
     for name, x in (("q", q), ("k", k)):
         if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)):
-            raise reject(name, "no expanded tensor, because several elements share its memory", x.stride())
+            raise argument_error(name, "no expanded tensor, because several elements share its memory", x.stride())
         if needs_grad and x.requires_grad and x.is_leaf:
-            raise reject(name, "no leaf that requires grad, because its value would be lost", "inplace=True")
+            raise argument_error(name, "no leaf that requires grad, because its value would be lost", "inplace=True")
     if not torch.compiler.is_compiling() and q.numel() and q.data_ptr() == k.data_ptr():
-        raise reject("k", "in other memory than q where both are overwritten", "the same address")
+        raise argument_error("k", "in other memory than q where both are overwritten", "the same address")
 
 
 def _check_out(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
     """Raise ValueError unless ``out`` can take the results."""
     if needs_grad:
-        raise reject("out", "left out where a gradient is asked for", "requires_grad=True")
+        raise argument_error("out", "left out where a gradient is asked for", "requires_grad=True")
     if not isinstance(out, tuple) or len(out) != 2:
-        raise reject("out", "two tensors", type(out).__name__)
+        raise argument_error("out", "two tensors", type(out).__name__)
     for name, x, o in (("out[0]", q, out[0]), ("out[1]", k, out[1])):
         if o.shape != x.shape or o.dtype != x.dtype or o.device != x.device:
-            raise reject(name, f"{x.dtype} {tuple(x.shape)} on {x.device}", f"{o.dtype} {tuple(o.shape)} on {o.device}")
+            raise argument_error(
+                name, f"{x.dtype} {tuple(x.shape)} on {x.device}", f"{o.dtype} {tuple(o.shape)} on {o.device}"
+            )
         if any(stride == 0 and size > 1 for stride, size in zip(o.stride(), o.shape, strict=True)):
-            raise reject(name, "no expanded tensor, because several elements share its memory", o.stride())
+            raise argument_error(name, "no expanded tensor, because several elements share its memory", o.stride())
 
 
 def _in_place(

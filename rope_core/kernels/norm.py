@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.kernels.backends import choose
 from rope_core.kernels.task import Turn, check_tensors, compute_dtype, make_turn, token_tables, verify
 from rope_core.kernels.torch_ops import eager_one
@@ -65,19 +65,19 @@ def apply_normed(
     q4, k4 = check_tensors(q, k)
     turn = make_turn(q4, q.dim() == 3, cos, sin, phase_step, attention_factor, layout, positions, cu_seqlens, offsets)
     if over not in OVER:
-        raise reject("over", " or ".join(OVER), over)
-    small = finite("eps", eps, "a positive number")
+        raise argument_error("over", " or ".join(OVER), over)
+    small = checked_finite("eps", eps, "a positive number")
     if small <= 0:
-        raise reject("eps", "a positive number", eps)
+        raise argument_error("eps", "a positive number", eps)
     for name, x, weight in (("q_weight", q4, q_weight), ("k_weight", k4, k_weight)):
         wanted = x.shape[3] * (x.shape[2] if over == "token" else 1)
         if not isinstance(weight, Tensor) or not weight.is_floating_point() or weight.shape != (wanted,):
-            raise reject(name, f"a floating-point tensor ({wanted},)", getattr(weight, "shape", weight))
+            raise argument_error(name, f"a floating-point tensor ({wanted},)", getattr(weight, "shape", weight))
         if weight.device != q.device:
-            raise reject(name, f"on q's device {q.device}", weight.device)
+            raise argument_error(name, f"on q's device {q.device}", weight.device)
     chosen = choose("eager" if backend is None and q.device.type == "cpu" else backend, q.device).name
     if chosen not in BACKENDS:
-        raise reject("backend", "one_of", backend, names=BACKENDS)
+        raise argument_error("backend", "one_of", backend, names=BACKENDS)
     if q.device.type == "cpu" or check:
         verify(turn, q4.shape[1])
     kind = compute_dtype(q.dtype)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.layout import HALF, Layout, as_layout
 from rope_core.spectrum import MAX_POSITION
 
@@ -76,17 +76,17 @@ def check_tensors(q: Any, k: Any) -> tuple[Tensor, Tensor]:
     """Return q and k as (B, S, heads, D), packed (T, heads, D) with a batch of one, or raise ValueError."""
     for name, x in (("q", q), ("k", k)):
         if not isinstance(x, Tensor):
-            raise reject(name, "a torch tensor", type(x).__name__)
+            raise argument_error(name, "a torch tensor", type(x).__name__)
         if x.dtype not in DTYPES:
-            raise reject(name, "float32, float16, bfloat16 or float64", x.dtype)
+            raise argument_error(name, "float32, float16, bfloat16 or float64", x.dtype)
         if x.dim() not in (3, 4):
-            raise reject(name, "of shape (B, S, heads, D) or packed (T, heads, D)", tuple(x.shape))
+            raise argument_error(name, "of shape (B, S, heads, D) or packed (T, heads, D)", tuple(x.shape))
         if x.shape[-2] < 1 or x.shape[-1] < 2:
-            raise reject(name, "of at least one head of at least two dimensions", tuple(x.shape))
+            raise argument_error(name, "of at least one head of at least two dimensions", tuple(x.shape))
     if q.dtype != k.dtype or q.device != k.device:
-        raise reject("k", f"of q's type and device, {q.dtype} on {q.device}", f"{k.dtype} on {k.device}")
+        raise argument_error("k", f"of q's type and device, {q.dtype} on {q.device}", f"{k.dtype} on {k.device}")
     if q.dim() != k.dim() or q.shape[:-2] != k.shape[:-2] or q.shape[-1] != k.shape[-1]:
-        raise reject("k", f"of q's shape {tuple(q.shape)} but for the heads", tuple(k.shape))
+        raise argument_error("k", f"of q's shape {tuple(q.shape)} but for the heads", tuple(k.shape))
     return (q, k) if q.dim() == 4 else (q.unsqueeze(0), k.unsqueeze(0))
 
 
@@ -115,27 +115,29 @@ def make_turn(
     start = 0
     given = [name for name, value in _named(positions, cu_seqlens, offsets) if value is not None]
     if per_token and given:
-        raise reject("cos", f"a table of (rows, rotary_dim/2) beside {given[0]}", tuple(cos.shape))
+        raise argument_error("cos", f"a table of (rows, rotary_dim/2) beside {given[0]}", tuple(cos.shape))
     if positions is not None and len(given) > 1:
-        raise reject(given[1], "left out beside positions", "both")
+        raise argument_error(given[1], "left out beside positions", "both")
     if cu_seqlens is not None:
         _check_index("cu_seqlens", cu_seqlens, q, 1)
         if batch != 1:
-            raise reject("q", "packed (T, heads, D) beside cu_seqlens", tuple(q.shape))
+            raise argument_error("q", "packed (T, heads, D) beside cu_seqlens", tuple(q.shape))
         if cu_seqlens.shape[0] < 1:
-            raise reject("cu_seqlens", "the n + 1 borders of n sequences", tuple(cu_seqlens.shape))
+            raise argument_error("cu_seqlens", "the n + 1 borders of n sequences", tuple(cu_seqlens.shape))
     if offsets is not None:
         _check_index("offsets", offsets, q, 1)
         count = batch if cu_seqlens is None else int(cu_seqlens.shape[0]) - 1
         if offsets.shape[0] != count:
-            raise reject("offsets", f"one first position for each of {count} sequences", tuple(offsets.shape))
+            raise argument_error("offsets", f"one first position for each of {count} sequences", tuple(offsets.shape))
     if isinstance(positions, Tensor):
         positions = _check_positions(positions, q, batch, seq)
     elif positions is not None:
-        start, positions = whole("positions", positions, 0, MAX_POSITION), None
+        start, positions = checked_int("positions", positions, 0, MAX_POSITION), None
     if not per_token and cu_seqlens is None and offsets is None and positions is None and start + seq > rows:
-        raise reject("positions", f"below the table's {rows} rows", f"{start}..{start + seq - 1}")
-    factor = finite("attention_factor", scale.item() if isinstance(scale, Tensor) and scale.ndim == 0 else scale)
+        raise argument_error("positions", f"below the table's {rows} rows", f"{start}..{start + seq - 1}")
+    factor = checked_finite(
+        "attention_factor", scale.item() if isinstance(scale, Tensor) and scale.ndim == 0 else scale
+    )
     return Turn(cos, sin, steps, factor, positions, cu_seqlens, offsets, start, half)
 
 
@@ -146,49 +148,53 @@ def _named(positions: Any, cu_seqlens: Any, offsets: Any) -> Sequence[tuple[str,
 def _check_tables(q: Tensor, cos: Any, sin: Any, dim: int, packed: bool) -> None:
     for name, table in (("cos", cos), ("sin", sin)):
         if not isinstance(table, Tensor) or not table.is_floating_point():
-            raise reject(name, "a tensor of floating-point numbers", getattr(table, "dtype", table))
+            raise argument_error(name, "a tensor of floating-point numbers", getattr(table, "dtype", table))
         if table.requires_grad:
-            raise reject(name, "a constant (requires_grad=False): no gradient reaches the tables", "requires_grad=True")
+            raise argument_error(
+                name, "a constant (requires_grad=False): no gradient reaches the tables", "requires_grad=True"
+            )
         if table.device != q.device:
-            raise reject(name, f"on q's device {q.device}", table.device)
+            raise argument_error(name, f"on q's device {q.device}", table.device)
     if cos.shape != sin.shape or cos.dtype != sin.dtype:
-        raise reject("sin", f"of cos's shape {tuple(cos.shape)} and type", f"{tuple(sin.shape)} {sin.dtype}")
+        raise argument_error("sin", f"of cos's shape {tuple(cos.shape)} and type", f"{tuple(sin.shape)} {sin.dtype}")
     fits_tokens = cos.dim() == 3 and cos.shape[0] in (1, q.shape[0]) and cos.shape[1] == q.shape[1]
     if cos.dim() != 2 and not fits_tokens:
-        raise reject("cos", f"of shape (rows, rotary_dim/2) or {(*q.shape[:2], 'rotary_dim/2')}", tuple(cos.shape))
+        raise argument_error(
+            "cos", f"of shape (rows, rotary_dim/2) or {(*q.shape[:2], 'rotary_dim/2')}", tuple(cos.shape)
+        )
     _check_width("cos", int(cos.shape[-1]), dim)
 
 
 def _check_steps(q: Tensor, cos: Any, sin: Any, steps: Any, dim: int) -> None:
     if cos is not None or sin is not None:
-        raise reject("cos and sin", "None beside phase_step", "both")
+        raise argument_error("cos and sin", "None beside phase_step", "both")
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.dim() != 1:
-        raise reject("phase_step", "an int64 tensor (rotary_dim/2,): Spectrum.phase_step.view(int64)", steps)
+        raise argument_error("phase_step", "an int64 tensor (rotary_dim/2,): Spectrum.phase_step.view(int64)", steps)
     if steps.device != q.device:
-        raise reject("phase_step", f"on q's device {q.device}", steps.device)
+        raise argument_error("phase_step", f"on q's device {q.device}", steps.device)
     _check_width("phase_step", int(steps.shape[0]), dim)
 
 
 def _check_width(name: str, pairs: int, dim: int) -> None:
     if pairs < 1 or 2 * pairs > dim:
-        raise reject(name, f"1..{dim // 2} pairs wide to fit heads of {dim}", pairs)
+        raise argument_error(name, f"1..{dim // 2} pairs wide to fit heads of {dim}", pairs)
 
 
 def _check_index(name: str, index: Any, q: Tensor, dims: int) -> None:
     if not isinstance(index, Tensor) or index.dtype not in INDEX_DTYPES or index.dim() != dims:
-        raise reject(name, f"an int32 or int64 tensor of {dims} dimension(s)", index)
+        raise argument_error(name, f"an int32 or int64 tensor of {dims} dimension(s)", index)
     if index.device != q.device:
-        raise reject(name, f"on q's device {q.device}", index.device)
+        raise argument_error(name, f"on q's device {q.device}", index.device)
 
 
 def _check_positions(positions: Tensor, q: Tensor, batch: int, seq: int) -> Tensor:
     if positions.dtype not in INDEX_DTYPES:
-        raise reject("positions", "of type int32 or int64", positions.dtype)
+        raise argument_error("positions", "of type int32 or int64", positions.dtype)
     if positions.device != q.device:
-        raise reject("positions", f"on q's device {q.device}", positions.device)
+        raise argument_error("positions", f"on q's device {q.device}", positions.device)
     shaped = positions.unsqueeze(0) if positions.dim() == 1 else positions
     if shaped.dim() != 2 or shaped.shape[0] not in (1, batch) or shaped.shape[1] != seq:
-        raise reject("positions", f"an integer, ({seq},) or ({batch}, {seq})", tuple(positions.shape))
+        raise argument_error("positions", f"an integer, ({seq},) or ({batch}, {seq})", tuple(positions.shape))
     return shaped
 
 
@@ -199,7 +205,7 @@ def check_room(*tensors: Tensor) -> None:
         return
     free = available_memory()
     if need > free:
-        raise reject("q and k", f"small enough for results within the {free:,} free bytes", f"{need:,} bytes")
+        raise argument_error("q and k", f"small enough for results within the {free:,} free bytes", f"{need:,} bytes")
 
 
 def available_memory() -> int:
@@ -220,21 +226,21 @@ def verify(turn: Turn, seq: int) -> None:
     if turn.positions is not None and turn.positions.numel():
         low, high = (int(v) for v in torch.aminmax(turn.positions))
         if low < 0 or high >= rows:
-            raise reject("positions", f"integers in [0, {rows})", low if low < 0 else high)
+            raise argument_error("positions", f"integers in [0, {rows})", low if low < 0 else high)
     offsets = None if turn.offsets is None else turn.offsets.tolist()
     if offsets and min(offsets) < 0:
-        raise reject("offsets", "integers >= 0", min(offsets))
+        raise argument_error("offsets", "integers >= 0", min(offsets))
     if turn.cu_seqlens is not None:
         borders = turn.cu_seqlens.tolist()
         if borders[0] != 0 or borders[-1] != seq or any(a > b for a, b in pairwise(borders)):
-            raise reject("cu_seqlens", f"borders that never fall, from 0 to {seq}", borders)
+            raise argument_error("cu_seqlens", f"borders that never fall, from 0 to {seq}", borders)
         firsts = offsets or [0] * (len(borders) - 1)
         lengths = [b - a for a, b in pairwise(borders)]
         ends = [f + n for f, n in zip(firsts, lengths, strict=True) if n]
     else:
         ends = [f + seq for f in offsets] if offsets and seq else []
     if ends and max(ends) > rows:
-        raise reject("positions", f"integers in [0, {rows})", max(ends) - 1)
+        raise argument_error("positions", f"integers in [0, {rows})", max(ends) - 1)
 
 
 def token_positions(turn: Turn, seq: int, device: torch.device) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.lab import cards, corpus, plan, weights
 from rope_core.lab.evaluate import byte_losses, sliding_losses
 from rope_core.lab.lines import line
@@ -33,7 +33,7 @@ class Ask:
     def __post_init__(self) -> None:
         plan.checked_weight_names((self.weights,))
         plan.checked_lengths((self.length,))
-        whole("document", self.document, 0, len(corpus.held_out()) - 1)
+        checked_int("document", self.document, 0, len(corpus.held_out()) - 1)
         plan.documents(self.length, self.document + 1)
         object.__setattr__(
             self, "lines", plan.readable_lines(cards.get_weights_card(self.weights).recipe.shape, self.lines)

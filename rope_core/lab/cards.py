@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rope_core.errors import Rule, reject
+from rope_core.errors import RuleText, argument_error
 from rope_core.lab.recipe import Recipe
 
 INDEX = Path(__file__).parent / "weights" / "index.json"
@@ -87,7 +87,7 @@ def get_weights_card(name: str) -> Card:
     """Return the card of shipped weights, or raise ValueError naming those there are."""
     shipped = weights_cards()
     if name not in shipped:
-        raise reject("weights", "one_of" if shipped else "no_weights", name, names=shipped)
+        raise argument_error("weights", "one_of" if shipped else "no_weights", name, names=shipped)
     return shipped[name]
 
 
@@ -101,13 +101,15 @@ def read_verified_file(path: Path, sha256: str = "") -> bytes:
 
     Raises ValueError when it is missing, larger than 64 MiB, or not of the hash.
     """
-    again = Rule("weights_again", {"folder": INDEX.parent.name})
+    again = RuleText("weights_again", {"folder": INDEX.parent.name})
     if not path.is_file():
-        raise reject("weights", "weights_there", path.name, again=again)
+        raise argument_error("weights", "weights_there", path.name, again=again)
     if path.stat().st_size > MAX_BYTES:
-        raise reject("weights", "at_most_bytes", path.stat().st_size, limit=MAX_BYTES)
+        raise argument_error("weights", "at_most_bytes", path.stat().st_size, limit=MAX_BYTES)
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if sha256 and digest != sha256:
-        raise reject("weights", "weights_hash", f"{path.name}: {digest[:12]}…", hash=f"{sha256[:12]}…", again=again)
+        raise argument_error(
+            "weights", "weights_hash", f"{path.name}: {digest[:12]}…", hash=f"{sha256[:12]}…", again=again
+        )
     return data

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 
 SPAN = 64
 """Bytes of the stretch."""
@@ -34,10 +34,10 @@ def copy_example(text: npt.NDArray[Any], length: int, distance: int, rng: np.ran
     >>> bool((made[-SPAN:] == made[-SPAN - 100 : -100]).all()), made.shape
     (True, (200,))
     """
-    whole("length", length, 2 * SPAN, 2**20)
-    whole("distance", distance, SPAN, length - SPAN)
+    checked_int("length", length, 2 * SPAN, 2**20)
+    checked_int("distance", distance, SPAN, length - SPAN)
     if len(text) < length:
-        raise reject("text", f"at least {length} bytes", len(text))
+        raise argument_error("text", f"at least {length} bytes", len(text))
     start, other = (int(rng.integers(0, len(text) - size + 1)) for size in (length, SPAN))
     copy = text[start : start + length].copy()
     copy[-SPAN:] = copy[length - SPAN - distance : length - distance] = text[other : other + SPAN]

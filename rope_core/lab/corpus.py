@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 LICENCE = "PSF-2.0"
 HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def files(root: Path | None = None) -> list[Source]:
         data = path.read_bytes()
         sources.append(Source(str(relative), len(data), hashlib.sha256(data).hexdigest()))
     if not sources:
-        raise reject("root", "a folder with Python files", top)
+        raise argument_error("root", "a folder with Python files", top)
     return sorted(sources, key=lambda source: source.path)
 
 

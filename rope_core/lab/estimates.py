@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.rope import Array
 
 LEVEL = 0.95
@@ -52,7 +52,7 @@ def perplexity(nats: Array, first: float = 0.0, last: float = 1.0) -> Estimate:
 def window_columns(nats: Array, first: float, last: float) -> Array:
     """Return the columns of a share of the window, at least one."""
     if not 0.0 <= first < last <= 1.0:
-        raise reject("first and last", "rising_fractions", (first, last))
+        raise argument_error("first and last", "rising_fractions", (first, last))
     length = nats.shape[1]
     low = min(length - 1, round(first * length))
     return nats[:, low : max(low + 1, round(last * length))]
@@ -79,7 +79,7 @@ def paired(a: Array, b: Array, level: float = LEVEL) -> Estimate:
     Raises ValueError when the two are not of the same documents' number.
     """
     if a.shape != b.shape:
-        raise reject("a and b", "same_documents", (a.shape, b.shape))
+        raise argument_error("a and b", "same_documents", (a.shape, b.shape))
     return _exp(a - b, *mean_interval(a - b, level))
 
 
@@ -152,7 +152,7 @@ def curve(nats: Array, bins: int = 32) -> Curve:
     Raises ValueError when there are more bins than positions.
     """
     length = nats.shape[1]
-    edges = np.linspace(0, length, whole("bins", bins, 1, length) + 1).round().astype(int)
+    edges = np.linspace(0, length, checked_int("bins", bins, 1, length) + 1).round().astype(int)
     means = [estimate(nats[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
     return Curve(
         (edges[:-1] + edges[1:]) / 2.0,
@@ -176,9 +176,9 @@ def wilson(right: float, trials: int) -> tuple[float, float]:
     >>> [round(v, 4) for v in wilson(0, 10)]
     [0.0, 0.2775]
     """
-    n = whole("trials", trials, 1, 2**31)
-    if not 0.0 <= finite("right", right) <= n:
-        raise reject("right", "number_range", right, low=0, high=n)
+    n = checked_int("trials", trials, 1, 2**31)
+    if not 0.0 <= checked_finite("right", right) <= n:
+        raise argument_error("right", "number_range", right, low=0, high=n)
     p = right / n
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     middle = p + z**2 / (2 * n)

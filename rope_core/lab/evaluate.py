@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lab.model import VOCABULARY, Model
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.lab.shape import Shape
@@ -32,7 +32,7 @@ def refuse_large(shape: Shape, length: int, more: int = 0) -> None:
     """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
     needed = memory_needed(shape, length) + more
     if needed > MEMORY:
-        raise reject("length", "lab_memory", length, most=MEMORY / 2**30, needed=needed / 2**30)
+        raise argument_error("length", "lab_memory", length, most=MEMORY / 2**30, needed=needed / 2**30)
 
 
 def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uint8]:
@@ -40,10 +40,10 @@ def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uin
 
     Raises ValueError when it does not hold one.
     """
-    size = whole("length", length, 2, 2**20) + 1
+    size = checked_int("length", length, 2, 2**20) + 1
     if len(text) < size:
-        raise reject("text", "document_bytes", len(text), low=size, length=length)
-    count = min(len(text) // size, whole("most", most, 1, 4096))
+        raise argument_error("text", "document_bytes", len(text), low=size, length=length)
+    count = min(len(text) // size, checked_int("most", most, 1, 4096))
     return np.frombuffer(text, dtype=np.uint8, count=count * size).reshape(count, size)
 
 
@@ -58,7 +58,7 @@ def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: PositionE
     Raises ValueError on an empty array, or a length past the memory limit of 2 GiB.
     """
     if documents.ndim != 2 or documents.shape[0] < 1 or documents.shape[1] < 2:
-        raise reject("documents", "documents_array", documents.shape)
+        raise argument_error("documents", "documents_array", documents.shape)
     count, length = documents.shape[0], documents.shape[1] - 1
     refuse_large(model.shape, length)
     together = max(1, AT_ONCE // length)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lab.estimates import Estimate, wilson
 from rope_core.lab.view import NAN, Result, SweepCell, read_cell
 from rope_core.rope import Array
@@ -43,7 +43,7 @@ def answered(result: Result, counted: str) -> tuple[float, float, float]:
         share, low, high = result["digits"]
         return float(share), float(low), float(high)
     if counted != WHOLE:
-        raise reject("counted", "one_of", counted, names=(WHOLE, DIGITS))
+        raise argument_error("counted", "one_of", counted, names=(WHOLE, DIGITS))
     return result["right"] / result["trials"], result["low"], result["high"]
 
 

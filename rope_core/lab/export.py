@@ -9,7 +9,7 @@ from typing import Any
 from safetensors.torch import save
 from torch import Tensor
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.hf.write import llama_fields
 from rope_core.lab.model import VOCABULARY, Model
 from rope_core.lab.shape import Shape
@@ -37,7 +37,7 @@ def export(model: Model, request: Request, folder: Path) -> None:
     that has files or cannot be written.
     """
     if model.shape.encoding != "rope":
-        raise reject("weights", "rotary_weights", model.shape.encoding)
+        raise argument_error("weights", "rotary_weights", model.shape.encoding)
     files = {
         "model.safetensors": save(llama_tensors(model), {"format": "pt"}),
         "tokenizer.json": _json(byte_tokenizer()),
@@ -49,11 +49,11 @@ def export(model: Model, request: Request, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise reject("folder", "export_folder", str(folder))
+            raise argument_error("folder", "export_folder", str(folder))
         for name, data in files.items():
             write_atomically(folder / name, data)
     except OSError as error:
-        raise reject("folder", "export_folder", f"{folder}: {error.strerror}") from error
+        raise argument_error("folder", "export_folder", f"{folder}: {error.strerror}") from error
 
 
 def _json(value: object) -> bytes:

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lab import corpus, plan, weights
 from rope_core.lab.lines import line
 from rope_core.lab.model import KeyValueCache, Model
@@ -101,10 +101,10 @@ def write(model: Model, prompt: bytes, new: int, request: Request | None = None,
     Raises ValueError on an empty prompt, or a truth of another length.
     """
     if not prompt:
-        raise reject("prompt", "some_bytes", prompt)
-    whole("new", new, 1, plan.MAX_LENGTH)
+        raise argument_error("prompt", "some_bytes", prompt)
+    checked_int("new", new, 1, plan.MAX_LENGTH)
     if truth and len(truth) != new:
-        raise reject("truth", "bytes_exactly", len(truth), size=new)
+        raise argument_error("truth", "bytes_exactly", len(truth), size=new)
     plan.refuse_large(model.shape, len(prompt) + new)
     places, cache, written = DecodingPositions(model, request), KeyValueCache([]), bytearray()
     with torch.inference_mode():
@@ -141,9 +141,9 @@ class Ask:
     def __post_init__(self) -> None:
         plan.checked_weight_names(self.weights)
         lengths = plan.checked_lengths(self.lengths)
-        whole("new", self.new, 1, 4096)
+        checked_int("new", self.new, 1, 4096)
         if self.new >= lengths[0]:
-            raise reject("lengths", "beyond_written", lengths[0], new=self.new)
+            raise argument_error("lengths", "beyond_written", lengths[0], new=self.new)
         self.read()
         self.cells()
 
@@ -151,9 +151,9 @@ class Ask:
         """Return the document up to where the longest length ends."""
         longest = max(self.lengths)
         kept = corpus.held_out()
-        text = kept[whole("document", self.document, 0, len(kept) - 1)].text
+        text = kept[checked_int("document", self.document, 0, len(kept) - 1)].text
         if longest > len(text):
-            raise reject("lengths", "held_out_most", longest, limit=len(text))
+            raise argument_error("lengths", "held_out_most", longest, limit=len(text))
         return text[:longest]
 
     def cells(self) -> list[tuple[str, str, int]]:

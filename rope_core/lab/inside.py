@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab import cards
 from rope_core.lab.lines import line
 from rope_core.lab.shape import Shape
@@ -48,7 +48,7 @@ def load(name: str) -> Weights:
     """Return shipped weights of a rotary model; raise ValueError on another name, encoding or file than the index's."""
     card = cards.get_weights_card(name)
     if card.encoding != "rope":
-        raise reject("weights", "one_of", name, names=models())
+        raise argument_error("weights", "one_of", name, names=models())
     return Weights(card.recipe.shape, _tensors(cards.read_verified_file(cards.path_of(name), card.sha256)))
 
 
@@ -101,12 +101,12 @@ class TracePositions:
         Raises ValueError on numbers out of the scheme's range, and on pairs that there are not.
         """
         for name, value in (("shift", self.shift), ("gap", self.gap)):
-            whole(name, value, 0, FARTHEST)
-        reach = round(finite("factor", self.factor) * shape.context)
+            checked_int(name, value, 0, FARTHEST)
+        reach = round(checked_finite("factor", self.factor) * shape.context)
         answer = spectrum(line(self.line).request(shape, reach))
         cos, sin = cos_sin(answer, self.of(length))
         for pair in self.still:
-            whole("still", pair, 0, shape.rope.pairs - 1)
+            checked_int("still", pair, 0, shape.rope.pairs - 1)
         cos[:, list(self.still)], sin[:, list(self.still)] = 1.0, 0.0
         return np.float32(answer.attention_factor) * cos, np.float32(answer.attention_factor) * sin
 
@@ -141,7 +141,7 @@ class ForwardTrace:
 
         def by_pair(a: Float32, b: Float32) -> Array:
             product = a[:, 0].astype(np.float64) * b[:, 0].astype(np.float64) * scale
-            first, second = HALF.split(product)
+            first, second = HALF.split_pairs(product)
             return np.asarray(first + second, dtype=np.float64)
 
         return by_pair(q, k), by_pair(turned_q, turned_k)
@@ -169,7 +169,7 @@ def trace_forward(weights: Weights, text: bytes, positions: TracePositions | Non
 
     Raises ValueError on a longer or empty text.
     """
-    length = whole("text", len(text), 1, MOST_BYTES)
+    length = checked_int("text", len(text), 1, MOST_BYTES)
     shape, tensors = weights.shape, weights.tensors
     cos, sin = (positions or TracePositions()).tables(shape, length)
     hidden = np.triu(np.full((length, length), -np.inf, np.float32), 1)
@@ -253,9 +253,9 @@ def fastest_or_slowest_pairs(kind: str, count: int, pairs: int) -> tuple[int, ..
     >>> fastest_or_slowest_pairs("fast", 2, 16), fastest_or_slowest_pairs("slow", 2, 16)
     ((0, 1), (14, 15))
     """
-    count = whole("count", count, 0, pairs)
+    count = checked_int("count", count, 0, pairs)
     if kind not in KINDS:
-        raise reject("kind", "one_of", kind, names=KINDS)
+        raise argument_error("kind", "one_of", kind, names=KINDS)
     return tuple(range(count)) if kind == KINDS[0] else tuple(range(pairs - count, pairs))
 
 

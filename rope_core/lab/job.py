@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.jobs.child import report
 
 REQUEST_ENV = "ROPE_LAB_REQUEST"
@@ -43,7 +43,7 @@ def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     Raises ValueError on an unknown kind, or arguments that it does not take.
     """
     if kind not in KINDS:
-        raise reject("kind", "one_of", kind, names=KINDS)
+        raise argument_error("kind", "one_of", kind, names=KINDS)
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
     if "text" in arguments:
         given["text"] = base64.b64decode(arguments["text"], validate=True)
@@ -51,7 +51,7 @@ def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     try:
         ask = module.Ask(**given)
     except TypeError as error:
-        raise reject("arguments", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
+        raise argument_error("arguments", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
     work: Iterator[Step] = module.run(ask)
     return work
 

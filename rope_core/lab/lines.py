@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.lab.shape import Shape
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
@@ -74,7 +74,7 @@ class Line:
     ) -> Request:
         """Return ``request`` for any geometry, whose trained length counts; tokens in place of bytes."""
         needed = max(1.0, length / rope.train_len) if self.follows else 1.0
-        times = needed if factor is None else finite("factor", factor)
+        times = needed if factor is None else checked_finite("factor", factor)
         takes = {param.name for param in SCHEMES[self.scheme].params}
         given = {**(more or {}), "factor": times * self.times, **self.params}
         return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)
@@ -112,12 +112,12 @@ def line(key: str) -> Line:
     for each in _every():
         if each.key == key:
             return each
-    raise reject("line", "one_of", key, names=[each.key for each in _every()])
+    raise argument_error("line", "one_of", key, names=[each.key for each in _every()])
 
 
 def get_trainable_line(key: str) -> Line:
     """Return a line that training can follow; raises ValueError on a window or a rule of position."""
     chosen = line(key)
     if not chosen.scales:
-        raise reject("line", "scaling_line", key, names=[each.key for each in lines() if each.scales])
+        raise argument_error("line", "scaling_line", key, names=[each.key for each in lines() if each.scales])
     return chosen

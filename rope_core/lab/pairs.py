@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.pairs import Summary, layers, summaries
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lab import cards
 
 
@@ -18,7 +18,7 @@ def shipped(name: str) -> tuple[Path, dict[str, Any]]:
     """
     shape = cards.get_weights_card(name).recipe.shape
     if shape.encoding != "rope":
-        raise reject("weights", "rotary_weights", name)
+        raise argument_error("weights", "rotary_weights", name)
     config = {
         "model_type": "llama",
         "num_hidden_layers": shape.layers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 
 DIGITS = 5
 HIDE = b"\n# The pass key is %s. Remember it: %s.\n"
@@ -26,12 +26,12 @@ def example(
 
     Raises ValueError when the length cannot hold the two lines, or the text is shorter than the filler.
     """
-    fill = whole("length", length, FRAME + 8, 2**20) - FRAME
-    where = finite("depth", depth)
+    fill = checked_int("length", length, FRAME + 8, 2**20) - FRAME
+    where = checked_finite("depth", depth)
     if not 0.0 <= where <= 1.0:
-        raise reject("depth", "number_range", depth, low=0, high=1)
+        raise argument_error("depth", "number_range", depth, low=0, high=1)
     if len(text) < fill:
-        raise reject("text", "filler_bytes", len(text), low=fill)
+        raise argument_error("text", "filler_bytes", len(text), low=fill)
     key = bytes(rng.integers(ord("0"), ord("9") + 1, DIGITS, dtype=np.uint8))
     start = int(rng.integers(0, len(text) - fill + 1))
     filler = text[start : start + fill].tobytes()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lab import cards, corpus
 from rope_core.lab.estimates import Estimate, curve, perplexity, wilson, window_columns
 from rope_core.lab.evaluate import as_documents
@@ -48,7 +48,7 @@ def readable_lines(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
 def checked_weight_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of shipped weights, checked; raises ValueError where there are none, or none of a name."""
     if isinstance(names, str) or not names:
-        raise reject("weights", "some_names", names)
+        raise argument_error("weights", "some_names", names)
     for name in names:
         cards.get_weights_card(name)
     return tuple(names)
@@ -57,8 +57,8 @@ def checked_weight_names(names: Sequence[str]) -> tuple[str, ...]:
 def checked_lengths(lengths: Sequence[int]) -> tuple[int, ...]:
     """Return lengths in bytes, checked, short ones first; raises ValueError where there is none."""
     if not lengths:
-        raise reject("lengths", "some_values", lengths)
-    return tuple(sorted(whole("lengths", length, 2, MAX_LENGTH) for length in lengths))
+        raise argument_error("lengths", "some_values", lengths)
+    return tuple(sorted(checked_int("lengths", length, 2, MAX_LENGTH) for length in lengths))
 
 
 def cells(
@@ -86,7 +86,7 @@ def cells(
 def refuse_long_text(text: bytes) -> None:
     """Raise ValueError on more text than the lab takes."""
     if len(text) > MAX_TEXT:
-        raise reject("text", "text_bytes", f"{len(text):,}", limit=MAX_TEXT)
+        raise argument_error("text", "text_bytes", f"{len(text):,}", limit=MAX_TEXT)
 
 
 def documents(length: int, most: int, text: bytes = b"", argument: str = "length") -> npt.NDArray[np.uint8]:
@@ -96,14 +96,14 @@ def documents(length: int, most: int, text: bytes = b"", argument: str = "length
 
     Raises ValueError on too little or too much text, or a length that the held-out documents do not have.
     """
-    whole("length", length, 2, MAX_LENGTH)
-    count = whole("documents", most, 1, 4096)
+    checked_int("length", length, 2, MAX_LENGTH)
+    count = checked_int("documents", most, 1, 4096)
     refuse_long_text(text)
     if text:
         return as_documents(text, length, count)
     kept = corpus.held_out()[:count]
     if length + 1 > len(kept[0].text):
-        raise reject(argument, "held_out_most", length, limit=len(kept[0].text) - 1)
+        raise argument_error(argument, "held_out_most", length, limit=len(kept[0].text) - 1)
     return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in kept])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lab.shape import ENCODINGS, Shape
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
@@ -119,7 +119,7 @@ class Learned(PositionEncoding):
     def embed(self, x: Tensor) -> Tensor:
         end = self.before + self.length
         if end > len(self.table):
-            raise reject("length", "table_positions", end, limit=len(self.table))
+            raise argument_error("length", "table_positions", end, limit=len(self.table))
         return x + self.table[self.before : end]
 
 
@@ -166,7 +166,7 @@ def rotary_encoding_for(shape: Shape, request: Request) -> RotaryEncoding:
     Raises ValueError when the request's geometry has another width than the model's heads.
     """
     if request.rope.dim != shape.head_dim:
-        raise reject("request.rope.dim", "model_head_dim", request.rope.dim, dim=shape.head_dim)
+        raise argument_error("request.rope.dim", "model_head_dim", request.rope.dim, dim=shape.head_dim)
     return RotaryEncoding(shape, spectrum(request))
 
 

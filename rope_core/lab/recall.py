@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lab import cards, copying, corpus, plan, weights
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line
@@ -38,9 +38,9 @@ class Ask:
 
     def __post_init__(self) -> None:
         self.cells()
-        whole("trials", self.trials, 1, 10_000)
+        checked_int("trials", self.trials, 1, 10_000)
         if not self.distances:
-            raise reject("distances", "at least one", self.distances)
+            raise argument_error("distances", "at least one", self.distances)
         for distance in self.distances:
             self.examples(distance, 1)
 

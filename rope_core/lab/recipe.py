@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab.shape import Shape
 from rope_core.schemes import UNSCALED
 from rope_core.spectrum import Request
@@ -48,19 +48,19 @@ class Recipe:
     params: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        whole("seed", self.seed, 0, 2**31 - 1)
-        whole("steps", self.steps, 1, 10_000_000)
-        whole("batch", self.batch, 1, 4096)
-        whole("warmup", self.warmup, 0, self.steps)
+        checked_int("seed", self.seed, 0, 2**31 - 1)
+        checked_int("steps", self.steps, 1, 10_000_000)
+        checked_int("batch", self.batch, 1, 4096)
+        checked_int("warmup", self.warmup, 0, self.steps)
         if self.window is not None:
-            whole("window", self.window, 2, 2**17)
+            checked_int("window", self.window, 2, 2**17)
         for name in ("rate", "decay"):
-            if not 0 <= finite(name, getattr(self, name)) <= 10:
-                raise reject(name, "a number in [0, 10]", getattr(self, name))
+            if not 0 <= checked_finite(name, getattr(self, name)) <= 10:
+                raise argument_error(name, "a number in [0, 10]", getattr(self, name))
         if self.task not in TASKS:
-            raise reject("task", f"one of {', '.join(TASKS)}", self.task)
+            raise argument_error("task", f"one of {', '.join(TASKS)}", self.task)
         if self.scheme != UNSCALED and self.shape.encoding != "rope":
-            raise reject("scheme", f"{UNSCALED} for a model without rotary positions", self.scheme)
+            raise argument_error("scheme", f"{UNSCALED} for a model without rotary positions", self.scheme)
         self.request  # noqa: B018  parameters that do not fit the scheme are refused here
 
     @property

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 FOLDER = Path(__file__).parent / "records"
 
@@ -65,7 +65,7 @@ def write_record(record: MeasurementRecord, path: Path) -> None:
 def shipped(name: str) -> MeasurementRecord:
     """Return a shipped record by name, or raise ValueError naming those there are."""
     if name not in names():
-        raise reject("record", "one_of", name, names=names())
+        raise argument_error("record", "one_of", name, names=names())
     stored = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     return MeasurementRecord(arguments=stored.pop("asked"), results=tuple(stored.pop("results")), **stored)
 

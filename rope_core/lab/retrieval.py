@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab import cards, corpus, passkey, plan, weights
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.lines import line
@@ -63,14 +63,14 @@ class Ask:
         trained = tuple(name for name, each in cards.weights_cards().items() if each.task == "passkey")
         object.__setattr__(self, "weights", tuple(self.weights) or trained)
         if not self.weights:
-            raise reject("weights", "passkey_weights", self.weights)
+            raise argument_error("weights", "passkey_weights", self.weights)
         self.cells()
-        whole("trials", self.trials, 1, 10_000)
+        checked_int("trials", self.trials, 1, 10_000)
         if not self.depths:
-            raise reject("depths", "some_values", self.depths)
+            raise argument_error("depths", "some_values", self.depths)
         for depth in self.depths:
-            if not 0.0 <= finite("depths", depth) <= 1.0:
-                raise reject("depths", "number_range", depth, low=0, high=1)
+            if not 0.0 <= checked_finite("depths", depth) <= 1.0:
+                raise argument_error("depths", "number_range", depth, low=0, high=1)
         for length in self.lengths:
             self.examples(length, self.depths[0], 1)
 

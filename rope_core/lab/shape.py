@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Rope
 
 ENCODINGS = ("rope", "sinusoidal", "learned", "alibi", "t5", "nope")
@@ -35,12 +35,12 @@ class Shape:
 
     def __post_init__(self) -> None:
         if self.encoding not in ENCODINGS:
-            raise reject("encoding", "one_of", self.encoding, names=ENCODINGS)
+            raise argument_error("encoding", "one_of", self.encoding, names=ENCODINGS)
         for name, low, high in (("layers", 1, 64), ("width", 2, 8192), ("heads", 1, 256), ("hidden", 1, 65_536)):
-            whole(name, getattr(self, name), low, high)
-        whole("context", self.context, 2, 2**20)
+            checked_int(name, getattr(self, name), low, high)
+        checked_int("context", self.context, 2, 2**20)
         if self.width % (2 * self.heads):
-            raise reject("width", "multiple_of", self.width, factor=2 * self.heads)
+            raise argument_error("width", "multiple_of", self.width, factor=2 * self.heads)
         self.rope  # noqa: B018  a base that is no base is refused here
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Shard:
         match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text, re.ASCII)
         index, count = map(int, match.groups()) if match else (0, 0)
         if not index < count <= 1_000_000:
-            raise reject("--shard", "shard", text)
+            raise argument_error("--shard", "shard", text)
         return cls(index, count)
 
     def has(self, number: int) -> bool:

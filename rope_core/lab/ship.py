@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lab import cards, corpus, records, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
@@ -35,7 +35,7 @@ def release_weights(name: str, folder: Path, date: str, stopped: bool = False) -
     run = start_run(header.recipe, weights.load(header.recipe.start) if header.recipe.start else None)
     load_checkpoint(run, folder / CHECKPOINT)
     if run.step < header.recipe.steps and not stopped:
-        raise reject("folder", "of a finished run", f"{run.step} of {header.recipe.steps} steps")
+        raise argument_error("folder", "of a finished run", f"{run.step} of {header.recipe.steps} steps")
     path = cards.path_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = weights.write_weights(run.model, path, recipe=header.recipe.as_json(), corpus=header.corpus)

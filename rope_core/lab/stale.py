@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lab import cards, plan, weights
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.generate import DecodingPositions, read_on
@@ -93,7 +93,7 @@ def variant_losses(
     Raises ValueError on an unknown variant.
     """
     if variant not in VARIANTS:
-        raise reject("variant", "one_of", variant, names=VARIANTS)
+        raise argument_error("variant", "one_of", variant, names=VARIANTS)
     length = documents.shape[1] - 1
     plan.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
@@ -123,8 +123,8 @@ class Ask:
         for name in plan.checked_weight_names(self.weights):
             shape = cards.get_weights_card(name).recipe.shape
             if shape.encoding != "rope":
-                raise reject("weights", "rotary_weights", name)
-            whole("length", self.length, shape.context + 1, plan.MAX_LENGTH)
+                raise argument_error("weights", "rotary_weights", name)
+            checked_int("length", self.length, shape.context + 1, plan.MAX_LENGTH)
             line(FOLLOWING).request(shape, self.length, self.factor)
         self.read()
 

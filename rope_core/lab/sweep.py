@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.lab import plan, weights
 from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
 from rope_core.lab.lines import line
@@ -52,7 +52,7 @@ class Ask:
     def __post_init__(self) -> None:
         plan.checked_weight_names(self.weights)
         plan.checked_lengths(self.lengths)
-        whole("documents", self.documents, 1, 4096)
+        checked_int("documents", self.documents, 1, 4096)
         plan.refuse_long_text(self.text)
 
     def read(self) -> npt.NDArray[np.uint8]:

@@ -22,7 +22,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from rope_core.bench.environment import processor
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lab import copying, corpus, passkey
 from rope_core.lab.model import Model
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
@@ -65,11 +65,11 @@ def start_run(recipe: Recipe, start: Model | None = None) -> Run:
     Raises ValueError when the recipe starts from weights that were not given, or of another shape.
     """
     if bool(recipe.start) != (start is not None):
-        raise reject("start", f"the model of {recipe.start!r}" if recipe.start else "left out", start)
+        raise argument_error("start", f"the model of {recipe.start!r}" if recipe.start else "left out", start)
     model = Model(recipe.shape, recipe.seed)
     if start is not None:
         if replace(start.shape, encoding=recipe.shape.encoding) != recipe.shape or _names(start) != _names(model):
-            raise reject("start", f"a model of shape {recipe.shape}", start.shape)
+            raise argument_error("start", f"a model of shape {recipe.shape}", start.shape)
         model.load_state_dict(start.state_dict())
     return Run(recipe, model, _optimiser(model, recipe), [])
 
@@ -90,7 +90,7 @@ def windows(text: npt.NDArray[np.uint8], recipe: Recipe, step: int) -> Tensor:
     rng = np.random.default_rng([recipe.seed, step])
     size = recipe.length + 1
     if len(text) < size:
-        raise reject("text", f"at least {size} bytes for windows of {recipe.length}", len(text))
+        raise argument_error("text", f"at least {size} bytes for windows of {recipe.length}", len(text))
     if recipe.task == "passkey":
         return torch.from_numpy(passkey.passkey_examples(text, recipe.batch, size, rng).astype(np.int64))
     if recipe.task == "copy":
@@ -162,14 +162,14 @@ def train(
     Raises ValueError when the folder's checkpoint is another recipe's or is damaged.
     """
     if precision not in ("float32", "bfloat16"):
-        raise reject("precision", "float32 or bfloat16", precision)
+        raise argument_error("precision", "float32 or bfloat16", precision)
     if text is None:
         text, corpus_hash = corpus.training_bytes()
     folder.mkdir(parents=True, exist_ok=True)
     run = start_run(recipe, start)
     load_checkpoint(run, folder / CHECKPOINT)
     before, earlier = time.monotonic(), run.seconds
-    end = recipe.steps if stop is None else whole("stop", stop, 1, recipe.steps)
+    end = recipe.steps if stop is None else checked_int("stop", stop, 1, recipe.steps)
     while run.step < end:
         loss = one_step(run, text, precision)
         passed = time.monotonic() - before
@@ -228,7 +228,7 @@ def checkpoint_header(path: Path) -> Header:
         recipe, ran = Recipe.from_json(stored["recipe"]), json.loads(stored["hardware"])
         return Header(recipe, float(stored["seconds"]), stored["corpus"], ran)
     except (SafetensorError, OSError, KeyError, TypeError) as error:
-        raise reject("checkpoint", "a readable one", f"{path.name}: {error}") from error
+        raise argument_error("checkpoint", "a readable one", f"{path.name}: {error}") from error
 
 
 def load_checkpoint(run: Run, path: Path) -> None:
@@ -243,9 +243,11 @@ def load_checkpoint(run: Run, path: Path) -> None:
             header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
-        raise reject("folder", "one with a readable checkpoint, or none", f"{path.name}: {error}") from error
+        raise argument_error("folder", "one with a readable checkpoint, or none", f"{path.name}: {error}") from error
     if header.get("recipe") != run.recipe.as_json():
-        raise reject("folder", "empty or of the same recipe", f"a checkpoint with other {_other(header, run.recipe)}")
+        raise argument_error(
+            "folder", "empty or of the same recipe", f"a checkpoint with other {_other(header, run.recipe)}"
+        )
     run.model.load_state_dict({k[len("model.") :]: v for k, v in tensors.items() if k.startswith("model.")})
     for name, weight in run.model.named_parameters():
         kept = {key: tensors[f"optimiser.{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")}

@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from rope_core.errors import Rule, reject
+from rope_core.errors import RuleText, argument_error
 from rope_core.lab import cards
 from rope_core.lab.model import Model
 from rope_core.lab.recipe import Recipe
@@ -43,7 +43,7 @@ def read_weights(path: Path, sha256: str = "") -> Model:
     Raises ValueError when the file is missing, too large, damaged, not of the hash, or holds values that are not
     finite.
     """
-    again = Rule("weights_again", {"folder": cards.INDEX.parent.name})
+    again = RuleText("weights_again", {"folder": cards.INDEX.parent.name})
     cards.read_verified_file(path, sha256)
     try:
         with safe_open(path, framework="pt") as file:
@@ -52,10 +52,10 @@ def read_weights(path: Path, sha256: str = "") -> Model:
         model = Model(shape)
         model.load_state_dict(tensors)
     except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
-        raise reject("weights", "weights_file", f"{path.name}: {error}", again=again) from error
+        raise argument_error("weights", "weights_file", f"{path.name}: {error}", again=again) from error
     bad = [name for name, value in tensors.items() if not bool(torch.isfinite(value).all())]
     if bad:
-        raise reject("weights", "weights_finite", path.name, tensor=bad[0], again=again)
+        raise argument_error("weights", "weights_finite", path.name, tensor=bad[0], again=again)
     return model.requires_grad_(False).eval()
 
 
@@ -77,7 +77,7 @@ def load_model_and_recipe(source: str) -> tuple[Model, Recipe]:
         return load(source), cards.get_weights_card(source).recipe
     path = Path(source) / CHECKPOINT
     if not path.parent.is_dir():
-        raise reject("weights", "run_weights", source, names=cards.weights_cards())
+        raise argument_error("weights", "run_weights", source, names=cards.weights_cards())
     prefix = "model."
     try:
         with safe_open(path, framework="pt") as file:
@@ -86,5 +86,5 @@ def load_model_and_recipe(source: str) -> tuple[Model, Recipe]:
         model = Model(recipe.shape)
         model.load_state_dict({name.removeprefix(prefix): value for name, value in tensors.items()})
     except (SafetensorError, OSError, KeyError, TypeError, RuntimeError, ValueError) as error:
-        raise reject("weights", "run_checkpoint", source) from error
+        raise argument_error("weights", "run_checkpoint", source) from error
     return model.requires_grad_(False).eval(), recipe

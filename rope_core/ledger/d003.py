@@ -123,7 +123,7 @@ def digit_row() -> Check:
 @claim("003-decay")
 def decay() -> Check:
     """Measure the bound's single steps, many of which rise, and its means over 256 tokens, which fall up to 2048."""
-    bound = decay_bound(Spectrum.of(LLAMA.theta), np.arange(2048.0))
+    bound = decay_bound(Spectrum.from_inv_freq(LLAMA.theta), np.arange(2048.0))
     falls = np.diff(bound.reshape(-1, 256).mean(axis=1))
     return Check(float(np.mean(np.diff(bound) > 0)), condition=float(np.mean(falls > 0)))
 

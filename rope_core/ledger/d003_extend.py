@@ -259,7 +259,7 @@ def dynamic() -> Check:
 @claim("003-temperature")
 def temperature_form() -> Check:
     q, k = draw(36, 2, 6, DIM)
-    t = 1 / schemes.temperature(SCALE) ** 2
+    t = 1 / schemes.yarn_attention_factor(SCALE) ** 2
     rq, rk = (np.stack([rotation_matrix(p, THETA, "interleaved") @ row for p, row in enumerate(z)]) for z in (q, k))
     a = softmax(rq @ rk.T / (t * np.sqrt(DIM)))
     root = np.sqrt(1 / t)
@@ -270,7 +270,7 @@ def temperature_form() -> Check:
 def closer() -> Check:
     """Mean score over the trained distances, interpolated against plain: drawn q and k, then q = k."""
     d = np.arange(1.0, 2048)
-    plain, slowed = Spectrum.of(LLAMA.theta), Spectrum.of(LLAMA.theta / SCALE)
+    plain, slowed = Spectrum.from_inv_freq(LLAMA.theta), Spectrum.from_inv_freq(LLAMA.theta / SCALE)
     gains = []
     for seed in range(16):
         q, k = draw(370 + seed, 2, 128)

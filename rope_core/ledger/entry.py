@@ -11,7 +11,7 @@ from importlib import resources
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
 # Papers of which abstracts and links are quoted, not every sentence; their claims' ids begin "arXiv-<number>-".
@@ -72,7 +72,7 @@ def claim(name: str) -> Callable[[Claim], Claim]:
     def enter(function: Claim) -> Claim:
         source, dash, _ = name.partition("-")
         if name in CLAIMS or source not in SOURCES or not dash:
-            raise reject("id", "new, and begin with a source's name and a dash", name)
+            raise argument_error("id", "new, and begin with a source's name and a dash", name)
         CLAIMS[name] = function
         return function
 

@@ -22,7 +22,7 @@ SIGNAL = 4.0
 
 
 def _plain(base: float) -> Spectrum:
-    return Spectrum.of(Rope(128, base).theta)
+    return Spectrum.from_inv_freq(Rope(128, base).theta)
 
 
 @claim("arXiv-2605.15514-locality")
@@ -127,7 +127,7 @@ undecided("arXiv-2502.20082-llama3")
 @claim("arXiv-2601.22181-radices")
 def radices() -> Check:
     """Measure what breaks it: Pro's steps rise, Uni's are alike, YaRN's fall; YaRN's as released, then as defined."""
-    low, high = schemes.yarn_range(LLAMA, 32.0, 1.0, truncate=True)
+    low, high = schemes.yarn_ramp_bounds(LLAMA, 32.0, 1.0, truncate=True)
 
     def steps(slowdown: Array) -> Array:
         return np.diff(np.log(slowdown[int(low) : int(high) + 1]))
@@ -136,9 +136,9 @@ def radices() -> Check:
         return schemes.mrrope(LLAMA, LLAMA.train_len, 16.0, 32.0, 1.0, progressive=progressive).slowdown
 
     own = max(0.0, -float(np.diff(steps(mixed(True))).min()), float(np.ptp(steps(mixed(False)))))
-    ramps = schemes.ramp_by_pair(LLAMA.pairs, low, high), schemes.ramp_by_turns(LLAMA, 1.0, 32.0)
+    ramps = schemes.interpolation_ramp_by_pair(LLAMA.pairs, low, high), schemes.ramp_by_turns(LLAMA, 1.0, 32.0)
     # The first step of the defined ramp begins inside it, for its ends are no whole pairs.
-    released, defined = (float(np.diff(steps(schemes.blend(ramp, 16.0))[1:]).max()) for ramp in ramps)
+    released, defined = (float(np.diff(steps(schemes.blended_slowdown(ramp, 16.0))[1:]).max()) for ramp in ramps)
     return Check(max(own, released), condition=max(own, defined))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.ledger import (  # noqa: F401  (each enters its claims into CLAIMS)
     d000,
     d001,
@@ -70,7 +70,7 @@ def run(progress: Progress | None = None, only: Sequence[str] | None = None) -> 
     names = sorted(CLAIMS, key=_source) if only is None else list(only)
     for name in names:
         if name not in CLAIMS:
-            raise reject("only", "ids of the ledger", name)
+            raise argument_error("only", "ids of the ledger", name)
     words, results = texts(), []
     for done, name in enumerate(names, start=1):
         results.append(Result(name, _source(name), CLAIMS[name](), words[name]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import Rule, reject, whole
+from rope_core.errors import RuleText, argument_error, checked_int
 from rope_core.spectrum import MAX_POSITION
 
 ACTIVATIONS = ("none", "relu", "sigmoid", "silu", "gelu", "softmax", "1+elu", "relu2")
@@ -83,7 +83,7 @@ def make_lrpe_spec(
     """
     batch, length, heads, width = shape_sizes(x_shape)
     if width < 2 or width % 2:
-        raise reject("x", "even_last", tuple(x_shape))
+        raise argument_error("x", "even_last", tuple(x_shape))
     start, stop = turning(rotary_dim, width)
     pairs = (stop - start) // 2
     grid = frequencies(theta_shape, heads, pairs)
@@ -98,7 +98,7 @@ def shape_sizes(x_shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     if len(shape) == 3:
         return shape[0], shape[1], 1, shape[2]
     if len(shape) != 4:
-        raise reject("x", "three_or_four_axes", shape)
+        raise argument_error("x", "three_or_four_axes", shape)
     return shape[0], shape[1], shape[2], shape[3]
 
 
@@ -111,7 +111,7 @@ def frequencies(theta_shape: tuple[int, ...], heads: int, width: int) -> tuple[i
         return heads, 1
     if shape == (heads, width):
         return heads, width
-    raise reject("theta", "theta_per_pair", shape, heads=heads, width=width)
+    raise argument_error("theta", "theta_per_pair", shape, heads=heads, width=width)
 
 
 def turning(rotary_dim: object, width: int) -> tuple[int, int]:
@@ -119,33 +119,33 @@ def turning(rotary_dim: object, width: int) -> tuple[int, int]:
     if rotary_dim is None:
         return 0, width
     if not isinstance(rotary_dim, slice):
-        count = whole("rotary_dim", rotary_dim, 2, width)
+        count = checked_int("rotary_dim", rotary_dim, 2, width)
         if count % 2:
-            raise reject("rotary_dim", "even_dim", rotary_dim)
+            raise argument_error("rotary_dim", "even_dim", rotary_dim)
         return 0, count
-    rule = Rule("even_slice", {"last": width - 1})
+    rule = RuleText("even_slice", {"last": width - 1})
     low = 0 if rotary_dim.start is None else rotary_dim.start
     high = width if rotary_dim.stop is None else rotary_dim.stop
     if rotary_dim.step not in (None, 1) or not isinstance(low, int) or not isinstance(high, int):
-        raise reject("rotary_dim", rule, rotary_dim)
+        raise argument_error("rotary_dim", rule, rotary_dim)
     low, high = (low + width if low < 0 else low), (high + width if high < 0 else high)
     if not 0 <= low < high <= width or (high - low) % 2:
-        raise reject("rotary_dim", rule, rotary_dim)
+        raise argument_error("rotary_dim", rule, rotary_dim)
     return low, high
 
 
 def check_activation(act: object, dim: object, length: int) -> None:
     """Raise ValueError unless the activation exists and has the axis it needs."""
     if not isinstance(act, str) or act not in ACTIVATIONS:
-        raise reject("act", "one_of", act, names=ACTIVATIONS)
+        raise argument_error("act", "one_of", act, names=ACTIVATIONS)
     if isinstance(dim, bool) or not (dim is None or (isinstance(dim, int) and dim in (-1, 1))):
-        raise reject("dim", "activation_axis", dim)
+        raise argument_error("dim", "activation_axis", dim)
     if act != "softmax":
         return
     if dim is None:
-        raise reject("dim", "softmax_axis", dim)
+        raise argument_error("dim", "softmax_axis", dim)
     if dim == 1 and length == 0:
-        raise reject("x", "softmax_length", f"N = {length}")
+        raise argument_error("x", "softmax_length", f"N = {length}")
 
 
 def positions(offset: Any, batch: int, length: int) -> int | PositionIds:
@@ -162,17 +162,17 @@ def positions(offset: Any, batch: int, length: int) -> int | PositionIds:
     """
     last = MAX_POSITION - max(length - 1, 0)
     if not is_tensor(offset) and np.ndim(offset) == 0:
-        return whole("offset", np.asarray(offset).item(), 0, last)
+        return checked_int("offset", np.asarray(offset).item(), 0, last)
     values = np.asarray(offset.detach().cpu() if is_tensor(offset) else offset)
     if values.size and values.dtype.kind not in "iu":
-        raise reject("offset", "whole_numbers", offset)
+        raise argument_error("offset", "whole_numbers", offset)
     if values.ndim == 0:
-        return whole("offset", values.item(), 0, last)
+        return checked_int("offset", values.item(), 0, last)
     if values.shape not in ((batch,), (batch, length), (1, length)):
-        raise reject("offset", "offset_shape", f"shape {values.shape}", batch=batch, length=length)
+        raise argument_error("offset", "offset_shape", f"shape {values.shape}", batch=batch, length=length)
     high = last if values.ndim == 1 else MAX_POSITION
     if values.size and (int(values.min()) < 0 or int(values.max()) > high):
-        raise reject("offset", "offset_range", offset, high=high)
+        raise argument_error("offset", "offset_range", offset, high=high)
     return values.astype(np.int64)
 
 

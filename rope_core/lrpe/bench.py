@@ -22,7 +22,7 @@ from torch import Tensor
 from rope_core.bench.environment import sets_of_buffers, with_allocator
 from rope_core.bench.harness import cache_and_memory, clock_of
 from rope_core.bench.statistics import Summary, summary
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.arguments import LrpeSpec
 from rope_core.lrpe.autograd import LrpeBackend
@@ -90,7 +90,7 @@ def measure(
         ValueError: on counts out of range.
         AssertionError: when a variant's answer is wrong, before it is timed.
     """
-    whole("rounds", rounds, 1, 10_000)
+    checked_int("rounds", rounds, 1, 10_000)
     theta_shape = {"pair": (shape[3] // 2,), "head": (shape[2],), "both": (shape[2], shape[3] // 2)}[theta_kind]
     p = arguments.make_lrpe_spec(shape, theta_shape, act, dim)
     draw = torch.Generator().manual_seed(0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.lrpe import arguments, explain
 from rope_core.lrpe.activations import ELEMENTWISE, activate_backward
 from rope_core.lrpe.op import lrpe_rotate
@@ -48,9 +48,9 @@ class LrpeExample:
     pairs: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        whole("width", self.width, 4, 1024)
-        whole("front", self.front, 0, self.width - 2)
-        whole("behind", self.behind, 0, self.width - 2 - self.front)
+        checked_int("width", self.width, 4, 1024)
+        checked_int("front", self.front, 0, self.width - 2)
+        checked_int("behind", self.behind, 0, self.width - 2 - self.front)
         object.__setattr__(self, "pairs", (self.width - self.front - self.behind) // 2)
         shape = (1, TOKENS, HEADS, self.width)
         arguments.make_lrpe_spec(shape, self.theta.shape, self.act, self.dim, self.rotary_dim)
@@ -99,7 +99,7 @@ class LrpeExample:
 
     def pair_at(self, wanted: int) -> tuple[int, int, int]:
         """Return the wanted pair, or the last that turns, and its two dimensions."""
-        pair = min(whole("pair", wanted, 0, 2**31), self.pairs - 1)
+        pair = min(checked_int("pair", wanted, 0, 2**31), self.pairs - 1)
         return pair, self.front + pair, self.front + self.pairs + pair
 
     def turn_table(self, head: int) -> Array:
@@ -107,7 +107,7 @@ class LrpeExample:
 
         NaN where a dimension passes.
         """
-        angle = self.positions[:, None] * self.theta_grid[whole("head", head, 0, HEADS - 1)]
+        angle = self.positions[:, None] * self.theta_grid[checked_int("head", head, 0, HEADS - 1)]
         table = np.full((TOKENS, self.width), np.nan)
         middle = self.front + self.pairs
         table[:, self.front : middle] = np.cos(angle)
@@ -125,7 +125,7 @@ def negative_share(act: str, width: int, base: float, length: int) -> Array:
     (True, True)
     """
     drawn = random_vectors(width, 64, seed=0)
-    x = np.broadcast_to(drawn, (1, whole("length", length, 1, 2**20), *drawn.shape))
+    x = np.broadcast_to(drawn, (1, checked_int("length", length, 1, 2**20), *drawn.shape))
     out = lrpe_rotate(x, explain.sample_theta("geometric", 64, width // 2, base), act=act)
     return np.asarray((out[0] < 0).mean(axis=(1, 2)))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.activations import activate
 from rope_core.lrpe.op import lrpe_rotate, lrpe_rotate_backward
@@ -120,10 +120,10 @@ def linear_scores(
     [[2.0, 0.0], [0.0, 2.0]]
     """
     if act not in NON_NEGATIVE:
-        raise reject("act", "non_negative_act", act, names=NON_NEGATIVE)
+        raise argument_error("act", "non_negative_act", act, names=NON_NEGATIVE)
     queries, keys = reference.real("q", q), reference.real("k", k)
     if queries.ndim != 2 or queries.shape != keys.shape:
-        raise reject("q and k", "same_matrices", (queries.shape, keys.shape))
+        raise argument_error("q and k", "same_matrices", (queries.shape, keys.shape))
     dim = -1 if act == "softmax" else None
     turned = [lrpe_rotate(v[None], np.asarray(theta), offset=offset, act=act, dim=dim)[0] for v in (queries, keys)]
     return np.asarray(turned[0] @ turned[1].T)
@@ -142,9 +142,9 @@ def sample_theta(kind: str, heads: int, pairs: int, base: float = 10_000.0, seed
     Raises:
         ValueError: on an unknown kind or sizes below 1.
     """
-    h, p = whole("heads", heads, 1, 65_536), whole("pairs", pairs, 1, 65_536)
+    h, p = checked_int("heads", heads, 1, 65_536), checked_int("pairs", pairs, 1, 65_536)
     if not base > 1.0:
-        raise reject("base", "finite_above", base, low=1)
+        raise argument_error("base", "finite_above", base, low=1)
     geometric = base ** (-np.arange(p) / p)
     if kind == "geometric":
         return np.asarray(geometric)
@@ -153,4 +153,4 @@ def sample_theta(kind: str, heads: int, pairs: int, base: float = 10_000.0, seed
     if kind == "learned":
         drawn = np.random.default_rng(seed).normal(0.0, 1.0 / 3.0, (h, p))
         return np.asarray(geometric * np.exp(drawn))
-    raise reject("kind", "one_of", kind, names=("geometric", "per head", "learned"))
+    raise argument_error("kind", "one_of", kind, names=("geometric", "per head", "learned"))

@@ -8,7 +8,7 @@ import torch
 import triton
 from torch import Tensor
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.kernels.gpu import power_of_two
 from rope_core.lrpe import gpu_kernels as kernels
 from rope_core.lrpe.arguments import LrpeSpec
@@ -25,9 +25,9 @@ SPLITS = 2 if INTERPRETED else 64
 def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
     if x.dtype not in (torch.float16, torch.bfloat16, torch.float32):
-        raise reject("x", "triton_types", str(x.dtype))
+        raise argument_error("x", "triton_types", str(x.dtype))
     if not x.is_cuda and not INTERPRETED:
-        raise reject("x", "triton_device", str(x.device))
+        raise argument_error("x", "triton_device", str(x.device))
     return run(TRITON, x, theta, start, p)
 
 

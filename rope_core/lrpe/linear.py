@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.lrpe import explain
 from rope_core.lrpe.activations import activate
 from rope_core.lrpe.demo import relative_max_error
@@ -93,7 +93,7 @@ def multiplications(length: int, dim: int) -> tuple[int, int]:
     >>> multiplications(255, 128), multiplications(4096, 128)
     ((8355840, 8355840), (2148007936, 134217728))
     """
-    words, width = whole("length", length, 1, 2**31 - 1), whole("dim", dim, 1, 2**20)
+    words, width = checked_int("length", length, 1, 2**31 - 1), checked_int("dim", dim, 1, 2**20)
     return words * (words + 1) * width, 2 * words * width**2
 
 

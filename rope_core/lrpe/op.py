@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.arguments import is_tensor
 from rope_core.rope import Array
@@ -91,7 +91,7 @@ def lrpe_rotate_backward(
     """
     values, frequency, upstream = reference.real("x", x), checked_theta(theta), reference.real("grad", grad)
     if upstream.shape != values.shape:
-        raise reject("grad", "shape_of", upstream.shape, other="x", shape=str(values.shape))
+        raise argument_error("grad", "shape_of", upstream.shape, other="x", shape=str(values.shape))
     p = arguments.make_lrpe_spec(values.shape, frequency.shape, act, dim, rotary_dim)
     where = arguments.position_table(arguments.positions(offset, p.batch, p.length), p.length)
     grid = frequency.reshape(p.theta_shape)
@@ -102,15 +102,15 @@ def lrpe_rotate_backward(
 def _choose_backend(x: Any, backend: object) -> str:
     """Return the backend that a call runs on, or raise ValueError when x cannot run on ``backend``."""
     if backend is not None and backend not in BACKENDS:
-        raise reject("backend", "none_or_one_of", backend, names=BACKENDS)
+        raise argument_error("backend", "none_or_one_of", backend, names=BACKENDS)
     if not is_tensor(x):
         if not isinstance(x, np.ndarray):
-            raise reject("x", "array_or_tensor", x)
+            raise argument_error("x", "array_or_tensor", x)
         if backend not in (None, "numpy"):
-            raise reject("x", "tensor_for_backend", type(x).__name__, backend=backend)
+            raise argument_error("x", "tensor_for_backend", type(x).__name__, backend=backend)
         return "numpy"
     if backend == "numpy":
-        raise reject("x", "array_for_numpy", type(x).__name__)
+        raise argument_error("x", "array_for_numpy", type(x).__name__)
     if backend is not None:
         return str(backend)
     return "triton" if x.device.type == "cuda" else "eager"
@@ -120,26 +120,26 @@ def _check_pair(name: str, x: Any, other: Any) -> None:
     """Raise ValueError unless ``other`` is of x's library and on x's device."""
     if is_tensor(x):
         if not is_tensor(other):
-            raise reject(name, "tensor_like_x", type(other).__name__)
+            raise argument_error(name, "tensor_like_x", type(other).__name__)
         if other.device != x.device:
-            raise reject(name, "device_of", str(other.device), other="x", device=x.device)
+            raise argument_error(name, "device_of", str(other.device), other="x", device=x.device)
     elif is_tensor(other):
-        raise reject(name, "array_like_x", type(other).__name__)
+        raise argument_error(name, "array_like_x", type(other).__name__)
     elif not isinstance(x, np.ndarray):
-        raise reject("x", "array_or_tensor", x)
+        raise argument_error("x", "array_or_tensor", x)
 
 
 def _check_offset_device(offset: Any, x: Any) -> None:
     """Raise ValueError when ``offset`` is a tensor that is neither on the CPU nor on x's device."""
     if is_tensor(offset) and offset.device.type != "cpu" and (not is_tensor(x) or offset.device != x.device):
-        raise reject("offset", "cpu_or_device_of_x", str(offset.device))
+        raise argument_error("offset", "cpu_or_device_of_x", str(offset.device))
 
 
 def _check_floating(x: Any, theta: Any) -> None:
     """Raise ValueError unless x and theta are of floating types, and theta's values usable where looking is free."""
     for name, value in (("x", x), ("theta", theta)):
         if not value.is_floating_point():
-            raise reject(name, "floating_type", str(value.dtype))
+            raise argument_error(name, "floating_type", str(value.dtype))
     if theta.device.type == "cpu":
         checked_theta(theta.detach().double().numpy())
 
@@ -148,5 +148,5 @@ def checked_theta(theta: Any) -> Array:
     """Return theta as float64, or raise ValueError unless every value is finite and at most 2**20 in magnitude."""
     values = reference.real("theta", theta)
     if not np.all(np.abs(values) <= MAX_THETA):
-        raise reject("theta", "theta_size", values)
+        raise argument_error("theta", "theta_size", values)
     return values

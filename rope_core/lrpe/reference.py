@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.lrpe.activations import activate, activate_backward
 from rope_core.lrpe.arguments import LrpeSpec, PositionIds
 from rope_core.rope import Array
@@ -14,7 +14,7 @@ def real(argument: str, value: object) -> Array:
     """Return ``value`` as float64, or raise ValueError unless it holds real numbers."""
     given = np.asarray(value)
     if given.dtype.kind not in "fiu":
-        raise reject(argument, "real_array", value)
+        raise argument_error(argument, "real_array", value)
     return given.astype(np.float64)
 
 

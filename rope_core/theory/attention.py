@@ -7,9 +7,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import Rule, reject, whole
+from rope_core.errors import RuleText, argument_error, checked_int
 from rope_core.layout import Layout, as_layout
-from rope_core.rope import Array, Rope, frozen
+from rope_core.rope import Array, Rope, read_only_array
 from rope_core.spectrum import Spectrum
 
 MAX_CONTEXT = 2**21
@@ -19,14 +19,14 @@ FINE = 512
 
 def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
     """Return ``value`` as a finite float64 vector, of ``size`` elements where one is given, or raise ValueError."""
-    rule = Rule("finite_vector") if size is None else Rule("sized_vector", {"size": size})
+    rule = RuleText("finite_vector") if size is None else RuleText("sized_vector", {"size": size})
     try:
         vector = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise reject(argument, rule, value) from None
+        raise argument_error(argument, rule, value) from None
     fits = vector.ndim == 1 and vector.size and size in (None, vector.size)
     if not fits or not np.all(np.isfinite(vector)):
-        raise reject(argument, rule, value)
+        raise argument_error(argument, rule, value)
     return vector
 
 
@@ -40,7 +40,7 @@ def repeated(values: npt.ArrayLike, size: int) -> Array:
     """
     given = as_vector("values", values)
     if given.size > size:
-        raise reject("values", "at_most_numbers", given.size, limit=size)
+        raise argument_error("values", "at_most_numbers", given.size, limit=size)
     return np.resize(given, size)
 
 
@@ -53,9 +53,9 @@ def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> n
     query = as_vector("q", q)
     key = as_vector("k", k, query.size)
     if query.size % 2:
-        raise reject("q", "even_size", query.size)
+        raise argument_error("q", "even_size", query.size)
     chosen = as_layout(layout)
-    (qa, qb), (ka, kb) = chosen.split(query), chosen.split(key)
+    (qa, qb), (ka, kb) = chosen.split_pairs(query), chosen.split_pairs(key)
     return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
 
 
@@ -92,13 +92,13 @@ def pair_contributions(
         ValueError: when q or k do not fit the spectrum, or a distance is not finite.
 
     >>> from rope_core.spectrum import Spectrum
-    >>> pair_contributions(Spectrum.of([np.pi]), [0, 1], [1.0, 0.0], [1.0, 0.0]).round(9).tolist()
+    >>> pair_contributions(Spectrum.from_inv_freq([np.pi]), [0, 1], [1.0, 0.0], [1.0, 0.0]).round(9).tolist()
     [[1.0], [-1.0]]
     """
     where = as_vector("distances", distances)
     h = pair_products(q, k, layout)
     if h.size != s.inv_freq.size:
-        raise reject("q", "spectrum_size", 2 * h.size, size=2 * s.inv_freq.size)
+        raise argument_error("q", "spectrum_size", 2 * h.size, size=2 * s.inv_freq.size)
     turned = np.exp(1j * where[:, None] * s.inv_freq) * h
     return np.asarray(turned.real * s.attention_factor**2)
 
@@ -123,7 +123,7 @@ def score_curve(
     [1.0, 0.9702, 0.4772]
     """
     if (q is None) != (k is None):
-        raise reject("q and k", "given together or not at all", "one of them")
+        raise argument_error("q and k", "given together or not at all", "one of them")
     if q is None or k is None:
         where = as_vector("distances", distances)
         mean = np.cos(where[:, None] * s.inv_freq).mean(axis=1)
@@ -180,7 +180,7 @@ def first_negative(dim: int, base: float, context: int) -> int | None:
     1707
     """
     theta = Rope(dim, base).theta
-    length = whole("context", context, 1, MAX_CONTEXT)
+    length = checked_int("context", context, 1, MAX_CONTEXT)
     low, size = 0, FINE
     while low < length:
         below = np.nonzero(cosine_sums(theta, low, min(size, length - low)) < 0)[0]
@@ -203,8 +203,8 @@ def bases_and_served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17
     >>> bases.round(1).tolist()[:3], contexts.tolist()[-1]
     ([10.0, 31.6, 100.0], 4096.0)
     """
-    steps = whole("per_decade", per_decade, 1, 1000)
-    length = whole("limit", limit, 2, MAX_CONTEXT)
+    steps = checked_int("per_decade", per_decade, 1, 1000)
+    length = checked_int("limit", limit, 2, MAX_CONTEXT)
     bases, contexts = [], []
     for k in range(14 * steps + 1):
         base = 10.0 ** (1 + k / steps)
@@ -213,4 +213,4 @@ def bases_and_served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17
         contexts.append(float(length if first is None else first))
         if first is None:
             break
-    return frozen(bases), frozen(contexts)
+    return read_only_array(bases), read_only_array(contexts)

@@ -11,15 +11,15 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.rope import Array
 from rope_core.theory.encodings.rotary import mrope_axes
 
 
 def _magnitudes(count: int, low: float, high: float) -> Array:
     """Return ``count`` frequencies in geometric progression from ``low`` to ``high``, rad per patch."""
-    if not 0 < finite("low", low) <= finite("high", high):
-        raise reject("low", "a number in (0, high]", low)
+    if not 0 < checked_finite("low", low) <= checked_finite("high", high):
+        raise argument_error("low", "a number in (0, high]", low)
     return np.geomspace(low, high, count)
 
 
@@ -44,10 +44,10 @@ def turned_axial(pairs: int, low: float, high: float, angle: float) -> Array:
     >>> turned_axial(2, 1.0, 1.0, np.pi / 2).round(9).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
     """
-    if whole("pairs", pairs, 2, 2**16) % 2:
-        raise reject("pairs", "even", pairs)
+    if checked_int("pairs", pairs, 2, 2**16) % 2:
+        raise argument_error("pairs", "even", pairs)
     size = _magnitudes(pairs // 2, low, high)[:, None]
-    turn = finite("angle", angle)
+    turn = checked_finite("angle", angle)
     first, second = np.array([math.cos(turn), math.sin(turn)]), np.array([-math.sin(turn), math.cos(turn)])
     return np.concatenate([size * first, size * second]) + 0.0
 
@@ -65,8 +65,10 @@ def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
     """
     g = 2.0
     for _ in range(64):
-        g = (1.0 + g) ** (1.0 / (whole("axes", axes, 1, 16) + 1.0))
-    places = np.mod(np.arange(1, whole("pairs", pairs, 1, 2**16) + 1)[:, None] * g ** -np.arange(1.0, axes + 1), 1.0)
+        g = (1.0 + g) ** (1.0 / (checked_int("axes", axes, 1, 16) + 1.0))
+    places = np.mod(
+        np.arange(1, checked_int("pairs", pairs, 1, 2**16) + 1)[:, None] * g ** -np.arange(1.0, axes + 1), 1.0
+    )
     normal = np.vectorize(NormalDist().inv_cdf)(places)
     directions = normal / np.linalg.norm(normal, axis=1, keepdims=True)
     return np.asarray(directions * _magnitudes(pairs, low, high)[:, None])
@@ -75,7 +77,7 @@ def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
 def mrope(counts: tuple[int, int, int], base: float, interleaved: bool) -> Array:
     """Return M-RoPE's frequencies, (pairs, 3) as (time, y, x): each pair of a one-dimensional rope follows one axis."""
     axis = mrope_axes(counts, interleaved)
-    theta = finite("base", base) ** (-np.arange(axis.size) / axis.size)
+    theta = checked_finite("base", base) ** (-np.arange(axis.size) / axis.size)
     return np.asarray(theta[:, None] * (axis[:, None] == np.arange(3)))
 
 
@@ -87,7 +89,7 @@ def score_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
     """
     where = np.asarray(offsets, dtype=np.float64)
     if where.shape[-1:] != frequencies.shape[-1:]:
-        raise reject("offsets", f"of shape (..., {frequencies.shape[-1]}) to fit the frequencies", where.shape)
+        raise argument_error("offsets", f"of shape (..., {frequencies.shape[-1]}) to fit the frequencies", where.shape)
     return np.asarray(np.cos(where @ frequencies.T).mean(axis=-1))
 
 

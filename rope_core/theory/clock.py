@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.rope import Array, Rope
 from rope_core.schemes import ntk
 
@@ -41,9 +41,9 @@ class Clock:
     def __post_init__(self) -> None:
         rule = f"2..{MAX_HANDS} positive numbers of seconds per turn"
         if not isinstance(self.periods, Sequence | np.ndarray) or isinstance(self.periods, str):
-            raise reject("periods", rule, self.periods)
+            raise argument_error("periods", rule, self.periods)
         if not 2 <= len(self.periods) <= MAX_HANDS:
-            raise reject("periods", rule, self.periods)
+            raise argument_error("periods", rule, self.periods)
         object.__setattr__(self, "periods", tuple(_period(value, rule) for value in self.periods))
 
     @property
@@ -58,7 +58,7 @@ class Clock:
         """
         time = np.asarray(seconds)
         if time.dtype.kind not in "iuf" or not np.all(np.isfinite(time)) or np.any(time < 0):
-            raise reject("seconds", "numbers_least", seconds, low=0)
+            raise argument_error("seconds", "numbers_least", seconds, low=0)
         periods = np.array(self.periods)
         return np.asarray(np.mod(time.astype(np.float64)[..., None], periods) / periods * 360.0)
 
@@ -70,7 +70,7 @@ class Clock:
         """
         factors = np.asarray(slowdown, dtype=np.float64)
         if factors.shape != (len(self.periods),) or not np.all(factors > 0):
-            raise reject("slowdown", "positive_per_pair", slowdown, pairs=len(self.periods))
+            raise argument_error("slowdown", "positive_per_pair", slowdown, pairs=len(self.periods))
         return Clock(tuple((np.array(self.periods) * factors).tolist()))
 
     def separation(self, seconds: float) -> Array:
@@ -79,7 +79,7 @@ class Clock:
         >>> WALL.separation(1.0).tolist(), WALL.slowed([4.0, 4.0, 4.0]).separation(1.0)[0].item()
         ([6.0, 0.1, 0.008333333333333333], 1.5)
         """
-        moved = self.angles(abs(finite("seconds", seconds)))
+        moved = self.angles(abs(checked_finite("seconds", seconds)))
         return np.minimum(moved, 360.0 - moved)
 
     def shows(self, seconds: float, error: float | Sequence[float]) -> bool:
@@ -122,15 +122,15 @@ class Clock:
         """
         reading = np.asarray(angles, dtype=np.float64)
         if reading.shape != (len(self.periods),) or not np.all(np.isfinite(reading)):
-            raise reject("angles", "degrees_each", angles, hands=len(self.periods))
-        last = finite("until", self.once_round if until is None else until, "finite_above", low=0)
+            raise argument_error("angles", "degrees_each", angles, hands=len(self.periods))
+        last = checked_finite("until", self.once_round if until is None else until, "finite_above", low=0)
         if last <= 0:
-            raise reject("until", "finite_above", until, low=0)
+            raise argument_error("until", "finite_above", until, low=0)
         times: list[Interval] = [(0.0, last)]
         hands = sorted(zip(self.periods, reading % 360.0, self._errors(error), strict=True), reverse=True)
         for period, angle, slack in hands:
             if sum(high - low for low, high in times) / period + 2 * len(times) > MAX_WINDOWS:
-                raise reject("until", "searchable_time", last, limit=MAX_WINDOWS)
+                raise argument_error("until", "searchable_time", last, limit=MAX_WINDOWS)
             times = [window for span in times for window in _windows(span, period, float(angle), float(slack))]
         return times
 
@@ -151,7 +151,7 @@ class Clock:
     def _errors(self, error: float | Sequence[float]) -> Array:
         errors = np.asarray(error, dtype=np.float64)
         if errors.shape not in ((), (len(self.periods),)) or not np.all((errors >= 0) & (errors < 180)):
-            raise reject("error", "degrees_error", error)
+            raise argument_error("error", "degrees_error", error)
         return np.broadcast_to(errors, (len(self.periods),))
 
 
@@ -193,9 +193,9 @@ def clock_readings(error: float = 1.0) -> list[Claim]:
 def _period(value: object, rule: str) -> float:
     if value == math.inf:
         return math.inf
-    number = finite("periods", value, rule)
+    number = checked_finite("periods", value, rule)
     if number <= 0:
-        raise reject("periods", rule, value)
+        raise argument_error("periods", rule, value)
     return number
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import ArgumentError, finite, reject, whole
+from rope_core.errors import ArgumentError, argument_error, checked_finite, checked_int
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.schemes import SCHEMES, UNSCALED, Scheme
 from rope_core.spectrum import Request, Spectrum, spectrum
@@ -51,9 +51,9 @@ def extended_length(rope: Rope, factor: float) -> int:
     >>> extended_length(Rope(128, 10_000.0, 4096), 4.0)
     16384
     """
-    length = finite("factor", factor) * rope.train_len
+    length = checked_finite("factor", factor) * rope.train_len
     if not 1 <= length <= MAX_LEN:
-        raise reject("factor", "product_range", factor, train_len=rope.train_len, limit=MAX_LEN)
+        raise argument_error("factor", "product_range", factor, train_len=rope.train_len, limit=MAX_LEN)
     return round(length)
 
 
@@ -170,7 +170,7 @@ def untrained_pair_count(rope: Rope, s: Spectrum, length: int) -> int:
     >>> untrained_pair_count(rope, spectrum(Request(rope)), 16_384)
     18
     """
-    return int(untrained_angle_reached_mask(rope, s, [whole("length", length, 1, MAX_LEN)]).sum())
+    return int(untrained_angle_reached_mask(rope, s, [checked_int("length", length, 1, MAX_LEN)]).sum())
 
 
 def position_bin_edges(length: int, count: int, logarithmic: bool) -> npt.NDArray[np.int64]:
@@ -181,8 +181,8 @@ def position_bin_edges(length: int, count: int, logarithmic: bool) -> npt.NDArra
     >>> position_bin_edges(8, 4, False).tolist(), position_bin_edges(8, 4, True).tolist()
     ([0, 2, 4, 6, 8], [1, 2, 3, 5, 8])
     """
-    last = whole("length", length, 2, MAX_LEN)
-    parts = whole("count", count, 1, MAX_CELLS)
+    last = checked_int("length", length, 2, MAX_LEN)
+    parts = checked_int("count", count, 1, MAX_CELLS)
     edges = np.geomspace(1, last, parts + 1) if logarithmic else np.linspace(0, last, parts + 1)
     return np.unique(np.rint(edges).astype(np.int64))
 
@@ -195,12 +195,12 @@ def mean_cosine_per_bin(s: Spectrum, edges: npt.ArrayLike) -> Array:
 
     Shapes: edges (cells + 1,) integers, rising; returns float64 (dim/2, cells).
 
-    >>> mean_cosine_per_bin(Spectrum.of([0.0, np.pi]), [0, 1, 4]).round(4).tolist()
+    >>> mean_cosine_per_bin(Spectrum.from_inv_freq([0.0, np.pi]), [0, 1, 4]).round(4).tolist()
     [[1.0, 1.0], [1.0, -0.3333]]
     """
     borders = np.asarray(edges)
     if borders.ndim != 1 or borders.size < 2 or borders.dtype.kind not in "iu" or np.any(np.diff(borders) <= 0):
-        raise reject("edges", "a rising vector of at least 2 integers", edges)
+        raise argument_error("edges", "a rising vector of at least 2 integers", edges)
     first, count = borders[:-1].astype(np.float64), np.diff(borders).astype(np.float64)
     # Whole turns per token do not show at whole positions; without them only a still pair has half = 0.
     w = np.remainder(s.inv_freq + np.pi, 2.0 * np.pi)[:, None] - np.pi

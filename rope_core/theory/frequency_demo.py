@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.theory.attention import cosine_sums
 
@@ -21,8 +21,8 @@ def sampled_positions(span: int, count: int) -> npt.NDArray[np.int64]:
     >>> sampled_positions(10, 4).tolist()
     [0, 3, 6, 9]
     """
-    length = whole("span", span, 1, MAX_LEN)
-    step = -(-length // whole("count", count, 1, MAX_LEN))
+    length = checked_int("span", span, 1, MAX_LEN)
+    step = -(-length // checked_int("count", count, 1, MAX_LEN))
     return np.arange(0, length, step, dtype=np.int64)
 
 

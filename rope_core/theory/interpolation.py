@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory.attention import as_vector, partial_sums
@@ -50,7 +50,7 @@ def extrapolation_bound(rope: Rope, distances: npt.ArrayLike) -> Array:
     Source: arXiv:2306.15595, equation 8 and appendix B.
     """
     where = as_vector("distances", distances)
-    sums = partial_sums(Spectrum.of(rope.theta), where)
+    sums = partial_sums(Spectrum.from_inv_freq(rope.theta), where)
     return np.asarray(2.0 * np.abs(sums).sum(axis=1))
 
 
@@ -81,7 +81,7 @@ def compare_bounds(rope: Rope, reach: int) -> Comparison:
     >>> round(c.printed, 1), round(c.proven, 1)
     (589.5, 512.2)
     """
-    length = whole("reach", reach, 1, MAX_REACH)
+    length = checked_int("reach", reach, 1, MAX_REACH)
     least, at = math.inf, 0
     for low in range(1, length + 1, CHUNK):
         bound = extrapolation_bound(rope, np.arange(low, min(low + CHUNK, length + 1)))

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.layout import Index, Layout, as_layout, convert, convert_projection, even_dim
 from rope_core.rope import Array
 from rope_core.rotation import rotate, rotation_matrix
@@ -84,8 +84,8 @@ class HeadShapes:
 
     def __post_init__(self) -> None:
         even_dim("head_dim", self.head_dim)
-        whole("kv_heads", self.kv_heads, 1, 1024)
-        whole("group", self.group, 1, 1024)
+        checked_int("kv_heads", self.kv_heads, 1, 1024)
+        checked_int("group", self.group, 1, 1024)
 
     @property
     def heads(self) -> int:
@@ -135,7 +135,7 @@ def head_scores(
     theta = np.asarray(inv_freq, dtype=np.float64)
     q = (p.x_q @ p.w_q.T).reshape(len(p.x_q), shapes.kv_heads, shapes.group, shapes.head_dim)
     k = (p.x_k @ p.w_k.T).reshape(len(p.x_k), shapes.kv_heads, 1, shapes.head_dim)
-    (qa, qb), (ka, kb) = chosen.split(q), chosen.split(k)
+    (qa, qb), (ka, kb) = chosen.split_pairs(q), chosen.split_pairs(k)
     angle = np.asarray(distances, dtype=np.float64)[:, None] * theta
     # Re(h e^{i angle}) as one real product: h = (qa + i qb)(ka - i kb)
     h = np.concatenate([qa * ka + qb * kb, qa * kb - qb * ka], axis=-1)
@@ -205,7 +205,7 @@ def conversion_scores(
         ValueError: on an unknown conversion, or one that the shapes refuse.
     """
     if conversion not in CONVERSIONS:
-        raise reject("conversion", "one_of", conversion, names=list(CONVERSIONS))
+        raise argument_error("conversion", "one_of", conversion, names=list(CONVERSIONS))
     original = drawn_projections(shapes, seed)
     w_q, w_k = (
         weight if heads is None else convert_projection(weight, heads, "interleaved", "half")

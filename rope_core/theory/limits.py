@@ -21,9 +21,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.rope import Array
-from rope_core.spectrum import MAX_POSITION, Spectrum, angles
+from rope_core.spectrum import MAX_POSITION, Spectrum, position_angles
 from rope_core.theory.block.activation import normal_cdf
 
 # A square root of the golden section: points of one stretch that no number of them leaves a gap in.
@@ -33,10 +33,10 @@ _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 def mean_cosine(s: Spectrum, distances: npt.ArrayLike) -> Array:
     """Return K(r), the mean over pairs of cos(r inv_freq_i), float64 (n,), for integer distances in [0, 2**31).
 
-    >>> mean_cosine(Spectrum.of([np.pi, 0.0]), [0, 1, 2]).round(9).tolist()
+    >>> mean_cosine(Spectrum.from_inv_freq([np.pi, 0.0]), [0, 1, 2]).round(9).tolist()
     [1.0, 0.0, 1.0]
     """
-    return np.asarray(np.cos(angles(s, distances)).mean(axis=1))
+    return np.asarray(np.cos(position_angles(s, distances)).mean(axis=1))
 
 
 def order_failure(s: Spectrum, distances: npt.ArrayLike) -> Array:
@@ -44,7 +44,7 @@ def order_failure(s: Spectrum, distances: npt.ArrayLike) -> Array:
 
     Source: Sheppard's formula for the signs of two correlated normal variables.
 
-    >>> order_failure(Spectrum.of([np.pi, 0.0]), [0, 1]).tolist()
+    >>> order_failure(Spectrum.from_inv_freq([np.pi, 0.0]), [0, 1]).tolist()
     [0.0, 0.5]
     """
     return np.asarray(np.arccos(np.clip(mean_cosine(s, distances), -1.0, 1.0)) / np.pi)
@@ -60,14 +60,14 @@ def locality_failure(s: Spectrum, near: npt.ArrayLike, far: npt.ArrayLike, signa
 
     Raises ValueError on distances out of order or a negative signal.
 
-    >>> locality_failure(Spectrum.of([np.pi / 2]), [0], [1], 0.0).tolist()
+    >>> locality_failure(Spectrum.from_inv_freq([np.pi / 2]), [0], [1], 0.0).tolist()
     [0.5]
     """
     a, b = np.asarray(near), np.asarray(far)
     if a.shape != b.shape or np.any(a >= b):
-        raise reject("far", "numbers_above", far, low="near")
-    if finite("signal", signal) < 0:
-        raise reject("signal", "finite_least", signal, low=0)
+        raise argument_error("far", "numbers_above", far, low="near")
+    if checked_finite("signal", signal) < 0:
+        raise argument_error("signal", "finite_least", signal, low=0)
     apart = np.sqrt(np.maximum(2.0 * (1.0 - mean_cosine(s, b - a)), 1e-300))
     score = signal * (mean_cosine(s, a) - mean_cosine(s, b)) / apart
     return normal_cdf(-score)
@@ -78,8 +78,8 @@ def spread(length: int, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
     n is ``count`` less the few in which both would be equal.
     """
-    whole("length", length, 2, MAX_POSITION)
-    index = np.arange(whole("count", count, 1, 2**20)) + 0.5
+    checked_int("length", length, 2, MAX_POSITION)
+    index = np.arange(checked_int("count", count, 1, 2**20)) + 0.5
     points = np.stack([index / count, np.mod(index * _GOLDEN, 1.0)])
     low, high = np.sort(np.floor(points * length).astype(np.int64), axis=0)
     kept = low < high
@@ -110,14 +110,14 @@ def drawn(s: Spectrum, length: int, signal: float, trials: int, seed: int) -> tu
     for locality of a key along the query.
     """
     rng = np.random.default_rng(seed)
-    size = (whole("trials", trials, 1, 2**20), s.inv_freq.size)
+    size = (checked_int("trials", trials, 1, 2**20), s.inv_freq.size)
     q = np.exp(2j * np.pi * rng.random(size))
 
     def keys() -> npt.NDArray[np.complex128]:
         return np.asarray(rng.normal(size=size) + 1j * rng.normal(size=size))
 
     def score(k: npt.NDArray[np.complex128], distances: npt.NDArray[np.int64]) -> Array:
-        return np.asarray(np.real(q * np.exp(1j * angles(s, distances)) * k.conj()).sum(axis=1))
+        return np.asarray(np.real(q * np.exp(1j * position_angles(s, distances)) * k.conj()).sum(axis=1))
 
     difference = keys() - keys()
     flipped = score(difference, np.zeros(trials, np.int64)) * score(difference, rng.integers(0, length, trials)) < 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 
 PositionIds = npt.NDArray[np.int64]
 CONTIGUOUS, ZIGZAG = "contiguous", "zigzag"
@@ -66,10 +66,10 @@ def rank_token_indices(cu_seqlens: PositionIds, rank: int, ranks: int, slicing: 
     >>> rank_token_indices(cumulative_lengths([4, 4]), 1, 2, "contiguous").tolist()
     [4, 5, 6, 7]
     """
-    whole("ranks", ranks, 1, MOST)
-    whole("rank", rank, 0, ranks - 1)
+    checked_int("ranks", ranks, 1, MOST)
+    checked_int("rank", rank, 0, ranks - 1)
     if slicing not in SLICINGS:
-        raise reject("slicing", "one_of", slicing, names=SLICINGS)
+        raise argument_error("slicing", "one_of", slicing, names=SLICINGS)
     if ranks == 1:
         return np.arange(cu_seqlens[-1])
     if slicing == CONTIGUOUS:
@@ -84,7 +84,7 @@ def rank_token_indices(cu_seqlens: PositionIds, rank: int, ranks: int, slicing: 
 
 def _share(name: str, count: int, parts: int) -> int:
     if count % parts:
-        raise reject(name, f"a multiple of {parts}", count)
+        raise argument_error(name, f"a multiple of {parts}", count)
     return count // parts
 
 

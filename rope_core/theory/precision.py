@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
-from rope_core.spectrum import MAX_POSITION, Spectrum, angles, as_positions
+from rope_core.spectrum import MAX_POSITION, Spectrum, checked_positions, position_angles
 from rope_core.theory.attention import pair_products
 
 # Bits of the significand, the hidden one included, and the largest finite value.
@@ -29,7 +29,7 @@ STAGES = ("inv_freq", "position", "angle", "table", "all")
 def dtype_name(dtype: str) -> str:
     """Return ``dtype`` when it is one of DTYPES, or raise ValueError."""
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise reject("dtype", "one_of", dtype, names=list(DTYPES))
+        raise argument_error("dtype", "one_of", dtype, names=list(DTYPES))
     return dtype
 
 
@@ -74,12 +74,12 @@ def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -
 
     Raises ValueError on an unknown stage or dtype, or positions outside the range.
 
-    >>> phase_error(Spectrum.of([1.0]), [257], "position", "bfloat16").tolist()
+    >>> phase_error(Spectrum.from_inv_freq([1.0]), [257], "position", "bfloat16").tolist()
     [[-1.0]]
     """
-    where = as_positions(positions).astype(np.float64)[:, None]
+    where = checked_positions(positions).astype(np.float64)[:, None]
     if stage not in STAGES:
-        raise reject("stage", "one_of", stage, names=list(STAGES))
+        raise argument_error("stage", "one_of", stage, names=list(STAGES))
     f = s.inv_freq
     if stage == "inv_freq":
         return np.asarray(where * (round_to(f, dtype) - f))
@@ -88,7 +88,7 @@ def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -
             return np.asarray((round_to(where, dtype) - where) * f)
     if stage == "angle":
         return np.asarray(round_to(where * f, dtype) - where * f)
-    exact = angles(s, positions)
+    exact = position_angles(s, positions)
     with np.errstate(invalid="ignore"):
         taken = exact if stage == "table" else round_to(round_to(where, dtype) * round_to(f, dtype), dtype)
         cos, sin = round_to(np.cos(taken), dtype), round_to(np.sin(taken), dtype)
@@ -115,7 +115,7 @@ def distinct_positions(length: int, dtype: str) -> tuple[int, int]:
     >>> distinct_positions(4096, "bfloat16")
     (768, 769)
     """
-    count = whole("length", length, 1, 2**24)
+    count = checked_int("length", length, 1, 2**24)
     given = np.arange(count, dtype=np.float64)
     held = round_to(given, dtype)
     return int(np.count_nonzero(held == given)), int(np.unique(held).size)
@@ -147,14 +147,14 @@ def score_under_rounding(
     Raises ValueError as ``phase_error`` and ``pair_products`` do; past a format's largest value the score is nan.
 
     >>> q = k = [1.0, 0.0]
-    >>> score_under_rounding(Spectrum.of([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
+    >>> score_under_rounding(Spectrum.from_inv_freq([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
     [0.5403, 1.0]
     """
-    where, apart = as_positions(positions), whole("distance", distance, 0, MAX_POSITION)
+    where, apart = checked_positions(positions), checked_int("distance", distance, 0, MAX_POSITION)
     h = pair_products(q, k, "interleaved")
     near, far = (phase_error(s, at, stage, dtype) for at in (where, where + apart))
     with np.errstate(invalid="ignore"):
-        phase = angles(s, [apart]) + far - near
+        phase = position_angles(s, [apart]) + far - near
         return np.asarray((np.exp(1j * phase) * h).real.sum(axis=1) * s.attention_factor**2)
 
 
@@ -190,7 +190,7 @@ def way_float64(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
 
 def way_fixed_point(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
     """Return cos and sin of the phase reduced in 64-bit fixed point, (n, dim/2): integers only up to the last step."""
-    angle = angles(s, positions).astype(np.float32)
+    angle = position_angles(s, positions).astype(np.float32)
     return np.cos(angle), np.sin(angle)
 
 
@@ -198,7 +198,10 @@ def way_split(s: Spectrum, positions: npt.NDArray[np.int64]) -> CosSin:
     """Return cos and sin from two small tables, (n, dim/2): e^{i(coarse + fine)} = e^{i coarse} e^{i fine}."""
     low, high = int(positions.min()), int(positions.max())
     first = low - low % SPLIT
-    coarse_angle, fine_angle = angles(s, np.arange(first, high + 1, SPLIT)), angles(s, np.arange(SPLIT))
+    coarse_angle, fine_angle = (
+        position_angles(s, np.arange(first, high + 1, SPLIT)),
+        position_angles(s, np.arange(SPLIT)),
+    )
     coarse = np.exp(1j * coarse_angle).astype(np.complex64)
     fine = np.exp(1j * fine_angle).astype(np.complex64)
     at = positions - first
@@ -226,10 +229,10 @@ def compare_table_methods(s: Spectrum, start: int, length: int, rounds: int = 5)
     Raises:
         ValueError: on positions outside [0, 2**31).
     """
-    n, count = whole("length", length, 2, 2**18), whole("rounds", rounds, 1, 100)
-    first = whole("start", start, 0, 2**31 - n)
+    n, count = checked_int("length", length, 2, 2**18), checked_int("rounds", rounds, 1, 100)
+    first = checked_int("start", start, 0, 2**31 - n)
     positions = np.arange(first, first + n)
-    exact = angles(s, positions)
+    exact = position_angles(s, positions)
     truth = np.cos(exact), np.sin(exact)
     source = np.ones((2, n, s.inv_freq.size), dtype=np.float32)
     target = np.empty_like(source)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
 from rope_core.schemes import Param, Value
-from rope_core.spectrum import as_positions
+from rope_core.spectrum import checked_positions
 from rope_core.theory.softmax import log_length_scale
 
 Positions = npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ class Rule:
         names = [param.name for param in self.params]
         for name in values:
             if name not in names:
-                raise reject("params", "one_of", name, names=names)
+                raise argument_error("params", "one_of", name, names=names)
         return {p.name: p.parse(values.get(p.name, p.default), 1) for p in self.params}
 
 
@@ -97,10 +97,10 @@ def remap_positions(
     [[3, 3, 1, 0]]
     """
     if name not in RULES:
-        raise reject("rule", "one_of", name, names=list(RULES))
+        raise argument_error("rule", "one_of", name, names=list(RULES))
     chosen = RULES[name]
-    whole("train_len", train_len, 2, 2**31 - 1)
-    return chosen.answer(as_positions(query), as_positions(key), train_len, **chosen.parse(params or {}))
+    checked_int("train_len", train_len, 2, 2**31 - 1)
+    return chosen.answer(checked_positions(query), checked_positions(key), train_len, **chosen.parse(params or {}))
 
 
 def _behind(query: Positions, key: Positions) -> Positions:

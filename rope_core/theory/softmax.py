@@ -10,9 +10,9 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.rope import Array
-from rope_core.schemes import temperature
+from rope_core.schemes import yarn_attention_factor
 
 MAX_KEYS = 2**20
 # Step of the sums over z and over ln t, and where z ends.
@@ -62,10 +62,10 @@ def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draw
     Raises:
         ValueError: on a length outside the range, or numbers that are not finite.
     """
-    keys = whole("length", length, 1, MAX_KEYS)
-    count = whole("draws", draws, 1, 4096)
-    factor = finite("scale", scale)
-    raised = finite("signal", signal)
+    keys = checked_int("length", length, 1, MAX_KEYS)
+    count = checked_int("draws", draws, 1, 4096)
+    factor = checked_finite("scale", scale)
+    raised = checked_finite("signal", signal)
     rng = np.random.default_rng(0)
     totals = np.zeros(3)
     for _ in range(count):
@@ -103,11 +103,11 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     """
     n = np.asarray(lengths, dtype=np.float64)
     if n.ndim != 1 or np.any(~(n >= 2)) or not np.all(np.isfinite(n)):
-        raise reject("lengths", "numbers_least", lengths, low=2)
+        raise argument_error("lengths", "numbers_least", lengths, low=2)
     c = np.broadcast_to(np.asarray(scales, dtype=np.float64), n.shape)
     if not np.all(np.isfinite(c)):
-        raise reject("scales", "finite_vector", scales)
-    raised = finite("signal", signal)
+        raise argument_error("scales", "finite_vector", scales)
+    raised = checked_finite("signal", signal)
     pairs = [_expected(float(keys), float(scale), raised) for keys, scale in zip(n, c, strict=True)]
     return np.array([entropy for entropy, _ in pairs]), np.array([meant for _, meant in pairs])
 
@@ -132,8 +132,8 @@ def drawn_score_ranges(lengths: npt.ArrayLike, bins: int, seed: int = 0) -> Arra
     """
     n = np.asarray(lengths, dtype=np.float64)
     if n.ndim != 1 or np.any(~(n >= 1)) or not np.all(np.isfinite(n)):
-        raise reject("lengths", "numbers_least", lengths, low=1)
-    first, second = np.random.default_rng(seed).uniform(size=(2, whole("bins", bins, 1, 4096)))
+        raise argument_error("lengths", "numbers_least", lengths, low=1)
+    first, second = np.random.default_rng(seed).uniform(size=(2, checked_int("bins", bins, 1, 4096)))
     of_part = np.maximum(n / bins, 1.0)[:, None]
     above = -np.expm1(np.log(first) / of_part)  # the chance that a score exceeds the greatest
     others = np.maximum(of_part - 1, 1e-9)
@@ -179,7 +179,7 @@ def yarn_logit_scale(factor: float, weight: float = 1.0) -> float:
     >>> round(yarn_logit_scale(40.0), 4)
     1.8739
     """
-    return temperature(factor, weight) ** 2
+    return yarn_attention_factor(factor, weight) ** 2
 
 
 def log_length_scale(lengths: npt.ArrayLike, train_len: int) -> Array:
@@ -190,10 +190,10 @@ def log_length_scale(lengths: npt.ArrayLike, train_len: int) -> Array:
     >>> log_length_scale([100, 10_000], 100).tolist()
     [1.0, 2.0]
     """
-    trained = whole("train_len", train_len, 2, 2**31 - 1)
+    trained = checked_int("train_len", train_len, 2, 2**31 - 1)
     n = np.asarray(lengths, dtype=np.float64)
     if np.any(~(n >= 1)):
-        raise reject("lengths", "numbers_least", lengths, low=1)
+        raise argument_error("lengths", "numbers_least", lengths, low=1)
     return np.asarray(np.maximum(np.log(n) / math.log(trained), 1.0))
 
 
@@ -207,8 +207,8 @@ def floor_log_scale(positions: npt.ArrayLike, floor_scale: int = 8192, weight: f
     >>> floor_log_scale([0, 8191]).round(4).tolist()
     [1.0, 1.0693]
     """
-    step = whole("floor_scale", floor_scale, 1, 2**31 - 1)
+    step = checked_int("floor_scale", floor_scale, 1, 2**31 - 1)
     where = np.asarray(positions, dtype=np.float64)
     if np.any(~(where >= 0)):
-        raise reject("positions", "numbers_least", positions, low=0)
-    return np.asarray(finite("weight", weight) * np.log(np.floor((where + 1) / step) + 1.0) + 1.0)
+        raise argument_error("positions", "numbers_least", positions, low=0)
+    return np.asarray(checked_finite("weight", weight) * np.log(np.floor((where + 1) / step) + 1.0) + 1.0)

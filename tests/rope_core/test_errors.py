@@ -13,7 +13,17 @@ from string import Formatter
 import numpy as np
 import pytest
 
-from rope_core.errors import LANGUAGES, ArgumentError, ConfigError, Rule, finite, reject, sentence, show, whole
+from rope_core.errors import (
+    LANGUAGES,
+    ArgumentError,
+    ConfigError,
+    RuleText,
+    argument_error,
+    checked_finite,
+    checked_int,
+    error_sentence,
+    shortened_repr,
+)
 from tests.support import ROOT
 from tests.support.sources import nodes, sources, tree
 
@@ -23,9 +33,9 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 def test_an_error_carries_its_parts() -> None:
     with pytest.raises(ArgumentError) as caught:
-        whole("heads", 9, 1, 8)
+        checked_int("heads", 9, 1, 8)
     error = caught.value
-    assert (error.argument, error.rule, error.value) == ("heads", Rule("int_range", {"low": 1, "high": 8}), 9)
+    assert (error.argument, error.rule, error.value) == ("heads", RuleText("int_range", {"low": 1, "high": 8}), 9)
     assert isinstance(error, ValueError)
     assert str(error) == error.sentence("en") == "heads must be an integer in [1, 8], got 9"
     assert error.sentence("zh") == "heads 要求：[1, 8] 内的整数，实际为 9"
@@ -34,20 +44,24 @@ def test_an_error_carries_its_parts() -> None:
 
 
 def test_a_config_error_names_the_field_that_decides() -> None:
-    inner = reject("dim", "two_pairs", 2)
-    error = ConfigError.at("rope_scaling", inner)
+    inner = argument_error("dim", "two_pairs", 2)
+    error = ConfigError.for_field("rope_scaling", inner)
     assert (error.path, error.argument, error.rule, error.value) == ("rope_scaling", "dim", inner.rule, 2)
     assert str(error) == f"rope_scaling: {inner}" and error.sentence("zh") == f"rope_scaling: {inner.sentence('zh')}"
-    whole_sentence = ConfigError.of("hub_login", repository="a/b")
+    whole_sentence = ConfigError.from_key("hub_login", repository="a/b")
     assert str(whole_sentence).startswith("a/b asks for a login") and whole_sentence.sentence("zh").startswith(
         "a/b 需要"
     )
-    assert sentence(ConfigError("the tape is full"), "zh") == "the tape is full"
-    assert sentence(RuntimeError("no structure"), "zh") == "no structure"
+    assert error_sentence(ConfigError("the tape is full"), "zh") == "the tape is full"
+    assert error_sentence(RuntimeError("no structure"), "zh") == "no structure"
 
 
 @pytest.mark.parametrize(
-    "error", [reject("a", "int_range", 3, low=1, high=2), ConfigError.at("p", reject("a", "free text", 3))]
+    "error",
+    [
+        argument_error("a", "int_range", 3, low=1, high=2),
+        ConfigError.for_field("p", argument_error("a", "free text", 3)),
+    ],
 )
 def test_an_error_survives_a_copy(error: ArgumentError) -> None:
     again = copy.deepcopy(error)
@@ -69,7 +83,8 @@ def test_every_rule_has_both_languages_and_the_same_slots() -> None:
 @cache
 def calls() -> list[tuple[str, str, ast.Call]]:
     """Each call in the package that names a rule: where it is, the rule, and the call."""
-    at = {"reject": 1, "refuse": 1, "finite": 2, "number": 2, "ConfigError": 1, "ArgumentError": 1, "of": 0, "Rule": 0}
+    at = {"argument_error": 1, "refuse": 1, "checked_finite": 2, "number": 2, "from_key": 0, "RuleText": 0}
+    at |= {"ConfigError": 1, "ArgumentError": 1}
     result = []
     for path in sources("rope_core"):
         for node in nodes(tree(path)):
@@ -101,7 +116,7 @@ def test_a_room_has_no_english_rule(room: str) -> None:
     free = []
     for name in sources(f"rope_core/{room}"):
         for node in nodes(tree(name)):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reject":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "argument_error":
                 rule = node.args[1]
                 key = isinstance(rule, ast.Constant) and rule.value in TEXTS["rule"]
                 if not (key or isinstance(rule, ast.Name | ast.IfExp) or name in (*FREE, *LATER)):
@@ -113,14 +128,14 @@ def test_a_call_fills_every_slot() -> None:
     known = TEXTS["rule"] | TEXTS["sentence"]
     for where, rule, node in calls():
         names = [keyword.arg for keyword in node.keywords]
-        if rule in known and None not in names and isinstance(node.func, ast.Name) and node.func.id != "Rule":
+        if rule in known and None not in names and isinstance(node.func, ast.Name) and node.func.id != "RuleText":
             slots = {name for _, name, _, _ in Formatter().parse(known[rule]["en"]) if name}
             assert slots <= set(names), where
 
 
 def test_a_long_value_is_cut_not_dropped() -> None:
-    assert show([1, 2]) == "[1, 2]"
-    cut = show("a" * 500)
+    assert shortened_repr([1, 2]) == "[1, 2]"
+    cut = shortened_repr("a" * 500)
     assert len(cut) == 80
     assert cut.startswith("'aaa")
     assert cut.endswith("…")
@@ -129,22 +144,22 @@ def test_a_long_value_is_cut_not_dropped() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, True, "1", None, 1j, Decimal(1), 10**400, [1.0]])
 def test_finite_refuses(value: object) -> None:
     with pytest.raises(ValueError, match=r"^x must be a finite number, got "):
-        finite("x", value)
+        checked_finite("x", value)
 
 
 @pytest.mark.parametrize("value", [1, 1.0, np.float32(1), np.int8(1), Fraction(1)])
 def test_finite_takes_every_real_number(value: object) -> None:
-    assert finite("x", value) == 1.0
-    assert type(finite("x", value)) is float
+    assert checked_finite("x", value) == 1.0
+    assert type(checked_finite("x", value)) is float
 
 
 @pytest.mark.parametrize("value", [1.5, math.nan, math.inf, True, "3", None, 0, 11, 10**400, Fraction(10**400), 2j])
 def test_whole_refuses(value: object) -> None:
     with pytest.raises(ValueError, match=r"^x must be an integer in \[1, 10\], got "):
-        whole("x", value, 1, 10)
+        checked_int("x", value, 1, 10)
 
 
 @pytest.mark.parametrize("value", [3, 3.0, np.int64(3), np.float32(3), Fraction(3)])
 def test_whole_takes_every_whole_number(value: object) -> None:
-    assert whole("x", value, 3, 3) == 3
-    assert type(whole("x", value, 3, 3)) is int
+    assert checked_int("x", value, 3, 3) == 3
+    assert type(checked_int("x", value, 3, 3)) is int

@@ -24,7 +24,7 @@ def test_pairs_stand_where_the_papers_put_them() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_split_takes_the_declared_dimensions(layout: Any) -> None:
     x = np.arange(24.0).reshape(2, 12)
-    a, b = layout.split(x)
+    a, b = layout.split_pairs(x)
     assert np.array_equal(a, x[:, layout.first(6)])
     assert np.array_equal(b, x[:, layout.second(6)])
     a[...] = -1.0
@@ -43,7 +43,7 @@ def test_convert_is_a_permutation_and_its_inverse_goes_back(pairs: int) -> None:
     assert sorted(there.tolist()) == list(range(2 * pairs))
     assert there[back].tolist() == back[there].tolist() == list(range(2 * pairs))
     x = np.random.default_rng(pairs).normal(size=(3, 2 * pairs))
-    for first, other in zip(INTERLEAVED.split(x), HALF.split(x[..., there]), strict=True):
+    for first, other in zip(INTERLEAVED.split_pairs(x), HALF.split_pairs(x[..., there]), strict=True):
         assert np.array_equal(first, other)
 
 

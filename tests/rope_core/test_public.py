@@ -37,7 +37,7 @@ def test_every_public_name_is_documented_and_no_module() -> None:
 def test_a_function_covers_no_module_but_spectrum() -> None:
     modules = {name for _, name, _ in pkgutil.iter_modules(rc.__path__)}
     assert modules & set(rc.__all__) == {"spectrum"}
-    assert callable(rc.spectrum) and callable(importlib.import_module("rope_core.spectrum").angles)
+    assert callable(rc.spectrum) and callable(importlib.import_module("rope_core.spectrum").position_angles)
 
 
 def test_what_the_checks_offer_is_reached_from_the_root() -> None:

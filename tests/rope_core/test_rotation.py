@@ -14,9 +14,9 @@ from hypothesis.extra.numpy import arrays
 from rope_core import Rope, rotate, rotation_matrix
 from rope_core.layout import LAYOUTS
 from rope_core.rotation import (
-    both_dims,
     paper_theta,
     paper_theta_from_zero,
+    repeat_per_pair,
     rotate_by_complex,
     rotate_by_elements,
     rotate_by_matrix,
@@ -52,8 +52,8 @@ def test_swap_and_doubling_literally() -> None:
     x = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     assert swap_pairs(x, "interleaved").tolist() == [-2.0, 1.0, -4.0, 3.0, -6.0, 5.0]
     assert swap_pairs(x, "half").tolist() == [-4.0, -5.0, -6.0, 1.0, 2.0, 3.0]
-    assert both_dims(np.array([1.0, 2.0]), "interleaved").tolist() == [1.0, 1.0, 2.0, 2.0]
-    assert both_dims(np.array([1.0, 2.0]), "half").tolist() == [1.0, 2.0, 1.0, 2.0]
+    assert repeat_per_pair(np.array([1.0, 2.0]), "interleaved").tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert repeat_per_pair(np.array([1.0, 2.0]), "half").tolist() == [1.0, 2.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("layout", NAMES)

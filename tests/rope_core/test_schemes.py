@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from rope_core import SCHEMES, Param, Request, Rope, Scheme, Spectrum, spectrum
-from rope_core.schemes import Rescale, Value, register, rescale, scheme
+from rope_core.schemes import Rescale, Value, apply_scheme, register, scheme
 from tests.support import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -288,7 +288,7 @@ def test_a_scheme_that_answers_nonsense_is_caught(monkeypatch: pytest.MonkeyPatc
         broken = Scheme("broken", (), lambda rope, seq_len, a=answer: Rescale(a), "nowhere", False)
         monkeypatch.setitem(SCHEMES, "broken", broken)
         with pytest.raises(ValueError, match="slowdown must be 4 positive numbers"):
-            rescale(Rope(8), "broken", {}, 1)
+            apply_scheme(Rope(8), "broken", {}, 1)
 
 
 def test_vector_takes_one_number_for_every_pair() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, Spectrum, cos_sin, spectrum
-from rope_core.spectrum import FINE, angles, as_positions
+from rope_core.spectrum import FINE, checked_positions, position_angles
 
 positions_drawn = st.integers(0, 2**31 - 1)
 
@@ -61,14 +61,14 @@ def test_every_row_of_a_run_is_the_row_computed_alone(rows: int) -> None:
     s = spectrum(Request(Rope(10, 20_000.0)))
     where = np.arange(77, 77 + rows)
     cos, sin = cos_sin(s, where)
-    assert np.max(np.abs(cos - np.cos(angles(s, where)))) <= 1.6e-7
-    assert np.max(np.abs(sin - np.sin(angles(s, where)))) <= 1.6e-7
+    assert np.max(np.abs(cos - np.cos(position_angles(s, where)))) <= 1.6e-7
+    assert np.max(np.abs(sin - np.sin(position_angles(s, where)))) <= 1.6e-7
 
 
 @given(st.lists(positions_drawn, min_size=1, max_size=5), st.floats(0, 40.0))
 def test_angles_are_reduced_and_right(drawn: list[int], inv_freq: float) -> None:
-    s = Spectrum.of([inv_freq])
-    reduced = angles(s, drawn)[:, 0]
+    s = Spectrum.from_inv_freq([inv_freq])
+    reduced = position_angles(s, drawn)[:, 0]
     assert np.all((reduced >= -math.pi) & (reduced <= math.pi))
     for angle, position in zip(reduced.tolist(), drawn, strict=True):
         with mpmath.workdps(50):
@@ -125,8 +125,8 @@ def test_bad_positions_are_refused(positions: Any) -> None:
     s = spectrum(Request(Rope(8)))
     for call in (
         lambda: cos_sin(s, positions),
-        lambda: angles(s, positions),
-        lambda: as_positions(positions),
+        lambda: position_angles(s, positions),
+        lambda: checked_positions(positions),
     ):
         with pytest.raises(ValueError, match=r"^positions must be (a vector of )?integers in \[0, 2\*\*31\), got "):
             call()
@@ -209,14 +209,14 @@ def test_bad_requests_are_named(arguments: dict[str, Any], words: str) -> None:
 
 
 def test_frequencies_from_elsewhere() -> None:
-    s = Spectrum.of([1.0, 0.0], attention_factor=1.5)
+    s = Spectrum.from_inv_freq([1.0, 0.0], attention_factor=1.5)
     assert s.attention_factor == 1.5
     assert s.slowdown.tolist() == [1.0, 1.0]
     assert s.wavelength.tolist() == [2 * math.pi, math.inf]
     bad: list[Any] = [[], [math.nan], [math.inf], [-1.0], [[1.0]], 1.0]
     for each in bad:
         with pytest.raises(ValueError, match=r"^inv_freq must be a non-empty vector of finite numbers >= 0, got"):
-            Spectrum.of(each)
+            Spectrum.from_inv_freq(each)
 
 
 @pytest.mark.parametrize("step", [2, 3, 0, -1])

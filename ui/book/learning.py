@@ -65,7 +65,7 @@ class Learning(Content):
                     each.sentence(self.t.lang)
                 self.session[key] = graded
             except Exception as error:  # the frame's lines are the student's, who may have written others
-                self.session[key] = errors.sentence(error, self.t.lang) or type(error).__name__
+                self.session[key] = errors.error_sentence(error, self.t.lang) or type(error).__name__
 
         self.places.act(node.id, take)
         self._graded(self.session.get(key))

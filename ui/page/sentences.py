@@ -13,7 +13,7 @@ from ui.work.session import Unfit
 
 def explained(error: Exception, t: Words) -> str:
     """Return why values are refused, in the language of ``t``."""
-    return t(error.key, **error.given) if isinstance(error, Unfit) else errors.sentence(error, t.lang)
+    return t(error.key, **error.given) if isinstance(error, Unfit) else errors.error_sentence(error, t.lang)
 
 
 def sentence(key: str, given: Mapping[str, Any], t: Words) -> str:

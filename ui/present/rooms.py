@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 
 NAME_LIMIT = 40
 
@@ -21,5 +21,5 @@ def room_name(text: str) -> str:
     kinds = [unicodedata.category(c) for c in name]
     plain = all(kind[0] == "L" or kind in ("Mn", "Mc", "Nd") or c == "-" for c, kind in zip(name, kinds, strict=True))
     if not plain or not 1 <= len(name) <= NAME_LIMIT or len(text) > 4 * NAME_LIMIT or kinds[0][0] == "M":
-        raise reject("room", f"1 to {NAME_LIMIT} letters, digits or hyphens", text[:60])
+        raise argument_error("room", f"1 to {NAME_LIMIT} letters, digits or hyphens", text[:60])
     return name

@@ -14,7 +14,7 @@ from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.forms import TEXT_FIELDS
 from rope_core.hf.resolve import ResolvedConfig, ropes_of
 from rope_core.hf.types import COMMON, DEFAULT, LENGTH, LONGROPE, READ_ELSEWHERE, STATIC_NTK, YARN
-from rope_core.schemes import SCHEMES, temperature
+from rope_core.schemes import SCHEMES, yarn_attention_factor
 
 # Remarks that training scripts left behind, and layouts that released multimodal configs state for other programs.
 REMARKS = ("finetuned", "interleaved", "xdrope_section", "rope_section")
@@ -96,7 +96,7 @@ def unread_elsewhere(case: Case) -> list[str]:
 def attention_typo(case: Case) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
     value = real(case.entry.value(ATTENTION_TYPO))
-    own = temperature(case.number("factor"))
+    own = yarn_attention_factor(case.number("factor"))
     if value is not None:
         yield finding(
             "attn_factor_not_read",

@@ -10,7 +10,7 @@ from rope_core.checks.case import Case, Finding, Phrase, finding, largest
 from rope_core.checks.extend import cards
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
-from rope_core.schemes import yarn_range
+from rope_core.schemes import yarn_ramp_bounds
 from rope_core.spectrum import Request, spectrum
 
 # Fields of released configs that name the length after an extension.
@@ -27,7 +27,7 @@ def yarn_ramp_pairs(request: Request) -> tuple[float, float]:
     """YaRN's pairs between which it blends."""
     params = request.params
     fast, slow = float(params["beta_fast"]), float(params["beta_slow"])  # type: ignore[arg-type]
-    return yarn_range(request.rope, fast, slow, bool(params["truncate"]))
+    return yarn_ramp_bounds(request.rope, fast, slow, bool(params["truncate"]))
 
 
 def length_missing(case: Case) -> Iterator[Finding]:

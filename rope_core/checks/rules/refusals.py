@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rope_core.checks.case import Finding, finding
-from rope_core.errors import ArgumentError, ConfigError, Rule, show
+from rope_core.errors import ArgumentError, ConfigError, RuleText, shortened_repr
 from rope_core.hf.types import FOREIGN
 
 _PATH = re.compile(r"[\w.\[\]-]+")
@@ -35,21 +35,21 @@ def config_error_finding(error: ArgumentError, layer: str | None = None) -> Find
     path = error.path if isinstance(error, ConfigError) else ""
     where = path or error.argument
     where = where if _PATH.fullmatch(where) else "config"
-    rule, got = error.rule or Rule(str(error)), show(error.value)
+    rule, got = error.rule or RuleText(str(error)), shortened_repr(error.value)
     key = BY_RULE.get(rule.key, "value_refused")
     if key == "type_not_known":
         return _unknown_type(where, rule, error.value, layer)
     if key == "value_refused":
         if error.argument != where:
-            rule = Rule("of_argument", {"argument": error.argument, "rule": rule})
+            rule = RuleText("of_argument", {"argument": error.argument, "rule": rule})
         return finding(key, where, None, layer, rule=rule, got=got)
     missing = rule.slots.get("names", where.rpartition(".")[2])
     return finding(key, where, None, layer, rule=rule, got=got, missing=missing)
 
 
-def _unknown_type(where: str, rule: Rule, name: object, layer: str | None) -> Finding:
+def _unknown_type(where: str, rule: RuleText, name: object, layer: str | None) -> Finding:
     """Return the finding for a rope_type that this model cannot run: another program's, or nobody's."""
     if isinstance(name, str) and name in FOREIGN:
         readers, nearest = FOREIGN[name]
         return finding("type_of_another_program", where, None, layer, type=name, readers=readers, nearest=nearest)
-    return finding("type_not_known", where, None, layer, rule=rule, got=show(name))
+    return finding("type_not_known", where, None, layer, rule=rule, got=shortened_repr(name))

@@ -10,7 +10,7 @@ import numpy as np
 from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf.forms import MISTRAL
 from rope_core.hf.types import LONGROPE, YARN
-from rope_core.schemes import temperature
+from rope_core.schemes import yarn_attention_factor
 
 
 def attention(case: Case) -> Iterator[Finding]:
@@ -24,7 +24,7 @@ def attention(case: Case) -> Iterator[Finding]:
         yield finding("attention_factor_zero", rope.provenance["attention_factor"].path)
         return
     if rope.rope_type == YARN and isinstance(factor, int | float):
-        own = temperature(float(factor))
+        own = yarn_attention_factor(float(factor))
         differs = given is not None and not math.isclose(rope.attention_factor, own, rel_tol=1e-4)
         if case.given("attention_factor") and differs:
             yield finding(
@@ -54,7 +54,8 @@ def one_weight(case: Case, factor: float) -> Iterator[Finding]:
     if case.rope.params.get("attention_factor") is not None or sum(map(bool, weights.values())) != 1:
         return
     upper, lower = weights["mscale"], weights["mscale_all_dim"]
-    meant = temperature(factor, 1.0 if upper is None else float(upper)) / temperature(factor, float(lower or 0.0))  # type: ignore[arg-type]
+    mscale, mscale_all_dim = (1.0 if upper is None else float(upper)), float(lower or 0.0)  # type: ignore[arg-type]
+    meant = yarn_attention_factor(factor, mscale) / yarn_attention_factor(factor, mscale_all_dim)
     if not math.isclose(meant, case.rope.attention_factor, rel_tol=1e-9):
         name = "mscale" if upper else "mscale_all_dim"
         yield finding("mscale_alone", case.at(name), key=name, effective=case.rope.attention_factor, meant=meant)
@@ -75,7 +76,7 @@ def logits(case: Case) -> Iterator[Finding]:
     elsewhere = case.fields.is_known_type and not case.fields.family.get("logit_scale") and case.given("mscale_all_dim")
     counts = elsewhere and rope.rope_type == YARN and bool(rope.params.get("mscale"))
     if counts and weight and factor is not None:
-        scale = temperature(factor, weight) ** 2
+        scale = yarn_attention_factor(factor, weight) ** 2
         yield finding("logit_scale_not_applied", case.at("mscale_all_dim"), scale=scale)
 
 

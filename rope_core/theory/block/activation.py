@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.rope import Array
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
@@ -84,7 +84,7 @@ GATES: dict[str, str] = {"glu": "sigmoid", "bilinear": "identity", "reglu": "rel
 def activation(name: str) -> Activation:
     """Return the activation called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in ACTIVATIONS:
-        raise reject("activation", "one_of", name, names=list(ACTIVATIONS))
+        raise argument_error("activation", "one_of", name, names=list(ACTIVATIONS))
     return ACTIVATIONS[name]
 
 
@@ -108,7 +108,7 @@ def gated(name: str, gate: npt.ArrayLike, value: npt.ArrayLike) -> Array:
     [6.0, 0.0]
     """
     if name not in GATES:
-        raise reject("unit", "one_of", name, names=list(GATES))
+        raise argument_error("unit", "one_of", name, names=list(GATES))
     return np.asarray(activate(GATES[name], gate)[0] * np.asarray(value, dtype=np.float64))
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
 from rope_core.theory.encodings.rotary import line_angles, rotate_rows
 from rope_core.theory.softmax import softmax
@@ -16,7 +16,7 @@ from rope_core.theory.softmax import softmax
 def _heads(q: npt.ArrayLike, k: npt.ArrayLike) -> tuple[Array, Array]:
     query, key = np.asarray(q, dtype=np.float64), np.asarray(k, dtype=np.float64)
     if query.ndim != 2 or query.shape != key.shape:
-        raise reject("q and k", "two matrices (n, dim) of one shape", (query.shape, key.shape))
+        raise argument_error("q and k", "two matrices (n, dim) of one shape", (query.shape, key.shape))
     return query, key
 
 
@@ -59,7 +59,7 @@ def attention_output(
     """
     query, key = _heads(q, k)
     value = _heads(k, v)[1]
-    first = whole("start", start, 0, 2**31)
+    first = checked_int("start", start, 0, 2**31)
     angle = line_angles(np.arange(first, first + query.shape[0]), inv_freq)
     weights = softmax(rotate_rows(query, angle) @ rotate_rows(key, angle).T / math.sqrt(query.shape[1]))
     return np.asarray(weights @ (rotate_rows(value, angle) if rotate_v else value))

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.layout import Index, convert
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES
@@ -122,8 +122,8 @@ def stale_logits(rope: Rope, times: float) -> tuple[Index, Array, Array]:
     under a scheme whose frequencies follow the length. 64 positions spread over the whole text represent all, and every
     key is the query itself.
     """
-    if finite("times", times) < 1:
-        raise reject("times", "at_least", times, low=1)
+    if checked_finite("times", times) < 1:
+        raise argument_error("times", "at_least", times, low=1)
     length = round(rope.train_len * times)
     name = length_scheme()
     before = spectrum(Request(rope, name, seq_len=rope.train_len)).inv_freq

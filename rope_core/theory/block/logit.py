@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import whole
+from rope_core.errors import checked_int
 from rope_core.rope import Array
 from rope_core.theory.encodings.rotary import rotate_rows
 
@@ -68,5 +68,5 @@ def mla_cache(rank: int, rope: int, heads: int, head_dim: int) -> tuple[int, int
     >>> mla_cache(512, 64, 128, 128)
     (576, 32768)
     """
-    r, p = whole("rank", rank, 1, 2**20), whole("rope", rope, 1, 2**20)
-    return r + p, 2 * whole("heads", heads, 1, 2**16) * whole("head_dim", head_dim, 1, 2**16)
+    r, p = checked_int("rank", rank, 1, 2**20), checked_int("rope", rope, 1, 2**20)
+    return r + p, 2 * checked_int("heads", heads, 1, 2**16) * checked_int("head_dim", head_dim, 1, 2**16)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.layout import Layout
 from rope_core.rope import Array
 from rope_core.theory.encodings.rotary import rotate_rows
@@ -18,7 +18,7 @@ EPS = 1e-6
 def _scaled(values: Array, gamma: npt.ArrayLike | None, beta: npt.ArrayLike | None = None) -> Array:
     for name, given in (("gamma", gamma), ("beta", beta)):
         if given is not None and np.shape(given) != values.shape[-1:]:
-            raise reject(name, f"of shape ({values.shape[-1]},)", np.shape(given))
+            raise argument_error(name, f"of shape ({values.shape[-1]},)", np.shape(given))
     out = values if gamma is None else values * np.asarray(gamma, dtype=np.float64)
     return out if beta is None else out + np.asarray(beta, dtype=np.float64)
 
@@ -86,7 +86,7 @@ def norm_cost(kind: str, fused: bool) -> NormCost:
     """
     costs = {"layer": NormCost(3, 1, 2, 8, 2), "rms": NormCost(2, 1, 1, 4, 1)}
     if kind not in costs:
-        raise reject("kind", "layer or rms", kind)
+        raise argument_error("kind", "layer or rms", kind)
     cost = costs[kind]
     return NormCost(1, 1, cost.reductions, cost.operations, cost.parameters) if fused else cost
 
@@ -116,8 +116,8 @@ def norm_rotation_gap(
         ValueError: on an unknown kind or shapes that do not fit.
     """
     if kind not in ("rms", "layer"):
-        raise reject("kind", "layer or rms", kind)
-    f = finite("attention_factor", attention_factor)
+        raise argument_error("kind", "layer or rms", kind)
+    f = checked_finite("attention_factor", attention_factor)
 
     def norm(values: Array) -> Array:
         return rms_norm(values, gamma, 0.0) if kind == "rms" else layer_norm(values, gamma, None, 0.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
 from rope_core.theory.block.norm import EPS, layer_norm
 from rope_core.theory.softmax import softmax
@@ -30,7 +30,7 @@ class Layer:
 
 def draw_layers(layers: int, dim: int, hidden: int, seed: int) -> list[Layer]:
     """Draw blocks with Xavier's normal initialisation, standard deviation sqrt(2 / (in + out))."""
-    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+    rng = np.random.default_rng(checked_int("seed", seed, 0, 2**31 - 1))
     shapes = [(dim, dim)] * 4 + [(dim, hidden), (hidden, dim)]
     scale = [math.sqrt(2.0 / sum(shape)) for shape in shapes]
     return [
@@ -145,9 +145,9 @@ def gradient_norms(
         ValueError: on an unknown arrangement or sizes outside their ranges.
     """
     if arrangement not in ARRANGEMENTS:
-        raise reject("arrangement", "one_of", arrangement, names=list(ARRANGEMENTS))
-    depth, width = whole("layers", layers, 1, 96), whole("dim", dim, 2, 256)
-    n, count = whole("tokens", tokens, 1, 256), whole("draws", draws, 1, 64)
+        raise argument_error("arrangement", "one_of", arrangement, names=list(ARRANGEMENTS))
+    depth, width = checked_int("layers", layers, 1, 96), checked_int("dim", dim, 2, 256)
+    n, count = checked_int("tokens", tokens, 1, 256), checked_int("draws", draws, 1, 64)
     total = np.zeros(depth)
     for draw in range(count):
         stack = draw_layers(depth, width, 4 * width, seed + draw)

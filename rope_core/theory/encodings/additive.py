@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject
+from rope_core.errors import argument_error, checked_finite
 from rope_core.layout import even_dim
 from rope_core.rope import Array, Rope
 from rope_core.theory.attention import as_vector
@@ -48,9 +48,9 @@ def learned(positions: npt.ArrayLike, table: npt.ArrayLike) -> Array:
     rows = np.asarray(table, dtype=np.float64)
     where = as_vector("positions", positions)
     if rows.ndim != 2:
-        raise reject("table", "a matrix (max_len, dim)", rows.shape)
+        raise argument_error("table", "a matrix (max_len, dim)", rows.shape)
     if np.any(where != np.floor(where)) or where.min() < 0 or where.max() >= rows.shape[0]:
-        raise reject("positions", f"integers in [0, {rows.shape[0]})", positions)
+        raise argument_error("positions", f"integers in [0, {rows.shape[0]})", positions)
     return rows[where.astype(np.int64)]
 
 
@@ -63,7 +63,7 @@ def shift_map(delta: float, dim: int, base: float = 10_000.0) -> Array:
     True
     """
     rope = Rope(dim, base)
-    angle = finite("delta", delta) * rope.theta
+    angle = checked_finite("delta", delta) * rope.theta
     matrix = np.zeros((dim, dim))
     first = 2 * np.arange(rope.pairs)
     matrix[first, first] = matrix[first + 1, first + 1] = np.cos(angle)
@@ -98,9 +98,9 @@ def cross_terms(
     x, p = np.asarray(words, dtype=np.float64), np.asarray(vectors, dtype=np.float64)
     wq, wk = np.asarray(w_q, dtype=np.float64), np.asarray(w_k, dtype=np.float64)
     if x.shape != p.shape or x.ndim != 2:
-        raise reject("words and vectors", "two matrices (n, dim) of one shape", (x.shape, p.shape))
+        raise argument_error("words and vectors", "two matrices (n, dim) of one shape", (x.shape, p.shape))
     if wq.ndim != 2 or wq.shape != wk.shape or wq.shape[1] != x.shape[1]:
-        raise reject("w_q and w_k", f"two matrices (head_dim, {x.shape[1]})", (wq.shape, wk.shape))
+        raise argument_error("w_q and w_k", f"two matrices (head_dim, {x.shape[1]})", (wq.shape, wk.shape))
     qx, qp, kx, kp = x @ wq.T, p @ wq.T, x @ wk.T, p @ wk.T
     return {
         "word_word": qx @ kx.T,
@@ -121,7 +121,7 @@ def hessian_term(hessian: npt.ArrayLike, vectors: npt.ArrayLike) -> Array:
     """
     p, h = np.asarray(vectors, dtype=np.float64), np.asarray(hessian, dtype=np.float64)
     if p.ndim != 2 or h.shape != (p.shape[1], p.shape[1]):
-        raise reject("hessian", f"a matrix ({p.shape[-1]}, {p.shape[-1]})", h.shape)
+        raise argument_error("hessian", f"a matrix ({p.shape[-1]}, {p.shape[-1]})", h.shape)
     return np.asarray(p @ h @ p.T)
 
 
@@ -133,7 +133,7 @@ def random_hessian(dim: int, off_diagonal: float, pair_gap: float) -> Array:
     width = even_dim("dim", dim)
     rng = np.random.default_rng(0)
     diagonal = np.repeat(0.5 + rng.random(width // 2), 2)
-    gap = np.tile([1.0, -1.0], width // 2) * finite("pair_gap", pair_gap) / 2
-    noise = finite("off_diagonal", off_diagonal) * rng.standard_normal((width, width))
+    gap = np.tile([1.0, -1.0], width // 2) * checked_finite("pair_gap", pair_gap) / 2
+    noise = checked_finite("off_diagonal", off_diagonal) * rng.standard_normal((width, width))
     np.fill_diagonal(noise, 0.0)
     return np.asarray(np.diag(diagonal + gap) + noise)

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.layout import even_dim
 from rope_core.rope import Array, Rope
 from rope_core.theory.encodings import additive, relative, rotary
@@ -55,8 +55,8 @@ def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0
     """
     width = even_dim("dim", dim)
     if width % 4:
-        raise reject("dim", "multiple_of", dim, factor=4)
-    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+        raise argument_error("dim", "multiple_of", dim, factor=4)
+    rng = np.random.default_rng(checked_int("seed", seed, 0, 2**31 - 1))
     shapes = [(width, width)] * 3 + [(TABLE, width)] + [(2 * REACH + 1, width)] * 2 + [(2 * REACH, width)] * 2 + [(32,)]
     drawn = [rng.standard_normal(shape) for shape in shapes]
     projections = [matrix / math.sqrt(width) for matrix in drawn[:3]]
@@ -69,7 +69,7 @@ def words(tokens: Sequence[str], dim: int, seed: int = 0) -> Array:
     Raises ValueError on no tokens, more than 1024, or one that is no string.
     """
     if not 1 <= len(tokens) <= MAX_TOKENS or not all(isinstance(token, str) for token in tokens):
-        raise reject("tokens", "some_tokens", tokens, limit=MAX_TOKENS)
+        raise argument_error("tokens", "some_tokens", tokens, limit=MAX_TOKENS)
     drawn = [np.random.default_rng([seed, zlib.crc32(token.encode())]).standard_normal(dim) for token in tokens]
     return np.stack(drawn)
 
@@ -174,7 +174,7 @@ ENCODINGS: dict[str, Encoding] = {
 def encoding(name: str) -> Encoding:
     """Return the encoding called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in ENCODINGS:
-        raise reject("encoding", "one_of", name, names=list(ENCODINGS))
+        raise argument_error("encoding", "one_of", name, names=list(ENCODINGS))
     return ENCODINGS[name]
 
 
@@ -202,7 +202,7 @@ def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: Weights) ->
     values = np.asarray(x, dtype=np.float64)
     points = as_points(name, positions)
     if values.shape != (points.shape[0], w.rope.dim):
-        raise reject("x", f"({points.shape[0]}, {w.rope.dim})", values.shape)
+        raise argument_error("x", f"({points.shape[0]}, {w.rope.dim})", values.shape)
     return encoding(name).logits(values, points, w)
 
 
@@ -226,7 +226,7 @@ def relative_fit(scores: npt.ArrayLike, positions: npt.ArrayLike) -> Array:
     points = where[:, None] if where.ndim == 1 else where
     n = points.shape[0]
     if matrix.shape != (n, n):
-        raise reject("scores", f"({n}, {n})", matrix.shape)
+        raise argument_error("scores", f"({n}, {n})", matrix.shape)
     gaps = (points[:, None, :] - points[None, :, :]).reshape(n * n, -1)
     _, group = np.unique(gaps, axis=0, return_inverse=True)
     group = group.reshape(-1)
@@ -278,5 +278,5 @@ def word_order_gap(name: str, first: Sequence[str], second: Sequence[str], w: We
     Raises ValueError unless the second is a reordering of the first.
     """
     if sorted(first) != sorted(second):
-        raise reject("second", "same_tokens", second)
+        raise argument_error("second", "same_tokens", second)
     return float(np.abs(mean_attention_output(name, first, w) - mean_attention_output(name, second, w)).max())

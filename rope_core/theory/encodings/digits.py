@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.rope import Array, Rope
 
 MAX_DIGITS = 4096
@@ -36,13 +36,13 @@ def digit_phases(position: float, beta: float, digits: int) -> Array:
     >>> digit_phases(100, 10, 3).tolist()
     [100.0, 10.0, 1.0]
     """
-    where = finite("position", position, "finite_least", low=0)
+    where = checked_finite("position", position, "finite_least", low=0)
     if where < 0:
-        raise reject("position", "finite_least", position, low=0)
-    base = finite("beta", beta, "finite_above", low=1)
+        raise argument_error("position", "finite_least", position, low=0)
+    base = checked_finite("beta", beta, "finite_above", low=1)
     if base <= 1:
-        raise reject("beta", "finite_above", beta, low=1)
-    count = whole("digits", digits, 1, MAX_DIGITS)
+        raise argument_error("beta", "finite_above", beta, low=1)
+    count = checked_int("digits", digits, 1, MAX_DIGITS)
     return np.asarray(where / base ** np.arange(count, dtype=np.float64), dtype=np.float64)
 
 
@@ -64,8 +64,8 @@ def changed_base(rope: Rope, factor: float) -> float:
     30.0
     """
     if rope.dim < 4:
-        raise reject("dim", "base_pairs", rope.dim)
-    stretch = finite("factor", factor, "finite_above", low=0)
+        raise argument_error("dim", "base_pairs", rope.dim)
+    stretch = checked_finite("factor", factor, "finite_above", low=0)
     if stretch <= 0:
-        raise reject("factor", "finite_above", factor, low=0)
+        raise argument_error("factor", "finite_above", factor, low=0)
     return rope_beta(rope) * math.pow(stretch, 2.0 / (rope.dim - 2))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
 from rope_core.theory.attention import as_vector
 from rope_core.theory.encodings.additive import sinusoidal
@@ -19,7 +19,7 @@ def differences(positions: npt.ArrayLike) -> Index:
     """Return key position minus query position, int64 (n, n), rows the query; positions must be whole."""
     where = as_vector("positions", positions)
     if np.any(where != np.floor(where)):
-        raise reject("positions", "whole numbers", positions)
+        raise argument_error("positions", "whole numbers", positions)
     line = where.astype(np.int64)
     return np.asarray(line[None, :] - line[:, None])
 
@@ -30,7 +30,7 @@ def clipped(positions: npt.ArrayLike, reach: int) -> Index:
     >>> clipped([0, 1, 2], 1).tolist()
     [[1, 2, 2], [0, 1, 2], [0, 0, 1]]
     """
-    limit = whole("reach", reach, 0, 2**20)
+    limit = checked_int("reach", reach, 0, 2**20)
     return np.clip(differences(positions), -limit, limit) + limit
 
 
@@ -42,7 +42,7 @@ def nezha_table(reach: int, dim: int, base: float = 10_000.0) -> Array:
     >>> nezha_table(1, 2)[1].tolist()
     [0.0, 1.0]
     """
-    limit = whole("reach", reach, 0, 2**20)
+    limit = checked_int("reach", reach, 0, 2**20)
     return sinusoidal(np.arange(-limit, limit + 1), dim, base)
 
 
@@ -76,7 +76,7 @@ def three(q: npt.ArrayLike, k: npt.ArrayLike, table: npt.ArrayLike) -> tuple[Arr
     query, key, rows = (np.asarray(value, dtype=np.float64) for value in (q, k, table))
     if not query.ndim == key.ndim == rows.ndim == 2 or not query.shape[1] == key.shape[1] == rows.shape[1]:
         rule = "matrices of one width"
-        raise reject("q, k and the table", rule, (query.shape, key.shape, rows.shape))
+        raise argument_error("q, k and the table", rule, (query.shape, key.shape, rows.shape))
     return query, key, rows
 
 
@@ -101,7 +101,7 @@ def disentangled_terms(
     query, key, pos_k = three(q, k, position_k)
     pos_q = three(q, k, position_q)[2]
     if pos_k.shape != pos_q.shape or pos_k.shape[0] % 2 or not pos_k.shape[0]:
-        raise reject("position_k and position_q", "two tables of 2 * span rows", (pos_k.shape, pos_q.shape))
+        raise argument_error("position_k and position_q", "two tables of 2 * span rows", (pos_k.shape, pos_q.shape))
     span = pos_k.shape[0] // 2
     delta = np.clip(span - differences(positions), 0, 2 * span - 1)
     back = delta.T if as_printed else delta
@@ -129,9 +129,9 @@ def t5_buckets(difference: npt.ArrayLike, bidirectional: bool = True, buckets: i
     [0, 1, 17, 7, 8, 15, 31]
     """
     given = np.asarray(difference, dtype=np.int64)
-    count = whole("buckets", buckets, 4, 2**16)
+    count = checked_int("buckets", buckets, 4, 2**16)
     side = count // 2 if bidirectional else count
-    limit = whole("reach", reach, side // 2 + 1, 2**20)
+    limit = checked_int("reach", reach, side // 2 + 1, 2**20)
     distance = np.abs(given) if bidirectional else np.maximum(-given, 0)
     exact = side // 2
     # float32 as in the released code: in float64 a distance on a bucket's edge can fall on the other side.
@@ -163,7 +163,7 @@ def alibi_slopes(heads: int) -> Array:
     >>> alibi_slopes(4).tolist()
     [0.25, 0.0625, 0.015625, 0.00390625]
     """
-    count = whole("heads", heads, 1, 4096)
+    count = checked_int("heads", heads, 1, 4096)
     lower = 2 ** (count.bit_length() - 1)
     slopes = 2.0 ** (-8.0 / lower * np.arange(1, lower + 1))
     rest = 2.0 ** (-4.0 / lower * np.arange(1, 2 * (count - lower), 2))

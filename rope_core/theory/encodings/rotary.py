@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.layout import Layout, even_dim
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotate
@@ -66,7 +66,7 @@ def xpos_logits(
     """
     where = as_vector("positions", positions)
     # Centred positions: only the difference counts, and the powers stay in range.
-    power = (where - where.mean()) / finite("scale_base", scale_base)
+    power = (where - where.mean()) / checked_finite("scale_base", scale_base)
     decay = np.repeat(xpos_scale(rope.dim) ** power[:, None], 2, axis=1)
     angle = line_angles(where, rope.theta)
     query, key = rotate_rows(q, angle) * decay, rotate_rows(k, angle) / decay
@@ -79,7 +79,7 @@ def grid_positions(height: int, width: int) -> Array:
     >>> grid_positions(1, 2).tolist()
     [[0.0, 0.0], [0.0, 1.0]]
     """
-    rows, columns = whole("height", height, 1, 1024), whole("width", width, 1, 1024)
+    rows, columns = checked_int("height", height, 1, 1024), checked_int("width", width, 1, 1024)
     return np.stack(np.divmod(np.arange(rows * columns, dtype=np.float64), columns), axis=-1)
 
 
@@ -97,7 +97,7 @@ def axial_angles(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> 
     """
     width = even_dim("dim", dim)
     if width % 4:
-        raise reject("dim", "multiple_of", dim, factor=4)
+        raise argument_error("dim", "multiple_of", dim, factor=4)
     where = matrix_of(positions, 2)
     theta = Rope(width // 2, base).theta
     return np.concatenate([where[:, :1] * theta, where[:, 1:] * theta], axis=1)
@@ -107,7 +107,7 @@ def matrix_of(positions: npt.ArrayLike, axes: int) -> Array:
     """Return positions as a finite float64 matrix (n, axes), or raise ValueError."""
     where = np.asarray(positions, dtype=np.float64)
     if where.ndim != 2 or where.shape[1] != axes or not where.size or not np.all(np.isfinite(where)):
-        raise reject("positions", f"a matrix (n, {axes}) of finite numbers", where.shape)
+        raise argument_error("positions", f"a matrix (n, {axes}) of finite numbers", where.shape)
     return where
 
 
@@ -128,7 +128,7 @@ def mrope_axes(sections: npt.ArrayLike, interleaved: bool = False) -> Index:
     """
     counts = np.asarray(sections)
     if counts.shape != (3,) or np.any(counts < 1) or np.any(counts != np.floor(counts)):
-        raise reject("sections", "three positive whole numbers", sections)
+        raise argument_error("sections", "three positive whole numbers", sections)
     t, h, w = (int(count) for count in counts)
     if not interleaved:
         return np.repeat(np.arange(3), [t, h, w])
@@ -136,7 +136,7 @@ def mrope_axes(sections: npt.ArrayLike, interleaved: bool = False) -> Index:
     for axis, count in ((1, h), (2, w)):
         slots = np.arange(axis, 3 * count, 3)
         if slots[-1] >= axes.size:
-            raise reject("sections", "such that height and width fit every third pair", sections)
+            raise argument_error("sections", "such that height and width fit every third pair", sections)
         axes[slots] = axis
     return axes
 
@@ -149,5 +149,5 @@ def mrope_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike, axes: npt.Ar
     where = matrix_of(positions, 3)
     f, axis = np.asarray(inv_freq, dtype=np.float64), np.asarray(axes, dtype=np.int64)
     if f.shape != axis.shape:
-        raise reject("axes", f"one axis per pair, {f.size} of them", axis.size)
+        raise argument_error("axes", f"one axis per pair, {f.size} of them", axis.size)
     return np.asarray(where[:, axis] * f)

@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 import rope_core as rc
 from rope_core.checks.arrays import MAX_HEADER
 from rope_core.checks.stored import MAX_BUFFERS, in_file, in_mapping
-from rope_core.rotation import both_dims
+from rope_core.rotation import repeat_per_pair
 
 DATA = np.arange(4, dtype="<f4").tobytes()
 GOOD = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
@@ -120,7 +120,7 @@ def test_tables_are_compared_by_their_angles(form: str, dtype: str, tmp_path: Pa
             tables = {"freqs_cis": torch.view_as_complex(cis.float()) if form == "complex" else cis}
         elif form != "pairs":
             both = {
-                name: both_dims(each.numpy(), "interleaved" if form == "interleaved" else "half")
+                name: repeat_per_pair(each.numpy(), "interleaved" if form == "interleaved" else "half")
                 for name, each in tables.items()
             }
             tables = {name: torch.tensor(each).to(getattr(torch, dtype)) for name, each in both.items()}

@@ -200,7 +200,7 @@ def test_an_indexers_layout_is_that_of_the_function_which_it_calls(
     rng = np.random.default_rng(3)
     q, k = rng.standard_normal((2, 1, 3, 4, rope.rotary_dim))
     positions = np.array([1, 4, 9, 60])
-    tables = rc.cos_sin(rc.Spectrum.of(rope.inv_freq), positions, dtype="float64")
+    tables = rc.cos_sin(rc.Spectrum.from_inv_freq(rope.inv_freq), positions, dtype="float64")
     theirs = function(*map(torch.from_numpy, (q, k)), *(torch.from_numpy(np.tile(t, 2))[None] for t in tables))
     mine = [rc.rotate(np.ascontiguousarray(x.swapaxes(1, 2)), *tables, rope.layout).swapaxes(1, 2) for x in (q, k)]
     np.testing.assert_allclose(mine[0] @ mine[1].swapaxes(-1, -2), (theirs[0] @ theirs[1].mT).numpy(), atol=1e-9)

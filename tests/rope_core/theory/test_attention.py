@@ -26,7 +26,7 @@ def test_scores_are_those_of_the_matrices(layout: str) -> None:
 
 def test_the_sign_of_a_distance() -> None:
     """A query a quarter turn ahead: q = (1, 0) at m, k = (0, 1) at n, and R turns (1, 0) to (0, 1)."""
-    s = Spectrum.of([np.pi / 2])
+    s = Spectrum.from_inv_freq([np.pi / 2])
     assert at.score_curve(s, [1.0], [1.0, 0.0], [0.0, 1.0])[0] == pytest.approx(1.0)
     assert at.score_curve(s, [-1.0], [1.0, 0.0], [0.0, 1.0])[0] == pytest.approx(-1.0)
 
@@ -112,7 +112,7 @@ def test_bad_input_is_named() -> None:
 
 def test_a_score_carries_the_attention_factor_twice() -> None:
     """cos and sin times a are q and k times a."""
-    plain, q, k = Spectrum.of(Rope(16, 700.0).theta), *RNG.standard_normal((2, 16))
+    plain, q, k = Spectrum.from_inv_freq(Rope(16, 700.0).theta), *RNG.standard_normal((2, 16))
     where = np.arange(0, 400, 7)
-    scores = at.score_curve(Spectrum.of(plain.inv_freq, 1.3), where, q, k)
+    scores = at.score_curve(Spectrum.from_inv_freq(plain.inv_freq, 1.3), where, q, k)
     np.testing.assert_allclose(scores, at.score_curve(plain, where, 1.3 * q, 1.3 * k))

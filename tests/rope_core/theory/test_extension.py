@@ -154,7 +154,7 @@ def test_cell_means_are_sums_over_positions(base: float, start: int, widths: lis
 
 
 def test_cell_means_of_still_and_alternating_pairs() -> None:
-    result = mean_cosine_per_bin(Spectrum.of([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
+    result = mean_cosine_per_bin(Spectrum.from_inv_freq([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
     assert np.allclose(result, np.array([[1, 1, 1], [-1, 1 / 3, 0], [1, 1, 1]]), atol=1e-9)
     with pytest.raises(ValueError, match="edges must be a rising vector"):
-        mean_cosine_per_bin(Spectrum.of([1.0]), [3, 3])
+        mean_cosine_per_bin(Spectrum.from_inv_freq([1.0]), [3, 3])

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rope_core import Request, Rope, spectrum
-from rope_core.spectrum import Spectrum, angles
+from rope_core.spectrum import Spectrum, position_angles
 from rope_core.theory import precision as pr
 
 RNG = np.random.default_rng(3)
@@ -53,7 +53,7 @@ def mp_error(position: int, taken: float, inv_freq: float) -> float:
 def test_phase_errors_are_mpmaths(position: int) -> None:
     for i, f in enumerate(FINE.inv_freq):
         rounded = float(torch.tensor(np.float32(f)).to(torch.bfloat16).item())
-        stored = pr.phase_error(Spectrum.of([np.float32(f)]), [position], "inv_freq", "bfloat16")
+        stored = pr.phase_error(Spectrum.from_inv_freq([np.float32(f)]), [position], "inv_freq", "bfloat16")
         assert stored[0, 0] == pytest.approx(mp_error(position, position * rounded, float(np.float32(f))), abs=1e-9)
         product = float(np.float32(float(position) * float(f)))
         angle = pr.phase_error(FINE, [position], "angle", "float32")[0, i]
@@ -68,12 +68,12 @@ def test_all_stages_in_float32_are_numpys_float32() -> None:
     angle = positions.astype(np.float32)[:, None] * FINE.inv_freq.astype(np.float32)
     cos, sin = np.cos(angle.astype(np.float64)), np.sin(angle.astype(np.float64))
     mine = np.abs(pr.phase_error(FINE, positions, "all", "float32"))
-    theirs = np.abs(np.angle((cos + 1j * sin) * np.exp(-1j * angles(FINE, positions))))
+    theirs = np.abs(np.angle((cos + 1j * sin) * np.exp(-1j * position_angles(FINE, positions))))
     np.testing.assert_allclose(mine, theirs, atol=2e-7)
 
 
 def test_a_rounded_table_errs_by_half_a_step() -> None:
-    exact = angles(FINE, np.arange(1000, 3000))
+    exact = position_angles(FINE, np.arange(1000, 3000))
     assert 1.5e-3 < np.abs(pr.round_to(np.cos(exact), "bfloat16") - np.cos(exact)).max() <= 2.0**-9 + 1e-12
     assert pr.phase_error_curve(FINE, np.arange(1000, 3000), "table", "bfloat16").max() < 2.0**-8
 
@@ -91,7 +91,7 @@ def test_the_design_numbers() -> None:
 
 @pytest.mark.parametrize(("stage", "dtype"), [("inv_freq", "bfloat16"), ("angle", "float32"), ("position", "float16")])
 def test_a_drifting_score_is_that_of_vectors_turned_by_rounded_angles(stage: str, dtype: str) -> None:
-    s = Spectrum.of(Rope(8, 300.0).theta, 1.2)
+    s = Spectrum.from_inv_freq(Rope(8, 300.0).theta, 1.2)
     q, k = RNG.standard_normal((2, 8))
     cast = getattr(torch, dtype)
 

@@ -209,7 +209,7 @@ def failing(t: Words) -> str:
     rows = np.array([limits.measured(ROPE, *case) for case in cases])
     shares: dict[str, str] = {}
     for base, more in ((700.0, ""), (70_000.0, "more_")):
-        both = failures(rc.Spectrum.of(rc.Rope(16, base).theta), 256, 8.0, limits.COUNT)
+        both = failures(rc.Spectrum.from_inv_freq(rc.Rope(16, base).theta), 256, 8.0, limits.COUNT)
         shares |= {f"{more}{name}": f"{100 * each:.0f}" for name, each in zip(("order", "locality"), both, strict=True)}
     off = np.abs(rows[:, :2] - rows[:, 2:]).max()
     return t("limits_finding", length="256", base="700", off=f"{off:.1f}", signal="8", **shares)

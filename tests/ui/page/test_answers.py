@@ -164,7 +164,7 @@ def fade(at: At) -> str:
     d = np.arange(1, 4096)
     q, k = scores.vectors(at("vectors"), LLAMA.dim, at("draw"), "", "")
     early, late = (
-        float(np.sqrt((attention.score_curve(rc.Spectrum.of(LLAMA.theta), part, q, k) ** 2).mean()))
+        float(np.sqrt((attention.score_curve(rc.Spectrum.from_inv_freq(LLAMA.theta), part, q, k) ** 2).mean()))
         for part in (d[:50], d[3000:])
     )
     return only({"a": late < 0.5 * early, "b": 0.5 * early < late < 2 * early, "c": late > 2 * early})
@@ -194,7 +194,7 @@ def turned_in_cache(at: At) -> str:
     assert at("beat") == 2, "the cache is there in the second beat"
     key, far = 1, 4 + at("later")
     turn = {each: rc.rotation_matrix(each, LLAMA.theta, "interleaved") for each in (key, far, key + far)}
-    meant = float(attention.score_curve(rc.Spectrum.of(LLAMA.theta), [far], q, k)[0])
+    meant = float(attention.score_curve(rc.Spectrum.from_inv_freq(LLAMA.theta), [far], q, k)[0])
     keys = {"a": turn[far] @ turn[key] @ k, "b": turn[key] @ k, "c": k}
     return only({choice: abs(float((turn[key + far] @ q) @ each) - meant) < 1e-9 for choice, each in keys.items()})
 

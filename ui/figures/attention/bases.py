@@ -42,7 +42,7 @@ def _row(rope: rc.Rope, base: float, y: float) -> list[Mark]:
     """Return one base's curve over its zero at ``y``."""
     d, middle, fold = bins(FAR)
     ones = np.ones(rope.dim) / np.sqrt(rope.dim)
-    spectrum = rc.Spectrum.of(rc.Rope(rope.dim, base, rope.train_len).theta)
+    spectrum = rc.Spectrum.from_inv_freq(rc.Rope(rope.dim, base, rope.train_len).theta)
     mean, least, most = fold(attention.score_curve(spectrum, d, ones, ones))
     there_and_back = np.log10(np.concatenate([middle, middle[::-1]]))
     edge = float(np.log10(FAR))

@@ -135,7 +135,7 @@ def decaying(
         from rope_core.theory import attention
         from rope_core.theory.softmax import expected_attention, yarn_logit_scale
         {recipe_vectors(pairing)}
-        print(attention.score_curve(rc.Spectrum.of(rc.Rope({rope.dim}, {rope.base!r}).theta), [0, at], q, k))
+        print(attention.score_curve(rc.Spectrum.from_inv_freq(rc.Rope({rope.dim}, {rope.base!r}).theta), [0, at], q, k))
         times = keys / {rope.train_len}
         square = yarn_logit_scale(times)
         shares = [expected_attention([{rope.train_len}, keys], scale, {spread.LEAD})[1] for scale in (1.0, square)]
@@ -151,7 +151,7 @@ def _curve(
 ) -> tuple[Panel, dict[str, Array], TextOrTrack]:
     """Return the score over the distance with a mark to drag along it, its numbers, and the sentence about the mark."""
     q, k = pairing
-    spectrum = rc.Spectrum.of(rope.theta)
+    spectrum = rc.Spectrum.from_inv_freq(rope.theta)
     d, middle, fold = bins(reach)
     scores = attention.score_curve(spectrum, d, q, k)
     _, least, most = fold(scores)

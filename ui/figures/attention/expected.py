@@ -28,7 +28,7 @@ def expected(rope: rc.Rope, t: Words) -> Film:
     """
     q = np.full(rope.dim, rope.dim**-0.5)
     larger = rope.base * TIMES
-    known, wanted = (rc.Spectrum.of(rc.Rope(rope.dim, base).theta) for base in (rope.base, larger))
+    known, wanted = (rc.Spectrum.from_inv_freq(rc.Rope(rope.dim, base).theta) for base in (rope.base, larger))
     at = 2 ** np.arange(DOUBLINGS + 1)
     d, middle, fold = bins(int(at[-1]))
     x, reach = np.log10(middle), float(np.log10(at[-1]))
@@ -58,7 +58,7 @@ def expected(rope: rc.Rope, t: Words) -> Film:
         from rope_core.theory import attention
         q = np.full({rope.dim}, {rope.dim}**-0.5)
         for base in ({rope.base!r}, {larger!r}):
-            spectrum = rc.Spectrum.of(rc.Rope({rope.dim}, base).theta)
+            spectrum = rc.Spectrum.from_inv_freq(rc.Rope({rope.dim}, base).theta)
             print(base, attention.score_curve(spectrum, 2 ** np.arange({DOUBLINGS + 1}), q, q))
         """,
         gap=lambda heights: compared(drawn, heights, true, "{:.2f}".format, t),

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 import rope_core as rc
-from rope_core.errors import reject
+from rope_core.errors import argument_error
 from rope_core.rope import Array
 from rope_core.theory import attention, demo
 from ui.figures import catalogue as models
@@ -28,7 +28,7 @@ def numbers(argument: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").replace("，", " ").split()]
     except ValueError:
-        raise reject(argument, "number_list", text) from None
+        raise argument_error(argument, "number_list", text) from None
 
 
 def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing:
@@ -42,7 +42,7 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing
     sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
     for name, size in zip("qk", sizes, strict=True):
         if not 1e-100 < size < 1e100:
-            raise reject(name, "vector_size", size)
+            raise argument_error(name, "vector_size", size)
     return q / sizes[0], k / sizes[1]
 
 

@@ -30,7 +30,7 @@ def heatmaps(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, loga
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
     edges = position_bin_edges(length, CELLS, logarithmic)
     pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
-    values = [mean_cosine_per_bin(rc.Spectrum.of(each.spectrum.inv_freq[pairs]), edges) for each in results]
+    values = [mean_cosine_per_bin(rc.Spectrum.from_inv_freq(each.spectrum.inv_freq[pairs]), edges) for each in results]
     unseen = {each.scheme: untrained_pair_count(rope, each.spectrum, length) for each in results}
     columns, rows = edges.size - 1, pairs.size
     across = ACROSS[len(results) > FEW]

@@ -180,7 +180,7 @@ def _only(given: Control, stop: int, lines: list[Mark]) -> list[Mark]:
 
 def _arrows(drawn: Drawn, given: Control, y: float) -> list[Mark]:
     """Return each pair's arrow after the turn; by the wrong code it is product of two numbers of different pairs."""
-    right, wrong = (INTERLEAVED.split(numbers[1]) for numbers in (drawn.query.interleaved, drawn.query.mixed))
+    right, wrong = (INTERLEAVED.split_pairs(numbers[1]) for numbers in (drawn.query.interleaved, drawn.query.mixed))
     shapes: list[Mark] = []
     for pair, colour in enumerate(COLOURS):
         x = 2.0 * pair + 1

@@ -51,7 +51,7 @@ def panels(frequency: float, name: str, at: Control, dtype: str, t: Words) -> tu
 
     ``frequency`` in rad a word; ``name``: which of the pairs it is.
     """
-    single = rc.Spectrum.of([frequency])
+    single = rc.Spectrum.from_inv_freq([frequency])
     slope = float(precision.phase_error(single, [1], "inv_freq", dtype)[0, 0])
     errors = precision.phase_error(single, [*STILL, *map(int, at.stops)], "inv_freq", dtype)[:, 0]
     still = [
@@ -117,7 +117,9 @@ def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t:
 
 def finding(frequency: float, at: Control, dtype: str, t: Words) -> TextOrTrack:
     """Return how far the rounded arrow is off at the dragged word, and how many times as far as at word 100."""
-    errors = precision.phase_error(rc.Spectrum.of([frequency]), list(map(int, at.stops)), "inv_freq", dtype)[:, 0]
+    errors = precision.phase_error(rc.Spectrum.from_inv_freq([frequency]), list(map(int, at.stops)), "inv_freq", dtype)[
+        :, 0
+    ]
     return sentence_parts(
         partial(t, "ahead_finding"),
         at=at.stop_text,

@@ -250,7 +250,7 @@ def real(stage: str, t: Words) -> Drawing:
         for model in catalogue.models()[:5]:
             kind = next(iter(rc.layer_types(model.config)), None)
             found = rc.from_hf(model.config, kind)
-            s, last = rc.Spectrum.of(found.inv_freq), [found.max_len - 1]
+            s, last = rc.Spectrum.from_inv_freq(found.inv_freq), [found.max_len - 1]
             print(model.name, [precision.phase_error_curve(s, last, {stage!r}, dtype)[0] for dtype in {DTYPES}])
         """,
     )

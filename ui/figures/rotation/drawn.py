@@ -24,7 +24,7 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
     q, k = demo.random_vectors(rope.dim)
     along = np.arange(WINDOW + 1)
     scores = demo.shifted_scores(q, k, m, n, along, rope.theta, "interleaved")
-    alone = score_curve(rc.Spectrum.of(rope.theta), m - n + along, q, k)
+    alone = score_curve(rc.Spectrum.from_inv_freq(rope.theta), m - n + along, q, k)
     reach = 1.1 * float(np.abs(np.concatenate([scores, alone])).max())
     columns = np.arange(0, WINDOW + 1, WINDOW // 8)
     x = Axis(0.0, float(WINDOW), tuple((float(s), str(s)) for s in columns[::2].tolist()), t("shift_axis"))
