@@ -241,7 +241,7 @@ def _notes(drawn: Map, t: Words) -> Panel:
     """Return what the map's parts are, each beside its rows."""
     rope = drawn.rope
     last, first = read(rope.wavelength[-1]), read(rope.wavelength[0])
-    ratio = f"{rope.base ** (2 / rope.dim):.3g}"
+    ratio = f"{rope.base ** (2 / rope.dim):.4g}"
     count = {"count": drawn.never, "pairs": rope.pairs}
     blocks: list[tuple[float, str, str, int]] = [
         (0.0, t("fast_note", first=first), MUTED_COLOUR, 10),
