@@ -103,7 +103,7 @@ class ResolvedPart:
         if layer_type is None:
             return self.layers[0]
         for layer in self.layers if self.kinds else ():
-            if layer.entry.layer_type == layer_type:
+            if isinstance(layer_type, str) and layer.entry.layer_type == layer_type:
                 return layer
         known = [layer.entry.layer_type for layer in self.layers if layer.entry.layer_type]
         known = known or [*dict.fromkeys(self.fields.layer_types())]
