@@ -43,7 +43,7 @@ def _scheme_of(paper: str) -> str:
 
 
 def paper_curves() -> tuple[PaperCurve, ...]:
-    """Return a curve each of YaRN (definition 2), LongRoPE2 (figure 2 b) and CoPE (the soft clip), by pair.
+    """Return a curve each of YaRN (its code's ramp, over indices), LongRoPE2 (figure 2 b) and CoPE (its soft clip).
 
     >>> [(each.key, each.turning, each.settled) for each in paper_curves()]
     [('yarn', 21, 46), ('longrope2', 1, 31), ('cope', 45, 63)]

@@ -193,7 +193,7 @@ def test_a_headline_says_what_fails_at_another_model_and_cells_are_as_wide_as_th
     t = Words("en", "schemes")
     given = pairs.Comparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
     sentence = rows_of_margins.headline(given, t)
-    assert "at base 500,000, another model, “angles inside the trained arc” fails by −0.92 bits" in sentence
+    assert "base 500,000, trained on 16,384 tokens: “angles inside the trained arc” fails by −0.92 bits" in sentence
     raises = rc.compare(
         lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64)
     )

@@ -12,7 +12,7 @@ from rope_core.comparisons.export import cell
 from rope_core.comparisons.margins import MOST
 from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film
-from ui.figures.schemes.pairs import COLOURS, Comparison, recipe, runs_of
+from ui.figures.schemes.pairs import COLOURS, Comparison, recipe, runs_of, sign_of
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
@@ -30,11 +30,6 @@ def colour_of(row: Row) -> str:
     if row.holds is None:
         return MUTED_COLOUR
     return RED if row.broken else TRAINED_COLOUR if row.holds else ORANGE
-
-
-def sign_of(row: Row) -> str:
-    """Return the sign of a cell, which says the same as its colour."""
-    return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
 
 
 def cell_text(row: Row | None, t: Words) -> str:
@@ -72,10 +67,11 @@ def _broken_text(row: Row, t: Words) -> str:
     if row.key == "attention_factor":
         return t("headline.attention", factor=f"{row.values['factor']:.4g}", **slots)
     if row.key == "arguments":
-        base, key = f"{row.values['base']:,.0f}", row.values.get("check")
+        key, model = row.values.get("check"), {"base": f"{row.values['base']:,.0f}"}
         if key is None:
-            return t("headline.raises", base=base, **slots)
-        return t("headline.arguments", base=base, check=checks()[key][t.lang]["title"], **slots)
+            return t("headline.raises", **model, **slots)
+        model["length"] = f"{row.values['train_len']:,}"
+        return t("headline.arguments", **model, check=checks()[key][t.lang]["title"], **slots)
     if len(row.by_pair) == 1:
         return t("headline.together", **slots)
     return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
@@ -86,7 +82,7 @@ def headline(given: Comparison, t: Words) -> str:
     required = sum(row.required for row in given.mine.rows)
     own, broken = given.names[0], given.mine.broken
     if not broken:
-        least = given.mine.least
+        least = given.mine.least_with_pair or given.mine.least
         at = t("at_pair", pair=least.pair) if least.pair is not None else ""
         title, margin = least.text("title", t.lang), f"{least.margin:+.2f}".replace("-", "−")
         return t("headline.holds", own=own, required=required, title=title, margin=margin, at=at)

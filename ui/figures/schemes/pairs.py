@@ -88,6 +88,11 @@ class Comparison:
         return next((each for each in self.mine.rows if each.key == key), Row(key, None, None, None, False))
 
 
+def sign_of(row: Row) -> str:
+    """Return the sign of whether a check holds, which says the same as its colour."""
+    return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
+
+
 def runs_of(pairs: Iterable[int]) -> str:
     """Return pairs as runs.
 
@@ -191,6 +196,7 @@ class Drawn:
             y = float(heights_of.max() if rise else heights_of.min())
             key = "mark" if pairs.size == 1 else "marks"
             text = self.t(key, title=row.text("title", self.t.lang), pairs=runs_of(pairs.tolist()))
+            text = f"{sign_of(row)} {text}"
             name = marks.text(
                 float(pairs[0]),
                 y,
