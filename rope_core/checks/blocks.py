@@ -19,7 +19,8 @@ from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROP
 def reach(rope: HfRope) -> int:
     """Return the length in tokens that a layer type reaches as its config is: with YaRN the factor's, else the maximum.
 
-    >>> reach(from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}))
+    >>> import rope_core as rc
+    >>> reach(rc.from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}))
     4096
     """
     if rope.rope_type == YARN and is_scaled(rope):

@@ -148,7 +148,7 @@ def value_of(row: Row, field: str) -> str:
 def chosen(**wanted: str | None) -> tuple[Row, ...]:
     """Return the rows whose fields have the wanted values; None is any.
 
-    >>> {row.fields.family for row in chosen(family="Yi", scheme=None)}
+    >>> {row.model.family for row in chosen(family="Yi", scheme=None)}
     {'Yi'}
     """
     return tuple(row for row in rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items()))

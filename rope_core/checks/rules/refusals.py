@@ -29,7 +29,7 @@ BY_RULE = {
 def config_error_finding(error: ArgumentError, layer: str | None = None) -> Finding:
     """Return the finding for a config that cannot be read.
 
-    >>> refusal(ConfigError("rope_theta", "finite_above", 0.5, low=1)).key
+    >>> config_error_finding(ConfigError("rope_theta", "finite_above", 0.5, low=1)).key
     'value_refused'
     """
     path = error.path if isinstance(error, ConfigError) else ""

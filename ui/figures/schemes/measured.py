@@ -70,7 +70,11 @@ def paper_pictures(t: Words) -> Drawing:
         **panels([(across, each) for each in up], columns),
     )
     ends = {f"{curve.key}_{name}": getattr(curve, name) for curve in curves for name in ("turning", "settled")}
-    table = {f"{curve.key}: {name}": values.tolist() for curve in curves for name, values in curve.by_scheme.items()}
+    table = {
+        f"{curve.key}: {name}": list(values)
+        for curve in curves
+        for name, values in {"pair": range(curve.rope.pairs), **curve.by_scheme}.items()
+    }
     recipe = """
 from rope_core.comparisons.papers import paper_curves
 for curve in paper_curves():
