@@ -18,9 +18,17 @@ from rope_core.hf.types import DEFAULT, LENGTH, LONGROPE
 
 # Top-level fields that one rope_parameters dict takes the place of.
 OLD = (
-    "rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rope_local_base_freq",
-    "global_rope_theta", "local_rope_theta", "rotary_emb_base", "rotary_pct", "compress_rope_theta",
-)  # fmt: skip
+    "rope_theta",
+    "rope_scaling",
+    "rope_parameters",
+    "partial_rotary_factor",
+    "rope_local_base_freq",
+    "global_rope_theta",
+    "local_rope_theta",
+    "rotary_emb_base",
+    "rotary_pct",
+    "compress_rope_theta",
+)
 
 
 def to_v5(config: object) -> dict[str, Any]:
@@ -159,9 +167,20 @@ class FieldComparison:
 
 
 FIELDS = (
-    "model_type", "layout", "head_dim", "rotary_dim", "base", "rope_type", "train_len", "max_len", "attention_factor",
-    "logit_scale", "nope", "nope_layers", "mrope_section",
-)  # fmt: skip
+    "model_type",
+    "layout",
+    "head_dim",
+    "rotary_dim",
+    "base",
+    "rope_type",
+    "train_len",
+    "max_len",
+    "attention_factor",
+    "logit_scale",
+    "nope",
+    "nope_layers",
+    "mrope_section",
+)
 
 
 def compare(left: object, right: object, seq_len: int | None = None) -> list[FieldComparison]:

@@ -29,8 +29,15 @@ SPLIT_BASES = {
     "": {"full_attention": "rope_theta", "sliding_attention": "rope_local_base_freq"},
 }
 AS_IT_STANDS = (
-    "beam", "diffusion_gemma", "embedding_gemma2", "gemma4", "gemma4_unified", "laguna", "mellum", "mimo_v2_flash",
-)  # fmt: skip
+    "beam",
+    "diffusion_gemma",
+    "embedding_gemma2",
+    "gemma4",
+    "gemma4_unified",
+    "laguna",
+    "mellum",
+    "mimo_v2_flash",
+)
 # Types that a family's own validation or rotary module admits.
 ONLY = {
     "phi3": ("default", "longrope"),

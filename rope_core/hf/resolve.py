@@ -14,7 +14,8 @@ from typing import Any
 from rope_core.errors import ConfigError, checked_int
 from rope_core.hf.families import DICT, Origin
 from rope_core.hf.fields import INDEXER, ModelFields, Sourced, model_fields, part_names
-from rope_core.hf.layers import Geometry, build_rope, head_width, indexer_rope, layer_geometry
+from rope_core.hf.geometry import Geometry, head_width, layer_geometry
+from rope_core.hf.layers import build_rope, indexer_rope
 from rope_core.hf.parameters import RopeEntry, rope_entries
 from rope_core.hf.read import read_config
 from rope_core.hf.releases import as_read_by_4

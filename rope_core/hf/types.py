@@ -14,9 +14,14 @@ LENGTH = "original_max_position_embeddings"
 NEEDS_LENGTH = (YARN, LLAMA3, LONGROPE)
 # transformers' rope_type -> the scheme of this package that computes it.
 TYPES = {
-    DEFAULT: "none", LINEAR: "linear", DYNAMIC: "dynamic", YARN: "yarn", LONGROPE: "longrope", LLAMA3: "llama3",
+    DEFAULT: "none",
+    LINEAR: "linear",
+    DYNAMIC: "dynamic",
+    YARN: "yarn",
+    LONGROPE: "longrope",
+    LLAMA3: "llama3",
     PROPORTIONAL: "proportional",
-}  # fmt: skip
+}
 REQUIRED = {
     LINEAR: ("factor",),
     DYNAMIC: ("factor",),
@@ -27,9 +32,15 @@ REQUIRED = {
 # Keys of a rope dict whatever its type, and those that are no scheme's parameter but that some model's code reads.
 COMMON = ("rope_type", "type", "rope_theta", "partial_rotary_factor")
 READ_ELSEWHERE = (
-    "short_mscale", "long_mscale", "mrope_section", "mrope_interleaved", "mscale", "mscale_all_dim",
-    "llama_4_scaling_beta", "alpha",
-)  # fmt: skip
+    "short_mscale",
+    "long_mscale",
+    "mrope_section",
+    "mrope_interleaved",
+    "mscale",
+    "mscale_all_dim",
+    "llama_4_scaling_beta",
+    "alpha",
+)
 # Types that other programs know and transformers 5.23 does not, with who reads them and the nearest type here.
 FOREIGN = {
     "su": ("Phi-3, vLLM, mlx-lm", LONGROPE),

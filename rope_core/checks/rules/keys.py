@@ -23,10 +23,20 @@ PARAMETERS = sorted({param.name for scheme in SCHEMES.values() if not scheme.new
 KNOWN = (*PARAMETERS, *COMMON, *READ_ELSEWHERE, LENGTH)
 # Top-level fields of single families: read by their own class only.
 OF_SINGLE_FAMILIES = (
-    "rotary_pct", "rotary_emb_base", "rotary_emb_fraction", "rotary_dim", "rope_ratio", "rope_base",
-    "rope_scaling_factor", "rotary_scaling_factor", "rope_local_base_freq", "global_rope_theta", "local_rope_theta",
-    "partial_rotary_factor", "rope_theta",
-)  # fmt: skip
+    "rotary_pct",
+    "rotary_emb_base",
+    "rotary_emb_fraction",
+    "rotary_dim",
+    "rope_ratio",
+    "rope_base",
+    "rope_scaling_factor",
+    "rotary_scaling_factor",
+    "rope_local_base_freq",
+    "global_rope_theta",
+    "local_rope_theta",
+    "partial_rotary_factor",
+    "rope_theta",
+)
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 FACTORS = ("rope_ratio", "rope_scaling_factor", "rotary_scaling_factor")
 # Unread keys that are listed one by one.
