@@ -102,7 +102,9 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
 
 
 def test_the_key_is_in_no_log_and_on_a_terminal_with_its_code(hall: Hall) -> None:
-    written = (hall.folder / "log").read_text()
+    until = time.monotonic() + 30  # its port opens before its lines are written
+    while "lecturers.txt" not in (written := (hall.folder / "log").read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
     assert f"http://127.0.0.1:{hall.port}/" in written and "lecturers.txt" in written and hall.key not in written
     assert hall.ask("GET", f"/room/?key={hall.key}")[0] == 303
     assert hall.key not in (hall.folder / "log").read_text()
