@@ -101,8 +101,17 @@ class Case:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """Dotted places that some layer type takes a value from."""
-        return frozenset(origin.path for rope in self.ropes for origin in rope.provenance.values())
+        """Dotted places that some layer type takes a value from, fields under another name and the switch included."""
+        fields = self.fields
+        named = {fields.field_path(name) for name in (*fields.places, fields.family.get("switch", {}).get("field", ""))}
+        return frozenset(named | {origin.path for rope in self.ropes for origin in rope.provenance.values()})
+
+    @property
+    def unread(self) -> dict[str, Any]:
+        """The fields that the config states less those that some layer type reads."""
+        return {
+            name: each for name, each in self.fields.stated.items() if self.fields.field_path(name) not in self.read
+        }
 
     @property
     def is_first(self) -> bool:

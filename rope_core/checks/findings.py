@@ -107,7 +107,7 @@ def check(
     new = {each.key for each in findings} & {"rope_parameters_not_read"}
     findings += (each for each in _rules(read, read.text, seq_len) if not (new and each.key.startswith("base_")))
     findings += _parts(resolved, seq_len)
-    findings += [*_beside(read.text.fields), *keys.level(resolved, read.text.fields)]
+    findings += [*_beside(read.text.fields), *unread.level(resolved, read.text.fields)]
     if transformers == VERSIONS[-1]:
         findings += faults(text.fields, release if release in RELEASES else None)
     kept = [each for each in _merged(findings) if transformers in each.versions]

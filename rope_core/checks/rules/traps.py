@@ -20,7 +20,6 @@ PLAIN = (
     "odd_width",
     "turns_backwards",
 )
-UNREAD = ("rope_scaling", "rope_parameters", "rope_theta")
 
 
 def plain(case: Case) -> Iterator[Finding]:
@@ -33,21 +32,4 @@ def plain(case: Case) -> Iterator[Finding]:
                 yield finding(trap, origin.path, value=value, type=case.rope.rope_type, names=names)
 
 
-def fixed_code(case: Case) -> Iterator[Finding]:
-    """Models whose code states the base and reads no rope field at all."""
-    if "rope_fields_not_read" not in case.rope.provenance["scheme"].traps:
-        return
-    base = case.rope.provenance["base"].path
-    names = tuple(name for name in UNREAD if case.fields.stated.get(name) and case.top(name) != base)
-    harmless = names == ("rope_theta",) and case.fields.stated["rope_theta"] == case.rope.base
-    yield finding(
-        "rope_fields_not_read",
-        case.top(names[0]),
-        "note" if harmless else "warning",
-        names=names,
-        base=case.rope.base,
-        model_type=case.fields.model_type,
-    )
-
-
-RULES = (plain, fixed_code)
+RULES = (plain,)

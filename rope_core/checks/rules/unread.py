@@ -7,13 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rope_core.checks.case import Case, Finding, Phrase, finding, largest, real
+from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest, real, shown
+from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.layers import layer_type_phrase, rope_type_text
 from rope_core.checks.schemas import OLD, layer_rope_dict
-from rope_core.hf.families import DICT
+from rope_core.errors import ConfigError
+from rope_core.hf.families import DICT, composites
 from rope_core.hf.fields import ModelFields, dict_at
+from rope_core.hf.forms import TEXT_FIELDS
 from rope_core.hf.parameters import RopeEntry
-from rope_core.hf.resolve import ropes_of
+from rope_core.hf.resolve import ResolvedConfig, ropes_of
 from rope_core.hf.ropes import HfRope
 
 BASE = re.compile(r"(?i)(rope|rotary).*(theta|base)|^theta$")
@@ -21,11 +24,20 @@ DICTS = ("rope_parameters", "rope_scaling")
 LIKE_ROPE = re.compile(
     r"(?i)rope|rotary|yarn|(^|_)ntk|theta|compress_pos_emb|compression_ratio|max_trained_positions|^n_positions$|^alpha_value$"
 )
-# Fields that a rule of their own reports, that some class reads, or that only say that there is a rotation.
+# Keys of a scheme that stand in its dict only.
+OF_DICTS = ("rope_type", *PARAMETERS)
+# Fields of single families, read by their own class only; DBRX's file has its base inside attn_config.
+OF_SINGLE_FAMILIES = (
+    "rotary_pct", "rotary_emb_base", "rotary_emb_fraction", "rotary_dim", "rope_ratio", "rope_base",
+    "rope_scaling_factor", "rotary_scaling_factor", "rope_local_base_freq", "global_rope_theta", "local_rope_theta",
+    "partial_rotary_factor", "rope_theta", "attn_config.rope_theta",
+)  # fmt: skip
+SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
+FACTORS = ("rope_ratio", "rope_scaling_factor", "rotary_scaling_factor")
+# Fields that a rule of their own reports, or that only say that there is a rotation.
 REPORTED_ELSEWHERE = {
-    *OLD, *DICTS, "rope_interleave", "indexer_rope_interleave", "compress_ratios", "yarn_only_types", "rope_type",
-    "layer_rope_theta", "qk_rope_head_dim", "rotary_dim", "rope_ratio",
-    "rope_base", "rope_scaling_factor", "rotary_scaling_factor", "rotary_emb_fraction",
+    *DICTS, "compress_rope_theta", "rope_interleave", "indexer_rope_interleave", "compress_ratios", "yarn_only_types",
+    "layer_rope_theta", "qk_rope_head_dim",
 }  # fmt: skip
 ON = re.compile(r"(?i)^(use_)?(rope|rotary)(_emb|_embeddings?)?$")
 NOPE, HALVES = ("no_rope_layers", "no_rope_layer_interval"), "use_hf_rope"
@@ -77,48 +89,85 @@ def elsewhere(case: Case) -> Iterator[Finding]:
         yield finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
 
 
-def rope_like_fields(case: Case) -> Iterator[Finding]:
-    """Report every other field of a rope-like name that no layer reads, with what runs instead."""
+def unread_fields(case: Case) -> Iterator[Finding]:
+    """Report every stated field of a rotation that no layer reads, by what other classes read under its name."""
     fields, rope = case.fields, case.rope
-    if not case.is_first:
+    inner = fields.stated.get("attn_config")
+    inner = {"attn_config.rope_theta": inner.get("rope_theta")} if isinstance(inner, Mapping) else {}
+    for name, value in {**case.unread, **inner}.items():
+        where = fields.field_path(name)
+        if name in OF_SINGLE_FAMILIES:
+            if not is_settled(case, name, real(value)):
+                yield finding("top_level_key_not_read", where, key=name, value=real(value), base=rope.base)
+        elif not case.is_first:
+            continue
+        elif name in OF_DICTS:
+            if value is not None and fields.is_known_type:
+                yield finding("scaling_key_outside", where, key=name, value=value, place=case.entry.path)
+        elif LIKE_ROPE.search(name) and name not in REPORTED_ELSEWHERE and not changes_nothing(case, name, value):
+            alpha = real(value) if name in ALPHAS else None
+            power = rope.rotary_dim / max(rope.rotary_dim - 2, 1)
+            raised = Phrase("raised_base", {"base": rope.base * alpha**power}) if alpha and alpha > 1 else None
+            severity = "warning" if fields.is_known_type and name not in SPARE else "note"
+            runs = Phrase("runs_so", {"type": rope_type_text(rope), "base": rope.base, "layout": rope.layout})
+            advice = raised or Phrase("state_or_remove")
+            yield finding("field_not_read", where, severity, key=name, value=value, runs=runs, advice=advice)
+
+
+def is_settled(case: Case, name: str, value: float | None) -> bool:
+    """Whether a single family's field is no number, says what holds, or is named by a trap or the layer types."""
+    traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
+    if value is None or (traps and name in ("rope_theta", "partial_rotary_factor")):
+        return True
+    if name in SHARES:
+        return 0.0 < value <= 1.0 and int(case.rope.head_dim * value) == case.rope.rotary_dim
+    if name == "rotary_dim":
+        return value in {rope.rotary_dim for rope in case.ropes}
+    if name in FACTORS:
+        return value == 1
+    return value in {rope.base for rope in case.ropes} or (name == "rope_theta" and len(case.ropes) > 1)
+
+
+def changes_nothing(case: Case, name: str, value: Any) -> bool:
+    """Whether an unread field of a rope-like name is off, a word, a flag for what holds, or a number that runs."""
+    family, rope = case.fields.family, case.rope
+    if ON.search(name):
+        return True
+    if name == HALVES:
+        # Executorch's flag: halves where it is set, else neighbours, whatever the model type.
+        return not isinstance(value, bool) or value is (rope.layout == "half")
+    if name in NOPE and (family.get("nope") == NOPE[0] or (isinstance(value, list) and all(value))):
+        return True
+    if value is True:
+        return "interleave" not in name or rope.layout == "interleaved"
+    if value in (None, False, 0, 1) or value in ([], {}) or isinstance(value, str):
+        return True
+    factor = set() if name in ALPHAS else {real(rope.params.get("factor"))}
+    runs = {*(each.base for each in case.ropes), rope.max_len, *factor}
+    same = real(value) is not None and real(value) in runs
+    return same or case.fields.stated.get(family.get("theta_field", "")) == value
+
+
+def scaling_wins(case: Case) -> Iterator[Finding]:
+    """rope_scaling beside rope_parameters: the latter is discarded whole."""
+    if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
         return
-    read = (
-        case.read
-        | {fields.field_path(name) for name in fields.places}
-        | {str(fields.family.get("switch", {}).get("field"))}
-    )
-    running = {each.base for each in case.ropes}
-    for name, value in fields.stated.items():
-        if (
-            not LIKE_ROPE.search(name)
-            or name in REPORTED_ELSEWHERE
-            or name in fields.places
-            or fields.field_path(name) in read
-        ):
-            continue
-        if name in NOPE and (fields.family.get("nope") == NOPE[0] or (isinstance(value, list) and all(value))):
-            continue
-        silent = value is not True and (value in (None, False, 0, 1) or value in ([], {}) or isinstance(value, str))
-        if name == HALVES:
-            # Executorch's flag: halves where it is set, else neighbours, whatever the model type.
-            silent = not isinstance(value, bool) or value is (rope.layout == "half")
-        if silent or ON.search(name):
-            continue
-        if value is True and name != HALVES and ("interleave" not in name or rope.layout == "interleaved"):
-            continue
-        same = {*running, rope.max_len} | (set() if name in ALPHAS else {real(rope.params.get("factor"))})
-        if (real(value) is not None and real(value) in same) or fields.stated.get(
-            fields.family.get("theta_field", "")
-        ) == value:
-            continue
-        alpha = real(value) if name in ALPHAS else None
-        raised = rope.base * alpha ** (rope.rotary_dim / max(rope.rotary_dim - 2, 1)) if alpha and alpha > 1 else 0.0
-        advice = Phrase("raised_base", {"base": raised}) if raised else Phrase("state_or_remove")
-        severity = "warning" if fields.is_known_type and name not in SPARE else "note"
-        runs = Phrase("runs_so", {"type": rope_type_text(rope), "base": rope.base, "layout": rope.layout})
-        yield finding(
-            "field_not_read", fields.field_path(name), severity, key=name, value=value, runs=runs, advice=advice
-        )
+    lost = case.fields.stated.get("rope_parameters") or {}
+    severity = "error" if real(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
+    texts_of = [f"{key} {shown(value)}" for key, value in lost.items()]
+    where = case.top("rope_parameters")
+    yield finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
+
+
+def fixed_code(case: Case) -> Iterator[Finding]:
+    """Report the rope fields of a model whose code states the base and reads none of them."""
+    names = tuple(name for name in ("rope_scaling", "rope_parameters", "rope_theta") if case.unread.get(name))
+    if not case.fields.family.get("fixed") or case.rope.nope or not names:
+        return
+    harmless = names == ("rope_theta",) and case.fields.stated["rope_theta"] == case.rope.base
+    severity, model_type = "note" if harmless else "warning", case.fields.model_type
+    values: dict[str, object] = {"names": names, "base": case.rope.base, "model_type": model_type}
+    yield finding("rope_fields_not_read", case.top(names[0]), severity, **values)
 
 
 def flat(fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope, ...]) -> Iterator[Finding]:
@@ -200,4 +249,33 @@ def nested(fields: ModelFields, entries: Sequence[RopeEntry], unread: Mapping[st
     return now
 
 
-RULES = (rope_like_fields,)
+def level(config: ResolvedConfig, fields: ModelFields) -> Iterator[Finding]:
+    """Report rope fields at a level of a composite config, or of a flat one, that transformers never reads."""
+    data = config.raw
+    places = fields.prefix.split(".")[:-1]
+    outer: list[tuple[str, Mapping[str, Any]]] = [("", data)]
+    for depth, name in enumerate(places[:-1]):
+        outer.append((".".join(places[: depth + 1]) + ".", dict_at(data, f"{outer[-1][0]}{name}.")))
+    inner = [(f"{name}.", data[name]) for name in TEXT_FIELDS if not places and isinstance(data.get(name), Mapping)]
+    for place, part in outer if places else inner:
+        named = [name for name in (*OLD, "factor") if part.get(name) and part[name] != fields.stated.get(name)]
+        if named:
+            yield finding("level_not_read", place + named[0], names=named, read=fields.prefix + "rope_parameters")
+    whole = composites().get(str(data.get("model_type")))
+    if whole and not places and not whole.get("flat") and data.get(whole["text"]) is None:
+        yield from flattened(config, whole["text"])
+
+
+def flattened(config: ResolvedConfig, text: str) -> Iterator[Finding]:
+    """Report a composite model's config whose text fields are at the top, where its class leaves them unread."""
+    try:
+        own, classes = config.text.ropes(), ropes_of({"model_type": config.raw["model_type"]})
+    except ConfigError:
+        return
+    pairs = [(rope, classes[kind]) for kind, rope in own.items() if kind in classes]
+    if list(own) != list(classes) or any(largest(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs):
+        worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [Phrase("layers_apart")]
+        yield finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
+
+
+RULES = (unread_fields, fixed_code, scaling_wins)

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.checks.findings import check
+from rope_core.checks.rules.keys import PARAMETERS
+from rope_core.checks.rules.unread import OF_SINGLE_FAMILIES, SHARES
 from rope_core.hf.families import families
 from rope_core.hf.resolve import ropes_of
 
+FAMILIES = sorted(families())
 FLAT = sorted(name for name, row in families().items() if "flat_dict" in row)
 BASES = st.integers(20_001, 9_000_000).map(float)
 
@@ -90,6 +93,19 @@ def test_a_config_that_states_a_base_is_not_called_silent(name: str) -> None:
         assert bool(named) != (read and name in config)
         assert all("77777" in each.title() for each in named)
     assert [each.key for each in check(llama) if each.key.startswith("base_")] == ["base_is_class_default"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(FAMILIES), st.sampled_from([*OF_SINGLE_FAMILIES[:-1], *PARAMETERS]))
+def test_each_stated_field_of_a_rotation_is_read_or_named(family: str, name: str) -> None:
+    stated = {name: 0.375 if name in SHARES else 54_321.0}
+    config = {"model_type": family, "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 4, **stated}
+    try:
+        ropes = ropes_of(config).values()
+    except rc.ConfigError:
+        return
+    read = name in {origin.path for rope in ropes for origin in rope.provenance.values()}
+    assert read or any(name in f"{each.field} {each.values}" for each in check(config, everything=True))
 
 
 def alike(left: dict[str, Any], other: dict[str, Any]) -> bool:
