@@ -15,7 +15,7 @@ if str(ROOT) not in sys.path:
 
 from starlette.middleware import Middleware  # noqa: E402
 
-from ui.served.early import Early  # noqa: E402
+from ui.served.early import PreloadMiddleware  # noqa: E402
 
 
 @asynccontextmanager
@@ -37,4 +37,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(Early)])
+app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(PreloadMiddleware)])

@@ -50,7 +50,7 @@ def chromium(playwright: Playwright) -> Browser:
 
 
 @dataclass
-class Subject:
+class PageTiming:
     """One page under measurement."""
 
     name: str
@@ -62,7 +62,7 @@ class Subject:
     missed: int = 0
 
 
-def first_load(browser: Browser, subject: Subject) -> None:
+def first_load(browser: Browser, subject: PageTiming) -> None:
     """Time an empty and a filled browser cache from address to painted figure."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
     for name in ("cold_ms", "warm_ms"):
@@ -74,7 +74,7 @@ def first_load(browser: Browser, subject: Subject) -> None:
     context.close()
 
 
-def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]]:
+def opened(browser: Browser, subject: PageTiming) -> tuple[Page, Locator, list[int]]:
     """Return the page with its first slider and the sizes of the messages that arrive from now on."""
     page = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB").new_page()
     sizes: list[int] = []
@@ -86,7 +86,7 @@ def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]
     return page, page.get_by_role("slider").first, sizes
 
 
-def measure(subjects: list[Subject], rounds: int, app: str) -> list[dict[str, object]]:
+def measure(subjects: list[PageTiming], rounds: int, app: str) -> list[dict[str, object]]:
     """Press an arrow key on each page's first slider in turn, ``rounds`` times, after one round that does not count.
 
     Returns the rows of the films, which are dragged before.
@@ -115,7 +115,7 @@ def measure(subjects: list[Subject], rounds: int, app: str) -> list[dict[str, ob
     return dragged
 
 
-def rows(subjects: list[Subject]) -> list[dict[str, object]]:
+def rows(subjects: list[PageTiming]) -> list[dict[str, object]]:
     """Return the measurements, one row a page, the floor first."""
     floor = statistics.median(subjects[0].moves)
     measured = []
@@ -160,8 +160,8 @@ def main() -> int:
         served(ROOT / "benchmarks" / "floor.py", cwd=Path(empty)) as floor,
         served(ROOT / "app.py") as app,
     ):
-        subjects = [Subject("floor", floor)]
-        subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en") for n in names]
+        subjects = [PageTiming("floor", floor)]
+        subjects += [PageTiming(n, f"{app}/{'' if n == 'home' else n}?lang=en") for n in names]
         dragged = measure(subjects, options.rounds, app)
     keys = rows(subjects)
     print(table(keys))

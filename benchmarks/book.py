@@ -70,7 +70,7 @@ PRESSED = """async (value) => {
 }"""
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class QuietFileHandler(http.server.SimpleHTTPRequestHandler):
     """Plain files, without a log."""
 
     def log_message(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def hosted(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
+def hosted(folder: Path, handler: type[QuietFileHandler] = QuietFileHandler) -> Iterator[str]:
     """Serve a folder as plain files; yield its address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.servers import ROOT
-from rope_core.bench.cases import SUITES, Case
-from rope_core.bench.contestants import Contestant, contestants
+from rope_core.bench.cases import SUITES, BenchmarkCase
+from rope_core.bench.contestants import Implementation, contestants
 from rope_core.bench.environment import environment
 from rope_core.bench.harness import measure
-from rope_core.bench.records import Result, Store
+from rope_core.bench.records import BenchmarkDatabase, CaseResult
 from rope_core.cli.bench import table
 
 NATIVE = [f"tests/support/interpreted_{name}.py" for name in ("kernels", "lrpe")]
@@ -45,10 +45,10 @@ def sweep(
     suite: str,
     seconds: float,
     rounds: int = 25,
-    entrants: Callable[[], Sequence[Contestant]] = contestants,
-) -> list[Case]:
+    entrants: Callable[[], Sequence[Implementation]] = contestants,
+) -> list[BenchmarkCase]:
     """Measure a suite's cases that no earlier call has, for at most ``seconds``; return those that are left."""
-    end, store = time.monotonic() + seconds, Store(folder / "records.sqlite")
+    end, store = time.monotonic() + seconds, BenchmarkDatabase(folder / "records.sqlite")
     kept = folder / RECORDS
     if kept.is_file():
         store.import_json(kept.read_text("utf-8"))
@@ -60,7 +60,7 @@ def sweep(
         try:
             results = measure(left[0], list(entrants()), rounds)
         except ValueError as error:  # the case is too large for the card
-            results = [Result(left[0], "copy", "error", str(error), {})]
+            results = [CaseResult(left[0], "copy", "error", str(error), {})]
         for result in results:
             store.add(run, result)
         kept.write_text(store.export_json(), "utf-8")

@@ -30,7 +30,7 @@ CLIENTS = 400
 """Connections that this process has open at once for readers and votes."""
 
 
-class Line:
+class HttpConnection:
     """A connection that stays open: one request after another."""
 
     def __init__(self, port: int) -> None:
@@ -71,7 +71,7 @@ class Line:
         self.writer = None
 
 
-class Hall:
+class HallProcess:
     """A hall's process over a built book, with rooms of its own."""
 
     def __init__(self, book: Path, folder: Path) -> None:
@@ -108,7 +108,7 @@ class Hall:
 
     async def show(self, room: str, **content: object) -> float:
         """Show a step; return the seconds until the lecturer has the answer."""
-        begun, line = time.monotonic(), Line(self.port)
+        begun, line = time.monotonic(), HttpConnection(self.port)
         status, body, _ = await line.ask("PUT", f"/room/{room}", QUESTION | content, **self.lecturer)
         line.close()
         if status != 200:
@@ -127,7 +127,7 @@ async def together(calls: list[Callable[[], Awaitable[None]]], most: int = CLIEN
     await asyncio.gather(*map(run, calls))
 
 
-async def lecture(hall: Hall, phones: int, readers: int, steps: int = 8) -> dict[str, object]:
+async def lecture(hall: HallProcess, phones: int, readers: int, steps: int = 8) -> dict[str, object]:
     """Have phones follow steps while readers load the book; return what each waited for."""
     arrived: dict[str, list[float]] = {}
     shown: dict[str, float] = {}
@@ -183,7 +183,7 @@ async def read(book: Path, port: int, readers: int) -> dict[str, object]:
 
     async def reader() -> None:
         nonlocal failed, length
-        line = Line(port)
+        line = HttpConnection(port)
         try:
             for name in (PAGE, *assets):
                 begun = time.monotonic()
@@ -201,7 +201,7 @@ async def read(book: Path, port: int, readers: int) -> dict[str, object]:
     return {"requests": len(waited), "failed": failed, "MB": round(length / 1e6, 1), **waits}
 
 
-async def ballot(hall: Hall, votes: int, rooms: int) -> dict[str, object]:
+async def ballot(hall: HallProcess, votes: int, rooms: int) -> dict[str, object]:
     """Vote in one room while the process is killed and started again; return what was counted."""
     for number in range(rooms):
         await hall.show(f"room-{number}")
@@ -209,7 +209,7 @@ async def ballot(hall: Hall, votes: int, rooms: int) -> dict[str, object]:
     cookies: list[str] = []
 
     async def join() -> None:
-        line = Line(hall.port)
+        line = HttpConnection(hall.port)
         cookies.append((await line.ask("GET", "/room/ballot"))[2])
         line.close()
 
@@ -217,9 +217,9 @@ async def ballot(hall: Hall, votes: int, rooms: int) -> dict[str, object]:
     await together([join] * votes)
     joined = time.monotonic() - begun
     counted: set[str] = set()
-    lines = [Line(hall.port) for _ in range(50)]
+    lines = [HttpConnection(hall.port) for _ in range(50)]
 
-    async def vote(line: Line, own: list[str]) -> None:
+    async def vote(line: HttpConnection, own: list[str]) -> None:
         for cookie in own:
             while cookie not in counted:
                 try:
@@ -241,13 +241,13 @@ async def ballot(hall: Hall, votes: int, rooms: int) -> dict[str, object]:
     shares = [cookies[k :: len(lines)] for k in range(len(lines))]
     await asyncio.gather(restart(), *(vote(line, own) for line, own in zip(lines, shares, strict=True)))
     seconds = time.monotonic() - begun
-    line = Line(hall.port)
+    line = HttpConnection(hall.port)
     _, answer, _ = await line.ask("GET", "/room/ballot/votes", **hall.lecturer)
     results = {"votes": votes, "counted": json.loads(answer)["voters"], "rooms": rooms, "joined_s": round(joined, 1)}
     return results | {"seconds": round(seconds, 1), "memory_MB": round(hall.memory), "processor_s": round(hall.work, 1)}
 
 
-async def attack(hall: Hall, idle: int, seconds: int = 15) -> dict[str, object]:
+async def attack(hall: HallProcess, idle: int, seconds: int = 15) -> dict[str, object]:
     """Hold idle connections and halves of headers and bodies, connect without end; return what a lecturer waits."""
     await hall.show("lecture", say="before the attack")
     alone = [await hall.show("lecture", say=f"alone {k}") for k in range(10)]
@@ -274,7 +274,7 @@ async def attack(hall: Hall, idle: int, seconds: int = 15) -> dict[str, object]:
 
     async def polls() -> None:
         while time.monotonic() < end:
-            line = Line(hall.port)
+            line = HttpConnection(hall.port)
             with suppress(OSError, asyncio.IncompleteReadError):
                 await line.ask("GET", f"/room/made-up-{secrets.token_hex(4)}/state?since=0", Cookie="rope_phone=x")
             line.close()
@@ -315,7 +315,7 @@ def main() -> int:
         print(json.dumps(asyncio.run(read(given.book, *given.read))))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        hall = Hall(given.book.resolve(), Path(folder))
+        hall = HallProcess(given.book.resolve(), Path(folder))
         hall.start()
         try:
             results: dict[str, object] = {"load": os.getloadavg()[0]}

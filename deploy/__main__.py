@@ -10,7 +10,7 @@ from pathlib import Path
 import qrcode
 
 from ui.hall.server import BACKLOG, application, serve
-from ui.hall.store import Store, Unavailable, default_path, lecturer_keys
+from ui.hall.store import RoomStore, StoreUnavailable, default_path, lecturer_keys
 from ui.present.addresses import own_address
 
 KEYS = "lecturers.txt"
@@ -52,12 +52,12 @@ def main() -> int:
     """Serve until stopped; exit 1 with one sentence where that cannot be."""
     given, keys = options(), default_path().with_name(KEYS)
     try:
-        store, known = Store(), lecturer_keys(keys)
+        store, known = RoomStore(), lecturer_keys(keys)
         app = application(given.book, store, known, given.hosts.split())
         if given.certificate:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(given.certificate, given.key)
         listening = socket.create_server((given.address, given.port), backlog=BACKLOG)
-    except Unavailable as error:
+    except StoreUnavailable as error:
         used = f"another process serves these rooms ({default_path()})" if error.reason == "locked" else str(error)
         return refuse(f"ROPE_LAB_ROOMS must be a file of this process alone, {used}: {error.__cause__}")
     except ssl.SSLError as error:

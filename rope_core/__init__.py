@@ -32,18 +32,22 @@ import importlib
 from typing import TYPE_CHECKING
 
 from rope_core.checks.cache import check_cache
-from rope_core.checks.engines import Engine, engines
-from rope_core.checks.extend import Way, extend
+from rope_core.checks.engines import EngineResult as Engine
+from rope_core.checks.engines import engines
+from rope_core.checks.extend import ContextExtension as Way
+from rope_core.checks.extend import extend
 from rope_core.checks.findings import Finding, check
 from rope_core.checks.kernel import check_kernel
 from rope_core.checks.positions import check_positions
 from rope_core.checks.schemas import to_v4, to_v5
 from rope_core.checks.verify import check_conversion, verify
-from rope_core.comparisons.compare import Compared, compare
+from rope_core.comparisons.compare import ComparedColumn as Compared
+from rope_core.comparisons.compare import compare
 from rope_core.errors import ArgumentError, ConfigError
 from rope_core.hf.axial import AxialRope, axial
-from rope_core.hf.catalogue import Model, model, models
-from rope_core.hf.families import Origin
+from rope_core.hf.catalogue import ReleasedModel as Model
+from rope_core.hf.catalogue import model, models
+from rope_core.hf.families import ValueOrigin as Origin
 from rope_core.hf.places import multimodal_positions
 from rope_core.hf.resolve import from_hf, layer_types, parts
 from rope_core.hf.ropes import HfRope

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import MAX_DIM
 
-Index = npt.NDArray[np.int64]
+DimIndices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Layout:
     """A pairing of head dimensions: ``first(pairs)[i]`` and ``second(pairs)[i]`` are pair i's dimensions."""
 
     name: str
-    first: Callable[[int], Index]
-    second: Callable[[int], Index]
+    first: Callable[[int], DimIndices]
+    second: Callable[[int], DimIndices]
 
     def split_pairs(self, x: Any) -> tuple[Any, Any]:
         """Return views of the pairs' first and second members, each (..., dim/2), of any array type."""
@@ -57,7 +57,7 @@ def even_dim(argument: str, value: object) -> int:
     return dim
 
 
-def convert(dim: int, source: str | Layout, target: str | Layout) -> Index:
+def convert(dim: int, source: str | Layout, target: str | Layout) -> DimIndices:
     """Return the index array p (dim,) for which ``x_target = x_source[..., p]``.
 
     Raises ValueError on an odd dim or an unknown layout.

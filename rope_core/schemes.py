@@ -16,7 +16,7 @@ import numpy as np
 from rope_core.errors import RuleText, argument_error, checked_finite
 from rope_core.rope import Array, Rope, read_only_array
 
-Value = float | bool | tuple[float, ...] | None
+ParamValue = float | bool | tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Param:
     """
 
     name: str
-    default: Value
+    default: ParamValue
     low: float
     high: float
     unit: str = ""
     kind: str = "float"
 
-    def parse(self, value: object, pairs: int) -> Value:
+    def parse(self, value: object, pairs: int) -> ParamValue:
         """Return ``value`` in the form that the scheme takes, or raise ValueError naming the rule."""
         if self.kind == "bool":
             if not isinstance(value, bool | np.bool_):
@@ -53,7 +53,7 @@ class Param:
             raise argument_error(self.name, rule, value)
         return number
 
-    def _vector(self, value: object, pairs: int) -> Value:
+    def _vector(self, value: object, pairs: int) -> ParamValue:
         if isinstance(value, int | float | np.number) and not isinstance(value, bool):
             return self._number(value)
         if not isinstance(value, list | tuple | np.ndarray) or len(value) != pairs:
@@ -87,11 +87,11 @@ class Scheme:
     newer: bool = False
     breaks: frozenset[str] = frozenset()
 
-    def defaults(self) -> dict[str, Value]:
+    def defaults(self) -> dict[str, ParamValue]:
         """Each parameter's default, by name."""
         return {param.name: param.default for param in self.params}
 
-    def parse(self, values: Mapping[str, object], pairs: int) -> dict[str, Value]:
+    def parse(self, values: Mapping[str, object], pairs: int) -> dict[str, ParamValue]:
         """Check ``values`` and fill in defaults; raises ValueError on an unknown name or a bad value."""
         names = [param.name for param in self.params]
         for name in values:
@@ -403,9 +403,9 @@ __all__ = [
     "SCHEMES",
     "UNSCALED",
     "Param",
+    "ParamValue",
     "Rescale",
     "Scheme",
-    "Value",
     "apply_scheme",
     "attention_factors",
     "blended_slowdown",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import MAX_LEN, Array, Rope, read_only_array
-from rope_core.schemes import UNSCALED, Value, apply_scheme, scheme
+from rope_core.schemes import UNSCALED, ParamValue, apply_scheme, scheme
 
 MAX_POSITION = 2**31 - 1
 MAX_ELEMENTS = 2**30
@@ -54,7 +54,7 @@ class Request:
             object.__setattr__(self, "seq_len", checked_int("seq_len", self.seq_len, 1, MAX_LEN))
 
 
-class FrozenParams(dict[str, Value]):
+class FrozenParams(dict[str, ParamValue]):
     """A dict of checked parameters that hashes by its items and cannot change."""
 
     def __hash__(self) -> int:  # type: ignore[override, unused-ignore]

@@ -300,7 +300,7 @@ def test_a_planted_fault_is_found(rule: Rule, source: str) -> None:
 
 CLEAN: list[tuple[Rule, str]] = [
     (upward("checks"), "from rope_core.hf import read\nfrom rope_core import rotation"),
-    (page_imports, "from ui.page.frame import Frame\nfrom rope_core import Rope\nimport rope_core"),
+    (page_imports, "from ui.page.frame import PageFrame\nfrom rope_core import Rope\nimport rope_core"),
     (arithmetic, "x = 'a' + b + 'c'\ny = f'{b}' + b\nz = a | b\nw = -1"),
     (scheme_names, "figure.update(textposition='none', shape='linear')\nx = 'no yarn here'"),
 ]

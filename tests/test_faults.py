@@ -13,18 +13,18 @@ from pathlib import Path
 import pytest
 
 from rope_core.bench import view
-from rope_core.bench.cases import Case
-from rope_core.bench.records import Result, Store
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import BenchmarkDatabase, CaseResult
 from rope_core.jobs import queue as jobs
 from tests.support import ROOT
 from tests.test_pages import opened
 
-CASE = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
+CASE = BenchmarkCase("cpu", "float32", 1, 16, 2, 1, 64, 64)
 
 
-def result(k: int) -> Result:
+def result(k: int) -> CaseResult:
     """Return a result of its own contestant."""
-    return Result(CASE, f"contestant {k}", "error", "", {})
+    return CaseResult(CASE, f"contestant {k}", "error", "", {})
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def lock(records: Path) -> Iterator[sqlite3.Connection]:
     """Another process's hold on the whole file; `close` lets it go."""
-    Store(records).begin("one", {})
+    BenchmarkDatabase(records).begin("one", {})
     held = sqlite3.connect(records, isolation_level=None, check_same_thread=False)
     held.execute("PRAGMA locking_mode=EXCLUSIVE")
     held.execute("BEGIN EXCLUSIVE")
@@ -49,11 +49,11 @@ def lock(records: Path) -> Iterator[sqlite3.Connection]:
 
 def test_a_locked_file_is_waited_for_and_then_one_sentence(lock: sqlite3.Connection, records: Path) -> None:
     with pytest.raises(ValueError, match=r"records\.sqlite3.*database is locked"):
-        Store(records, patience=0.1)
+        BenchmarkDatabase(records, patience=0.1)
     trouble = view.here().trouble
     assert trouble == "database is locked"
     threading.Timer(0.5, lock.close).start()
-    store = Store(records, patience=20)
+    store = BenchmarkDatabase(records, patience=20)
     run = store.begin("one", {})
     store.add(run, result(1))
     assert store.results(run) == [result(1)]
@@ -80,16 +80,16 @@ def test_the_page_says_that_its_records_cannot_be_read(
 
 FILLING = """
 import resource, signal, sys
-from rope_core.bench.cases import Case
-from rope_core.bench.records import Result, Store
-case = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
-store = Store(sys.argv[1])
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import CaseResult, BenchmarkDatabase
+case = BenchmarkCase("cpu", "float32", 1, 16, 2, 1, 64, 64)
+store = BenchmarkDatabase(sys.argv[1])
 run = store.begin("one", {})
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
 for k in range(1000):
     try:
-        store.add(run, Result(case, f"contestant {k}", "error", "x" * 3000, {}))
+        store.add(run, CaseResult(case, f"contestant {k}", "error", "x" * 3000, {}))
     except ValueError as error:
         print(run, k, error)
         break
@@ -106,7 +106,7 @@ def test_a_full_disk_ends_a_run_in_a_sentence_and_keeps_what_was_written(records
         and "path must be a file that can be read and written at the moment" in text
         and "\n" not in text.strip()
     )
-    assert len(Store(records).results(run)) == int(count)
+    assert len(BenchmarkDatabase(records).results(run)) == int(count)
 
 
 @pytest.mark.parametrize("home", ["/dev/null", pytest.param("/proc/1/no-such-home", marks=pytest.mark.long)])
@@ -139,17 +139,17 @@ def test_kernels_are_there_where_no_cache_can_be_written() -> None:
 
 
 @pytest.fixture
-def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
+def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.JobQueue]:
     """Return a queue of its own, and a job that sleeps after it has reported its process's number."""
     source = "import os, time\nfrom rope_core.jobs.queue import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
     (tmp_path / "job_sleepy.py").write_text(source, "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
-    built = jobs.Queue()
+    built = jobs.JobQueue()
     yield built
     built.close()
 
 
-def begun(queue: jobs.Queue, job: str) -> int:
+def begun(queue: jobs.JobQueue, job: str) -> int:
     """Return the process of a job, once it runs."""
     until = time.monotonic() + 120
     while not queue.status(job).note:
@@ -159,7 +159,9 @@ def begun(queue: jobs.Queue, job: str) -> int:
 
 
 @pytest.mark.long
-def test_a_killed_child_is_a_sentence_and_the_next_one_runs(queue: jobs.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_child_is_a_sentence_and_the_next_one_runs(
+    queue: jobs.JobQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second = (queue.submit("job_sleepy", owner=owner) for owner in ("one", "two"))
     os.kill(begun(queue, first), signal.SIGKILL)
     over = queue.wait(first, 120)
@@ -174,11 +176,11 @@ def test_a_killed_child_is_a_sentence_and_the_next_one_runs(queue: jobs.Queue, m
 @pytest.mark.long
 @pytest.mark.parametrize("jump", [-400 * 86_400.0, 400 * 86_400.0])
 def test_a_jumping_clock_ends_no_run_and_breaks_no_page(
-    jump: float, queue: jobs.Queue, records: Path, monkeypatch: pytest.MonkeyPatch
+    jump: float, queue: jobs.JobQueue, records: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = queue.submit("job_sleepy", owner="one", time_limit=50, silence_limit=50)
     begun(queue, job)
-    store = Store(records)
+    store = BenchmarkDatabase(records)
     before = store.begin("one", {})
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + jump)

@@ -23,7 +23,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.bench import view
-from rope_core.bench.records import Store
+from rope_core.bench.records import BenchmarkDatabase
 from rope_core.checks.findings import check_text
 from rope_core.errors import ConfigError
 from rope_core.hf import hub
@@ -134,16 +134,16 @@ def unescaped(node: ast.AST) -> Iterator[str]:
 
 def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
     from ui.page.symbols import legend
-    from ui.present.lessons import Step
+    from ui.present.lessons import LessonStep
     from ui.present.steps import notes
     from ui.served.frame import anchor
-    from ui.text.words import Words
+    from ui.text.words import PageTexts
 
     hostile = '"><script>x()</script>'
-    step = Step(1, "rotation", hostile, hostile, {}, "", None, None)
-    for written in (notes(None, step, Words("en", "stage")), anchor(hostile)):
+    step = LessonStep(1, "rotation", hostile, hostile, {}, "", None, None)
+    for written in (notes(None, step, PageTexts("en", "stage")), anchor(hostile)):
         assert "<script>" not in written and "&quot;&gt;&lt;script&gt;" in written
-    assert "<script" not in legend(Words("en", "rotation"))
+    assert "<script" not in legend(PageTexts("en", "rotation"))
 
 
 def constant_text(node: ast.expr, loops: set[str]) -> bool:
@@ -297,9 +297,9 @@ def test_a_leaking_cache_is_found(planted: str) -> None:
 
 def test_the_keys_of_shared_caches_cannot_change() -> None:
     from rope_core.theory.layout_demo import HeadShapes
-    from ui.text.words import Words
+    from ui.text.words import PageTexts
 
-    for kind in (rc.Rope, rc.Request, Words, HeadShapes):
+    for kind in (rc.Rope, rc.Request, PageTexts, HeadShapes):
         assert getattr(kind, "__dataclass_params__").frozen, kind  # noqa: B009
     spectrum = rc.spectrum(rc.Request(rc.Rope(8, 10000.0, 64)))
     for values in (spectrum.inv_freq, spectrum.slowdown):
@@ -405,7 +405,7 @@ def test_an_uploads_name_is_shown_and_never_opened(tmp_path: Path, monkeypatch: 
     sys.addaudithook(watch)
     name = f"{tmp_path}/../secret.json"
     try:
-        assert configs.View("upload", name, configs.read(b"{}")).where == '"config.json"'
+        assert configs.NamedConfig("upload", name, configs.read(b"{}")).where == '"config.json"'
     finally:
         watching[0] = False
     assert not any("secret" in path for path in opened)
@@ -499,8 +499,8 @@ def test_a_hub_that_lies_about_its_length_or_packs_is_refused(elsewhere: tuple[s
 def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path) -> None:
     before = os.umask(0o000)
     try:
-        Store(tmp_path / "new" / "records.sqlite3").begin("one", {})
-        rooms.Store(tmp_path / "class" / "rooms.sqlite3").close()
+        BenchmarkDatabase(tmp_path / "new" / "records.sqlite3").begin("one", {})
+        rooms.RoomStore(tmp_path / "class" / "rooms.sqlite3").close()
         rooms.lecturer_keys(tmp_path / "class" / "lecturers.txt")
     finally:
         os.umask(before)
@@ -513,9 +513,9 @@ def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path
     link = tmp_path / "link.sqlite3"
     link.symlink_to(target)
     with pytest.raises(ValueError, match="path must be a file of records that can be written"):
-        Store(link)
+        BenchmarkDatabase(link)
     with pytest.raises(Exception, match="unwritable"):
-        rooms.Store(link)
+        rooms.RoomStore(link)
     assert target.read_bytes() == b""
 
 
@@ -530,12 +530,12 @@ def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ROPE_LAB_RECORDS", str(tmp_path / "records.sqlite3"))
     started: list[list[str]] = []
 
-    def start(self: queue.Queue, job: Any) -> None:
+    def start(self: queue.JobQueue, job: Any) -> None:
         self._jobs.pop(job.id)
         started.append(job.command)
 
-    monkeypatch.setattr(queue.Queue, "_start", start)
-    monkeypatch.setattr(queue, "default_queue", queue.Queue)
+    monkeypatch.setattr(queue.JobQueue, "_start", start)
+    monkeypatch.setattr(queue, "default_queue", queue.JobQueue)
     fields = (
         "suite",
         "device",
@@ -656,8 +656,8 @@ def test_a_visitors_text_stands_on_no_command_line(monkeypatch: pytest.MonkeyPat
         taken.append(([module, *arguments], env))
         return "job"
 
-    monkeypatch.setattr(queue.Queue, "submit", submit)
-    monkeypatch.setattr(queue.Queue, "adopt", lambda *_: None)
+    monkeypatch.setattr(queue.JobQueue, "submit", submit)
+    monkeypatch.setattr(queue.JobQueue, "adopt", lambda *_: None)
     extrapolated.start({}, "sweep", extrapolated.request("sweep", b"zebra" * 100), "a title")
     line, env = taken[0]
     # Any user of the machine may read a command line; an environment is its owner's.

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import rope_core as rc
 from rope_core.hf import survey
-from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG, Result
+from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG, ClaimResult
 from ui.figures import catalogue as models
 from ui.figures.precision.formats import at_the_end
 
 
-def of_ledger(results: Iterable[Result]) -> dict[str, int]:
+def of_ledger(results: Iterable[ClaimResult]) -> dict[str, int]:
     """Count claims by verdict, and residuals by size: ``decided`` have one, ``between`` are no clear zero."""
     checked = list(results)
     status = Counter(result.status for result in checked)

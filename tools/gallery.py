@@ -12,7 +12,7 @@ from ui.film import marks
 from ui.film.colours import KEY_COLOUR, QUERY_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Scene
 from ui.film.static_scene import StaticScene
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "marks.svg"
 RESTS = Control("rests", "", (0.0, 1.0), ("0", "1"), has_slider=False)
@@ -58,7 +58,7 @@ def picture() -> str:
         Panel(x, y, drawn, name, min_width=260, height=110, equal_aspect=x.high < 3.0)
         for name, (x, y, drawn) in examples().items()
     ]
-    data = Scene(panels, (RESTS,), "").to_bytes("docs.marks", Words("en", "home"))
+    data = Scene(panels, (RESTS,), "").to_bytes("docs.marks", PageTexts("en", "home"))
     return StaticScene(data, {"rests": 0.0}).to_standalone_svg() + "\n"
 
 

@@ -10,7 +10,7 @@ from ui.present.language import language
 from ui.present.view import DISPLAY, SESSION, STAGE
 from ui.served import film
 from ui.served.frame import draw
-from ui.text.words import Words
+from ui.text.words import PageTexts
 from ui.work.jobs import OWNER, TAB, end
 
 
@@ -32,7 +32,7 @@ def main(first: str = "home") -> None:
     film.register()
     st.session_state.setdefault(TAB, tab())
     st.session_state.setdefault(OWNER, st.context.ip_address or "here")
-    t = Words(language(), "labels")
+    t = PageTexts(language(), "labels")
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")
     pages: dict[str, st.Page] = {}
     for name in SECTIONS:

@@ -7,27 +7,27 @@ from typing import Any
 
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import words
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.text.escape import plain
 from ui.work import extrapolated, jobs
-from ui.work.extrapolated import Code, Draw, Request, Seen
+from ui.work.extrapolated import DrawResults, ExperimentRequest, ExperimentResults, RecipeFunction
 
 DrawField = Callable[[Field], Any]
 
 
-def where(page: Frame, seen: Seen) -> None:
+def where(page: PageFrame, seen: ExperimentResults) -> None:
     """Say where results come from."""
     page.caption(words.provenance(seen, page.t))
 
 
-def missing(page: Frame, panel: str) -> None:
+def missing(page: PageFrame, panel: str) -> None:
     """Say that nothing was recorded, and what records it."""
     page.note(page.t("not_recorded"))
     page.code(extrapolated.command(panel), "bash")
 
 
-def able(page: Frame) -> bool:
+def able(page: PageFrame) -> bool:
     """Whether anything can be measured here; say why not where it cannot."""
     if not extrapolated.allowed():
         page.note(page.t("off"))
@@ -38,7 +38,7 @@ def able(page: Frame) -> bool:
     return True
 
 
-def button(page: Frame, panel: str, request: Request, title: str, label: str) -> None:
+def button(page: PageFrame, panel: str, request: ExperimentRequest, title: str, label: str) -> None:
     """Draw the button that starts a panel's work, and how far it has come."""
     if jobs.ended(page.session, panel):
         page.redraw()
@@ -53,7 +53,7 @@ def button(page: Frame, panel: str, request: Request, title: str, label: str) ->
     watch(page, panel)
 
 
-def watch(page: Frame, panel: str) -> None:
+def watch(page: PageFrame, panel: str) -> None:
     """Draw how far a panel's work is: its place in the queue, its progress, its end."""
     state = jobs.latest(page.session, panel)
     if state is None:
@@ -70,7 +70,7 @@ def watch(page: Frame, panel: str) -> None:
         page.note(page.t("cancelled"))
 
 
-def station(page: Frame, panel: str, draw: Draw, **settings: object) -> None:
+def station(page: PageFrame, panel: str, draw: DrawResults, **settings: object) -> None:
     """Draw one experiment: what was measured here for these settings, else the shipped record; the way to measure."""
     request, own = extrapolated.panel_request(panel, **settings), extrapolated.PANELS[panel]
     seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_together(own.record, *own.beside)
@@ -83,7 +83,7 @@ def station(page: Frame, panel: str, draw: Draw, **settings: object) -> None:
         button(page, panel, request, page.t(f"panel.{panel}"), page.t("measure_here"))
 
 
-def maybe(page: Frame, drawing: Drawing | None, *code: Code) -> None:
+def maybe(page: PageFrame, drawing: Drawing | None, *code: RecipeFunction) -> None:
     """Show a figure where there is one."""
     if drawing is not None:
         page.show(drawing, *code)

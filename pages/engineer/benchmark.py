@@ -1,12 +1,12 @@
 """Rotations timed beside the copy of the same bytes: records, new runs, and where the time goes."""
 
 from rope_core.bench import traffic, view
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
-from ui.page.frame import Frame, Kind
+from ui.page.frame import NoteKind, PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Question
+from ui.page.tasks import ChoiceQuestion
 from ui.text.escape import plain
 from ui.work import jobs, measured
 
@@ -34,15 +34,15 @@ ONLY = Field("only", "text", "")
 RUN_FIELDS = (SUITE, DEVICE, DTYPE, LAYOUT, DIRECTION, MEMORY, INPLACE, ALLOCATOR, ONLY)
 SIZES = (BATCH, SEQ, HEADS, KV_HEADS, HEAD_DIM, ROTARY, ROUNDS)
 
-KINDS: dict[str, Kind] = {"done": "success", "failed": "error"}
+KINDS: dict[str, NoteKind] = {"done": "success", "failed": "error"}
 ALL = Field("all", "bool", False)
 AT = Field("at", "int", None, 1, 1_048_576, optional=True)
-LONGER = Question("longer", "b", ((AT, 1),))
+LONGER = ChoiceQuestion("longer", "b", ((AT, 1),))
 TASKS = (LONGER,)
 FIELDS = (AT, ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 
-def known_kind(page: Frame) -> str:
+def known_kind(page: PageFrame) -> str:
     """Return the kind of case in force; a link's unknown one gives way to the first, with a note."""
     if page.get(KIND) and page.get(KIND) not in measured.kinds(view.source(page.get(SOURCE))):
         page.store.notes.append(("kind_unknown", {"given": page.get(KIND)}))
@@ -50,20 +50,20 @@ def known_kind(page: Frame) -> str:
     return str(page.get(KIND))
 
 
-def points(page: Frame) -> list[view.Point]:
+def points(page: PageFrame) -> list[view.CaseTiming]:
     """Return the points of the kind in force."""
     source = view.source(page.get(SOURCE))
     kinds = measured.kinds(source)
     return view.of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
 
 
-def lead(page: Frame) -> None:
+def lead(page: PageFrame) -> None:
     """Draw the shipped record's times in copies, from one token to many."""
     source = view.source(measured.sources()[0])
     page.show(bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.point, ask=LONGER)
 
 
-def top(page: Frame, drawn: tuple[str, str]) -> None:
+def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     """Draw recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
     source = view.source(page.get(SOURCE))
     if source.trouble:
@@ -96,7 +96,7 @@ def top(page: Frame, drawn: tuple[str, str]) -> None:
             page.caption(page.t("gpu_here") if jobs.gpu() else page.t("no_gpu"))
 
 
-def one_size(page: Frame) -> None:
+def one_size(page: PageFrame) -> None:
     """Speed-up and error at one length, for the kind shown above."""
     page.prose("peers")
     offered = measured.lengths(points(page))
@@ -112,7 +112,7 @@ def one_size(page: Frame) -> None:
         page.caption(absent)
 
 
-def paths(page: Frame) -> None:
+def paths(page: PageFrame) -> None:
     """Draw the traffic model."""
     page.prose("slow")
     page.controls.beside(TOKENS, BANDWIDTH)
@@ -120,7 +120,7 @@ def paths(page: Frame) -> None:
     page.show(drawing, paper.paths, traffic.moved, traffic.seconds)
 
 
-def beside(page: Frame) -> None:
+def beside(page: PageFrame) -> None:
     """Draw the model beside the record, and page faults."""
     source = view.source(page.get(SOURCE))
     largest = paper.largest_forward(source.points)
@@ -133,14 +133,14 @@ def beside(page: Frame) -> None:
         page.deeper("faults", lambda page: page.show(faults, paper.faults, view.fault_pairs))
 
 
-def shape(page: Frame) -> Case:
+def shape(page: PageFrame) -> BenchmarkCase:
     """Return the one shape that the controls name; ValueError where it is none."""
     get = page.get
     sizes = get(BATCH), get(SEQ), get(HEADS), get(KV_HEADS), get(HEAD_DIM), get(ROTARY) or get(HEAD_DIM)
-    return Case(get(DEVICE), get(DTYPE), *sizes, get(LAYOUT), get(MEMORY), get(DIRECTION), get(INPLACE))
+    return BenchmarkCase(get(DEVICE), get(DTYPE), *sizes, get(LAYOUT), get(MEMORY), get(DIRECTION), get(INPLACE))
 
 
-def choices(page: Frame) -> list[str]:
+def choices(page: PageFrame) -> list[str]:
     """Return the controls of a run; returns the contestants, none of them for all."""
     controls = page.controls
     controls.segments(SUITE)
@@ -156,7 +156,7 @@ def choices(page: Frame) -> list[str]:
     return controls.several(ONLY, (*view.OURS, *view.PEERS), lambda name: words.who(name, page.t))
 
 
-def run(page: Frame) -> None:
+def run(page: PageFrame) -> None:
     """Choose, start, watch."""
     if not measured.allowed():
         page.note(page.t("off"))
@@ -173,7 +173,7 @@ def run(page: Frame) -> None:
     page.live(watch, shared=False, every=1.0 if jobs.queue() else None)
 
 
-def watch(page: Frame) -> None:
+def watch(page: PageFrame) -> None:
     """Draw the queue, this session's run and its results; redrawn every second while anything runs."""
     t, job = page.t, jobs.latest(page.session, measured.PLACE)
     for status in jobs.queue():
@@ -200,7 +200,7 @@ def watch(page: Frame) -> None:
         page.redraw()
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(lead)
     page.live(top, (page.get(SOURCE), known_kind(page)))

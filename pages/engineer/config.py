@@ -12,10 +12,10 @@ from ui.figures.config import promise
 from ui.figures.config.rotations import rotations
 from ui.page import configs, fields
 from ui.page.fields import LEN_STEPS, MAX_LEN
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.sentences import explained
 from ui.page.state import Field
-from ui.page.tasks import Question
+from ui.page.tasks import ChoiceQuestion
 from ui.text.escape import plain
 from ui.text.words import markdown_table
 
@@ -36,17 +36,17 @@ SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
 
-SLOWER = Question("slower", "b", ((TIMES, 64.0), (STEPS, 1)))
+SLOWER = ChoiceQuestion("slower", "b", ((TIMES, 64.0), (STEPS, 1)))
 TASKS = (SLOWER,)
 FIELDS = (STEPS, MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, ALL, OTHER, WANTED, TIMES, TRAINED)
 
 
-def source_of(page: Frame) -> configs.Source:
+def source_of(page: PageFrame) -> configs.ConfigChooser:
     """Where the config comes from."""
-    return configs.Source(page, MODEL, HUB, (LAYER, LENGTH))
+    return configs.ConfigChooser(page, MODEL, HUB, (LAYER, LENGTH))
 
 
-def layer_of(page: Frame, view: configs.View) -> str | None:
+def layer_of(page: PageFrame, view: configs.NamedConfig) -> str | None:
     """Return the layer type in force: the one chosen, else the first; None where all are alike."""
     types, chosen = configs.kinds(view.config), page.get(LAYER)
     if chosen and chosen not in types:
@@ -55,7 +55,7 @@ def layer_of(page: Frame, view: configs.View) -> str | None:
     return chosen if chosen in types else next(iter(types), None)
 
 
-def shown(page: Frame) -> configs.Shown:
+def shown(page: PageFrame) -> configs.ConfigPageState:
     """Return what the values in force show: the rotation at the length in use, where it follows one."""
     view = source_of(page).view()
     layer, version = layer_of(page, view), page.get(VERSION)
@@ -64,16 +64,16 @@ def shown(page: Frame) -> configs.Shown:
         if anatomy.follows_length(rope):
             rope = rc.from_hf(view.config, layer, page.get(configs.length_field(LENGTH, rope)) or None)
     except ValueError as error:
-        return configs.Shown(view, layer, version, page.get(ALL), None, error)
-    return configs.Shown(view, layer, version, page.get(ALL), rope)
+        return configs.ConfigPageState(view, layer, version, page.get(ALL), None, error)
+    return configs.ConfigPageState(view, layer, version, page.get(ALL), rope)
 
 
-def findings(page: Frame, of: configs.Shown) -> list[rc.Finding]:
+def findings(page: PageFrame, of: configs.ConfigPageState) -> list[rc.Finding]:
     """Return what the check says of the layer type in view."""
     return rc.check(of.view.config, page.get(VERSION), of.layer, page.get(LENGTH), everything=page.get(ALL))
 
 
-def head(page: Frame, of: configs.Shown) -> None:
+def head(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Where the config comes from, and which of its layer types is shown."""
     t, source = page.t, source_of(page)
     error = source.refused()
@@ -102,12 +102,12 @@ def head(page: Frame, of: configs.Shown) -> None:
             page.controls.segments(kind, plain)
 
 
-def reason(error: ValueError, page: Frame) -> str:
+def reason(error: ValueError, page: PageFrame) -> str:
     """Why something is refused, as harmless Markdown."""
     return plain(explained(error, page.t), 400)
 
 
-def verdict(page: Frame, of: configs.Shown) -> None:
+def verdict(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Say what the config does in plain sentences, then the gravest finding, then how many there are."""
     t, listed = page.t, findings(page, of)
     counts = figures.severities(listed)
@@ -124,7 +124,7 @@ def verdict(page: Frame, of: configs.Shown) -> None:
             page.write(f"[{plain(listed[0].title(t.lang), 300)}](#findings)")
 
 
-def programs_of(of: configs.Shown, rope: rc.HfRope) -> list[engines.Engine]:
+def programs_of(of: configs.ConfigPageState, rope: rc.HfRope) -> list[engines.EngineResult]:
     """Return what each program makes of the config; empty where the config cannot be read."""
     try:
         return list(engines.engines(of.view.config, of.layer, rope.seq_len))
@@ -132,7 +132,7 @@ def programs_of(of: configs.Shown, rope: rc.HfRope) -> list[engines.Engine]:
         return []
 
 
-def lead(page: Frame, of: configs.Shown) -> None:
+def lead(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Draw whether the factor keeps the config's promise, else every pair at a glance."""
     rope = of.rope
     if rope is None:
@@ -151,7 +151,7 @@ def lead(page: Frame, of: configs.Shown) -> None:
         glance(page, of, rope)
 
 
-def top(page: Frame, drawn: configs.Shown) -> None:
+def top(page: PageFrame, drawn: configs.ConfigPageState) -> None:
     """Draw which config is in view and what it does; ``drawn``: what the other parts show."""
     head(page, drawn)
     now = shown(page)
@@ -167,19 +167,19 @@ def top(page: Frame, drawn: configs.Shown) -> None:
         page.caption(figures.summary(rope, page.t))
 
 
-def glance(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+def glance(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Every pair before and after the scheme."""
     drawing = figures.glance(rope, page.get(QUANTITY), of.view.where, page.t)
     page.show(drawing, figures.glance, anatomy.regions, rc.from_hf)
     page.controls.segments(QUANTITY)
 
 
-def length_of(of: configs.Shown) -> int | None:
+def length_of(of: configs.ConfigPageState) -> int | None:
     """Return the length in use; None where no rotation can be built."""
     return of.rope.seq_len if of.rope else None
 
 
-def card(page: Frame, finding: rc.Finding) -> None:
+def card(page: PageFrame, finding: rc.Finding) -> None:
     """One finding: severity, what, why with its numbers, what to change, where it is known from."""
     t = page.t
     colour, icon = LOOKS[finding.severity]
@@ -195,7 +195,7 @@ def card(page: Frame, finding: rc.Finding) -> None:
         page.caption(f"{t('field_label')} {plain(finding.field, 120)}{of_layer} · {known}")
 
 
-def cards(page: Frame, drawn: configs.Shown) -> None:
+def cards(page: PageFrame, drawn: configs.ConfigPageState) -> None:
     """All findings, the gravest first."""
     page.prose("findings")
     version, notes = page.columns(1, 3, level=True)
@@ -214,14 +214,14 @@ def cards(page: Frame, drawn: configs.Shown) -> None:
         page.note(page.t("more_findings", shown=SHOWN_FINDINGS, total=len(listed)))
 
 
-def table(page: Frame, columns: dict[str, list[str]]) -> None:
+def table(page: PageFrame, columns: dict[str, list[str]]) -> None:
     """Columns of foreign text as a table that a screen reader and a narrow phone can read."""
     page.write(
         markdown_table({plain(head, 200): [plain(cell, 200) for cell in column] for head, column in columns.items()})
     )
 
 
-def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+def parts(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes, each behind its title."""
     t, where = page.t, of.view.where
     page.deeper("provenance", lambda page: table(page, figures.provenance(rope, t)))
@@ -235,13 +235,13 @@ def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
         page.deeper("sections", lambda page: page.write(axes))
 
 
-def drift(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+def drift(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """How far cached keys are off once the length in use has grown."""
     drawing = figures.drift(rope, rope.seq_len or rope.train_len, of.view.where, page.t)
     page.show(drawing, figures.drift, anatomy.key_drift)
 
 
-def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Say which other programs turn the same config differently, and why; behind a fold, by how much."""
     t = page.t
     page.prose("engines")
@@ -253,7 +253,7 @@ def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     page.write(f"**{plain(comparison.engines_finding(readings, t), 600)}**")
     listing(page, comparison.engine_notes(readings, t))
 
-    def pairs(page: Frame) -> None:
+    def pairs(page: PageFrame) -> None:
         page.show(comparison.engines(readings, rope, of.view.where, t), comparison.engines, engines.engines)
         table(page, comparison.engine_table(readings, t))
         listing(page, engines.without_column(t.lang))
@@ -261,12 +261,12 @@ def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     page.folded("programs", pairs)
 
 
-def listing(page: Frame, rows: list[tuple[str, str]]) -> None:
+def listing(page: PageFrame, rows: list[tuple[str, str]]) -> None:
     """Write programs by name, with a sentence on each."""
     page.write("\n".join(f"- **{plain(name)}**{page.t('colon')}{plain(sentence, 600)}" for name, sentence in rows))
 
 
-def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Draw the blocks that reach a wanted length and what each costs; behind a fold, what each does to every pair."""
     t = page.t
     page.prose("extend")
@@ -301,14 +301,14 @@ def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
                 page.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), "json")
     page.caption(extend_config.fixes()["searched"][t.lang])
 
-    def pairs(page: Frame) -> None:
+    def pairs(page: PageFrame) -> None:
         drawing = comparison.extensions(ways, rope, wanted, of.view.where, t)
         page.show(drawing, comparison.extensions, extend_config.extend)
 
     page.folded("extensions", pairs)
 
 
-def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+def compared(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Draw this config beside a model of the catalogue."""
     t = page.t
     page.controls.select(OTHER, models.name)
@@ -328,7 +328,7 @@ def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     table(page, comparison.differences(rows, names, t))
 
 
-def conversion(page: Frame, of: configs.Shown) -> None:
+def conversion(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Draw the same config in both schemas."""
     t = page.t
     ways = (4, convert_config.to_v4), (5, convert_config.to_v5)
@@ -345,7 +345,7 @@ def conversion(page: Frame, of: configs.Shown) -> None:
             page.download(t("download_config"), text, "config.json", mime, f"config.v{version}")
 
 
-def handed_on(page: Frame, of: configs.Shown) -> None:
+def handed_on(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Draw the check as one file, for a reader without this page."""
     t = page.t
     page.prose("report")
@@ -356,7 +356,7 @@ def handed_on(page: Frame, of: configs.Shown) -> None:
         page.download(t("report_json"), json, "rope-report.json", "application/json", "config.report.json")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     drawn = shown(page)
     rope = drawn.rope

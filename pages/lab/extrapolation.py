@@ -13,13 +13,13 @@ from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
 from ui.figures.extrapolation import reported as handed
 from ui.page.fields import beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 from ui.station import DrawField, able, button, maybe, missing, station, watch, where
 from ui.work import extrapolated, reported
-from ui.work.extrapolated import Request, Seen
-from ui.work.session import Unfit
+from ui.work.extrapolated import ExperimentRequest, ExperimentResults
+from ui.work.session import IncompatibleValues
 
 CLAIM_IN_FILM = True
 STEPS = beats(2)
@@ -47,8 +47,8 @@ PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.rotary_weight
 LUCKY = Field("lucky", "int", None, 1, 2048, optional=True)
 PAST = 1024
 """The byte after which the challenge looks."""
-VIEW = Question("view", "b", ((STEPS, 1), (BYTE, 1888)))
-LONGER = Drawn("longer")
+VIEW = ChoiceQuestion("view", "b", ((STEPS, 1), (BYTE, 1888)))
+LONGER = SketchQuestion("longer")
 LUCK = Challenge("luck", (LUCKY,), challenges.reads_better)
 TASKS = (VIEW, LONGER, LUCK)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
@@ -67,14 +67,14 @@ FIELDS = (
 )
 
 
-def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
+def among(page: PageFrame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
     """Return a field over what the results in hand offer; a link's other word gives way to the fallback."""
     if page.get(field) not in offered:
         page.store.put(field, "")
     return Field(field.name, "choice", fallback, choices=offered)
 
 
-def top(page: Frame) -> None:
+def top(page: PageFrame) -> None:
     """Draw one recorded text under the hand, and why reading fails."""
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
@@ -83,7 +83,7 @@ def top(page: Frame) -> None:
     under_the_hand(page, seen)
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw what a longer text brings, and find a byte that is read better without scaling."""
     sweep, chances = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
     if sweep is None or chances is None:
@@ -99,7 +99,7 @@ def tasks(page: Frame) -> None:
         page.challenge(LUCK, plain[1], best[1], PAST)
 
 
-def every_line(page: Frame) -> None:
+def every_line(page: PageFrame) -> None:
     """Draw every line at the longest length, from the shipped record."""
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
@@ -110,7 +110,7 @@ def every_line(page: Frame) -> None:
     where(page, seen)
 
 
-def under_the_hand(page: Frame, sweep: Seen) -> None:
+def under_the_hand(page: PageFrame, sweep: ExperimentResults) -> None:
     """One recorded text along the curves."""
     shipped, copies = extrapolated.seen_shipped("bytes"), extrapolated.seen_together("recall", "recall-window")
     if shipped is None or copies is None:
@@ -121,7 +121,7 @@ def under_the_hand(page: Frame, sweep: Seen) -> None:
     page.show(film, lead.hesitates, view.coarsen_curve, view.copies, ask=VIEW)
 
 
-def ladder(page: Frame) -> None:
+def ladder(page: PageFrame) -> None:
     """Draw the table, and the order at one length."""
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
@@ -134,21 +134,21 @@ def ladder(page: Frame) -> None:
     page.show(drawing, figures.order, view.order, view.last_quarter_ratio, estimates.estimate)
 
 
-def columns(page: Frame, *fields: tuple[Field, DrawField]) -> None:
+def columns(page: PageFrame, *fields: tuple[Field, DrawField]) -> None:
     """Draw controls beside each other."""
     for column, (field, draw) in zip(page.columns(*(1 for _ in fields)), fields, strict=True):
         with column:
             draw(field)
 
 
-def own_text(page: Frame) -> bytes:
+def own_text(page: PageFrame) -> bytes:
     """Return the visitor's text: a file where there is one, else what the box holds."""
     text = page.area(page.t("text_label"), "extrapolation.text")
     file = page.upload(page.t("upload_label"), "extrapolation.upload", 5)
     return file.getvalue() if file else text.encode("utf-8", "surrogatepass")
 
 
-def request_of(page: Frame) -> Request:
+def request_of(page: PageFrame) -> ExperimentRequest:
     """Return what the controls ask for; Unfit where the text does not do."""
     text = b""
     if page.get(READ) == "own":
@@ -169,7 +169,7 @@ def request_of(page: Frame) -> Request:
     )
 
 
-def knobs(page: Frame) -> None:
+def knobs(page: PageFrame) -> None:
     """Draw what is read, by which model, and how the positions are stretched."""
     controls = page.controls
     columns(page, (READ, controls.segments), (MODEL, lambda field: controls.select(field, str)))
@@ -183,14 +183,14 @@ def knobs(page: Frame) -> None:
     controls.beside(FAST, SLOW)
 
 
-def live(page: Frame) -> None:
+def live(page: PageFrame) -> None:
     """Draw the same curves for the visitor's own settings, measured while they watch."""
     if not able(page):
         return
     knobs(page)
     try:
         request = request_of(page)
-    except Unfit as refused:
+    except IncompatibleValues as refused:
         page.note(page.t(refused.key, **refused.given), "warning")
         watch(page, "sweep")
         return
@@ -215,7 +215,7 @@ def trained() -> int:
     return extrapolated.first_context()
 
 
-def seeds(page: Frame) -> None:
+def seeds(page: PageFrame) -> None:
     """Draw the order again, from other seeds."""
     station(
         page,
@@ -226,7 +226,7 @@ def seeds(page: Frame) -> None:
     )
 
 
-def after(page: Frame) -> None:
+def after(page: PageFrame) -> None:
     """Draw what was published after YaRN, beside the sliding window."""
     seen = extrapolated.seen_together("after", "after-trained")
     if seen is None:
@@ -240,7 +240,7 @@ def after(page: Frame) -> None:
     page.prose("after_how")
 
 
-def encodings(page: Frame) -> None:
+def encodings(page: PageFrame) -> None:
     """Other encodings than the rotary one."""
     station(
         page,
@@ -250,7 +250,7 @@ def encodings(page: Frame) -> None:
     page.goto("encodings")
 
 
-def finetuned(page: Frame) -> None:
+def finetuned(page: PageFrame) -> None:
     """Before and after a short fine-tune."""
     station(
         page,
@@ -259,11 +259,11 @@ def finetuned(page: Frame) -> None:
     )
 
 
-def retrieval(page: Frame) -> None:
+def retrieval(page: PageFrame) -> None:
     """Draw the hidden number."""
     page.controls.segments(COUNTED)
 
-    def draw(seen: Seen) -> None:
+    def draw(seen: ExperimentResults) -> None:
         page.show(
             models.passkey(seen, page.get(COUNTED), page.t), models.passkey, experiments.retrieval, estimates.wilson
         )
@@ -271,12 +271,12 @@ def retrieval(page: Frame) -> None:
     station(page, "retrieval", draw)
 
 
-def recall(page: Frame) -> None:
+def recall(page: PageFrame) -> None:
     """Draw a stretch that occurs twice."""
     station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
 
 
-def stale(page: Frame) -> None:
+def stale(page: PageFrame) -> None:
     """Keys left as cached."""
     station(
         page,
@@ -285,10 +285,10 @@ def stale(page: Frame) -> None:
     )
 
 
-def written(page: Frame) -> None:
+def written(page: PageFrame) -> None:
     """Draw what a user sees."""
 
-    def draw(seen: Seen) -> None:
+    def draw(seen: ExperimentResults) -> None:
         offered = tuple(map(str, handling.lengths_written(seen)))
         length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), words.bytes_text))
         page.caption(page.t("written_note"))
@@ -301,7 +301,7 @@ def written(page: Frame) -> None:
     station(page, "generate", draw)
 
 
-def pairs(page: Frame) -> None:
+def pairs(page: PageFrame) -> None:
     """Which pairs the shipped weights use."""
     if not shipped.rotary_weight_names():
         page.note(page.t("no_weights"))
@@ -310,7 +310,7 @@ def pairs(page: Frame) -> None:
     page.show(used.pairs(model, shipped.pairs(model), page.t), used.pairs, weights.layers, weights.changes)
 
 
-def report(page: Frame) -> None:
+def report(page: PageFrame) -> None:
     """Draw a visitor's own model, as `rope eval` measured it."""
     file = page.upload(page.t("report_label"), "extrapolation.report", 5)
     if file is None:
@@ -330,7 +330,7 @@ def report(page: Frame) -> None:
         page.show(handed.copies(measured, page.t), handed.copies, view.copies)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(top)
     page.live(tasks)

@@ -6,10 +6,10 @@ from rope_core.schemes import UNSCALED
 from ui.figures.inside import change
 from ui.figures.inside import reading as figures
 from ui.page.fields import beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Question
+from ui.page.store import PageValues
+from ui.page.tasks import ChoiceQuestion
 
 CLAIM_IN_FILM = True
 WEIGHTS = inside.models()
@@ -27,23 +27,23 @@ SHIFT = Field("shift", "int", 0, 0, 1000, step=100)
 GAP = Field("gap", "int", 0, 0, 4096, steps=(0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096))
 KIND = Field("kind", "choice", inside.KINDS[0], choices=inside.KINDS)
 STILL = Field("still", "int", 3, 0, 16)
-SLOWEST = Question("slowest", "c", ((STEPS, 1), (STILL, 12)))
+SLOWEST = ChoiceQuestion("slowest", "c", ((STEPS, 1), (STILL, 12)))
 TASKS = (SLOWEST,)
 FIELDS = (STEPS, TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, STILL)
 
 
-def text_of(store: Store) -> bytes:
+def text_of(store: PageValues) -> bytes:
     """Return the bytes that are read: the visitor's first ones, one space where there is no text."""
     return inside.utf8_prefix(store.get(TEXT))
 
 
-def positions_of(store: Store) -> inside.TracePositions:
+def positions_of(store: PageValues) -> inside.TracePositions:
     """Return where the bytes are: the visitor's scheme, shift, and gap in the middle."""
     middle = inside.second_half_start(text_of(store))
     return inside.TracePositions(store.get(LINE), store.get(FACTOR), store.get(SHIFT), store.get(GAP), middle)
 
 
-def broken(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
+def broken(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Pairs stopped and positions changed under the model."""
     film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
     page.show(film, change.breaking, inside.previous_byte_attention, inside.attention_change, ask=SLOWEST)
@@ -58,7 +58,7 @@ def broken(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
             page.controls.slider(field)
 
 
-def looks(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
+def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """One head reads the visitor's text, pair by pair."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.prose("looks")
@@ -74,18 +74,18 @@ def looks(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
     page.folded("sizes", lambda page: sizes(page, text, positions))
 
 
-def pairs(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
+def pairs(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw the pairs of one query's score."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.ForwardTrace.shares)
 
 
-def sizes(page: Frame, text: bytes, positions: inside.TracePositions) -> None:
+def sizes(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw how large each pair of queries and keys is."""
     page.show(figures.sizes(page.get(MODEL), text, positions, page.t), figures.sizes, inside.ForwardTrace.largest)
 
 
-def model(page: Frame) -> None:
+def model(page: PageFrame) -> None:
     """Draw the model at work on the visitor's text; one part, because every figure follows the text."""
     if not WEIGHTS:
         page.note(page.t("no_weights"))
@@ -95,7 +95,7 @@ def model(page: Frame) -> None:
     looks(page, text, positions)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(model)
     page.deeper("questions")

@@ -7,10 +7,10 @@ from ui.figures.lrpe import activation_order, cost, drawn, order, running_sum, t
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.page.fields import BASE, GEOMETRY, beats, left_alone
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.store import PageValues
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 ACT = Field("act", "choice", "relu", choices=lrpe.ACTIVATIONS)
 ALONG = Field("along", "choice", "head", choices=("head", "sequence"))
@@ -29,7 +29,7 @@ PAIR = Field("pair", "int", 2, 0, 31)
 PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
 
 
-def case_of(store: Store, offset: int | None = None) -> demo.LrpeExample:
+def case_of(store: PageValues, offset: int | None = None) -> demo.LrpeExample:
     """Return the call that the controls describe, at their own offset where none is given.
 
     Raises ValueError where their values do not go together.
@@ -46,18 +46,18 @@ BEAT = beats(3)
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
 PROMPT, STEP = 12, 3
 """A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
-ON = Question("on", "b", ((BEAT, 1), (CAT, order.LAST)))
-AFTER = Question("after", "b", ((ACT, "sigmoid"), (OFFSET, 100)))
-TOGETHER = Question("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
+ON = ChoiceQuestion("on", "b", ((BEAT, 1), (CAT, order.LAST)))
+AFTER = ChoiceQuestion("after", "b", ((ACT, "sigmoid"), (OFFSET, 100)))
+TOGETHER = ChoiceQuestion("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
 DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
-NEGATIVE = Drawn("negative")
+NEGATIVE = SketchQuestion("negative")
 TASKS = (ON, AFTER, NEGATIVE, TOGETHER, DECODE)
 
 fits = case_of
 FIELDS = (BEAT, CAT, PLACE, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, PHI, *GEOMETRY)
 
 
-def settings(page: Frame) -> None:
+def settings(page: PageFrame) -> None:
     """Draw the op's arguments: activation and its axis, theta, the pair shown, and behind a button the rotary slice."""
     act, theta, pair, rest = page.columns(1.1, 1.1, 1.2, 1.1, level=True)
     with act:
@@ -75,13 +75,13 @@ def settings(page: Frame) -> None:
         page.controls.segments(ALONG)
 
 
-def first_picture(page: Frame) -> None:
+def first_picture(page: PageFrame) -> None:
     """Draw how a sum keeps the order of words, why the activation comes first, and what a running sum saves."""
     film = running_sum.running_sum(page.store.rope().dim, cost.lengths(page.get(LENGTH)), page.t)
     page.show(film, running_sum.running_sum, lrpe.lrpe_rotate, linear.multiplications, ask=ON)
 
 
-def the_op(page: Frame) -> None:
+def the_op(page: PageFrame) -> None:
     """Draw the op forward, with its arguments."""
     page.prose("forward")
     page.predict(AFTER)
@@ -91,7 +91,7 @@ def the_op(page: Frame) -> None:
     page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages)
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw how many numbers the turn makes negative, and the offset of a decoding step."""
     left, right = page.columns(1, 1)
     with left:
@@ -101,7 +101,7 @@ def tasks(page: Frame) -> None:
         page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
 
 
-def decode(page: Frame) -> None:
+def decode(page: PageFrame) -> None:
     """Draw the op token by token."""
     if not page.predict(TOGETHER):
         return
@@ -109,12 +109,12 @@ def decode(page: Frame) -> None:
     page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
 
 
-def shapes(page: Frame) -> None:
+def shapes(page: PageFrame) -> None:
     """Draw theta in the shape that it comes in."""
     page.show(figures.thetas(case_of(page.store), page.get(HEAD), page.t), figures.thetas, explain.sample_theta)
 
 
-def backward(page: Frame) -> None:
+def backward(page: PageFrame) -> None:
     """Draw the backward, step by step."""
     if not explain.has_torch():
         page.note(page.t("needs_torch"))
@@ -129,19 +129,19 @@ def backward(page: Frame) -> None:
     )
 
 
-def slips(page: Frame) -> None:
+def slips(page: PageFrame) -> None:
     """Link to what document 001 prints wrong, with what holds."""
     page.goto("ledger", open="errata", errata="001")
 
 
-def linear_attention(page: Frame) -> None:
+def linear_attention(page: PageFrame) -> None:
     """Non-negative features, turned: scores and their decay."""
     page.controls.segments(PHI)
     numbers = page.store.rope(), page.get(PHI), page.t
     page.show(lrpe_linear.attention(*numbers), lrpe_linear.attention, linear.linear_attention, explain.linear_scores)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(first_picture)
     page.live(the_op)

@@ -8,9 +8,9 @@ from ui.figures.schemes import sweep as sweeps
 from ui.page import columns, fields, tasks
 from ui.page.columns import ALLOWED, BESIDE, CHECK, FINE_TUNED, MINE, REFERENCE, TRAINED_TO
 from ui.page.fields import DIM, FACTOR, GEOMETRY, MODEL, SEQ_LEN
-from ui.page.frame import File, Frame
+from ui.page.frame import PageFrame, UploadedFile
 from ui.page.state import Field
-from ui.page.store import Store
+from ui.page.store import PageValues
 from ui.page.tasks import Challenge
 from ui.text.escape import plain
 from ui.work import extrapolated
@@ -25,12 +25,12 @@ TASKS = (PLANTED,)
 FIELDS = (STEPS, PAIR, *columns.FIELDS, *GEOMETRY, FACTOR, SEQ_LEN)
 
 
-def fits(store: Store) -> object:
+def fits(store: PageValues) -> object:
     """Raise ValueError where the values in force do not go together."""
     return columns.setting_of(store)
 
 
-def take(page: Frame, text: str) -> None:
+def take(page: PageFrame, text: str) -> None:
     """Put a text into the address, or say why it is none of the page's."""
     try:
         page.store.try_put(MINE, pasted.pack(text))
@@ -38,7 +38,7 @@ def take(page: Frame, text: str) -> None:
         page.store.notes.append(("frame.impossible", {"error": error}))
 
 
-def upload(page: Frame, file: File) -> None:
+def upload(page: PageFrame, file: UploadedFile) -> None:
     """Take a file as if its text were pasted."""
     try:
         take(page, pasted.read_file(file.name, file.getvalue()))
@@ -46,7 +46,7 @@ def upload(page: Frame, file: File) -> None:
         page.store.notes.append(("frame.impossible", {"error": error}))
 
 
-def worst(store: Store, given: pairs.Comparison) -> None:
+def worst(store: PageValues, given: pairs.SchemeComparison) -> None:
     """Mark the pair with the least margin, and choose its check."""
     row = given.mine.least_with_pair
     if row is not None:
@@ -54,7 +54,7 @@ def worst(store: Store, given: pairs.Comparison) -> None:
         store.try_put(PAIR, row.marked_pairs[0] if row.pair is None else row.pair)
 
 
-def workbench(page: Frame) -> None:
+def workbench(page: PageFrame) -> None:
     """Draw the margins of each check and the pictures; beside them what is compared, and the setting."""
     t, store = page.t, page.store
     text = pasted.unpack(store.get(MINE))
@@ -86,7 +86,7 @@ def workbench(page: Frame) -> None:
     page.folded("out", lambda page: out(page, given))
 
 
-def pictures(page: Frame, given: pairs.Comparison) -> None:
+def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw what does not hold, the margins of each check, then pair by pair."""
     t = page.t
     page.write(f"**{plain(checks.headline(given, t), 900)}**")
@@ -96,7 +96,7 @@ def pictures(page: Frame, given: pairs.Comparison) -> None:
     page.show(film, pairs.by_pair, compare.compare_column, curves.score, margins.inside_arc)
 
 
-def controls(page: Frame, given: pairs.Comparison | None) -> None:
+def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
     """Draw what is beside, the model and the lengths, and what the chosen check allows."""
     t, store = page.t, page.store
 
@@ -118,13 +118,13 @@ def controls(page: Frame, given: pairs.Comparison | None) -> None:
         page.controls.number(ALLOWED[given.check])
 
 
-def sweep(page: Frame, given: pairs.Comparison) -> None:
+def sweep(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw where the chosen check first fails, over target lengths and factors."""
     lengths = columns.lengths_of(given.mine.setting)
     page.show(sweeps.sweep(given, lengths, page.t), sweeps.sweep, compare.least_margins)
 
 
-def out(page: Frame, given: pairs.Comparison) -> None:
+def out(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Offer the comparison as a test file, a page, numbers, and a config block."""
     each, t = list(given.columns), page.t
     with page.row():
@@ -141,7 +141,7 @@ def out(page: Frame, given: pairs.Comparison) -> None:
             page.code(block.commands, "bash")
 
 
-def record(page: Frame) -> None:
+def record(page: PageFrame) -> None:
     """Draw what was measured of the shipped schemes on the small model, with intervals."""
     sweep, recall = (extrapolated.seen_shipped(name) for name in ("sweep", "recall"))
     if sweep is not None:
@@ -153,7 +153,7 @@ def record(page: Frame) -> None:
     page.goto("extrapolation", page.t("measure_live"))
 
 
-def papers(page: Frame) -> None:
+def papers(page: PageFrame) -> None:
     """Set numbers that papers print beside those here, and link to what their pictures show."""
     page.show(measured.paper_pictures(page.t), measured.paper_pictures, paper_curves)
     page.table(measured.papers(page.t))
@@ -161,14 +161,14 @@ def papers(page: Frame) -> None:
         page.write(f"[{page.t(f'view.{paper}')}]({columns.view(page, paper)})")
 
 
-def load(page: Frame, name: str) -> None:
+def load(page: PageFrame, name: str) -> None:
     """Put a scheme with a fault into the box, without the answers to the one before."""
     take(page, name)
     page.store.try_put(FAULT, FAULT.default)
     page.store.try_put(FAULT_PAIR, FAULT_PAIR.default)
 
 
-def exercises(page: Frame, given: pairs.Comparison) -> None:
+def exercises(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Offer the schemes with a fault each, and count those whose fault and pair were named."""
     t, name = page.t, pasted.unpack(page.store.get(MINE))
     with page.row():
@@ -182,7 +182,7 @@ def exercises(page: Frame, given: pairs.Comparison) -> None:
     page.caption(t("exercise_line", count=len(known), of=len(FAULTS)))
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(workbench)
     page.prose("measured")

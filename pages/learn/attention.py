@@ -10,10 +10,10 @@ from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
 from ui.page.fields import GEOMETRY, LEN_STEPS, beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.store import PageValues
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
 STEPS = beats(3)
@@ -28,7 +28,7 @@ CONTEXT = Field("context", "int", 4096, 64, 131_072, steps=tuple(stop for stop i
 SIGNAL = Field("signal", "float", 4.0, 0.0, 12.0, step=0.5)
 
 
-def pairing(store: Store) -> figures.Pairing:
+def pairing(store: PageValues) -> figures.QueryAndKey:
     """Return the query and key in force; raises ValueError on text that is no vector."""
     return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
 
@@ -37,21 +37,21 @@ fits = pairing
 SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
 WIDTH, LENGTH, MOST = 128, 32_768, 1.7e6
 """A head's width, a context and the largest base that the challenge takes."""
-FADE = Question("fade", "b", ((VECTORS, "random"), (DRAW, 5), (STEPS, 1)))
-WEIGHT = Question("weight", "a", ((SIGNAL, 4.0),))
+FADE = ChoiceQuestion("fade", "b", ((VECTORS, "random"), (DRAW, 5), (STEPS, 1)))
+WEIGHT = ChoiceQuestion("weight", "a", ((SIGNAL, 4.0),))
 SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
-DRAWN = Drawn("expected")
+DRAWN = SketchQuestion("expected")
 TASKS = (FADE, DRAWN, WEIGHT, SERVE)
 
 FIELDS = (STEPS, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY)
 
 
-def refuse(page: Frame, error: ValueError) -> None:
+def refuse(page: PageFrame, error: ValueError) -> None:
     """Say that values set on other pages leave nothing to draw here."""
     page.note(page.sentence("no_picture", {"error": error}), "warning")
 
 
-def one_score(page: Frame) -> None:
+def one_score(page: PageFrame) -> None:
     """Draw one score over the distance, four bases, and attention as the text grows."""
     try:
         vectors = pairing(page.store)
@@ -70,7 +70,7 @@ def one_score(page: Frame) -> None:
         page.controls.beside(OWN_Q, OWN_K, draw=page.controls.text)
 
 
-def larger_base(page: Frame) -> None:
+def larger_base(page: PageFrame) -> None:
     """Draw what a larger base makes of the curve, drawn by the reader, and the base that a context needs."""
     page.prose("bases")
     left, right = page.columns(1, 1)
@@ -80,7 +80,7 @@ def larger_base(page: Frame) -> None:
         page.challenge(SERVE, WIDTH, LENGTH, MOST)
 
 
-def softmax(page: Frame) -> None:
+def softmax(page: PageFrame) -> None:
     """Sharpness against length."""
     page.prose("softmax")
     if not page.predict(WEIGHT):
@@ -91,30 +91,30 @@ def softmax(page: Frame) -> None:
     page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.sampled_attention)
 
 
-def base_bound(page: Frame) -> None:
+def base_bound(page: PageFrame) -> None:
     """Draw the base that a context needs."""
     page.controls.beside(CONTEXT, REACH)
     drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
     page.show(drawing, figures.base_bound, attention.bases_and_served_contexts, attention.cosine_sums)
 
 
-def limits(page: Frame) -> None:
+def limits(page: PageFrame) -> None:
     """How often order and locality fail, against base and length."""
     drawing = failing.limits(page.store.rope(), page.t)
     page.show(drawing, failing.limits, limits_core.order_failure, limits_core.locality_failure)
 
 
-def theorem(page: Frame) -> None:
+def theorem(page: PageFrame) -> None:
     """Link to the claim of a bound that is 600 times smaller."""
     page.goto("ledger", entry="003-600")
 
 
-def ledger(page: Frame) -> None:
+def ledger(page: PageFrame) -> None:
     """Link to the formulas of the sources."""
     page.goto("ledger")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(one_score)
     page.live(larger_base)

@@ -9,9 +9,9 @@ from ui.figures.block import drawn as drifting
 from ui.figures.block import key_cache, value_sum, vectors, word_vectors
 from ui.figures.block import rotary as block_rope
 from ui.page.fields import GEOMETRY, MODEL, beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 from ui.text.words import markdown_table
 
 CLAIM_IN_FILM = True
@@ -34,10 +34,10 @@ LATER = Field("later", "int", key_cache.FIRST_LATER, 1, key_cache.LATER)
 MOVED = Field("moved", "int", value_sum.FIRST_FRONT, 0, value_sum.FRONT)
 BEAT = beats(3)
 LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
-TURNED = Question("turned", "b", ((BEAT, 2), (LATER, key_cache.LATER)))
-STALE = Question("stale", "c", ((TIMES, 4.0),))
+TURNED = ChoiceQuestion("turned", "b", ((BEAT, 2), (LATER, key_cache.LATER)))
+STALE = ChoiceQuestion("stale", "c", ((TIMES, 4.0),))
 EXTRA = Challenge("extra", (LINE,), challenges.check_superfluous_step)
-DRIFT = Drawn("drift")
+DRIFT = SketchQuestion("drift")
 TASKS = (TURNED, DRIFT, STALE, EXTRA)
 LAYER = """1  q, k, v = x @ W_q, x @ W_k, x @ W_v
 2  q = rotate(q, position)
@@ -53,14 +53,14 @@ FIELDS = (
 )
 
 
-def row_name(page: Frame, choice: str) -> str:
+def row_name(page: PageFrame, choice: str) -> str:
     """How the menu names a row of the table; the model's own one by what it is."""
     row = figures.row_of(page.get(MODEL), choice)
     name = figures.row_name(row) if row else page.t("row.none")
     return page.t("row.model", row=name) if choice == "model" else name
 
 
-def drawn(page: Frame) -> tuple[str, choices.BlockChoices | None, choices.BlockChoices]:
+def drawn(page: PageFrame) -> tuple[str, choices.BlockChoices | None, choices.BlockChoices]:
     """Return the name of what is drawn, what the table says of it, and the block with what was switched.
 
     A model is called by its own name: its row may be that of a sibling, as Llama 2's is of the 70B.
@@ -72,13 +72,13 @@ def drawn(page: Frame) -> tuple[str, choices.BlockChoices | None, choices.BlockC
     return name, choices.choices_of(row) if row else None, switched
 
 
-def vectors_of_a_word(page: Frame) -> None:
+def vectors_of_a_word(page: PageFrame) -> None:
     """Draw a word's query, key and value, stored keys with a later query, and the sum of values."""
     film = word_vectors.word_vectors(page.store.rope(), page.t)
     page.show(film, word_vectors.word_vectors, attention_output, ask=TURNED)
 
 
-def parts(page: Frame) -> None:
+def parts(page: PageFrame) -> None:
     """Draw one layer, each choice of which can be switched."""
     page.prose("switch")
     page.controls.select(ROW, lambda choice: row_name(page, choice))
@@ -87,7 +87,7 @@ def parts(page: Frame) -> None:
     page.show(figures.layer(*drawn(page), page.t), figures.layer, choices.choices_of)
 
 
-def source_table(page: Frame) -> None:
+def source_table(page: PageFrame) -> None:
     """Write what source 004 prints about the model, and what its own paper or code says."""
     row = figures.row_of(page.get(MODEL), page.get(ROW))
     if row is None:
@@ -99,12 +99,12 @@ def source_table(page: Frame) -> None:
     page.goto("models")
 
 
-def ledger(page: Frame) -> None:
+def ledger(page: PageFrame) -> None:
     """Draw the formulas of source 004."""
     page.goto("ledger")
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw how far the output moves where v turns, and find the one line of six that is too many."""
     left, right = page.columns(1, 1)
     with left:
@@ -114,7 +114,7 @@ def tasks(page: Frame) -> None:
         page.challenge(EXTRA, page.store.rope())
 
 
-def commute(page: Frame) -> None:
+def commute(page: PageFrame) -> None:
     """Which norms may change places with RoPE."""
     page.controls.segments(LAYOUT)
     page.controls.beside(POSITION, MULTIPLIER)
@@ -122,7 +122,7 @@ def commute(page: Frame) -> None:
     page.show(drawing, demo.norm_rotation_gaps, norm.norm_rotation_gap)
 
 
-def cache(page: Frame) -> None:
+def cache(page: PageFrame) -> None:
     """Draw the cache of rotated keys."""
     if not page.predict(STALE):
         return
@@ -133,14 +133,14 @@ def cache(page: Frame) -> None:
         page.note(page.t("cache_none"))
 
 
-def latent(page: Frame) -> None:
+def latent(page: PageFrame) -> None:
     """MLA's split."""
     page.controls.beside(RANK, HEADS, START)
     drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
     page.show(drawing, demo.mla_absorption_errors, logit.mla_scores, logit.mla_cache)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(vectors_of_a_word)
     page.live(tasks)

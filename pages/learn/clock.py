@@ -10,10 +10,10 @@ from ui.figures.clock import schemes as comparison
 from ui.figures.frequencies.heat import pairs_of
 from ui.page import columns, fields
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, stops
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.store import PageValues
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 from ui.work import extrapolated
 
 CLAIM_IN_FILM = True
@@ -31,25 +31,25 @@ BY = Field("by", "float", None, 1.0, 64.0, optional=True)
 TIMES, SLACK = 8, 1.1
 """How many times the trained length the challenge asks for, and how many times too large a factor may be."""
 
-FASTEST = Question("fastest", "a", ((STEPS, 1), (DISTANCE, 4.0)))
-WORST = Question("worst", "a", ((FACTOR, FARTHEST), (STEPS, 2)))
-MEASURED = Drawn("measured")
+FASTEST = ChoiceQuestion("fastest", "a", ((STEPS, 1), (DISTANCE, 4.0)))
+WORST = ChoiceQuestion("worst", "a", ((FACTOR, FARTHEST), (STEPS, 2)))
+MEASURED = SketchQuestion("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.check_extension_choice)
 TASKS = (FASTEST, WORST, MEASURED, EXTEND)
 
 
-def length_of(store: Store) -> int:
+def length_of(store: PageValues) -> int:
     """Return the length in use: the visitor's, else factor times the trained length."""
     given = store.get(SEQ_LEN)
     return extension.extended_length(store.rope(), store.get(FACTOR)) if given is None else given
 
 
-def params_of(store: Store) -> dict[str, dict[str, object]]:
+def params_of(store: PageValues) -> dict[str, dict[str, object]]:
     """Return the parameters in force of every scheme on this page."""
     return {name: store.params(name) for name in extension.compared_schemes(store.get(SCHEME))}
 
 
-def unmoved(store: Store, scheme: str) -> dict[str, object]:
+def unmoved(store: PageValues, scheme: str) -> dict[str, object]:
     """Return the parameters in force of a scheme without the factor, which moves in the film."""
     return {name: value for name, value in store.params(scheme).items() if name != FACTOR.name}
 
@@ -58,7 +58,7 @@ fits = length_of
 FIELDS = (STEPS, DISTANCE, HAND, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 
-def hands(page: Frame) -> None:
+def hands(page: PageFrame) -> None:
     """Draw a clock, a slow hand past its trained length, and what the schemes do to slow and fast hands."""
     rope, names = page.store.rope(), extension.scheme_kinds(page.get(SCHEME))
     params = {name: unmoved(page.store, name) for name in names}
@@ -74,7 +74,7 @@ def hands(page: Frame) -> None:
         page.prose("linear")
 
 
-def measured(page: Frame) -> None:
+def measured(page: PageFrame) -> None:
     """Have the reader draw NTK on a small model that was never fine-tuned, and find a scheme that reaches further."""
     left, right = page.columns(1, 1)
     with left:
@@ -86,7 +86,7 @@ def measured(page: Frame) -> None:
         page.challenge(EXTEND, page.store.rope(), TIMES, SLACK)
 
 
-def schemes_parameters(page: Frame) -> None:
+def schemes_parameters(page: PageFrame) -> None:
     """Draw the other parameters of the schemes shown, each once, when the visitor opens them."""
     with page.details(page.t("parameters"), "clock.parameters") as wanted:
         if wanted:
@@ -99,7 +99,7 @@ def schemes_parameters(page: Frame) -> None:
                     page.controls.param(param)
 
 
-def slowdowns(page: Frame) -> None:
+def slowdowns(page: PageFrame) -> None:
     """Draw the same schemes as slow-downs and as numbers."""
     schemes_parameters(page)
     rope, length = page.store.rope(), length_of(page.store)
@@ -110,7 +110,7 @@ def slowdowns(page: Frame) -> None:
     page.write(comparison.summary(rope, extended, length, page.t))
 
 
-def heatmaps(page: Frame) -> None:
+def heatmaps(page: PageFrame) -> None:
     """Draw the cosine of every pair's angle under each scheme."""
     rope, length = page.store.rope(), length_of(page.store)
     extended, _ = extension.scheme_spectra(rope, params_of(page.store), length)
@@ -119,12 +119,12 @@ def heatmaps(page: Frame) -> None:
     page.show(drawing, comparison.heatmaps, extension.mean_cosine_per_bin, extension.untrained_pair_count)
 
 
-def after(page: Frame) -> None:
+def after(page: PageFrame) -> None:
     """Link to the schemes published after YaRN, pair by pair."""
     page.write(f"[{page.t('view.newer')}]({columns.view(page, 'newer')})")
 
 
-def readers(page: Frame) -> None:
+def readers(page: PageFrame) -> None:
     """Draw what a reader of the hands can tell apart."""
     page.controls.beside(ERROR, SLOWER)
     page.show(
@@ -135,12 +135,12 @@ def readers(page: Frame) -> None:
     )
 
 
-def quoted(page: Frame) -> None:
+def quoted(page: PageFrame) -> None:
     """Source 003's number."""
     page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.clock_readings)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(hands)
     page.live(measured)

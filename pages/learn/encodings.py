@@ -9,13 +9,13 @@ from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
 from ui.page.fields import GEOMETRY, beats, starting
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Challenge, Drawn, Question
-from ui.text.words import Words
+from ui.page.store import PageValues
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
+from ui.text.words import PageTexts
 from ui.work import extrapolated
-from ui.work.session import Unfit
+from ui.work.session import IncompatibleValues
 
 PAIR = Field("sentences", "choice", "", choices=("chinese", "english", "own"))
 FIRST = Field("first", "text", "the dog chased the cat")
@@ -32,21 +32,21 @@ QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
 KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
 PLACES = 40, 33
 """Where the query and the key of the challenge stand."""
-WITHOUT = Question("without", "c", ((SWAPPED, 1.0),))
-SHIFTED = Question("shifted", "a", ((BEATS, 2), (SHIFT, moved.FAR)))
+WITHOUT = ChoiceQuestion("without", "c", ((SWAPPED, 1.0),))
+SHIFTED = ChoiceQuestion("shifted", "a", ((BEATS, 2), (SHIFT, moved.FAR)))
 OFF = Field("off", "float", 0.0, 0.0, 1.0)
 SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
-ADDED = Drawn("added")
+ADDED = SketchQuestion("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
 FIELDS = (BEATS, ORDER, OFF, SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
 
 
-def pair(page: Frame) -> Field:
+def pair(page: PageFrame) -> Field:
     """Return the choice of sentences, which begins with those in the reader's language."""
     return starting(PAIR, page.t("reader"))
 
 
-def sentences(page: Frame) -> figures.Sentences:
+def sentences(page: PageFrame) -> figures.SentencePair:
     """Return the two sentences in force, as tokens."""
     kind = page.get(pair(page))
     if kind == "own":
@@ -54,20 +54,20 @@ def sentences(page: Frame) -> figures.Sentences:
     return figures.tokens(page.t(f"{kind}.first")), figures.tokens(page.t(f"{kind}.second"))
 
 
-def fits(store: Store) -> None:
+def fits(store: PageValues) -> None:
     """Refuse sentences that are no reordering of one another."""
     own = figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND))
     if store.get(PAIR) == "own" and not figures.reordered(*own):
-        raise Unfit("not_reordered")
+        raise IncompatibleValues("not_reordered")
 
 
-def order(page: Frame) -> None:
+def order(page: PageFrame) -> None:
     """Two words that change places, and what attention hands to a third."""
     film = exchange.swapping(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
     page.show(film, exchange.swapping, compare.outputs, compare.logits, ask=WITHOUT)
 
 
-def reordering(page: Frame) -> None:
+def reordering(page: PageFrame) -> None:
     """Two sentences of the same tokens, one on its way to the other; after the question under a causal mask too."""
     page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
@@ -79,7 +79,7 @@ def reordering(page: Frame) -> None:
         page.prose("why")
 
 
-def adding(page: Frame) -> None:
+def adding(page: PageFrame) -> None:
     """Draw a sentence that moves: what was added to its words shows where it is."""
     page.predict(SHIFTED)
     left, right = page.columns(1, 1)
@@ -90,13 +90,13 @@ def adding(page: Frame) -> None:
         page.challenge(SAME, *PLACES)
 
 
-def turning(page: Frame) -> None:
+def turning(page: PageFrame) -> None:
     """Draw the linear map from one position to a later one, drawn as a rotation."""
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
     page.show(film, parts.rotation, additive.shift_map, additive.shift_residual)
 
 
-def chooser(page: Frame) -> None:
+def chooser(page: PageFrame) -> None:
     """One encoding: its formula and its scores."""
     page.controls.select(ENCODING)
     name, base = page.get(ENCODING), page.store.rope().base
@@ -112,22 +112,22 @@ def chooser(page: Frame) -> None:
         )
 
 
-def crossing(page: Frame) -> None:
+def crossing(page: PageFrame) -> None:
     """Draw the four terms of an additive encoding's score while the sentence moves."""
     film = terms.crossing(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
     page.show(film, terms.crossing, additive.cross_terms)
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
 
 
-def hessian(page: Frame) -> None:
+def hessian(page: PageFrame) -> None:
     """Draw the Taylor expansion's second-order term, from a diagonal H to a general one."""
     page.show(terms.hessian(page.store.rope().base, page.t), terms.hessian, additive.hessian_term)
     page.goto("ledger", entry="004-hessian-general")
 
 
-def measured(page: Frame) -> None:
+def measured(page: PageFrame) -> None:
     """Models that differ in their encoding alone, past the length that they were trained on."""
-    lab = Words(page.t.lang, "extrapolation")
+    lab = PageTexts(page.t.lang, "extrapolation")
     seen = extrapolated.seen_shipped("encodings")
     if seen is None:
         page.note(lab("not_recorded"))
@@ -138,7 +138,7 @@ def measured(page: Frame) -> None:
     page.goto("extrapolation")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(order)
     page.live(reordering)

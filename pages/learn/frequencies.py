@@ -7,9 +7,9 @@ from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import drawn, spans, stripes
 from ui.figures.frequencies import heat as figures
 from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, stops
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
 STEPS = beats(3)
@@ -20,9 +20,9 @@ WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
-LONGER = Question("longer", "a", ((TRAIN_LEN, 8192), (STEPS, 1)))
-MIDDLE = Question("middle", "c", ((COMPARED, 1e6), (STEPS, 2)))
-UNFINISHED = Drawn("unfinished")
+LONGER = ChoiceQuestion("longer", "a", ((TRAIN_LEN, 8192), (STEPS, 1)))
+MIDDLE = ChoiceQuestion("middle", "c", ((COMPARED, 1e6), (STEPS, 2)))
+UNFINISHED = SketchQuestion("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
 TASKS = (LONGER, MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
@@ -31,7 +31,7 @@ LENGTH, SLACK = 32_768, 1.1
 FIELDS = (STEPS, COMPARED, CONTEXT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
-def spectrum(page: Frame) -> None:
+def spectrum(page: PageFrame) -> None:
     """Draw all pairs over the positions, the same with a larger base, and which base fits which training."""
     bases = stops(BASE, page.get(COMPARED), 1e4, 1e7)
     lengths = stops(CONTEXT, page.get(CONTEXT))
@@ -40,7 +40,7 @@ def spectrum(page: Frame) -> None:
     page.predict(MIDDLE)
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw the number of pairs that never finish a turn, and find a base that is just large enough."""
     left, right = page.columns(1, 1)
     with left:
@@ -50,30 +50,30 @@ def tasks(page: Frame) -> None:
         page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
 
 
-def base_choice(page: Frame) -> None:
+def base_choice(page: PageFrame) -> None:
     """Link to the base that a context needs."""
     page.goto("attention", open="base_bound")
 
 
-def cycles(page: Frame) -> None:
+def cycles(page: PageFrame) -> None:
     """Draw whether all pairs together come back."""
     page.show(spans.repeats(page.store.rope(), page.t), spans.repeats, frequency_demo.mean_cosine_by_distance)
 
 
-def digits(page: Frame) -> None:
+def digits(page: PageFrame) -> None:
     """Draw the position as a number in base beta."""
     page.controls.slider(WIDTH)
     film = numerals.digits(page.get(WIDTH), page.get(BASE), numerals.positions(page.get(POSITION)), page.t)
     page.show(film, numerals.digits, beta_digits, digit_phases)
 
 
-def yours(page: Frame) -> None:
+def yours(page: PageFrame) -> None:
     """Draw the reader's own frequencies, graded."""
     page.grade("spectrum")
     page.grade(YARN)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(spectrum)
     page.prose("why")

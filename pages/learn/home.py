@@ -3,9 +3,9 @@
 from rope_core.theory import challenges, frequency_demo
 from ui.figures import home as figures
 from ui.page.fields import GEOMETRY, beats, stops
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
 BEAT = beats(2)
@@ -13,23 +13,23 @@ POSITION = Field("position", "int", figures.START, figures.FIRST, figures.LAST)
 DISTANCE = Field("distance", "int", 24, 1, figures.FARTHEST, steps=figures.DISTANCES)
 FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
 
-BOTH = Question("both", "b", ((BEAT, 1), (POSITION, figures.START)))
-SLOW = Question("slow", "c", ((BEAT, 2), (DISTANCE, 4096)))
-FINISHED = Drawn("finished")
+BOTH = ChoiceQuestion("both", "b", ((BEAT, 1), (POSITION, figures.START)))
+SLOW = ChoiceQuestion("slow", "c", ((BEAT, 2), (DISTANCE, 4096)))
+FINISHED = SketchQuestion("finished")
 BELOW = Challenge("below", (FAR,), challenges.negative_score)
 TASKS = (BOTH, SLOW, FINISHED, BELOW)
 
 FIELDS = (BEAT, POSITION, DISTANCE, *GEOMETRY)
 
 
-def picture(page: Frame) -> None:
+def picture(page: PageFrame) -> None:
     """Draw two words whose arrows have their distance between them, then all arrows by the distance."""
     at = stops(DISTANCE, page.get(DISTANCE))
     film = figures.angle_of_distance(page.store.rope(), page.get(POSITION), at, page.t)
     page.show(film, figures.angle_of_distance, ask=BOTH)
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw how many hands have gone round, and find a position with a negative score."""
     page.predict(SLOW)
     left, right = page.columns(1, 1)
@@ -39,13 +39,13 @@ def tasks(page: Frame) -> None:
         page.challenge(BELOW, page.store.rope(), figures.KEY_POSITION)
 
 
-def path(page: Frame) -> None:
+def path(page: PageFrame) -> None:
     """Draw the links to all pages, with what each is for."""
     for name in page.t("path").split():
         page.goto(name, page.t(f"step.{name}"))
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(picture)
     page.live(tasks)

@@ -6,9 +6,9 @@ from ui.figures import catalogue as models
 from ui.figures.layouts import drawn, threads
 from ui.figures.layouts import weights as figures
 from ui.page.fields import BASE, CUSTOM, GEOMETRY, MODEL, beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 KV_HEADS = Field("kv_heads", "int", 2, 1, 4, steps=(1, 2, 4))
 GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
@@ -18,15 +18,15 @@ CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOI
 
 CLAIM_IN_FILM = True
 BEATS = beats(2)
-FIRST_TOKEN = Question("first_token", "b", ((BEATS, 2), (MENDED, 0)))
-WRONG = Drawn("wrong")
+FIRST_TOKEN = ChoiceQuestion("first_token", "b", ((BEATS, 2), (MENDED, 0)))
+WRONG = SketchQuestion("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
 TASKS = (FIRST_TOKEN, WRONG, WHICH)
 
 FIELDS = (BEATS, GIVEN, MENDED, KV_HEADS, GROUP, *GEOMETRY)
 
 
-def same_rotation(page: Frame) -> None:
+def same_rotation(page: PageFrame) -> None:
     """One rotation, its dimensions in two orders, and what mends mixed ones."""
     film = threads.permutation(page.store.rope(), page.t)
     page.show(
@@ -41,26 +41,26 @@ def same_rotation(page: Frame) -> None:
         page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
 
 
-def tested(page: Frame) -> None:
+def tested(page: PageFrame) -> None:
     """What a test sees of the wrong layout, and four checkpoints of which one has it."""
     page.show(drawn.wrong(page.get(BASE), page.t), drawn.wrong, layout_demo.conversion_scores)
     page.table(figures.checkpoints(page.t))
     page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
 
 
-def conversion(page: Frame) -> None:
+def conversion(page: PageFrame) -> None:
     """Interleaved weights in half-split code: converted rightly, not at all, and by the wrong head count."""
     page.controls.beside(KV_HEADS, GROUP)
     drawing = figures.errors(page.store.rope(), page.get(KV_HEADS), page.get(GROUP), page.t)
     page.show(drawing, figures.errors, layout_demo.conversion_scores, layout_demo.head_scores, convert_projection)
 
 
-def yours(page: Frame) -> None:
+def yours(page: PageFrame) -> None:
     """Draw the reader's own conversion, graded."""
     page.grade("convert")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(same_rotation)
     page.prose("answer")

@@ -6,9 +6,9 @@ from rope_core.theory.encodings import rotary
 from ui.figures.positions import axes, expected, fillers, moved_keys, packing, patches
 from ui.figures.positions import which as figures
 from ui.page.fields import GEOMETRY, beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
 BEAT = beats(3)
@@ -22,9 +22,9 @@ SECTIONS = (
     Field("sec_w", "int", 20, 1, 64),
 )
 PLACE = Field("place", "int", None, 0, challenges.LAST_PLACE, optional=True)
-COUNTED = Question("counted", "b", ((BEAT, 1), (FILLERS, fillers.MOST)))
-RENUMBERED = Question("renumbered", "b", ((BEAT, 3), (DROPPED, 4)))
-SLIPPED = Drawn("slipped")
+COUNTED = ChoiceQuestion("counted", "b", ((BEAT, 1), (FILLERS, fillers.MOST)))
+RENUMBERED = ChoiceQuestion("renumbered", "b", ((BEAT, 3), (DROPPED, 4)))
+SLIPPED = SketchQuestion("slipped")
 WRONG = Challenge("wrong", (PLACE,), challenges.wrong_position)
 TASKS = (COUNTED, RENUMBERED, SLIPPED, WRONG)
 FIELDS = (BEAT, FILLERS, CUT, DROPPED, PATCH, *SECTIONS, *GEOMETRY)
@@ -39,7 +39,7 @@ findings = rc.verify(model, config)
 print(findings, findings.looked())"""
 
 
-def whole(page: Frame) -> None:
+def whole(page: PageFrame) -> None:
     """Draw fillers before a text, a row of two texts, and a cache that drops words."""
     film = figures.which(page.store.rope(), page.t)
     sources = position_demo.last_token_distances, position_demo.cached_key_distances_by_mode
@@ -47,7 +47,7 @@ def whole(page: Frame) -> None:
     page.predict(RENUMBERED)
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw how the nearest word's score slips, and find a wrong position in a packed row."""
     left, right = page.columns(1, 1)
     with left:
@@ -59,27 +59,27 @@ def tasks(page: Frame) -> None:
         page.challenge(WRONG)
 
 
-def tools(page: Frame) -> None:
+def tools(page: PageFrame) -> None:
     """Name the commands that check positions and caches."""
     page.code(TOOLS, "bash")
     page.code(VERIFY, "python")
 
 
-def image(page: Frame) -> None:
+def image(page: PageFrame) -> None:
     """Draw an image among words."""
     page.prose("image")
     page.show(patches.image(page.t), patches.image, rc.multimodal_positions, rotary.mrope_axes)
     page.goto("models", open="axes")
 
 
-def sections(page: Frame) -> None:
+def sections(page: PageFrame) -> None:
     """Three axes: which pair follows which."""
     page.controls.beside(*SECTIONS)
     drawing = axes.sections(tuple(map(page.get, SECTIONS)), page.t)
     page.show(drawing, axes.sections, rotary.mrope_axes)
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(whole)
     page.live(tasks)

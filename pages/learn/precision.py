@@ -6,9 +6,9 @@ from ui.figures.precision import formats as figures
 from ui.figures.precision import phase as film
 from ui.figures.precision import position
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS, beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
 STEPS = beats(3)
@@ -21,24 +21,24 @@ UP_TO = Field("up_to", "int", 4096, 256, 1_048_576, steps=tuple(figures.STOPS[8:
 TABLE_FROM = Field("table_from", "int", 131_072, 0, 16_777_216, steps=(0, *figures.STOPS, *figures.FAR_STOPS))
 CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
-DRAWN = Drawn("expected")
+DRAWN = SketchQuestion("expected")
 ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
-WHOLE = Question("whole", "c", ((STEPS, 1), (DTYPE, "float32")))
-SAME = Question("same", "b", ((STAGE, "inv_freq"),))
+WHOLE = ChoiceQuestion("whole", "c", ((STEPS, 1), (DTYPE, "float32")))
+SAME = ChoiceQuestion("same", "b", ((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.check_rounded_position)
 TASKS = (WHOLE, DRAWN, SAME, HOLD)
 
 FIELDS = (STEPS, NEAR, DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
-def phase(page: Frame) -> None:
+def phase(page: PageFrame) -> None:
     """How far the angle is off, by stage."""
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
     page.show(drawing, film.drifting, precision.phase_error, precision.round_to, ask=WHOLE)
     page.controls.segments(DTYPE, str)
 
 
-def table(page: Frame) -> None:
+def table(page: PageFrame) -> None:
     """Have the reader draw the error of a frequency in another format, and find a position it does not hold."""
     left, right = page.columns(1, 1)
     with left:
@@ -49,14 +49,14 @@ def table(page: Frame) -> None:
     page.prose("why")
 
 
-def relative(page: Frame) -> None:
+def relative(page: PageFrame) -> None:
     """Draw what rounding leaves of the dependence on the distance alone."""
     page.prose("drift")
     if page.predict(SAME):
         drift(page)
 
 
-def drift(page: Frame) -> None:
+def drift(page: PageFrame) -> None:
     """Draw a score that should not know its position."""
     page.controls.segments(STAGE, lambda stage: page.t(f"stage.{stage}"))
     page.controls.beside(DISTANCE, UP_TO)
@@ -64,27 +64,27 @@ def drift(page: Frame) -> None:
     page.show(drawing, figures.drift, precision.score_under_rounding)
 
 
-def distinct(page: Frame) -> None:
+def distinct(page: PageFrame) -> None:
     """Positions that fall together."""
     drawing = figures.distinct(page.store.rope().train_len, page.t)
     page.show(drawing, figures.distinct, precision.distinct_positions, precision.first_rounded_position)
 
 
-def ways(page: Frame) -> None:
+def ways(page: PageFrame) -> None:
     """Exact tables and their price."""
     page.controls.slider(TABLE_FROM)
     drawing = figures.ways(page.store.request(), page.get(TABLE_FROM), page.t)
     page.show(drawing, figures.ways, *precision.WAYS.values(), precision.compare_table_methods)
 
 
-def real(page: Frame) -> None:
+def real(page: PageFrame) -> None:
     """Draw the models of the catalogue at the end of their own contexts."""
     page.controls.segments(CAST, lambda stage: page.t(f"stage.{stage}"))
     page.show(figures.real(page.get(CAST), page.t), figures.real, precision.phase_error_curve)
     page.goto("models")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(phase)
     page.live(table)

@@ -8,9 +8,9 @@ from ui.figures.rotation import matrix as matrices
 from ui.figures.rotation.places import MOST_APART
 from ui.film.scene import integer_window
 from ui.page.fields import BASE, GEOMETRY, beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Drawn, Question
+from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 BEFORE = Field("before", "int", 0, 0, score.MOST_BEFORE)
 M = Field("m", "int", 5, 0, 1_000_000)
@@ -27,23 +27,23 @@ NEAR = 0.02
 
 CLAIM_IN_FILM = True
 BEATS = beats(3)
-LEFT = Question("left", "c", ((BEATS, 1), (BEFORE, 6)))
-KNOWN = Question("known", "a", ((BEATS, 3), (APART, 4)))
-SHIFTED = Drawn("shifted")
+LEFT = ChoiceQuestion("left", "c", ((BEATS, 1), (BEFORE, 6)))
+KNOWN = ChoiceQuestion("known", "a", ((BEATS, 3), (APART, 4)))
+SHIFTED = SketchQuestion("shifted")
 TWINS = Challenge("twins", (FIRST, SECOND), challenges.check_equal_angles)
 TASKS = (LEFT, KNOWN, SHIFTED, TWINS)
 
 FIELDS = (BEATS, BEFORE, M, APART, WIDTH, POSITION, *GEOMETRY)
 
 
-def circle(page: Frame) -> None:
+def circle(page: PageFrame) -> None:
     """Move a sentence, a word and a distance by hand: the score depends on the distance."""
     drawing = score.turning(page.store.rope(), integer_window(page.get(M)), page.t)
     page.show(drawing, score.turning, rotation_matrix, demo.rotation_forms, compare.position_only_logits, ask=LEFT)
     page.predict(KNOWN)
 
 
-def tasks(page: Frame) -> None:
+def tasks(page: PageFrame) -> None:
     """Have the reader draw the score while both move, and find two positions that the first pair cannot tell apart."""
     left, right = page.columns(1, 1)
     with left:
@@ -52,19 +52,19 @@ def tasks(page: Frame) -> None:
         page.challenge(TWINS, page.store.rope(), 0, NEAR)
 
 
-def backward(page: Frame) -> None:
+def backward(page: PageFrame) -> None:
     """Draw the gradient, turned the other way."""
     page.controls.beside(WIDTH, POSITION)
     numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
     page.show(matrices.backward(*numbers, page.t), matrices.backward)
 
 
-def yours(page: Frame) -> None:
+def yours(page: PageFrame) -> None:
     """Draw the reader's own rotation, graded."""
     page.grade("rotate")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(circle)
     page.live(tasks)

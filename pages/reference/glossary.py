@@ -2,16 +2,16 @@
 
 from rope_core.lab import faults
 from ui.figures import faults as figures
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Question
+from ui.page.tasks import ChoiceQuestion
 from ui.text.glossary import table
 from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
 FAULT = Field("fault", "int", None, 1, len(faults.NAMES), optional=True)
 FIELDS = (FIND, FAULT)
-BABBLES = Question("babbles", "b", ((FAULT, 2),))
+BABBLES = ChoiceQuestion("babbles", "b", ((FAULT, 2),))
 TASKS = (BABBLES,)
 HEADS = ("term", "meaning", "seen")
 SHOWN = {
@@ -24,12 +24,12 @@ SHOWN = {
 """The command that finds each fault, and the page and step that show it."""
 
 
-def link(page: Frame, name: str, beat: int) -> str:
+def link(page: PageFrame, name: str, beat: int) -> str:
     """Return a link to a step of a page."""
     return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
 
 
-def symptoms(page: Frame) -> None:
+def symptoms(page: PageFrame) -> None:
     """Draw the traces of five faults, and below them where each is shown."""
     page.show(figures.traces(page.t), figures.traces, faults.traces, ask=BABBLES)
     page.write(
@@ -44,7 +44,7 @@ def symptoms(page: Frame) -> None:
     )
 
 
-def listed(page: Frame) -> None:
+def listed(page: PageFrame) -> None:
     """Draw the terms that hold what the visitor looks for."""
     page.prose("terms")
     page.controls.text(FIND)
@@ -59,7 +59,7 @@ def listed(page: Frame) -> None:
         page.note(page.t("nothing"))
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(symptoms, shared=False)
     page.live(listed, shared=False)

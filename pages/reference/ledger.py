@@ -4,10 +4,10 @@ from rope_core import ledger
 from rope_core.ledger.kit import columns
 from ui.figures import ledger as figures
 from ui.page.fields import beats
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Question
-from ui.text.words import Words
+from ui.page.tasks import ChoiceQuestion
+from ui.text.words import PageTexts
 
 ANY = figures.ANY
 UNOPENED = "unopened"
@@ -21,22 +21,22 @@ LOOKS = {"id": 170, "verdict": 150, "residual": "small", "claim": "large"}
 CLAIM_IN_FILM = True
 ANGLE = Field("angle", "int", 30, 0, 360, steps=figures.ANGLES)
 STEPS = beats(2)
-GONE = Question("gone", "b", ((STEPS, 1), (ANGLE, 45)))
+GONE = ChoiceQuestion("gone", "b", ((STEPS, 1), (ANGLE, 45)))
 TASKS = (GONE,)
 FIELDS = (STEPS, ANGLE, ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
 
 
-def document_name(choice: str, t: Words) -> str:
+def document_name(choice: str, t: PageTexts) -> str:
     """How a row of buttons names a document."""
     return t("any") if choice == ANY else figures.named(choice, t)
 
 
-def status_name(choice: str, t: Words) -> str:
+def status_name(choice: str, t: PageTexts) -> str:
     """How a row of buttons names a status."""
     return t("any") if choice == ANY else t(f"verdict.{choice}")
 
 
-def entry(page: Frame, result: ledger.Result, place: str) -> None:
+def entry(page: PageFrame, result: ledger.ClaimResult, place: str) -> None:
     """One entry's card, its own address and the function that decides it."""
     page.write(figures.card(result, page.t))
     with page.row():
@@ -46,7 +46,7 @@ def entry(page: Frame, result: ledger.Result, place: str) -> None:
                 page.code(figures.source(result) or page.t("undecided"), "python")
 
 
-def top(page: Frame) -> None:
+def top(page: PageFrame) -> None:
     """Draw the entry that the link asks for, else one claim and what is wrong with it."""
     selected = figures.find(figures.checked().results, page.get(ENTRY))
     if selected is not None:
@@ -59,7 +59,7 @@ def top(page: Frame) -> None:
         page.goto("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
 
 
-def overview(page: Frame) -> None:
+def overview(page: PageFrame) -> None:
     """How many claims of each document got which verdict, and the whole run again on demand."""
     with page.row():
         again = page.button(page.t("again"), "ledger.again", icon="replay")
@@ -69,15 +69,15 @@ def overview(page: Frame) -> None:
     page.show(figures.overview(run.results, page.t), figures.overview, ledger.run)
 
 
-def residuals(page: Frame) -> None:
+def residuals(page: PageFrame) -> None:
     """Every residual, and what a threshold makes of it."""
     page.controls.slider(THRESHOLD)
     page.show(
-        figures.residuals(figures.checked().results, page.get(THRESHOLD), page.t), figures.residuals, ledger.Check
+        figures.residuals(figures.checked().results, page.get(THRESHOLD), page.t), figures.residuals, ledger.ClaimCheck
     )
 
 
-def entries(page: Frame) -> None:
+def entries(page: PageFrame) -> None:
     """Draw the filtered list, errata first, and the selected entry in full."""
     page.prose("entries")
     page.controls.segments(DOCUMENT, lambda choice: document_name(choice, page.t))
@@ -97,7 +97,7 @@ def entries(page: Frame) -> None:
         entry(page, shown[picked], "list")
 
 
-def errata(page: Frame) -> None:
+def errata(page: PageFrame) -> None:
     """Draw what one document prints wrong, each with its proof and its corrected form."""
     page.controls.segments(ERRATA, lambda choice: document_name(choice, page.t))
     wrong = figures.chosen(figures.checked().results, page.get(ERRATA), figures.KEYS[ledger.WRONG])
@@ -106,7 +106,7 @@ def errata(page: Frame) -> None:
             entry(page, result, "errata")
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(top)
     page.live(overview)

@@ -7,10 +7,10 @@ from ui.figures import catalogue as models
 from ui.figures import models as figures
 from ui.figures import slowest
 from ui.page.fields import LEN_STEPS, beats, stops
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.tasks import Question
-from ui.text.words import Words
+from ui.page.tasks import ChoiceQuestion
+from ui.text.words import PageTexts
 
 CLAIM_IN_FILM = True
 STEPS = beats(2)
@@ -28,37 +28,40 @@ LOOKS = {"name": "pinned", "year": "year", "source": "small"} | dict.fromkeys(
 )
 PATCH_X = Field("patch_x", "int", 4, 0, axes_figures.LAST)
 PATCH_Y = Field("patch_y", "int", 7, 0, axes_figures.LAST)
-SLOW_BY = Question("slow_by", "b", ((STEPS, 1), (TIMES, slowest.MOST)))
+SLOW_BY = ChoiceQuestion("slow_by", "b", ((STEPS, 1), (TIMES, slowest.MOST)))
 TASKS = (SLOW_BY,)
 FIELDS = (STEPS, TIMES, *FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
 
 
-def label(field: Field, choice: str, t: Words) -> str:
+def label(field: Field, choice: str, t: PageTexts) -> str:
     """How a filter names one of its values."""
     key = "any" if choice == ANY else f"{field.name}.{choice}"
     return t(key) if t.has(key) else choice
 
 
-def shown(page: Frame) -> tuple[survey.Row, ...]:
+def shown(page: PageFrame) -> tuple[survey.SurveyRow, ...]:
     """Return the rows that pass the filters."""
     return survey.chosen(**{field.name: None if page.get(field) == ANY else page.get(field) for field in FILTERS})
 
 
-def spans(page: Frame) -> None:
+def spans(page: PageFrame) -> None:
     """Draw the wavelengths of the models shown, cut at the context that the slider asks for."""
     page.controls.slider(CONTEXT)
     page.show(
-        figures.spans(shown(page), page.get(CONTEXT), page.get(PICK), page.t), figures.spans, survey.rows, survey.Row
+        figures.spans(shown(page), page.get(CONTEXT), page.get(PICK), page.t),
+        figures.spans,
+        survey.rows,
+        survey.SurveyRow,
     )
 
 
-def dozen(page: Frame) -> None:
+def dozen(page: PageFrame) -> None:
     """Draw known models' slowest pairs in a longer text, then all pairs cut at a length."""
     times, lengths = stops(TIMES, page.get(TIMES)), stops(CONTEXT, page.get(CONTEXT))
-    page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.rows, survey.Row, ask=SLOW_BY)
+    page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.rows, survey.SurveyRow, ask=SLOW_BY)
 
 
-def catalogue(page: Frame) -> None:
+def catalogue(page: PageFrame) -> None:
     """Draw filters, table, and the picked model's card with its links; then all models' wavelengths."""
     rows = shown(page)
     page.prose("table")
@@ -83,22 +86,22 @@ def catalogue(page: Frame) -> None:
     page.folded("spans", spans)
 
 
-def two_axes(page: Frame) -> None:
+def two_axes(page: PageFrame) -> None:
     """Rotation over rows and columns: a patch dragged, and its score maps."""
     page.show(axes_figures.maps(page.t), axes_figures.maps, axes.score_map, axes.axial, axes.golden_gate, axes.mrope)
 
 
-def rotating(page: Frame) -> None:
+def rotating(page: PageFrame) -> None:
     """How much of each model rotates."""
     page.show(figures.rotating(page.t), figures.rotating, survey.shares)
 
 
-def mistakes(page: Frame) -> None:
+def mistakes(page: PageFrame) -> None:
     """Draw what the table of source 004 has wrong."""
     page.table(figures.mistakes(page.t), looks={page.t("col.source"): "link"})
 
 
-def body(page: Frame) -> None:
+def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(dozen, shared=False)
     page.live(catalogue, shared=False)

@@ -9,8 +9,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from rope_core.bench.cases import Case
-from rope_core.bench.contestants import BASE, Contestant, Inputs, Pair
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.contestants import BASE, Implementation, RotationInputs, TensorPair
 from rope_core.kernels.torch_ops import eager_one
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, cos_sin, spectrum
@@ -21,7 +21,7 @@ CHECK_STARTS = (1, 77, 3001)
 SPOTS = 63
 
 
-def make_inputs(case: Case, start: int, grad: bool, seed: int) -> Inputs:
+def make_inputs(case: BenchmarkCase, start: int, grad: bool, seed: int) -> RotationInputs:
     """Draw q and k in the case's memory order, tables of positions start, start + 1, ..., and NaN where results go."""
     generator = torch.Generator(case.device).manual_seed(seed)
     dtype = getattr(torch, case.dtype)
@@ -37,28 +37,28 @@ def make_inputs(case: Case, start: int, grad: bool, seed: int) -> Inputs:
     cos, sin = tables(case, start)
     cos, sin = cos.to(case.device), sin.to(case.device)
     out = torch.full_like(q, torch.nan), torch.full_like(k, torch.nan)
-    return Inputs(q.requires_grad_(grad), k.requires_grad_(grad), cos, sin, out, start=start)
+    return RotationInputs(q.requires_grad_(grad), k.requires_grad_(grad), cos, sin, out, start=start)
 
 
-def tables(case: Case, start: int) -> Pair:
+def tables(case: BenchmarkCase, start: int) -> TensorPair:
     """Return float32 cos and sin of ``seq`` positions from ``start``, (seq, rotary_dim/2)."""
     s = spectrum(Request(Rope(case.rotary_dim, BASE)))
     cos, sin = cos_sin(s, torch.arange(start, start + case.seq).numpy())
     return torch.from_numpy(cos), torch.from_numpy(sin)
 
 
-def exact(x: Tensor, cos: Tensor, sin: Tensor, case: Case, back: bool) -> Tensor:
+def exact(x: Tensor, cos: Tensor, sin: Tensor, case: BenchmarkCase, back: bool) -> Tensor:
     """Turn x in float64 by torch's own operations."""
     s = -sin.double() if back else sin.double()
     return eager_one(x.detach().double(), cos.double()[None], s[None], case.layout == "half")
 
 
-def limit(case: Case) -> float:
+def limit(case: BenchmarkCase) -> float:
     """Return the error that is still put down to rounding, as a share of the largest input."""
     return SLACK * float(torch.finfo(getattr(torch, case.dtype)).eps)
 
 
-def poison(case: Case) -> None:
+def poison(case: BenchmarkCase) -> None:
     """Leave NaN in memory that the allocator is about to hand out again: all bits set is a NaN in every type."""
     per_head = case.tensor_bytes // (case.q_heads + case.k_heads)
     sizes = [heads * per_head for heads in (case.q_heads, case.k_heads) for _ in range(2)]
@@ -66,7 +66,7 @@ def poison(case: Case) -> None:
     del junk
 
 
-def check(contestant: Contestant, case: Case) -> tuple[float, float]:
+def check(contestant: Implementation, case: BenchmarkCase) -> tuple[float, float]:
     """Return the largest error over several positions and fresh inputs, and the seconds until the first answer.
 
     Raises ValueError when an answer is wrong.
@@ -87,12 +87,14 @@ def check(contestant: Contestant, case: Case) -> tuple[float, float]:
     return worst, first
 
 
-def _prepared(contestant: Contestant, case: Case, start: int, grad: bool, seed: int) -> Inputs:
+def _prepared(contestant: Implementation, case: BenchmarkCase, start: int, grad: bool, seed: int) -> RotationInputs:
     inputs = make_inputs(case, start, grad and contestant.raw_backward is None, seed)
     return replace(inputs, extra=contestant.prepare(inputs, case))
 
 
-def _answers(contestant: Contestant, case: Case, inputs: Inputs) -> Iterator[tuple[str, Tensor, Tensor, float]]:
+def _answers(
+    contestant: Implementation, case: BenchmarkCase, inputs: RotationInputs
+) -> Iterator[tuple[str, Tensor, Tensor, float]]:
     """Run once on poisoned memory; yield name, answer, float64 answer and the inputs' largest magnitude."""
     q, k = inputs.q.detach().clone(), inputs.k.detach().clone()
     scale = max(float(q.abs().max()), float(k.abs().max()))
@@ -115,19 +117,19 @@ def _answers(contestant: Contestant, case: Case, inputs: Inputs) -> Iterator[tup
         yield name, got, want, scale
 
 
-def forward(contestant: Contestant, inputs: Inputs, case: Case) -> Pair:
+def forward(contestant: Implementation, inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
     """Call a contestant; with gradients, a contestant that overwrites its inputs gets copies."""
     if contestant.overwrites and inputs.q.requires_grad:
         inputs = replace(inputs, q=inputs.q * 1, k=inputs.k * 1)
     return contestant.call(inputs, case)
 
 
-def _gradients(done: Pair, leaves: Pair, grads: Pair) -> Pair:
+def _gradients(done: TensorPair, leaves: TensorPair, grads: TensorPair) -> TensorPair:
     dq, dk = torch.autograd.grad(done, leaves, grads)
     return dq, dk
 
 
-def check_whole(contestant: Contestant, case: Case, inputs: Inputs) -> None:
+def check_whole(contestant: Implementation, case: BenchmarkCase, inputs: RotationInputs) -> None:
     """Run once at the case's full size and compare drawn tokens, the last one among them; ValueError when wrong.
 
     Addresses that overflow do so only here.

@@ -17,7 +17,7 @@ DIRECTIONS = ("forward", "backward", "both")
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchmarkCase:
     """One measured shape.
 
     Attributes:
@@ -92,7 +92,7 @@ class Case:
         return f"{self.device} {self.dtype} {shape}{part} {self.layout} {self.memory} {self.direction}{place}"
 
     @classmethod
-    def from_key(cls, key: str | dict[str, Any]) -> Case:
+    def from_key(cls, key: str | dict[str, Any]) -> BenchmarkCase:
         """Read a case back, or raise ValueError."""
         values = json.loads(key) if isinstance(key, str) else key
         names = {field.name for field in fields(cls)}
@@ -104,34 +104,34 @@ class Case:
             raise argument_error("case", "object_with", values, names=sorted(names)) from error
 
 
-def _cpu_suite() -> Iterator[Case]:
+def _cpu_suite() -> Iterator[BenchmarkCase]:
     """Yield the CPU shapes: prefill and decode, both layouts, in and out of place, forward and backward."""
     for dtype in ("float32", "bfloat16"):
-        big = Case("cpu", dtype, 1, 2048, 32, 32, 128, 128)
+        big = BenchmarkCase("cpu", dtype, 1, 2048, 32, 32, 128, 128)
         for layout in ("half", "interleaved"):
             case = replace(big, layout=layout)
             yield from (case, replace(case, inplace=True), replace(case, direction="both"), replace(case, seq=1))
         yield from (replace(big, memory="bshd"), replace(big, direction="backward"))
 
 
-def _quick_suite() -> Iterator[Case]:
+def _quick_suite() -> Iterator[BenchmarkCase]:
     """Yield a few small CPU shapes, seconds long."""
     for dtype in ("float32", "bfloat16"):
         for layout in ("half", "interleaved"):
-            yield Case("cpu", dtype, 1, 256, 8, 8, 128, 128, layout)
+            yield BenchmarkCase("cpu", dtype, 1, 256, 8, 8, 128, 128, layout)
 
 
 GPU_LENGTHS = (1, 16, 128, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 GPU_DIMS = (64, 96, 128, 256)
 
 
-def _gpu_suite() -> Iterator[Case]:
+def _gpu_suite() -> Iterator[BenchmarkCase]:
     """Yield the GPU sweep: the headline shape in every direction, then lengths by widths by memory orders."""
     yield from dict.fromkeys(_gpu_cases())
 
 
-def _gpu_cases() -> Iterator[Case]:
-    head = Case("cuda", "bfloat16", 4, 8192, 32, 8, 128, 128)
+def _gpu_cases() -> Iterator[BenchmarkCase]:
+    head = BenchmarkCase("cuda", "bfloat16", 4, 8192, 32, 8, 128, 128)
     for memory in MEMORY:
         for layout in ("half", "interleaved"):
             case = replace(head, memory=memory, layout=layout)

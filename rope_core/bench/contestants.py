@@ -13,18 +13,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from rope_core.errors import argument_error
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply, bind
-from rope_core.kernels.task import Turn
+from rope_core.kernels.task import RotationSpec
 
-Pair = tuple[Tensor, Tensor]
+TensorPair = tuple[Tensor, Tensor]
 BASE = 10_000.0
 
 
 @dataclass(frozen=True)
-class Inputs:
+class RotationInputs:
     """One set of buffers: q and k (B, S, H, D) views, per-token tables (S, rotary_dim/2) float32, room for results.
 
     Attributes:
@@ -36,13 +36,13 @@ class Inputs:
     k: Tensor
     cos: Tensor
     sin: Tensor
-    out: Pair
+    out: TensorPair
     extra: Any = None
     start: int = 0
 
 
 @dataclass(frozen=True)
-class Contestant:
+class Implementation:
     """One implementation.
 
     Attributes:
@@ -55,59 +55,59 @@ class Contestant:
     """
 
     name: str
-    missing: Callable[[Case], str | None]
-    call: Callable[[Inputs, Case], Pair]
-    prepare: Callable[[Inputs, Case], Any] = lambda inputs, case: None
-    raw_backward: Callable[[Inputs, Pair, Case], Pair] | None = None
+    missing: Callable[[BenchmarkCase], str | None]
+    call: Callable[[RotationInputs, BenchmarkCase], TensorPair]
+    prepare: Callable[[RotationInputs, BenchmarkCase], Any] = lambda inputs, case: None
+    raw_backward: Callable[[RotationInputs, TensorPair, BenchmarkCase], TensorPair] | None = None
     overwrites: bool = False
 
 
-def _turn(inputs: Inputs, case: Case, back: bool = False) -> Turn:
-    return Turn(inputs.cos, inputs.sin, None, 1.0, None, None, None, 0, case.layout == "half", back)
+def _turn(inputs: RotationInputs, case: BenchmarkCase, back: bool = False) -> RotationSpec:
+    return RotationSpec(inputs.cos, inputs.sin, None, 1.0, None, None, None, 0, case.layout == "half", back)
 
 
-def raw(name: str) -> Contestant:
+def raw(name: str) -> Implementation:
     """Our backend called directly, into preallocated results."""
     backend = BACKENDS[name]
 
-    def prepare(inputs: Inputs, case: Case) -> Any:
+    def prepare(inputs: RotationInputs, case: BenchmarkCase) -> Any:
         return _turn(inputs, case), _turn(inputs, case, True)
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         out = (inputs.q, inputs.k) if case.inplace else inputs.out
         done = backend.run((inputs.q, inputs.k), inputs.extra[0], out)
         return done[0], done[1]
 
-    def backward(inputs: Inputs, grads: Pair, case: Case) -> Pair:
+    def backward(inputs: RotationInputs, grads: TensorPair, case: BenchmarkCase) -> TensorPair:
         done = backend.run(grads, inputs.extra[1], inputs.out)
         return done[0], done[1]
 
-    return Contestant(f"{name} (raw)", lambda case: backend.missing(case.device), call, prepare, backward)
+    return Implementation(f"{name} (raw)", lambda case: backend.missing(case.device), call, prepare, backward)
 
 
-def bound() -> Contestant:
+def bound() -> Implementation:
     """Return the numba backend bound to its buffers once by ``kernels.bind``, as a decoding loop holds it."""
     backend = BACKENDS["numba"]
 
-    def prepare(inputs: Inputs, case: Case) -> Any:
+    def prepare(inputs: RotationInputs, case: BenchmarkCase) -> Any:
         out = None if case.inplace else inputs.out
         return bind(inputs.q, inputs.k, inputs.cos, inputs.sin, layout=case.layout, out=out, backend="numba")
 
-    def call(inputs: Inputs, case: Case) -> Pair:
-        done: Pair = inputs.extra(0)
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
+        done: TensorPair = inputs.extra(0)
         return done
 
-    def missing(case: Case) -> str | None:
+    def missing(case: BenchmarkCase) -> str | None:
         return backend.missing(case.device) or ("it has no backward" if case.direction != "forward" else None)
 
-    return Contestant("numba (bound)", missing, call, prepare)
+    return Implementation("numba (bound)", missing, call, prepare)
 
 
-def entry(name: str) -> Contestant:
+def entry(name: str) -> Implementation:
     """Our backend through apply(): into given results where none needs a gradient, else as a model calls it."""
     backend = BACKENDS[name]
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         plain = not inputs.q.requires_grad and not case.inplace
         return apply(
             inputs.q,
@@ -120,17 +120,17 @@ def entry(name: str) -> Contestant:
             out=inputs.out if plain else None,
         )
 
-    return Contestant(name, lambda case: backend.missing(case.device), call)
+    return Implementation(name, lambda case: backend.missing(case.device), call)
 
 
-def doubled(inputs: Inputs, case: Case) -> Pair:
+def doubled(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
     """Return cos and sin as (1, S, rotary_dim) in the tensors' type, both halves alike, as transformers holds them."""
     tables = (torch.cat([t, t], -1)[None].to(inputs.q.dtype) for t in (inputs.cos, inputs.sin))
     cos, sin = tables
     return cos, sin
 
 
-def _half_only(case: Case) -> str | None:
+def _half_only(case: BenchmarkCase) -> str | None:
     if case.layout != "half":
         return "it knows the half layout only"
     if case.rotary_dim != case.dim:
@@ -155,10 +155,10 @@ def transformers_rotation() -> Callable[..., Any]:
     return function
 
 
-def _heads_first(function: Callable[..., Any]) -> Callable[[Inputs, Case], Pair]:
+def _heads_first(function: Callable[..., Any]) -> Callable[[RotationInputs, BenchmarkCase], TensorPair]:
     """Wrap a function of (B, H, S, D) tensors."""
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         cos, sin = inputs.extra
         q, k = function(inputs.q.transpose(1, 2), inputs.k.transpose(1, 2), cos, sin)
         return q.transpose(1, 2), k.transpose(1, 2)
@@ -166,96 +166,96 @@ def _heads_first(function: Callable[..., Any]) -> Callable[[Inputs, Case], Pair]
     return call
 
 
-def _transformers_eager() -> Contestant:
+def _transformers_eager() -> Implementation:
     """Return transformers' own function, as every model there calls it."""
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         return _heads_first(transformers_rotation())(inputs, case)
 
-    return Contestant("transformers", lambda case: _half_only(case) or _installed("transformers"), call, doubled)
+    return Implementation("transformers", lambda case: _half_only(case) or _installed("transformers"), call, doubled)
 
 
-def _transformers_compiled() -> Contestant:
+def _transformers_compiled() -> Implementation:
     """Return the same through torch.compile."""
     compiled: list[Callable[..., Any]] = []
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         if not compiled:
             compiled.append(torch.compile(transformers_rotation(), fullgraph=True))
         return _heads_first(compiled[0])(inputs, case)
 
-    def missing(case: Case) -> str | None:
+    def missing(case: BenchmarkCase) -> str | None:
         return _half_only(case) or _installed("transformers") or BACKENDS["compiled"].missing(case.device)
 
-    return Contestant("transformers compiled", missing, call, doubled)
+    return Implementation("transformers compiled", missing, call, doubled)
 
 
-def _gpu_only(case: Case, module: str) -> str | None:
+def _gpu_only(case: BenchmarkCase, module: str) -> str | None:
     return "it runs on a GPU only" if case.device != "cuda" else _installed(module)
 
 
-def liger() -> Contestant:
+def liger() -> Implementation:
     """Liger-Kernel's Triton rotation; overwrites its inputs or copies them, as their strides have it."""
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         module = importlib.import_module("liger_kernel.transformers.rope")
         return _heads_first(module.liger_rotary_pos_emb)(inputs, case)
 
-    def missing(case: Case) -> str | None:
+    def missing(case: BenchmarkCase) -> str | None:
         return _half_only(case) or _gpu_only(case, "liger_kernel")
 
-    return Contestant("Liger", missing, call, doubled, overwrites=True)
+    return Implementation("Liger", missing, call, doubled, overwrites=True)
 
 
-def _each(function: Callable[[Tensor], Tensor], inputs: Inputs) -> Pair:
+def _each(function: Callable[[Tensor], Tensor], inputs: RotationInputs) -> TensorPair:
     return function(inputs.q), function(inputs.k)
 
 
-def fla() -> Contestant:
+def fla() -> Implementation:
     """flash-linear-attention's Triton rotation; its tables have the tensors' type."""
 
-    def prepare(inputs: Inputs, case: Case) -> Pair:
+    def prepare(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         return inputs.cos.to(inputs.q.dtype), inputs.sin.to(inputs.q.dtype)
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         rotary = importlib.import_module("fla.modules.rotary").rotary_embedding
         cos, sin = inputs.extra
         turned = _not_half(case)
         return _each(lambda x: rotary(x, cos, sin, interleaved=turned, inplace=case.inplace), inputs)
 
-    return Contestant("FLA", lambda case: _gpu_only(case, "fla"), call, prepare)
+    return Implementation("FLA", lambda case: _gpu_only(case, "fla"), call, prepare)
 
 
-def _not_half(case: Case) -> bool:
+def _not_half(case: BenchmarkCase) -> bool:
     """Say whether a case has the interleaved layout."""
     return case.layout == "interleaved"
 
 
-def _flash_attention() -> Contestant:
+def _flash_attention() -> Implementation:
     """flash-attention's Triton rotation, float32 tables."""
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         rotary = importlib.import_module("flash_attn.layers.rotary").apply_rotary_emb
         return _each(
             lambda x: rotary(x, inputs.cos, inputs.sin, interleaved=_not_half(case), inplace=case.inplace), inputs
         )
 
-    return Contestant("flash-attention", lambda case: _gpu_only(case, "flash_attn"), call)
+    return Implementation("flash-attention", lambda case: _gpu_only(case, "flash_attn"), call)
 
 
-def _tokens(case: Case, device: torch.device) -> Tensor:
+def _tokens(case: BenchmarkCase, device: torch.device) -> Tensor:
     """Return each token's position, int32 (batch * seq,), the first one 0."""
     return torch.arange(case.seq, device=device, dtype=torch.int32).repeat(case.batch)
 
 
-def flashinfer() -> Contestant:
+def flashinfer() -> Implementation:
     """flashinfer's CUDA rotation with a float32 cache; inference only."""
 
-    def prepare(inputs: Inputs, case: Case) -> Any:
+    def prepare(inputs: RotationInputs, case: BenchmarkCase) -> Any:
         cache = torch.cat([inputs.cos, inputs.sin], -1).contiguous()
         return cache, _tokens(case, inputs.q.device)
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         module = importlib.import_module("flashinfer.rope")
         cache, positions = inputs.extra
         flat = [x.flatten(0, 1).flatten(-2) for x in (inputs.q, inputs.k)]
@@ -266,33 +266,33 @@ def flashinfer() -> Contestant:
         q, k = (inputs.q, inputs.k) if case.inplace else done
         return q.view(inputs.q.shape), k.view(inputs.k.shape)
 
-    def missing(case: Case) -> str | None:
+    def missing(case: BenchmarkCase) -> str | None:
         if case.direction != "forward":
             return "it has no backward"
         if case.memory != "bshd":
             return "it takes (tokens, heads * dim) in one piece only"
         return _gpu_only(case, "flashinfer")
 
-    return Contestant("flashinfer", missing, call, prepare)
+    return Implementation("flashinfer", missing, call, prepare)
 
 
-def sglang() -> Contestant:
+def sglang() -> Implementation:
     """SGLang's CUDA rotation, compiled at its first call, with a float32 cache; inference only, in place only.
 
     Source: apply_rope_inplace in python/sglang/jit_kernel/rope.py of sgl-project/sglang.
     """
 
-    def prepare(inputs: Inputs, case: Case) -> Any:
+    def prepare(inputs: RotationInputs, case: BenchmarkCase) -> Any:
         return torch.cat([inputs.cos, inputs.sin], -1).contiguous(), _tokens(case, inputs.q.device)
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         cache, positions = inputs.extra
         q, k = (x.flatten(0, 1) for x in (inputs.q, inputs.k))
         function = importlib.import_module("sglang.jit_kernel.rope").apply_rope_inplace
         function(q, k, cache, positions, is_neox=case.layout == "half", rope_dim=case.rotary_dim)
         return inputs.q, inputs.k
 
-    def missing(case: Case) -> str | None:
+    def missing(case: BenchmarkCase) -> str | None:
         if case.direction != "forward":
             return "it has no backward"
         if not case.inplace:
@@ -301,24 +301,24 @@ def sglang() -> Contestant:
             return "it takes (tokens, heads, dim) in one piece only"
         return _gpu_only(case, "sglang")
 
-    return Contestant("SGLang", missing, call, prepare, overwrites=True)
+    return Implementation("SGLang", missing, call, prepare, overwrites=True)
 
 
-def tileops() -> Contestant:
+def tileops() -> Implementation:
     """TileOPs' rotation in TileLang; it makes its own tables, of positions from 0 and in the tensors' type.
 
     Source: RoPENeoxPositionIdsFwdOp in tileops/ops/rope.py of tile-ai/TileOPs.
     """
 
-    def prepare(inputs: Inputs, case: Case) -> Any:
+    def prepare(inputs: RotationInputs, case: BenchmarkCase) -> Any:
         op = importlib.import_module("tileops.ops.rope").RoPENeoxPositionIdsFwdOp
         return op(inputs.start + case.seq, BASE, case.rotary_dim), _tokens(case, inputs.q.device) + inputs.start
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         op, positions = inputs.extra
         return _each(lambda x: op(x.flatten(0, 1), positions).view(x.shape), inputs)
 
-    def missing(case: Case) -> str | None:
+    def missing(case: BenchmarkCase) -> str | None:
         if case.direction != "forward":
             return "it has no backward"
         if case.layout != "half":
@@ -329,10 +329,10 @@ def tileops() -> Contestant:
             return "it takes (tokens, heads, dim) in one piece only"
         return _gpu_only(case, "tileops")
 
-    return Contestant("TileOPs", missing, call, prepare)
+    return Implementation("TileOPs", missing, call, prepare)
 
 
-def contestants() -> list[Contestant]:
+def contestants() -> list[Implementation]:
     """Return everybody: our backends first, then the peers."""
     ours = [
         raw("numba"),
@@ -353,7 +353,7 @@ def contestants() -> list[Contestant]:
     return ours + peers
 
 
-def from_file(target: str) -> Contestant:
+def from_file(target: str) -> Implementation:
     """Load ``file.py:function`` of apply's signature, f(q, k, cos, sin, *, layout) -> (q, k); it runs that file.
 
     Raises ValueError when there is no such file or function.
@@ -377,9 +377,9 @@ def from_file(target: str) -> Contestant:
     if not callable(function):
         raise argument_error("kernel", "function_in", name, file=file.name)
 
-    def call(inputs: Inputs, case: Case) -> Pair:
+    def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         options = {"inplace": True} if case.inplace else {}
         done = function(inputs.q, inputs.k, inputs.cos, inputs.sin, layout=case.layout, **options)
         return done[0], done[1]
 
-    return Contestant(f"{file.name}:{name}", lambda case: None, call)
+    return Implementation(f"{file.name}:{name}", lambda case: None, call)

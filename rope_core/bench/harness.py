@@ -13,11 +13,11 @@ from typing import Any
 import torch
 
 from rope_core.bench.answers import check, check_whole, forward, make_inputs
-from rope_core.bench.cases import Case
-from rope_core.bench.contestants import Contestant, Inputs
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.contestants import Implementation, RotationInputs
 from rope_core.bench.environment import cache_bytes, resolution, sets_of_buffers
 from rope_core.bench.movers import movers
-from rope_core.bench.records import Result
+from rope_core.bench.records import CaseResult
 from rope_core.errors import argument_error
 from rope_core.kernels.task import available_memory
 
@@ -32,7 +32,7 @@ EVENT_TICK = 0.5e-6
 class _Entry:
     """A contestant with its buffers and samples."""
 
-    contestant: Contestant
+    contestant: Implementation
     step: Callable[[int], Any]
     calls: int
     seconds: list[float]
@@ -40,7 +40,7 @@ class _Entry:
     data: dict[str, Any]
 
 
-def sets_for(case: Case) -> int:
+def sets_for(case: BenchmarkCase) -> int:
     """Return how many buffer sets to rotate through: more than the cache holds, within a quarter of free memory."""
     per_set = case.tensor_bytes * (2 if case.direction == "forward" else 4)
     cache, free = cache_and_memory(case.device)
@@ -56,7 +56,7 @@ def cache_and_memory(device: str) -> tuple[int, int]:
     return torch.cuda.get_device_properties(0).L2_cache_size, torch.cuda.mem_get_info()[0]
 
 
-def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[int], Any]:
+def steps(contestant: Implementation, case: BenchmarkCase, sets: list[RotationInputs]) -> Callable[[int], Any]:
     """Return the function that is timed: one call on set i."""
     own = [replace(s, extra=contestant.prepare(s, case)) for s in sets]
     grads = [s.out for s in sets]
@@ -80,12 +80,12 @@ def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[i
     return lambda i: torch.autograd.grad(graphs[i], (leaves[i].q, leaves[i].k), grads[i], retain_graph=True)
 
 
-def _replace_out(inputs: Inputs) -> Inputs:
+def _replace_out(inputs: RotationInputs) -> RotationInputs:
     """Return the inputs with their own q and k as the place for gradients."""
     return replace(inputs, out=(inputs.q, inputs.k))
 
 
-def floor_step(case: Case, sets: list[Inputs]) -> Callable[[int], Any]:
+def floor_step(case: BenchmarkCase, sets: list[RotationInputs]) -> Callable[[int], Any]:
     """Return the floor: q and k copied into the results, twice for forward and backward."""
 
     def copy(i: int) -> None:
@@ -130,15 +130,15 @@ class _GpuClock:
         return begin.elapsed_time(end) * 1e-3 / len(order), 0.0
 
 
-Clock = _CpuClock | _GpuClock
+SampleTimer = _CpuClock | _GpuClock
 
 
-def clock_of(device: str) -> Clock:
+def clock_of(device: str) -> SampleTimer:
     """Return what samples a step on "cpu" or "cuda"."""
     return _CpuClock() if device == "cpu" else _GpuClock()
 
 
-def first_call(step: Callable[[int], Any], case: Case) -> float:
+def first_call(step: Callable[[int], Any], case: BenchmarkCase) -> float:
     """Return the seconds that the first call takes: compilation, caches, allocation."""
     start = time.perf_counter()
     step(0)
@@ -147,7 +147,7 @@ def first_call(step: Callable[[int], Any], case: Case) -> float:
     return time.perf_counter() - start
 
 
-def _calls_for(clock: Clock, step: Callable[[int], Any], sets: int) -> int:
+def _calls_for(clock: SampleTimer, step: Callable[[int], Any], sets: int) -> int:
     """Return how many calls make a sample that is long against the clock's tick."""
     calls = 1
     while calls < 2**20:
@@ -158,7 +158,7 @@ def _calls_for(clock: Clock, step: Callable[[int], Any], sets: int) -> int:
     raise argument_error("step", "long enough for the clock to see", f"{took:.2g} s for {calls} calls")
 
 
-def peak(step: Callable[[int], Any], case: Case) -> int | None:
+def peak(step: Callable[[int], Any], case: BenchmarkCase) -> int | None:
     """Return the bytes that one call holds at its peak beyond what was held before, or None where nobody counts."""
     if case.device == "cuda":
         torch.cuda.synchronize()
@@ -185,10 +185,10 @@ def _status(name: str) -> int:
     return 0
 
 
-_compiled_for: list[Case | None] = [None]
+_compiled_for: list[BenchmarkCase | None] = [None]
 
 
-def renew_compiler(case: Case) -> None:
+def renew_compiler(case: BenchmarkCase) -> None:
     """Forget what torch.compile made for other cases, which would count against the graphs it makes of a function.
 
     On a CPU every shape has a graph of its own; on a GPU the lengths of a sweep share one, or compiling would take
@@ -201,30 +201,30 @@ def renew_compiler(case: Case) -> None:
 
 
 def measure(
-    case: Case,
-    entrants: list[Contestant],
+    case: BenchmarkCase,
+    entrants: list[Implementation],
     rounds: int = ROUNDS,
     progress: Callable[[float, str], None] = lambda share, note: None,
-) -> list[Result]:
+) -> list[CaseResult]:
     """Measure one case: answers first, then ``rounds`` interleaved rounds beside the copy floor.
 
     A wrong or absent contestant gets a result without times. Raises ValueError where the case does not fit in memory.
     """
-    results: list[Result] = []
-    right: list[tuple[Contestant, float, float]] = []
+    results: list[CaseResult] = []
+    right: list[tuple[Implementation, float, float]] = []
     count = sets_for(case)
     renew_compiler(case)
     for contestant in entrants:
         reason = contestant.missing(case)
         if reason is not None:
-            results.append(Result(case, contestant.name, "unavailable", reason, {}))
+            results.append(CaseResult(case, contestant.name, "unavailable", reason, {}))
             continue
         try:
             right.append((contestant, *check(contestant, case)))
         except ValueError as error:
-            results.append(Result(case, contestant.name, "wrong", str(error), {}))
+            results.append(CaseResult(case, contestant.name, "wrong", str(error), {}))
         except Exception as error:
-            results.append(Result(case, contestant.name, "error", f"{type(error).__name__}: {error}"[:500], {}))
+            results.append(CaseResult(case, contestant.name, "error", f"{type(error).__name__}: {error}"[:500], {}))
     if right:
         renew_compiler(case)
         results += _time_rounds(case, right, count, rounds, progress)
@@ -232,25 +232,25 @@ def measure(
 
 
 def _time_rounds(
-    case: Case,
-    right: list[tuple[Contestant, float, float]],
+    case: BenchmarkCase,
+    right: list[tuple[Implementation, float, float]],
     count: int,
     rounds: int,
     progress: Callable[[float, str], None],
-) -> list[Result]:
+) -> list[CaseResult]:
     """Time contestants whose answers are right, each round in another order."""
     sets = [make_inputs(case, 0, False, seed) for seed in range(count)]
     clock = clock_of(case.device)
     entries: list[_Entry] = []
-    failed: list[Result] = []
+    failed: list[CaseResult] = []
     for contestant, error, first in right:
         try:
             entries.append(_entry(case, contestant, sets, clock, error, first))
         except ValueError as problem:
-            failed.append(Result(case, contestant.name, "wrong", str(problem), {}))
+            failed.append(CaseResult(case, contestant.name, "wrong", str(problem), {}))
         except Exception as problem:
             reason = f"{type(problem).__name__}: {problem}"[:500]
-            failed.append(Result(case, contestant.name, "error", reason, {}))
+            failed.append(CaseResult(case, contestant.name, "error", reason, {}))
     floor = floor_step(case, sets)
     floor(0)
     floor_calls = _calls_for(clock, floor, count)
@@ -279,13 +279,22 @@ def _time_rounds(
     common = {"floor": floors, "movers": moved, "sets": count, "larger_than_cache": cold}
     common |= {"traffic": case.traffic, "tick": clock.tick}
     timed = [
-        Result(case, e.contestant.name, "ok", "", {"seconds": e.seconds, "faults": _median(e.faults)} | e.data | common)
+        CaseResult(
+            case, e.contestant.name, "ok", "", {"seconds": e.seconds, "faults": _median(e.faults)} | e.data | common
+        )
         for e in entries
     ]
     return failed + timed
 
 
-def _entry(case: Case, contestant: Contestant, sets: list[Inputs], clock: Clock, error: float, first: float) -> _Entry:
+def _entry(
+    case: BenchmarkCase,
+    contestant: Implementation,
+    sets: list[RotationInputs],
+    clock: SampleTimer,
+    error: float,
+    first: float,
+) -> _Entry:
     check_whole(contestant, case, replace(sets[0], extra=contestant.prepare(sets[0], case)))
     step = steps(contestant, case, sets)
     warm = first_call(step, case)

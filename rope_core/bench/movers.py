@@ -12,8 +12,8 @@ import numba
 import torch
 from torch import Tensor
 
-from rope_core.bench.cases import Case
-from rope_core.bench.contestants import Inputs
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.contestants import RotationInputs
 from rope_core.kernels.jit import ONE_AT_A_TIME, compiled, stamped
 from rope_core.kernels.lanes import LINE, drain, stream_line
 
@@ -33,7 +33,7 @@ def _stream(source: int, target: int, lines: int, parts: int) -> None:
         drain()
 
 
-def movers(case: Case, sets: Sequence[Inputs]) -> dict[str, Callable[[int], Any]]:
+def movers(case: BenchmarkCase, sets: Sequence[RotationInputs]) -> dict[str, Callable[[int], Any]]:
     """Return a step for each of NAMES, on set i of the buffers, with torch's number of threads.
 
     Empty on a GPU, where libc has no part, for less than LEAST bytes, and where more than one pass is timed.

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from rope_core.errors import argument_error
 from rope_core.jobs.private import kept, own_file
 
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS results (
 
 
 @dataclass(frozen=True)
-class Result:
+class CaseResult:
     """What one contestant did on one case.
 
     Attributes:
@@ -43,7 +43,7 @@ class Result:
         data: seconds (a sample per round), floor (the copy's, same rounds), error, faults, peak_bytes, ...
     """
 
-    case: Case
+    case: BenchmarkCase
     contestant: str
     state: str
     reason: str
@@ -51,7 +51,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Run:
+class BenchmarkRun:
     """One run: its suite, its environment, and whether it came to its end."""
 
     id: str
@@ -86,7 +86,7 @@ def default_path() -> Path:
     return kept("ROPE_LAB_RECORDS", "records.sqlite3")
 
 
-class Store:
+class BenchmarkDatabase:
     """The file of records; every write is a transaction of its own.
 
     Args:
@@ -132,7 +132,7 @@ class Store:
             )
         return name
 
-    def add(self, run: str, result: Result) -> None:
+    def add(self, run: str, result: CaseResult) -> None:
         """Write one result; it is there for good when this returns."""
         if result.state not in STATES:
             raise argument_error("state", "one_of", result.state, names=STATES)
@@ -145,21 +145,24 @@ class Store:
         with self._open() as db:
             db.execute("UPDATE runs SET finished = ? WHERE id = ?", (time.time(), run))
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[BenchmarkRun]:
         """Return all runs, the latest first."""
         with self._open() as db:
             rows = db.execute(
                 "SELECT id, suite, started, finished, environment, pid FROM runs ORDER BY started DESC"
             ).fetchall()
-        return [Run(i, suite, start, end, json.loads(where), pid) for i, suite, start, end, where, pid in rows]
+        return [BenchmarkRun(i, suite, start, end, json.loads(where), pid) for i, suite, start, end, where, pid in rows]
 
-    def results(self, run: str) -> list[Result]:
+    def results(self, run: str) -> list[CaseResult]:
         """Return a run's results in the order in which they came."""
         with self._open() as db:
             rows = db.execute(
                 'SELECT "case", contestant, state, reason, data FROM results WHERE run = ? ORDER BY rowid', (run,)
             ).fetchall()
-        return [Result(Case.from_key(c), name, state, why, json.loads(data)) for c, name, state, why, data in rows]
+        return [
+            CaseResult(BenchmarkCase.from_key(c), name, state, why, json.loads(data))
+            for c, name, state, why, data in rows
+        ]
 
     def export_json(self) -> str:
         """Return all runs with their results as JSON."""
@@ -217,6 +220,6 @@ def _checked_run(body: Any) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
             raise argument_error("records[].results[]", "with_fields", x, names=("state", "data"))
         if not isinstance(x.get("contestant"), str) or not isinstance(x.get("reason"), str):
             raise argument_error("records[].results[]", "with_fields", x, names=("contestant", "reason"))
-        case = Case.from_key(x.get("case", {}))
+        case = BenchmarkCase.from_key(x.get("case", {}))
         results.append((body["id"], case.key, x["contestant"], x["state"], x["reason"], json.dumps(x["data"])))
     return run, results

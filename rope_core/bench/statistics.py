@@ -12,7 +12,7 @@ from rope_core.errors import argument_error
 
 
 @dataclass(frozen=True)
-class Summary:
+class SampleSummary:
     """The median of samples, their 20th and 80th percentile, and an interval that holds the true median.
 
     Attributes:
@@ -28,7 +28,7 @@ class Summary:
     count: int
 
 
-def summary(samples: Sequence[float]) -> Summary:
+def summary(samples: Sequence[float]) -> SampleSummary:
     """Summarise samples, or raise ValueError where there are none.
 
     >>> s = summary([3.0, 1.0, 2.0])
@@ -40,7 +40,7 @@ def summary(samples: Sequence[float]) -> Summary:
         raise argument_error("samples", "finite_vector", list(samples)[:5])
     skip = outer(values.size)
     p20, median, p80 = (float(v) for v in np.quantile(values, (0.2, 0.5, 0.8)))
-    return Summary(median, p20, p80, float(values[skip]), float(values[-1 - skip]), int(values.size))
+    return SampleSummary(median, p20, p80, float(values[skip]), float(values[-1 - skip]), int(values.size))
 
 
 def outer(count: int, risk: float = 0.05) -> int:
@@ -62,7 +62,7 @@ def outer(count: int, risk: float = 0.05) -> int:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SampleComparison:
     """How two sets of samples compare.
 
     Attributes:
@@ -77,7 +77,7 @@ class Comparison:
     verdict: str
 
 
-def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
+def compare(a: Sequence[float], b: Sequence[float]) -> SampleComparison:
     """Compare two sets of times; they differ only where their intervals do not overlap.
 
     >>> compare([1.0] * 9, [2.0] * 9).verdict, compare([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]).verdict
@@ -88,4 +88,4 @@ def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
     verdict = (
         "a is faster" if second.low > first.high else "b is faster" if first.low > second.high else "no difference"
     )
-    return Comparison(second.median / first.median, low, high, verdict)
+    return SampleComparison(second.median / first.median, low, high, verdict)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from rope_core.errors import argument_error, checked_finite
 
 
 @dataclass(frozen=True)
-class Step:
+class KernelTraffic:
     """One kernel: ``name`` as an expression, ``reads`` and ``writes`` in units of N."""
 
     name: str
@@ -28,17 +28,17 @@ class Step:
 # transformers 5.23, models/llama/modeling_llama.py, apply_rotary_pos_emb and rotate_half: one kernel per operation.
 # FLA bc3b101, fla/modules/rotary.py: torch.zeros_like(x) before the kernel that fills it.
 # Liger ead96b6, src/liger_kernel/ops/rope.py: .contiguous() first where q lies as (B, H, S, D).
-TURN = Step("x cos + x' sin", 1, 1)
-PATHS: dict[str, tuple[Step, ...]] = {
+TURN = KernelTraffic("x cos + x' sin", 1, 1)
+PATHS: dict[str, tuple[KernelTraffic, ...]] = {
     "transformers": (
-        Step("x * cos", 1, 1),
-        Step("-x2", 0.5, 0.5),
-        Step("cat(-x2, x1)", 1, 1),
-        Step("cat * sin", 1, 1),
-        Step("sum", 2, 1),
+        KernelTraffic("x * cos", 1, 1),
+        KernelTraffic("-x2", 0.5, 0.5),
+        KernelTraffic("cat(-x2, x1)", 1, 1),
+        KernelTraffic("cat * sin", 1, 1),
+        KernelTraffic("sum", 2, 1),
     ),
-    "Liger": (Step("contiguous()", 1, 1), TURN),
-    "FLA": (Step("zeros_like", 0, 1), TURN),
+    "Liger": (KernelTraffic("contiguous()", 1, 1), TURN),
+    "FLA": (KernelTraffic("zeros_like", 0, 1), TURN),
     "ours": (TURN,),
 }
 # Which path a measured contestant takes; torch.compile makes one kernel of the expression.
@@ -71,7 +71,7 @@ def over_copy(path: str) -> float:
     return moved(path) / 2.0
 
 
-def seconds(case: Case, path: str, bytes_per_second: float) -> float:
+def seconds(case: BenchmarkCase, path: str, bytes_per_second: float) -> float:
     """Return the time of one forward pass that only memory limits; ValueError unless the bandwidth is positive."""
     if checked_finite("bytes_per_second", bytes_per_second, "finite_above", low=0) <= 0:
         raise argument_error("bytes_per_second", "finite_above", bytes_per_second, low=0)

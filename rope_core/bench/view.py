@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rope_core.bench.cases import Case
-from rope_core.bench.records import FORMAT, Result, Run, Store, default_path
-from rope_core.bench.statistics import Summary, summary
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import FORMAT, BenchmarkDatabase, BenchmarkRun, CaseResult, default_path
+from rope_core.bench.statistics import SampleSummary, summary
 from rope_core.errors import argument_error
 
 SHIPPED = Path(__file__).parent / "records"
@@ -25,7 +25,7 @@ ENTRY = {"cpu": "numba", "cuda": "triton"}
 
 
 @dataclass(frozen=True)
-class Point:
+class CaseTiming:
     """One contestant on one case.
 
     Attributes:
@@ -40,11 +40,11 @@ class Point:
         samples: seconds of each round.
     """
 
-    case: Case
+    case: BenchmarkCase
     contestant: str
     allocator: str
-    seconds: Summary
-    ratio: Summary
+    seconds: SampleSummary
+    ratio: SampleSummary
     bandwidth: float
     floor: float
     quiet: float
@@ -56,7 +56,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Source:
+class BenchmarkSource:
     """All runs of one place: a shipped file or this machine.
 
     Attributes:
@@ -68,9 +68,9 @@ class Source:
     """
 
     name: str
-    runs: tuple[Run, ...]
-    points: tuple[Point, ...]
-    refused: tuple[Result, ...]
+    runs: tuple[BenchmarkRun, ...]
+    points: tuple[CaseTiming, ...]
+    refused: tuple[CaseResult, ...]
     trouble: str = ""
 
     @property
@@ -90,12 +90,12 @@ def quiet_ratio(seconds: Sequence[float], floor: Sequence[float]) -> float:
     return summary([took / copy for copy, took in rounds]).median
 
 
-def point(result: Result, environment: dict[str, Any]) -> Point:
+def point(result: CaseResult, environment: dict[str, Any]) -> CaseTiming:
     """Return a good result with what the page draws of it."""
     data, case = result.data, result.case
     ratios = [a / b for a, b in zip(data["seconds"], data["floor"], strict=True)]
     took = summary(data["seconds"])
-    return Point(
+    return CaseTiming(
         case,
         result.contestant,
         str(environment.get("allocator", "default")),
@@ -112,11 +112,11 @@ def point(result: Result, environment: dict[str, Any]) -> Point:
     )
 
 
-def gathered(name: str, runs: Iterable[tuple[Run, list[Result]]]) -> Source:
+def gathered(name: str, runs: Iterable[tuple[BenchmarkRun, list[CaseResult]]]) -> BenchmarkSource:
     """Put runs together; of equal cases the latest counts."""
     ordered = sorted(runs, key=lambda run_and_results: run_and_results[0].started, reverse=True)
-    points: dict[tuple[str, str, str], Point] = {}
-    refused: dict[tuple[str, str], Result] = {}
+    points: dict[tuple[str, str, str], CaseTiming] = {}
+    refused: dict[tuple[str, str], CaseResult] = {}
     for run, results in ordered:
         for result in results:
             where = str(run.environment.get("allocator", "default"))
@@ -127,11 +127,11 @@ def gathered(name: str, runs: Iterable[tuple[Run, list[Result]]]) -> Source:
                 refused.setdefault(key[:2], result)
     good = {key[:2] for key in points}
     left = tuple(r for key, r in refused.items() if key not in good)
-    return Source(name, tuple(run for run, _ in ordered), tuple(points.values()), left)
+    return BenchmarkSource(name, tuple(run for run, _ in ordered), tuple(points.values()), left)
 
 
 @lru_cache(maxsize=16)
-def shipped(name: str) -> Source:
+def shipped(name: str) -> BenchmarkSource:
     """Return one shipped file's results, or raise ValueError when there is none of that name."""
     if name not in shipped_names():
         raise argument_error("name", "one_of", name, names=shipped_names())
@@ -141,10 +141,11 @@ def shipped(name: str) -> Source:
     return gathered(name, [_read(run) for run in body["runs"]])
 
 
-def _read(run: dict[str, Any]) -> tuple[Run, list[Result]]:
-    head = Run(run["id"], run["suite"], run["started"], run["finished"], run["environment"], 0)
+def _read(run: dict[str, Any]) -> tuple[BenchmarkRun, list[CaseResult]]:
+    head = BenchmarkRun(run["id"], run["suite"], run["started"], run["finished"], run["environment"], 0)
     return head, [
-        Result(Case.from_key(x["case"]), x["contestant"], x["state"], x["reason"], x["data"]) for x in run["results"]
+        CaseResult(BenchmarkCase.from_key(x["case"]), x["contestant"], x["state"], x["reason"], x["data"])
+        for x in run["results"]
     ]
 
 
@@ -153,68 +154,68 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in SHIPPED.glob("*.json")))
 
 
-def here() -> Source:
+def here() -> BenchmarkSource:
     """Return this machine's own results, empty where nothing was recorded or can be read; read when they changed."""
     path = default_path()
     try:
         beside = [p for p in (path, path.with_name(path.name + "-wal")) if p.exists()]
         stamps = tuple((p.stat().st_mtime_ns, p.stat().st_size) for p in beside)
-        return _here(path, stamps) if stamps else Source(HERE, (), (), ())
+        return _here(path, stamps) if stamps else BenchmarkSource(HERE, (), (), ())
     except (OSError, ValueError) as error:
         # The cause names no folder of this machine; a visitor need not know them.
         cause = error.__cause__ or error
-        return Source(HERE, (), (), (), cause.strerror or "" if isinstance(cause, OSError) else str(cause))
+        return BenchmarkSource(HERE, (), (), (), cause.strerror or "" if isinstance(cause, OSError) else str(cause))
 
 
 @lru_cache(maxsize=1)
-def _here(path: Path, stamps: tuple[tuple[int, int], ...]) -> Source:
-    store = Store(path, PATIENCE)
+def _here(path: Path, stamps: tuple[tuple[int, int], ...]) -> BenchmarkSource:
+    store = BenchmarkDatabase(path, PATIENCE)
     return gathered(HERE, [(run, store.results(run.id)) for run in store.runs()])
 
 
-def source(name: str) -> Source:
+def source(name: str) -> BenchmarkSource:
     """Return a shipped file's results by its name, or this machine's by "here"."""
     return here() if name == HERE else shipped(name)
 
 
-def kind(case: Case) -> Case:
+def kind(case: BenchmarkCase) -> BenchmarkCase:
     """Return what is left of a case without its length: cases of one kind make one curve."""
     return replace(case, seq=1)
 
 
-def kinds(points: Iterable[Point]) -> list[Case]:
+def kinds(points: Iterable[CaseTiming]) -> list[BenchmarkCase]:
     """Return the kinds among points, those with the most lengths first."""
-    lengths: dict[Case, set[int]] = {}
+    lengths: dict[BenchmarkCase, set[int]] = {}
     for p in points:
         lengths.setdefault(kind(p.case), set()).add(p.case.seq)
     return sorted(lengths, key=lambda k: -len(lengths[k]))
 
 
-def of_kind(points: Iterable[Point], wanted: Case) -> list[Point]:
+def of_kind(points: Iterable[CaseTiming], wanted: BenchmarkCase) -> list[CaseTiming]:
     """Return the points of one kind with the tuned allocator, by length; of the other one where there are none."""
     same = sorted((p for p in points if kind(p.case) == wanted), key=lambda p: p.case.seq)
     return [p for p in same if p.allocator == "tuned"] or same
 
 
-def speed_up(ours: Point, peer: Point) -> Summary:
+def speed_up(ours: CaseTiming, peer: CaseTiming) -> SampleSummary:
     """Return how many times longer the peer takes: round by round where both are of one run, else by the ratios."""
     if len(ours.samples) == len(peer.samples) and ours.floor == peer.floor:
         return summary([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
     middle = peer.ratio.median / ours.ratio.median
     low, high = peer.ratio.low / ours.ratio.high, peer.ratio.high / ours.ratio.low
-    return Summary(middle, low, high, low, high, min(ours.ratio.count, peer.ratio.count))
+    return SampleSummary(middle, low, high, low, high, min(ours.ratio.count, peer.ratio.count))
 
 
-def reference(points: Iterable[Point]) -> Point | None:
+def reference(points: Iterable[CaseTiming]) -> CaseTiming | None:
     """Return our kernel as a model calls it, or the fastest of ours, or None where none of ours was measured."""
     mine = [p for p in points if p.contestant in OURS]
     entry = [p for p in mine if p.contestant == ENTRY[p.case.device]]
     return entry[0] if entry else min(mine, key=lambda p: p.ratio.median, default=None)
 
 
-def fault_pairs(points: Iterable[Point]) -> list[tuple[Point, Point]]:
+def fault_pairs(points: Iterable[CaseTiming]) -> list[tuple[CaseTiming, CaseTiming]]:
     """Return (tuned, default) of each contestant on the largest case that was measured under both allocators."""
-    both: dict[tuple[Case, str], dict[str, Point]] = {}
+    both: dict[tuple[BenchmarkCase, str], dict[str, CaseTiming]] = {}
     for p in points:
         both.setdefault((p.case, p.contestant), {})[p.allocator] = p
     pairs = [

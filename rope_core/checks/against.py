@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.blocks import is_scaled, reach
-from rope_core.checks.case import Finding, Phrase, apart, finding, shown, texts
+from rope_core.checks.case import Finding, FindingPhrase, apart, finding, shown, texts
 from rope_core.checks.extend import WINDOWED
 from rope_core.checks.schemas import compare, rope_of_layer_type, to_v5
 from rope_core.errors import ConfigError, RuleText, argument_error
@@ -72,7 +72,7 @@ def agreement(
                 kind,
                 differences=texts_of or LENGTH,
                 worst=100.0 * worst,
-                apart=apart(left.inv_freq, right.inv_freq) if left and right else Phrase("layers_apart"),
+                apart=apart(left.inv_freq, right.inv_freq) if left and right else FindingPhrase("layers_apart"),
             )
         )
     lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
@@ -192,11 +192,11 @@ def _inside(override: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
 def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list[str]) -> Finding:
     """Return the finding on what an override drops: an error where a base goes."""
     moved = [(old, new) for old, new in zip(_ropes(before), _ropes(after), strict=False) if old.base != new.base]
-    texts_of: dict[str, object] = {"apart": Phrase("same_base")}
+    texts_of: dict[str, object] = {"apart": FindingPhrase("same_base")}
     if moved:
         old, new = moved[0]
         bases = {"base": old.base, "used": new.base}
-        texts_of = {**bases, "apart": [Phrase("bases", bases), apart(new.unscaled, old.unscaled)]}
+        texts_of = {**bases, "apart": [FindingPhrase("bases", bases), apart(new.unscaled, old.unscaled)]}
     return finding(
         "override_loses",
         f"{prefix}rope_parameters",

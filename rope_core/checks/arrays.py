@@ -37,7 +37,7 @@ _E4M3[127] = np.nan
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class SafetensorsEntry:
     """A tensor of a safetensors file, its bytes known to be there: name, type, shape, and where they begin."""
 
     path: Path
@@ -83,7 +83,7 @@ def _decoded(values: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
     return values
 
 
-def entries_of(path: Path, argument: str, wanted: Callable[[str], bool] | None = None) -> list[Entry]:
+def entries_of(path: Path, argument: str, wanted: Callable[[str], bool] | None = None) -> list[SafetensorsEntry]:
     """Return the tensors of a safetensors file whose name is wanted, in the header's order; none of them is read.
 
     Raises ValueError that names ``argument`` on a file that is none, and that names an entry whose bytes are not the
@@ -107,7 +107,7 @@ def entries_of(path: Path, argument: str, wanted: Callable[[str], bool] | None =
         if begin < end:
             raise argument_error(name, "safetensors_bytes", begin)
     return [
-        Entry(path, name, entry["dtype"], tuple(entry["shape"]), 8 + length + spans[name][0])
+        SafetensorsEntry(path, name, entry["dtype"], tuple(entry["shape"]), 8 + length + spans[name][0])
         for name, entry in chosen.items()
     ]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rope_core.checks.case import Finding, Phrase, finding, largest
-from rope_core.checks.stored import Buffer
+from rope_core.checks.case import Finding, FindingPhrase, finding, largest
+from rope_core.checks.stored import RotaryBuffer
 from rope_core.checks.turned import tolerance
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
@@ -21,8 +21,8 @@ HALF_PRECISION = {"bfloat16": (2.0**-8, 2.0**-133), "float16": (2.0**-11, 2.0**-
 
 
 def compared(
-    buffers: list[Buffer], ropes: Mapping[str | None, HfRope], at_length: Mapping[str | None, tuple[Array, ...]]
-) -> Iterator[tuple[Finding, Buffer]]:
+    buffers: list[RotaryBuffer], ropes: Mapping[str | None, HfRope], at_length: Mapping[str | None, tuple[Array, ...]]
+) -> Iterator[tuple[Finding, RotaryBuffer]]:
     """Each buffer against the layer type that it belongs to; the same finding in many layers is named once."""
     named: set[tuple[str, str | None]] = set()
     for buffer in buffers:
@@ -33,7 +33,7 @@ def compared(
                 yield verdict, buffer
 
 
-def belongs(buffer: Buffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
+def belongs(buffer: RotaryBuffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
     """Return the layer type that a buffer's name says, or the one that it is nearest to."""
     last = buffer.name.rpartition(".")[2]
     for kind, rope in ropes.items():
@@ -49,7 +49,9 @@ def apart(values: Array, wanted: Array) -> float:
     return largest(values, wanted) if values.shape == wanted.shape and np.all(np.isfinite(values)) else float("inf")
 
 
-def judged(buffer: Buffer, kind: str | None, rope: HfRope, at_length: tuple[Array, ...] = ()) -> Iterator[Finding]:
+def judged(
+    buffer: RotaryBuffer, kind: str | None, rope: HfRope, at_length: tuple[Array, ...] = ()
+) -> Iterator[Finding]:
     """Compare one buffer with its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
     values, wanted = buffer.values, rope.inv_freq
     if values is None:
@@ -98,7 +100,7 @@ def uninitialised(values: Array) -> bool:
     return bool(np.any(np.diff(values) > 0))
 
 
-def rounded_to(buffer: Buffer, wanted: Array) -> str:
+def rounded_to(buffer: RotaryBuffer, wanted: Array) -> str:
     """Return the half-precision type that ``wanted`` was rounded to, even where a cast up came after; "" for none.
 
     A buffer is rounded where every value is one of that type's numbers and lies within one rounding of the wanted one.
@@ -117,7 +119,7 @@ def rounded_to(buffer: Buffer, wanted: Array) -> str:
     return ""
 
 
-def tabulated(tables: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
+def tabulated(tables: list[RotaryBuffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
     """Compare stored tables of cos, sin and e^{i angle} with the angles of the layer type that each is nearest to."""
     named: set[str] = set()
     for table in tables:
@@ -137,7 +139,7 @@ def tabulated(tables: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Itera
             yield finding(key, table.name, None, kind, **values)
 
 
-def _of_table(table: Buffer, rows: Array, part: str, rope: HfRope) -> tuple[str, dict[str, object]] | None:
+def _of_table(table: RotaryBuffer, rows: Array, part: str, rope: HfRope) -> tuple[str, dict[str, object]] | None:
     """Return the finding's key and values where a table's rows are not what a rotation gives; None where they are."""
     pairs, columns = len(rope.inv_freq), rows.shape[1]
     if columns not in (pairs, 2 * pairs):
@@ -158,13 +160,13 @@ def _of_table(table: Buffer, rows: Array, part: str, rope: HfRope) -> tuple[str,
     if excess.max() <= 1:
         return None
     row, column = np.unravel_index(int(excess.argmax()), excess.shape)
-    why = next((cause for cause, theta in _causes(rope) if off(theta).max() <= 1), Phrase("nothing"))
+    why = next((cause for cause, theta in _causes(rope) if off(theta).max() <= 1), FindingPhrase("nothing"))
     return "table_differs", {"row": int(row), "column": int(column), "config_type": rope.rope_type, "cause": why}
 
 
-def _causes(rope: HfRope) -> Iterator[tuple[Phrase, Array]]:
+def _causes(rope: HfRope) -> Iterator[tuple[FindingPhrase, Array]]:
     """Yield the frequencies that a table may hold in place of the config's, and in words what they are."""
-    yield Phrase("table_unscaled"), rope.unscaled
+    yield FindingPhrase("table_unscaled"), rope.unscaled
     for factor in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0) if "factor" in rope.request.params else ():
         request = replace(rope.request, params={**rope.request.params, "factor": factor})
-        yield Phrase("table_factor", {"factor": factor}), spectrum(request).inv_freq
+        yield FindingPhrase("table_factor", {"factor": factor}), spectrum(request).inv_freq

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.checks.case import Finding, Phrase, finding
+from rope_core.checks.case import Finding, FindingPhrase, finding
 from rope_core.checks.positions import as_ids
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
@@ -172,5 +172,5 @@ def _mistakes(
     for what, theta in frequencies:
         kind, _, layer = what.partition(" ")
         for layout in (rope.layout, other):
-            values = {"what": Phrase(f"moved_by_{kind}", {"layer": layer})}
+            values = {"what": FindingPhrase(f"moved_by_{kind}", {"layer": layer})}
             yield "cached_keys_other_frequencies", turned(by, layout, theta=np.asarray(theta)), values

@@ -84,7 +84,7 @@ def finding(
 
 
 @dataclass(frozen=True)
-class Case:
+class LayerContext:
     """One layer type of a model: its rope dict, what it does, and what the other layer types do."""
 
     config: ResolvedConfig
@@ -139,7 +139,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Phrase:
+class FindingPhrase:
     """A part of a sentence that depends on what was found: a key under [phrase] in findings.toml and its values."""
 
     key: str
@@ -178,7 +178,7 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
         return "-"
     if isinstance(value, RuleText):
         return printable(value.text(lang), 400)
-    if isinstance(value, Phrase):
+    if isinstance(value, FindingPhrase):
         return value.text(lang)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -192,7 +192,7 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
     if isinstance(value, Mapping):
         return printable(json.dumps(value, ensure_ascii=False, default=str), 2000)
     if isinstance(value, list | tuple):
-        comma = "；" if lang == "zh" and any(isinstance(item, Phrase) for item in value) else ", "
+        comma = "；" if lang == "zh" and any(isinstance(item, FindingPhrase) for item in value) else ", "
         return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
     return shortened_repr(value)
 
@@ -227,15 +227,15 @@ def largest(values: Array, wanted: Array) -> float:
     return float(np.max(np.abs(values - wanted) / np.where(wanted == 0, 1.0, np.abs(wanted)), initial=0.0))
 
 
-def apart(values: Array, wanted: Array) -> Phrase:
+def apart(values: Array, wanted: Array) -> FindingPhrase:
     """Return in words how far two vectors of frequencies are apart.
 
     >>> str(apart(np.array([1.0, 0.5]), np.array([1.0, 1.0])))
     'the frequencies differ by up to 50 %'
     """
     if values.shape != wanted.shape:
-        return Phrase("widths", {"pairs": values.size, "wanted": wanted.size})
+        return FindingPhrase("widths", {"pairs": values.size, "wanted": wanted.size})
     if turning := int(np.sum(values[wanted == 0] != 0)):
-        return Phrase("still_pairs_turn", {"count": turning})
+        return FindingPhrase("still_pairs_turn", {"count": turning})
     worst = largest(values, wanted)
-    return Phrase("frequencies", {"worst": 100.0 * worst}) if worst > 1e-9 else Phrase("same_frequencies")
+    return FindingPhrase("frequencies", {"worst": 100.0 * worst}) if worst > 1e-9 else FindingPhrase("same_frequencies")

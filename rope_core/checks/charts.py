@@ -15,7 +15,7 @@ LABEL = 15.0
 
 
 @dataclass(frozen=True)
-class Series:
+class ChartCurve:
     """One curve: its name, its colour's number, its points, and the ends of their intervals (NaN for none)."""
 
     name: str
@@ -26,7 +26,7 @@ class Series:
     high: Sequence[float] = ()
 
 
-def chart(series: Sequence[Series], x_name: str, label: str, mark: float | None = None, log_x: bool = False) -> str:
+def chart(series: Sequence[ChartCurve], x_name: str, label: str, mark: float | None = None, log_x: bool = False) -> str:
     """Return curves on a logarithmic axis as SVG text.
 
     Args:
@@ -92,7 +92,7 @@ def chart(series: Sequence[Series], x_name: str, label: str, mark: float | None 
     )
 
 
-def bars(each: Series, at_x: object, at_y: object, shade: str) -> list[str]:
+def bars(each: ChartCurve, at_x: object, at_y: object, shade: str) -> list[str]:
     """Return the intervals of a curve as upright lines, where it has any."""
     assert callable(at_x) and callable(at_y)
     drawn = []

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rope_core.checks.case import Finding, Phrase, finding
-from rope_core.checks.stored import Buffer
-from rope_core.checks.turned import Verdict
+from rope_core.checks.case import Finding, FindingPhrase, finding
+from rope_core.checks.stored import RotaryBuffer
+from rope_core.checks.turned import RotationVerdict
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 
 
-class Collected:
+class FindingCollector:
     """Verdicts of many layers, one finding for each kind of fault, beside what is reported of the buffers."""
 
-    def __init__(self, reported: list[tuple[Finding, Buffer]], ropes: Mapping[str | None, HfRope]) -> None:
+    def __init__(self, reported: list[tuple[Finding, RotaryBuffer]], ropes: Mapping[str | None, HfRope]) -> None:
         self.reported, self.ropes = reported, ropes
         self.keys = {(each.key, each.layer_type) for each, _ in reported}
         self.rows: dict[tuple[str, str | None], dict[str, Any]] = {}
@@ -24,7 +24,9 @@ class Collected:
         """Return the values of this layer type's buffers that are reported already."""
         return [each.values for report, each in self.reported if report.layer_type == kind and each.values is not None]
 
-    def add(self, verdict: Verdict | None, part: str, module: str, kind: str | None, layer: int | None = None) -> None:
+    def add(
+        self, verdict: RotationVerdict | None, part: str, module: str, kind: str | None, layer: int | None = None
+    ) -> None:
         """Take one verdict on one part of one layer, unless a buffer's finding says the same."""
         if verdict is None or ("buffer_width", kind) in self.keys:
             return
@@ -47,7 +49,7 @@ class Collected:
             if key == "layout_differs":
                 values.pop("layers")
             if key == "rotation_not_observed":
-                values = {"reason": Phrase("nothing"), **values, "layout": self.ropes[kind].layout}
+                values = {"reason": FindingPhrase("nothing"), **values, "layout": self.ropes[kind].layout}
             if key == "rotation_shifted" and row["alike"] and {"q", "k"} <= set(row["parts"]):
                 key = "rotation_shifted_alike"
             findings.append(finding(key, row["module"], None, kind, **values))

@@ -18,7 +18,7 @@ from typing import Any
 
 from rope_core.checks.blocks import factor_of
 from rope_core.checks.engines import engines, sentences
-from rope_core.checks.extend import Way, fixes
+from rope_core.checks.extend import ContextExtension, fixes
 from rope_core.checks.schemas import to_v4
 from rope_core.errors import ConfigError, error_sentence
 from rope_core.hf.resolve import resolve
@@ -48,7 +48,7 @@ CLASSIC = (DEFAULT, LINEAR, YARN, LLAMA3, LONGROPE)
 
 
 @dataclass(frozen=True)
-class Command:
+class LaunchCommand:
     """An engine's line for a shell, or None with the sentence that says why there is none.
 
     ``note`` says in "en" or "zh" what to do beside the line, "" where nothing is.
@@ -59,7 +59,9 @@ class Command:
     note: str
 
 
-def commands(way: Way, model: str = "MODEL", lang: str = "en", names: Sequence[str] = ENGINES) -> list[Command]:
+def commands(
+    way: ContextExtension, model: str = "MODEL", lang: str = "en", names: Sequence[str] = ENGINES
+) -> list[LaunchCommand]:
     """Return what each engine of ``names`` is started with to run a way; ``model`` is its name or folder in the lines.
 
     >>> from rope_core.checks.extend import extend
@@ -71,7 +73,7 @@ def commands(way: Way, model: str = "MODEL", lang: str = "en", names: Sequence[s
     for engine in names:
         reason = _refusal(engine, way, lang)
         line = None if reason else _line(engine, way, model)
-        lines.append(Command(engine, line, reason or _note(engine, way, lang)))
+        lines.append(LaunchCommand(engine, line, reason or _note(engine, way, lang)))
     return lines
 
 
@@ -80,7 +82,7 @@ def _words(key: str, lang: str, /, **values: object) -> str:
     return text.format(**values)
 
 
-def _refusal(engine: str, way: Way, lang: str) -> str:
+def _refusal(engine: str, way: ContextExtension, lang: str) -> str:
     """Why an engine cannot run a way as transformers does; "" where it can."""
     rope = way.rope
     if engine in ("SGLang", "TensorRT-LLM"):
@@ -95,7 +97,7 @@ def _refusal(engine: str, way: Way, lang: str) -> str:
     return _apart(engine, way, lang)
 
 
-def _apart(engine: str, way: Way, lang: str) -> str:
+def _apart(engine: str, way: ContextExtension, lang: str) -> str:
     """Return what the engine table says where an engine computes something else."""
     written = resolve(way.config)
     config = resolve(to_v4(written)) if engine == "mlx-lm" else written  # its line passes the old block
@@ -116,7 +118,7 @@ def _apart(engine: str, way: Way, lang: str) -> str:
     return ""
 
 
-def _untabled(engine: str, way: Way, lang: str) -> str:
+def _untabled(engine: str, way: ContextExtension, lang: str) -> str:
     """Why SGLang or TensorRT-LLM cannot run a way, from their code as read."""
     for rope in way.ropes.values():
         given, own = rope.params.get("attention_factor"), factor_of(rope)
@@ -135,14 +137,14 @@ def _untabled(engine: str, way: Way, lang: str) -> str:
     return ""
 
 
-def _note(engine: str, way: Way, lang: str) -> str:
+def _note(engine: str, way: ContextExtension, lang: str) -> str:
     """Return what goes with an engine's line."""
     if engine == "llama.cpp" and way.rope.rope_type != YARN and way.rope.model_type not in GGUF:
         return _words("capped", lang, length=way.length)
     return _words("write", lang) if engine == "TensorRT-LLM" else ""
 
 
-def _line(engine: str, way: Way, model: str) -> str:
+def _line(engine: str, way: ContextExtension, model: str) -> str:
     """Return an engine's line."""
     name = shlex.quote(model)
     if engine == "vLLM":
@@ -176,7 +178,7 @@ def _python(value: object) -> str:
     return text if '"' in text else text.replace("'", '"')
 
 
-def _llama_cpp(way: Way) -> list[str]:
+def _llama_cpp(way: ContextExtension) -> list[str]:
     """llama.cpp's options; the file itself holds what they do not change."""
     rope, old = way.rope, next(iter(way.before.values()))
     flags = []
@@ -199,4 +201,4 @@ def _number(rope: HfRope, name: str) -> str:
     return f"{value:.9g}" if isinstance(value, int | float) else str(value)
 
 
-__all__ = ["ENGINES", "Command", "commands"]
+__all__ = ["ENGINES", "LaunchCommand", "commands"]

@@ -29,7 +29,7 @@ from rope_core.spectrum import Request, spectrum
 
 
 @dataclass(frozen=True, eq=False)
-class Engine:
+class EngineResult:
     """What one program makes of a config.
 
     Attributes:
@@ -70,7 +70,7 @@ def recorded() -> dict[str, Any]:
     return tomllib.loads(resources.files("rope_core.checks").joinpath("engines.toml").read_text(encoding="utf-8"))
 
 
-def sentences(engine: Engine, lang: str = "en") -> list[str]:
+def sentences(engine: EngineResult, lang: str = "en") -> list[str]:
     """Return what to say beside an engine's numbers, in "en" or "zh"; plain text."""
     values = {name: _shown(value, lang) for name, value in engine.values.items()}
     if engine.refused:
@@ -113,7 +113,7 @@ def known_types(name: str) -> frozenset[str] | None:
 
 def engines(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
-) -> list[Engine]:
+) -> list[EngineResult]:
     """Return what seven programs compute from the same config, transformers 5.23 first.
 
     Args:
@@ -165,15 +165,15 @@ def lacks(name: str, model_type: str) -> bool:
     return not name.startswith("transformers") or model_type in wheel()["family"].keys() | composites().keys()
 
 
-def unsupported(engine: Engine, model_type: str) -> Engine | None:
+def unsupported(engine: EngineResult, model_type: str) -> EngineResult | None:
     """Return the engine without numbers where its version lacks the config's model type; None where it has it."""
     if not lacks(engine.name, model_type):
         return None
     values = {"engine": engine.name, "model_type": model_type[:80]}
-    return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
+    return EngineResult(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
 
 
-def answered(name: str, task: EngineInput, function: Callable[[EngineInput], EngineOutput]) -> Engine:
+def answered(name: str, task: EngineInput, function: Callable[[EngineInput], EngineOutput]) -> EngineResult:
     """Run one program's formula."""
     try:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -181,14 +181,14 @@ def answered(name: str, task: EngineInput, function: Callable[[EngineInput], Eng
         if not np.all(np.isfinite(inv_freq)) or not math.isfinite(attention):
             raise UnsupportedConfig("not_finite")
     except UnsupportedConfig as refusal:
-        return Engine(name, None, None, None, task.rope.layout, refused=refusal.key, values=refusal.values)
+        return EngineResult(name, None, None, None, task.rope.layout, refused=refusal.key, values=refusal.values)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         key, values = failed(error)
-        return Engine(name, None, None, None, task.rope.layout, refused=key, values=values)
+        return EngineResult(name, None, None, None, task.rope.layout, refused=key, values=values)
     if task.rope.nope:
         inv_freq, attention, notes = task.rope.inv_freq, 1.0, ("same",)
     scale = task.rope.logit_scale
-    return Engine(
+    return EngineResult(
         name, read_only_array(inv_freq), attention, scale, task.rope.layout, notes=notes or ("same",), values=values
     )
 
@@ -202,7 +202,7 @@ def failed(error: Exception) -> tuple[str, dict[str, object]]:
     return "raises", {"kind": type(error).__name__}
 
 
-def compared(engine: Engine, reference: Engine) -> Engine:
+def compared(engine: EngineResult, reference: EngineResult) -> EngineResult:
     """Return the engine with its differences against transformers 5.23."""
     if engine.inv_freq is None or reference.inv_freq is None or not reference.attention_factor:
         return engine
@@ -242,4 +242,4 @@ def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, 
     return inv_freq, rope.attention_factor, notes, values
 
 
-__all__ = ["Engine", "basis", "engines", "known_types", "sentences", "without_column"]
+__all__ = ["EngineResult", "basis", "engines", "known_types", "sentences", "without_column"]

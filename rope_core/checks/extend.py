@@ -35,7 +35,7 @@ OVERRULING = ("rope_scaling", "rope_parameters", LENGTH, "rotary_dim")
 
 
 @dataclass(frozen=True)
-class Change:
+class QuantityChange:
     """A quantity of a layer type before and after; None where only one side has it.
 
     ``field`` is "rope_type", "base", "factor" or another parameter of the scheme, "attention_factor" or "logit_scale".
@@ -49,7 +49,7 @@ class Change:
     def sentence(self, lang: str = "en") -> str:
         """Return the change as one line, in "en" or "zh".
 
-        >>> Change(None, "attention_factor", 1.0, 1.35).sentence()
+        >>> QuantityChange(None, "attention_factor", 1.0, 1.35).sentence()
         'attention factor 1 -> 1.35'
         """
         row = fixes()["changed"]
@@ -60,7 +60,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class ContextExtension:
     """A way to reach a length: the config block in both schemas, what it computes, changes and costs.
 
     Attributes:
@@ -83,7 +83,7 @@ class Way:
     old_block: dict[str, Any] | None
     ropes: Mapping[str | None, HfRope]
     before: Mapping[str | None, HfRope]
-    changed: tuple[Change, ...]
+    changed: tuple[QuantityChange, ...]
     length: int
     factor: float
     kept: int
@@ -129,7 +129,7 @@ def fixes() -> dict[str, Any]:
     return tomllib.loads(resources.files("rope_core.checks").joinpath("fixes.toml").read_text(encoding="utf-8"))
 
 
-def extend(config: object, length: int) -> list[Way]:
+def extend(config: object, length: int) -> list[ContextExtension]:
     """Return the ways to make a model reach ``length`` tokens, the one that suits it best first.
 
     A model that is scaled already gets its own scheme with a larger factor, then a larger base under that scheme;
@@ -236,7 +236,9 @@ def cards(fields: ModelFields, base: float) -> list[dict[str, Any]]:
     ]
 
 
-def _cards(data: dict[str, Any], fields: ModelFields, before: Mapping[str | None, HfRope], length: int) -> list[Way]:
+def _cards(
+    data: dict[str, Any], fields: ModelFields, before: Mapping[str | None, HfRope], length: int
+) -> list[ContextExtension]:
     """Return the recipe of the model's own card, where one is known for this model and reaches the length."""
     rope, ways = before.get(None), []
     if rope is None or is_scaled(rope):
@@ -259,7 +261,7 @@ def _costed(
     before: Mapping[str | None, HfRope],
     length: int,
     source: str = "",
-) -> Way:
+) -> ContextExtension:
     """Measure one way on its own spectrum, against the present one."""
     resolved = resolve(config)
     built = resolved.text.ropes()
@@ -278,7 +280,7 @@ def _costed(
         old_block = _written(data, to_v4(resolved), prefix)
     except ConfigError:
         old_block = None
-    return Way(
+    return ContextExtension(
         name=name,
         kind=kind,
         config=config,
@@ -313,7 +315,7 @@ def _written(old: Mapping[str, Any], new: dict[str, Any], prefix: str) -> dict[s
     return block
 
 
-def changes(before: HfRope, after: HfRope) -> tuple[Change, ...]:
+def changes(before: HfRope, after: HfRope) -> tuple[QuantityChange, ...]:
     """Return what differs between two states of a layer type beside its frequencies and lengths."""
     named = ("rope_type", "base", "attention_factor", "logit_scale")
     pairs: dict[str, tuple[object, object]] = {name: (getattr(before, name), getattr(after, name)) for name in named}
@@ -324,7 +326,7 @@ def changes(before: HfRope, after: HfRope) -> tuple[Change, ...]:
     pairs |= {name: (before.params.get(name), after.params.get(name)) for name in names if name != "attention_factor"}
     if before.train_len != after.train_len and after.rope_type == before.rope_type in NEEDS_LENGTH:
         pairs[LENGTH] = (before.train_len, after.train_len)
-    return tuple(Change(after.layer_type, name, a, b) for name, (a, b) in pairs.items() if a != b)
+    return tuple(QuantityChange(after.layer_type, name, a, b) for name, (a, b) in pairs.items() if a != b)
 
 
-__all__ = ["WAYS", "Change", "Way", "changes", "extend", "fixes", "present", "reach", "reached"]
+__all__ = ["WAYS", "ContextExtension", "QuantityChange", "changes", "extend", "fixes", "present", "reach", "reached"]

@@ -11,7 +11,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
+from rope_core.checks.case import (
+    SEVERITIES,
+    VERSIONS,
+    Finding,
+    FindingPhrase,
+    LayerContext,
+    finding,
+    printable,
+    recorded,
+)
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import config_error_finding
 from rope_core.checks.rules.versions import faults, find_fields_unread_by_4, number
@@ -137,7 +146,7 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
                 layout=rope.layout,
                 position=rope.position,
                 patch=rope.patch,
-                size=Phrase("patch", {"patch": rope.patch}) if rope.patch else Phrase("nothing"),
+                size=FindingPhrase("patch", {"patch": rope.patch}) if rope.patch else FindingPhrase("nothing"),
             )
     except ConfigError as error:
         yield config_error_finding(error)
@@ -245,7 +254,7 @@ def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> I
     flat = list(unread.flat(part.fields, part.entries, ropes))
     yield from flat or unread.missing(part.fields, ropes)
     for entry, rope in built:
-        case = Case(config, part, entry, rope, ropes, seq_len)
+        case = LayerContext(config, part, entry, rope, ropes, seq_len)
         layer_type = entry.layer_type if len(layers) > 1 else None
         for rule in (each for each in RULES if not (flat and each in (*origin.RULES, *released.RULES))):
             for named in rule(case):
@@ -267,7 +276,7 @@ def known(lang: str = "en") -> dict[str, tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Group:
+class IssueGroup:
     """A group of threads about one bug: what finds it, by which findings or engine notes, and a config that shows it.
 
     ``by`` is "config", "verify", "engines", "positions" or "cache"; ``beside`` are findings that the config's family
@@ -285,12 +294,12 @@ class Group:
 
 
 @cache
-def groups() -> tuple[Group, ...]:
+def groups() -> tuple[IssueGroup, ...]:
     """Return the groups of known threads, in their order."""
     text = resources.files("rope_core.checks").joinpath("groups.toml").read_text(encoding="utf-8")
     lists = ("keys", "threads", "beside")
     rows: list[dict[str, Any]] = tomllib.loads(text)["groups"]
-    return tuple(Group(**{**row, **{name: tuple(row[name]) for name in lists if name in row}}) for row in rows)
+    return tuple(IssueGroup(**{**row, **{name: tuple(row[name]) for name in lists if name in row}}) for row in rows)
 
 
-__all__ = ["Finding", "Group", "check", "check_text", "groups", "known"]
+__all__ = ["Finding", "IssueGroup", "check", "check_text", "groups", "known"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Finding, Phrase, finding
+from rope_core.checks.case import Finding, FindingPhrase, finding
 from rope_core.checks.mistakes import mistakes
 from rope_core.checks.products import as_array
 from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
@@ -55,11 +55,11 @@ SIGNATURES = (
 )
 KNOWN = [{ROLE_OF[name] for name in row.translate(str.maketrans("()[],", "     ")).split()} for row in SIGNATURES]
 OPTIONAL = {"positions", "is_neox", "head_size"}
-Both = tuple[Array, Array]
+QueryKey = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class Trial:
+class KernelTrial:
     """One drawn input: positions, dtype, width of a head and of what turns, heads of q and k, and how it is stored."""
 
     name: str
@@ -84,19 +84,19 @@ class Trial:
 
 
 TRIALS = (
-    Trial("plain"),
-    Trial("one_token", (517,)),
-    Trial("far", (0, 1, 1023, 4001, 4095)),
-    Trial("out_of_order", (9, 3, 3, 700, 0, 12, 1)),
-    Trial("grouped", heads=(8, 1)),
-    Trial("strided", strided=True),
-    Trial("half_precision", dtype="float16"),
-    Trial("brain_precision", dtype="bfloat16"),
+    KernelTrial("plain"),
+    KernelTrial("one_token", (517,)),
+    KernelTrial("far", (0, 1, 1023, 4001, 4095)),
+    KernelTrial("out_of_order", (9, 3, 3, 700, 0, 12, 1)),
+    KernelTrial("grouped", heads=(8, 1)),
+    KernelTrial("strided", strided=True),
+    KernelTrial("half_precision", dtype="float16"),
+    KernelTrial("brain_precision", dtype="bfloat16"),
 )
 
 
 @dataclass(frozen=True)
-class Form:
+class CallConvention:
     """What a function expects.
 
     Attributes:
@@ -112,7 +112,7 @@ class Form:
     indexed: bool = False
 
 
-class Tried(list[Finding]):
+class KernelFindings(list[Finding]):
     """Findings of ``check_kernel``, and ``assumed``: a note on the layout and tables with which it was called."""
 
     def __init__(self, findings: Iterable[Finding], assumed: Finding) -> None:
@@ -120,7 +120,7 @@ class Tried(list[Finding]):
         self.assumed = assumed
 
 
-def check_kernel(function: Callable[..., Any], config: object = None, part: int | None = None) -> Tried:
+def check_kernel(function: Callable[..., Any], config: object = None, part: int | None = None) -> KernelFindings:
     """Return what is wrong with a rotation function: each mistake once, by the first trial that shows it.
 
     It is tried on one token and several, positions far and out of order, grouped heads, strided inputs, float16 and
@@ -150,7 +150,7 @@ def check_kernel(function: Callable[..., Any], config: object = None, part: int 
     else:
         tables = (TOKENS_FIRST, HEADS_FIRST) if "cos_sin_cache" not in roles and "freqs_cis" not in roles else (PAIRS,)
     indexed = (True, False) if {"cos", "positions"} <= roles else (False,)
-    forms = [Form(*each) for each in product(layouts, tables, (True, False), indexed)]
+    forms = [CallConvention(*each) for each in product(layouts, tables, (True, False), indexed)]
     answers = [(form, [*_tried(function, form, trials[0])]) for form in forms]
     form = min(answers, key=lambda row: _doubt(row[1]))[0]
     once: dict[tuple[str, str], Finding] = {}
@@ -163,9 +163,9 @@ def check_kernel(function: Callable[..., Any], config: object = None, part: int 
         for each in _tried(function, form, trial):
             once.setdefault((each.key, str(each.values.get("mistake"))), each)
     source, advice = ("of_itself", "give_config") if rope is None else ("of_config", "has_config")
-    words = {"layout_source": Phrase(f"kernel_{source}"), "next": Phrase(f"kernel_{advice}")}
-    shape = {"table": Phrase(f"kernel_table_{form.table}"), "dim": trials[0].dim, "width": trials[0].width}
-    return Tried(once.values(), finding("kernel_assumed", FIELD, layout=form.layout, **words, **shape))
+    words = {"layout_source": FindingPhrase(f"kernel_{source}"), "next": FindingPhrase(f"kernel_{advice}")}
+    shape = {"table": FindingPhrase(f"kernel_table_{form.table}"), "dim": trials[0].dim, "width": trials[0].width}
+    return KernelFindings(once.values(), finding("kernel_assumed", FIELD, layout=form.layout, **words, **shape))
 
 
 def _mistake(each: Finding) -> str:
@@ -219,9 +219,9 @@ def _shape(rope: HfRope | None, part: int | None) -> dict[str, Any]:
     return {"theta": tuple((BASE ** (-np.arange(0, width, 2) / width)).tolist())}
 
 
-def _tried(function: Callable[..., Any], form: Form, trial: Trial) -> Iterator[Finding]:
+def _tried(function: Callable[..., Any], form: CallConvention, trial: KernelTrial) -> Iterator[Finding]:
     """Yield what is wrong with the function's answer to one trial, if anything is."""
-    what = Phrase(f"trial_{trial.name}")
+    what = FindingPhrase(f"trial_{trial.name}")
     given = _drawn(trial)
     try:
         answer = _called(function, form, trial, given)
@@ -255,7 +255,7 @@ def _tried(function: Callable[..., Any], form: Form, trial: Trial) -> Iterator[F
     for row in zip(*rows, strict=True):
         if all(near(k, wanted) for k, (_, wanted) in zip(off, row, strict=True)):
             part = "qk"[off[0]] if len(off) < len(parts) else "both" if len(parts) > 1 else "x"
-            mistake = Phrase(f"kernel_{row[0][0]}", {"part": Phrase(f"kernel_part_{part}")})
+            mistake = FindingPhrase(f"kernel_{row[0][0]}", {"part": FindingPhrase(f"kernel_part_{part}")})
             yield finding("kernel_mistake", FIELD, trial=what, mistake=mistake)
             return
     k = max(parts, key=lambda k: float(np.abs(answer[k] - right[k]).max()))
@@ -266,7 +266,7 @@ def _tried(function: Callable[..., Any], form: Form, trial: Trial) -> Iterator[F
     yield finding("kernel_differs", FIELD, trial=what, part="qk"[k], **place, apart=share)
 
 
-def _drawn(trial: Trial) -> Both:
+def _drawn(trial: KernelTrial) -> QueryKey:
     """Return q and k, (tokens, heads, dim), as the trial's dtype holds them."""
     import torch
 
@@ -277,7 +277,7 @@ def _drawn(trial: Trial) -> Both:
     return q, k
 
 
-def _called(function: Callable[..., Any], form: Form, trial: Trial, given: Both) -> Both:
+def _called(function: Callable[..., Any], form: CallConvention, trial: KernelTrial, given: QueryKey) -> QueryKey:
     """Call the function as its parameters' names say; return q and k, (tokens, heads, dim), k empty with x alone."""
     import torch
 
@@ -316,7 +316,7 @@ def _called(function: Callable[..., Any], form: Form, trial: Trial, given: Both)
     return arrays[0], arrays[1] if len(arrays) > 1 else np.zeros(0)
 
 
-def _table(values: Array, form: Form, dtype: Any) -> Any:
+def _table(values: Array, form: CallConvention, dtype: Any) -> Any:
     """Return cos or sin, (rows, width/2), in a form and a dtype."""
     import torch
 
@@ -324,7 +324,7 @@ def _table(values: Array, form: Form, dtype: Any) -> Any:
     return table[None] if form.batched else table
 
 
-def _stored(x: Any, trial: Trial) -> Any:
+def _stored(x: Any, trial: KernelTrial) -> Any:
     """Return a tensor as it is, or with as much beside each row that must not be touched."""
     import torch
 

@@ -16,18 +16,18 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.checks.products import Enough, Product, watcher
+from rope_core.checks.products import ObservationComplete, QueryKeyProduct, watcher
 
 WATCHED = ("eager", "sdpa", None)
 MOST_WORDS = 512
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedRun:
     """A watched run: its products in order, the positions, the modules that ran, and a position a row or a token."""
 
     positions: tuple[int, ...]
-    products: tuple[Product, ...]
+    products: tuple[QueryKeyProduct, ...]
     ran: frozenset[str]
     along: str
 
@@ -40,7 +40,7 @@ def observe(
     axis: int | None = None,
     only: str | None = None,
     most: int | None = None,
-) -> Seen | None:
+) -> ObservedRun | None:
     """Run the text part of ``module`` on one token at each position and return what its attention multiplied.
 
     With an ``axis``, 0 to 2, positions are three and the other two are 0, as of a patch of an image. With ``only``, a
@@ -61,14 +61,14 @@ def observe(
                 stack.enter_context(watch.follow(part, name))
                 try:
                     call(part, arguments)
-                except Enough:
+                except ObservationComplete:
                     pass
                 except Exception as error:
                     # Somebody's forward with a signature of its own: the next attempt, or no answer.
                     raised.append(error)
                     continue
             if watch.products:
-                return Seen(where, tuple(watch.products), frozenset(watch.ran), along)
+                return ObservedRun(where, tuple(watch.products), frozenset(watch.ran), along)
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.checks.arrays import FLOATS, Entry, entries_of
+from rope_core.checks.arrays import FLOATS, SafetensorsEntry, entries_of
 from rope_core.checks.extend import WAYS
 from rope_core.errors import argument_error
 from rope_core.hf.resolve import resolve
@@ -32,7 +32,7 @@ _ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class LayerPairs:
     """Pairs of one layer.
 
     Attributes:
@@ -48,7 +48,7 @@ class Layer:
     k: Array
 
 
-def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
+def layers(folder: Path, config: Mapping[str, Any]) -> list[LayerPairs]:
     """Return the pairs of every layer that turns, from the safetensors files of a folder, or one such file.
 
     Pairs are found by the config's layout, width and place in the head (``rc.from_hf``). Weights of q_norm and k_norm
@@ -62,7 +62,7 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
     fields, labels, ropes = text.fields, text.fields.layer_types(), text.ropes()
     heads = int(fields.get("num_attention_heads").value or 0)
     shared = int(fields.get("num_key_value_heads").value or heads)
-    weights: dict[int, dict[str, Entry]] = {}
+    weights: dict[int, dict[str, SafetensorsEntry]] = {}
     for name, tensor in tensors(folder):
         if match := _PROJECTION.search(name):
             weights.setdefault(int(match[1]), {})[match[2]] = tensor
@@ -75,14 +75,14 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
         both = [_norms(weights[index], part, rope, heads, shared, str(fields.model_type)) for part in "qk"]
         if any(each is None for each in both):
             continue
-        read.append(Layer(index, rope, *both))  # type: ignore[arg-type]
+        read.append(LayerPairs(index, rope, *both))  # type: ignore[arg-type]
     if not read:
         raise argument_error("model", "pair_projections", folder.name)
     return read
 
 
 def _norms(
-    layer: Mapping[str, Entry], part: str, rope: HfRope, heads: int, shared: int, model_type: str
+    layer: Mapping[str, SafetensorsEntry], part: str, rope: HfRope, heads: int, shared: int, model_type: str
 ) -> Array | None:
     """Return the norm of each pair in W_q or W_k, (heads, pairs); None where the layer has no such rows."""
     count = heads if part == "q" else shared
@@ -116,7 +116,7 @@ def _norms(
     return np.asarray(np.sqrt(turned[:, layout.first(pairs)] + turned[:, layout.second(pairs)]))
 
 
-def _fused(layer: Mapping[str, Entry], part: str, heads: int, shared: int) -> Array | None:
+def _fused(layer: Mapping[str, SafetensorsEntry], part: str, heads: int, shared: int) -> Array | None:
     """Return the squared rows of q or k in one matrix of q, k and v, (heads, head_dim)."""
     if "query_key_value" in layer:
         # GPT-NeoX: q, k and v of a head, then the next head.
@@ -133,13 +133,13 @@ def _fused(layer: Mapping[str, Entry], part: str, heads: int, shared: int) -> Ar
     return _squares(tensor, first, first + count * width).reshape(count, width)
 
 
-def _squares(tensor: Entry, first: int, last: int) -> Array:
+def _squares(tensor: SafetensorsEntry, first: int, last: int) -> Array:
     """Return the sum of squares of each row of a matrix, a slice at a time."""
     parts = [np.square(tensor.floats(at, min(at + _ROWS, last))).sum(1) for at in range(first, last, _ROWS)]
     return np.concatenate(parts)
 
 
-def tensors(folder: Path) -> Iterator[tuple[str, Entry]]:
+def tensors(folder: Path) -> Iterator[tuple[str, SafetensorsEntry]]:
     """Yield the projections of safetensors files, their spans checked against the file; raises ValueError."""
     files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else [folder]
     if not files:
@@ -152,7 +152,7 @@ def tensors(folder: Path) -> Iterator[tuple[str, Entry]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class PairSummary:
     """Every pair of a layer type over its layers and heads.
 
     Attributes:
@@ -182,7 +182,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class PairChange:
     """What a scheme does to the pairs of a layer type.
 
     Attributes:
@@ -196,7 +196,7 @@ class Change:
     unseen: float
 
 
-def changes(each: Summary, length: int | None = None) -> dict[str, Change]:
+def changes(each: PairSummary, length: int | None = None) -> dict[str, PairChange]:
     """Return what each way to a length does to the pairs, by scheme; four trained lengths by default."""
     rope = each.rope.request.rope
     factor = max(1.0, (length or 4 * each.rope.train_len) / each.rope.train_len)
@@ -204,11 +204,11 @@ def changes(each: Summary, length: int | None = None) -> dict[str, Change]:
     for name in WAYS:
         slowdown = spectrum(Request(rope, name, {"factor": factor}, seq_len=length)).slowdown
         kept = slowdown < 1.01
-        changed[name] = Change(slowdown, each.share(kept), each.share(~kept & (each.seen < 1.0)))
+        changed[name] = PairChange(slowdown, each.share(kept), each.share(~kept & (each.seen < 1.0)))
     return changed
 
 
-def summaries(layers: list[Layer]) -> dict[str | None, Summary]:
+def summaries(layers: list[LayerPairs]) -> dict[str | None, PairSummary]:
     """Return the pairs of each layer type, averaged over its layers and heads."""
     summary = {}
     for kind in dict.fromkeys(layer.rope.layer_type for layer in layers):
@@ -219,8 +219,8 @@ def summaries(layers: list[Layer]) -> dict[str | None, Summary]:
         with np.errstate(divide="ignore"):
             wavelength = 2.0 * np.pi / here[0].rope.unscaled
         q, k = (each.mean(0) for each in relative)
-        summary[kind] = Summary(here[0].rope, wavelength, q, k, np.asarray(massive), sum(map(len, rows)))
+        summary[kind] = PairSummary(here[0].rope, wavelength, q, k, np.asarray(massive), sum(map(len, rows)))
     return summary
 
 
-__all__ = ["MASSIVE", "Change", "Layer", "Summary", "changes", "layers", "summaries", "tensors"]
+__all__ = ["MASSIVE", "LayerPairs", "PairChange", "PairSummary", "changes", "layers", "summaries", "tensors"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
+from rope_core.checks.case import SEVERITIES, Finding, FindingPhrase, finding
 from rope_core.errors import argument_error, checked_int
 from rope_core.hf.places import AXES, multimodal_positions
 from rope_core.rope import MAX_LEN
@@ -241,7 +241,9 @@ def _fits(ids: PositionIds, cuts: PositionIds, row: PositionIds, rank: int, rank
 def _with_distance(values: dict[str, Any]) -> dict[str, Any]:
     """Return a finding's values with the sentence on the distance that is read most wrongly."""
     pair = {key: values[key] for key in ("first", "second", "true", "read")}
-    return values | {"distance": Phrase("distance_kept" if pair["true"] == pair["read"] else "distance_read", pair)}
+    return values | {
+        "distance": FindingPhrase("distance_kept" if pair["true"] == pair["read"] else "distance_read", pair)
+    }
 
 
 def _first(given: PositionIds, wanted: PositionIds, texts: PositionIds | None = None) -> dict[str, Any]:

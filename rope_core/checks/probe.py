@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.observe import unchanged
-from rope_core.checks.products import Product, as_array
+from rope_core.checks.products import QueryKeyProduct, as_array
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import INTERLEAVED
 
@@ -28,7 +28,7 @@ def is_rotary(part: Any) -> bool:
 
 def probe(
     parts: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...], raised: list[Exception]
-) -> Product | None:
+) -> QueryKeyProduct | None:
     """Turn random q and k by the first rotary embedding, by name, that can be called; None where none can.
 
     What the attempts raised is appended to ``raised``.
@@ -44,7 +44,7 @@ def probe(
     return None
 
 
-def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Product:
+def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> QueryKeyProduct:
     """Rotate as transformers does: the module gives cos and sin (or e^{i angle}), a function beside it applies them."""
     import torch
 
@@ -73,7 +73,7 @@ def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
     return function
 
 
-def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Product:
+def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> QueryKeyProduct:
     """Modules that rotate what they are given, (batch, seq, heads, dim), at the positions of its sequence."""
     import torch
 
@@ -90,8 +90,8 @@ def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> P
     return product(name, turned, (q, k))
 
 
-def product(name: str, turned: list[Any], given: tuple[Any, Any]) -> Product:
+def product(name: str, turned: list[Any], given: tuple[Any, Any]) -> QueryKeyProduct:
     """Two turned tensors (positions, heads, dim), and what they were."""
     q, k = (as_array(x) for x in turned)
     inputs = tuple(np.array(as_array(x[0, :, 0]).reshape(-1)) for x in given)
-    return Product(name, q, k, None, inputs, (), (), 2.0**-24)
+    return QueryKeyProduct(name, q, k, None, inputs, (), (), 2.0**-24)

@@ -21,7 +21,7 @@ NORM_ROOM = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class QueryKeyProduct:
     """One product of queries and keys.
 
     Attributes:
@@ -57,7 +57,7 @@ class Product:
         return max(spread(self.q), spread(self.k)) > steadiness(self.unit)
 
 
-class Enough(Exception):
+class ObservationComplete(Exception):
     """Ends a run of which enough was seen."""
 
 
@@ -76,7 +76,7 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
 
         def __init__(self) -> None:
             super().__init__()
-            self.products: list[Product] = []
+            self.products: list[QueryKeyProduct] = []
             self.kept: deque[Any] = deque(maxlen=MAX_KEPT if most is None else 0)
             self.modules: dict[str, Any] = {}
             self.stack: list[str] = []
@@ -123,7 +123,7 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                 kept = [values for values in map(as_array, self.kept) if np.all(np.isfinite(values))]
                 steady = tuple(values[0] for values in kept if spread(values) <= steadiness(unit))
                 self.products.append(
-                    Product(
+                    QueryKeyProduct(
                         name,
                         before_norm(queries, kept, unit),
                         before_norm(keys, kept, unit),
@@ -135,7 +135,7 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                     )
                 )
                 if most is not None and sum(each.moves for each in self.products) >= most:
-                    raise Enough
+                    raise ObservationComplete
 
         def weighted(self, weights: Any, values: Any) -> None:
             """Take the values that the scores of this module's product weigh: one key, so one weight for each head."""

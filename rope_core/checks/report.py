@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import printable, shown
-from rope_core.checks.charts import Series, chart
+from rope_core.checks.charts import ChartCurve, chart
 from rope_core.checks.engines import basis, engines, sentences
 from rope_core.checks.findings import check
 from rope_core.checks.records import as_json, as_record
@@ -211,7 +211,7 @@ def wavelengths(rope: HfRope, t: Mapping[str, str]) -> str:
         plain, runs = (2.0 * np.pi / each[pairs] for each in (rope.unscaled, rope.inv_freq))
     trained = np.full(pairs.size, float(rope.train_len))
     curves = (("unscaled", 0, plain), ("runs", 6, runs), ("trained", 1, trained))
-    series = [Series(t[name], colour, pairs.tolist(), values.tolist()) for name, colour, values in curves]
+    series = [ChartCurve(t[name], colour, pairs.tolist(), values.tolist()) for name, colour, values in curves]
     return chart(series, t["pair"], f"{t['figure']}: {rope.inv_freq.size}; {rope.train_len}")
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Finding, Phrase, finding
-from rope_core.checks.collected import Collected
-from rope_core.checks.observe import Seen, observe
+from rope_core.checks.case import Finding, FindingPhrase, finding
+from rope_core.checks.collected import FindingCollector
+from rope_core.checks.observe import ObservedRun, observe
 from rope_core.checks.probe import is_rotary, probe
-from rope_core.checks.products import Product, index_of, spread, steadiness
-from rope_core.checks.stored import Buffer, in_module
-from rope_core.checks.turned import Verdict, elsewhere, judge
+from rope_core.checks.products import QueryKeyProduct, index_of, spread, steadiness
+from rope_core.checks.stored import RotaryBuffer, in_module
+from rope_core.checks.turned import RotationVerdict, elsewhere, judge
 from rope_core.hf.anatomy import AXES, axes
 from rope_core.hf.families import recorded
 from rope_core.hf.fields import INDEXER
@@ -34,10 +34,10 @@ NEAR, DRAWN, SEED = 1024, 256, 0
 # Attention to another sequence, whose positions are not these.
 CROSS = re.compile("cross|encoder_att", re.IGNORECASE)
 # A rotation by frequencies that are reported of the buffer.
-_BY_BUFFER = Verdict("as_its_buffer")
+_BY_BUFFER = RotationVerdict("as_its_buffer")
 
 
-class Rotations:
+class ModuleRotations:
     """What the attention of one module does, beside what its config says of each layer.
 
     Args:
@@ -96,7 +96,7 @@ class Rotations:
         return own or [row for row in rows if self._type_at(name(row)) not in others]
 
     @cached_property
-    def seen(self) -> Seen | None:
+    def seen(self) -> ObservedRun | None:
         """The watched run at positions within the trained length."""
         if self.on_meta:
             return None
@@ -113,7 +113,7 @@ class Rotations:
         far = {end | 1} if end < 128 else {end // 32 * 32 + 9, end // 32 * 32 + 11}
         return tuple(sorted({*(p for p in POSITIONS if p < length), *far}))
 
-    def split(self, buffers: list[Buffer]) -> tuple[list[Buffer], list[Buffer]]:
+    def split(self, buffers: list[RotaryBuffer]) -> tuple[list[RotaryBuffer], list[RotaryBuffer]]:
         """Return the buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
         ran = [each for each in buffers if self.seen is None or _owner(each) in self.seen.ran]
         own = self._text_only(ran, _owner)
@@ -122,20 +122,20 @@ class Rotations:
             own = [each for each in own if self._fits(each) or self._is_rotary(each)]
         return own, others
 
-    def _fits(self, buffer: Buffer) -> bool:
+    def _fits(self, buffer: RotaryBuffer) -> bool:
         """Whether a buffer is as wide as the config says of some layer, or not in memory."""
         values = buffer.values
         return values is None or any(values.shape == rope.inv_freq.shape for rope in self.ropes.values())
 
-    def _is_rotary(self, buffer: Buffer) -> bool:
+    def _is_rotary(self, buffer: RotaryBuffer) -> bool:
         """Whether a buffer's module is a rotary embedding by its name: Voxtral's of time steps has an inv_freq too."""
         return is_rotary(self.parts.get(_owner(buffer)))
 
-    def findings(self, reported: list[tuple[Finding, Buffer]]) -> list[Finding]:
+    def findings(self, reported: list[tuple[Finding, RotaryBuffer]]) -> list[Finding]:
         """Return what the rotations show beyond what is ``reported`` of the buffers."""
         if all(rope.nope for rope in self.ropes.values()):
             return []
-        collected = Collected(reported, self.ropes)
+        collected = FindingCollector(reported, self.ropes)
         if self.seen is None:
             self._alone(collected)
             return collected.findings()
@@ -152,7 +152,7 @@ class Rotations:
                 self._layers(collected, again, at)
         return collected.findings()
 
-    def _positions_followed(self, collected: Collected, seen: Seen) -> None:
+    def _positions_followed(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Tell q and k that never turn from those that turn in one text, at positions other than the given ones."""
         still = [row for row in collected.rows if row[0] == "rotation_missing"]
         reached = any(each.moves for each in seen.products)
@@ -160,7 +160,7 @@ class Rotations:
         line = self._observed_again(seen.positions, only="sequence") if alone else None
         if line is None:
             return
-        in_line = Collected([], self.ropes)
+        in_line = FindingCollector([], self.ropes)
         self._layers(in_line, line, self.ropes)
         # The rows in another order: what turns as the first row does is another vector.
         other = self._observed_again(seen.positions[::-1], only="batch")
@@ -175,14 +175,14 @@ class Rotations:
                 continue
             row = collected.rows.pop((key, kind))
             same = np.abs(again.q - first.q).max() <= steadiness(first.unit) * np.abs(first.q).max()
-            row["values"] = {"instead": Phrase("positions_of_nobody" if same else "positions_of_first_row")}
+            row["values"] = {"instead": FindingPhrase("positions_of_nobody" if same else "positions_of_first_row")}
             collected.rows["rotation_ignores_positions", kind] = row
 
-    def _observed_again(self, where: tuple[int, ...], **how: Any) -> Seen | None:
+    def _observed_again(self, where: tuple[int, ...], **how: Any) -> ObservedRun | None:
         """Return another watched run of the text part."""
         return observe(self.module, where, self.fields.model_type, self.raised, **how)
 
-    def _everywhere(self, collected: Collected, seen: Seen) -> None:
+    def _everywhere(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Judge the first layer that turns at many positions more."""
         moving = [each for each in seen.products if each.moves]
         names = {each.module for each in moving}
@@ -221,14 +221,14 @@ class Rotations:
             again = observe(self.module, where, self.fields.model_type, [], k)
             if again is None or again.positions != where:
                 return
-            collected, at = Collected([], self.ropes), dict(self.ropes)
+            collected, at = FindingCollector([], self.ropes), dict(self.ropes)
             for kind, rope in ropes.items():
                 of = np.array(axes(rope.mrope_section or (), self.fields.model_type))
                 at[kind] = replace(rope, inv_freq=np.where(of == axis, rope.inv_freq, 0.0))
             self._layers(collected, again, at)
             for (key, kind), row in collected.rows.items():
                 if not key.endswith("_not_observed"):
-                    values = {"axis": Phrase(f"axis_{axis}"), "layers": tuple(row["layers"]) or None}
+                    values = {"axis": FindingPhrase(f"axis_{axis}"), "layers": tuple(row["layers"]) or None}
                     yield finding("mrope_axis_differs", row["module"], None, kind, **values)
                     return
 
@@ -246,7 +246,7 @@ class Rotations:
             layers = tuple(index for each in off if (index := index_of(each)) is not None)
             yield finding("softmax_scale_differs", name, found=times, wanted=max(wanted), layers=layers or None)
 
-    def _alone(self, collected: Collected) -> None:
+    def _alone(self, collected: FindingCollector) -> None:
         """Judge a rotary embedding handed over without its model, or in one that does not run on token ids."""
         parts = dict(self._text_only([row for row in self.parts.items() if is_rotary(row[1])], itemgetter(0)))
         for kind, rope in self.ropes.items():
@@ -255,16 +255,16 @@ class Rotations:
             product = None if self.on_meta else probe(parts, rope, self._within(self.trained), self.raised)
             if product is None:
                 texts_of = dict.fromkeys(f"{type(error).__name__}: {error}" for error in self.raised)
-                reason = (("reason", Phrase("raised", {"error": [*texts_of][:3]})),) if texts_of else ()
-                collected.add(Verdict("rotation_not_observed", reason), "q, k", "model_type", kind, None)
+                reason = (("reason", FindingPhrase("raised", {"error": [*texts_of][:3]})),) if texts_of else ()
+                collected.add(RotationVerdict("rotation_not_observed", reason), "q, k", "model_type", kind, None)
                 continue
             buffers = collected.buffers(kind)
             for part, verdict in self._judge(product, self._within(self.trained), rope, buffers).items():
                 collected.add(verdict, part, product.module, kind)
             if next(self.module.parameters(), None) is not None:
-                collected.add(Verdict("attention_not_observed"), "q, k", product.module, kind)
+                collected.add(RotationVerdict("attention_not_observed"), "q, k", product.module, kind)
 
-    def _layers(self, collected: Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
+    def _layers(self, collected: FindingCollector, seen: ObservedRun, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
         products = self._text_only([each for each in seen.products if not CROSS.search(each.module)], _module_of)
         moving = {product.module for product in products if product.moves}
@@ -289,9 +289,9 @@ class Rotations:
             # Where q or k could not be followed, an earlier layer's output may follow the position, and v with it.
             followed = not any(each.key.endswith("_not_observed") for _, row in answers for each in row.values())
             if candidates and followed and product.inputs and _values_move(product):
-                collected.add(Verdict("value_rotated"), "v", product.module, candidates[0][0], product.layer)
+                collected.add(RotationVerdict("value_rotated"), "v", product.module, candidates[0][0], product.layer)
 
-    def _unseen(self, collected: Collected, seen: Seen) -> None:
+    def _unseen(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Attention modules that ran without a product that was seen, where others of that name had one."""
         multiplied = {product.module for product in seen.products}
         alike = {re.sub(r"\d+", "#", name) for name in multiplied}
@@ -300,14 +300,16 @@ class Rotations:
             label = self.labels[layer] if layer is not None and layer < len(self.labels) else None
             if re.sub(r"\d+", "#", name) in alike and (label is None or self._turns(label)):
                 kind = label if label in self.ropes else next(iter(self.ropes))
-                collected.add(Verdict("rotation_not_observed"), "q, k", name, kind, layer)
+                collected.add(RotationVerdict("rotation_not_observed"), "q, k", name, kind, layer)
 
     @staticmethod
     def _turns(label: str) -> bool:
         """Whether layers of this name have attention of the kind that rotates."""
         return "attention" in label and label != "linear_attention"
 
-    def _ropes_of(self, product: Product, ropes: Mapping[str | None, HfRope]) -> list[tuple[str | None, HfRope]]:
+    def _ropes_of(
+        self, product: QueryKeyProduct, ropes: Mapping[str | None, HfRope]
+    ) -> list[tuple[str | None, HfRope]]:
         """Return what the layer of a product should do: one answer, or all layer types where nothing says which."""
         label = self.labels[product.layer] if product.layer is not None and product.layer < len(self.labels) else None
         if label is not None and not self._turns(label):
@@ -330,32 +332,32 @@ class Rotations:
             for k, rope in chosen.items()
         ]
 
-    def _inside(self, product: Product, rope: HfRope) -> tuple[HfRope, ...]:
+    def _inside(self, product: QueryKeyProduct, rope: HfRope) -> tuple[HfRope, ...]:
         """Return what a part inside an attention may do: the indexer's rotation, or any layout where none is known."""
         if INDEXER in self.fields.family and INDEXER in product.module.split("."):
             return (indexer_rope(self.fields, rope),)
         return tuple(replace(rope, layout=layout.name) for layout in (INTERLEAVED, HALF))
 
     def _judge(
-        self, product: Product, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
-    ) -> dict[str, Verdict]:
+        self, product: QueryKeyProduct, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
+    ) -> dict[str, RotationVerdict]:
         """One product; where its buffer is reported already, rotating by that buffer is no second fault."""
         others = [*((_BY_BUFFER, values) for values in buffers), *self._explanations(rope)]
         verdicts = judge(product, positions, rope, others)
         return {part: verdict for part, verdict in verdicts.items() if verdict != _BY_BUFFER}
 
-    def _explanations(self, rope: HfRope) -> Iterator[tuple[Verdict, Array]]:
+    def _explanations(self, rope: HfRope) -> Iterator[tuple[RotationVerdict, Array]]:
         """Frequencies that a layer may have in place of its own, by what that means."""
         at_load = self.ropes.get(rope.layer_type, self.ropes.get(None))
         if at_load is not None and not np.array_equal(at_load.inv_freq, rope.inv_freq):
-            yield Verdict("rotation_ignores_length", (("length", rope.seq_len),)), at_load.inv_freq
+            yield RotationVerdict("rotation_ignores_length", (("length", rope.seq_len),)), at_load.inv_freq
         if rope.rope_type != "default":
-            yield Verdict("rotation_unscaled", (("type", rope.rope_type),)), rope.unscaled
+            yield RotationVerdict("rotation_unscaled", (("type", rope.rope_type),)), rope.unscaled
         for kind, other in self.ropes.items():
             if kind != rope.layer_type and other.inv_freq.shape == rope.inv_freq.shape and not other.nope:
-                yield Verdict("rotation_of_other_layers", (("other", kind),)), other.inv_freq
+                yield RotationVerdict("rotation_of_other_layers", (("other", kind),)), other.inv_freq
         for by in dict.fromkeys((2.0, 0.5, *_factors(rope))):
-            yield Verdict("rotation_positions_scaled", (("by", by),)), by * rope.inv_freq
+            yield RotationVerdict("rotation_positions_scaled", (("by", by),)), by * rope.inv_freq
 
 
 def _factors(rope: HfRope) -> Iterator[float]:
@@ -365,7 +367,7 @@ def _factors(rope: HfRope) -> Iterator[float]:
         yield from (1.0 / factor, float(factor))
 
 
-def _owner(buffer: Buffer) -> str:
+def _owner(buffer: RotaryBuffer) -> str:
     """Return the module that holds a buffer."""
     return buffer.name.rpartition(".")[0]
 
@@ -375,11 +377,11 @@ def _nested(module: str, names: Iterable[str]) -> bool:
     return any(module.startswith(name + ".") for name in names)
 
 
-def _module_of(product: Product) -> str:
+def _module_of(product: QueryKeyProduct) -> str:
     return product.module
 
 
-def _values_move(product: Product) -> bool:
+def _values_move(product: QueryKeyProduct) -> bool:
     """Whether v follows the position; not where it is k itself, as in DeepSeek V4, which turns the result back."""
     if product.v is None or np.array_equal(product.v, product.k.reshape(product.v.shape[0], -1)):
         return False

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.checks.products import Product
+from rope_core.checks.products import QueryKeyProduct
 from rope_core.layout import HALF, INTERLEAVED, as_layout, convert
 from rope_core.rope import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class UnrotatedVectors:
     """q or k before its rotation: (heads, rotary_dim) in the weights' order, the order in which the product has it.
 
     ``order`` are the indices with ``product's lanes = weights' lanes[order]``; ``factor`` is what position 0
@@ -25,24 +25,24 @@ class Source:
     factor: float
 
 
-def before(heads: Array, product: Product) -> Source | None:
+def before(heads: Array, product: QueryKeyProduct) -> UnrotatedVectors | None:
     """Find the vectors of position 0 (heads, width) among the layer's inputs, lane for lane, in whatever order.
 
     Of several, the one nearest to a factor of 1 counts, and of those the one that was computed first.
     """
-    best: tuple[float, Source] | None = None
+    best: tuple[float, UnrotatedVectors] | None = None
     for search in (match, reordered):
         for vector in product.inputs:
             for order, factor in search(vector, heads[0], product.unit):
                 distance = abs(np.log(factor))
                 if best is None or distance < best[0] - 1e-3:
-                    best = distance, Source(heads[:, np.argsort(order)] / factor, order, factor)
+                    best = distance, UnrotatedVectors(heads[:, np.argsort(order)] / factor, order, factor)
         if best is not None:
             return best[1]
     return None
 
 
-def strangers(heads: Array, source: Source, product: Product) -> list[int]:
+def strangers(heads: Array, source: UnrotatedVectors, product: QueryKeyProduct) -> list[int]:
     """Return position 0's heads, (heads, width), that are in none of the layer's inputs in the source's order."""
     if len(heads) == 1:
         return []
@@ -100,10 +100,10 @@ def reordered(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple
             yield tuple(int(i) for i in order), factor
 
 
-def by_length(heads: Array, product: Product, layout: str) -> Source | None:
+def by_length(heads: Array, product: QueryKeyProduct, layout: str) -> UnrotatedVectors | None:
     """Find the first head's vector among the layer's inputs by its pairs' lengths, which no rotation changes."""
     width = heads.shape[-1]
-    best: tuple[float, Source] | None = None
+    best: tuple[float, UnrotatedVectors] | None = None
     for order in orders(width):
         first, second = as_layout(layout).split_pairs(heads[0, np.argsort(order)])
         wanted = np.hypot(first, second)
@@ -119,5 +119,5 @@ def by_length(heads: Array, product: Product, layout: str) -> Source | None:
             for start in np.flatnonzero(off <= 32 * product.unit * wanted.max()) if width > 2 else ():
                 distance = abs(np.log(factors[start]))
                 if best is None or distance < best[0] - 1e-3:
-                    best = distance, Source(stretches[start][None], order, float(factors[start]))
+                    best = distance, UnrotatedVectors(stretches[start][None], order, float(factors[start]))
     return best[1] if best else None

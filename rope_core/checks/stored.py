@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.arrays import FLOATS, Entry, entries_of
+from rope_core.checks.arrays import FLOATS, SafetensorsEntry, entries_of
 from rope_core.errors import argument_error
 from rope_core.rope import MAX_DIM, Array
 
@@ -21,7 +21,7 @@ MOST_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Buffer:
+class RotaryBuffer:
     """A buffer: its dotted name, dtype, float64 values (None on the meta device), attention scaling.
 
     Values are frequencies (pairs,), or a table's first rows, (rows, columns), complex of ``freqs_cis``.
@@ -44,27 +44,27 @@ def is_table(name: str) -> bool:
     return name.rpartition(".")[2] in TABLES
 
 
-def as_table(name: str, tensor: Any) -> Buffer:
+def as_table(name: str, tensor: Any) -> RotaryBuffer:
     """Return the first rows of a torch tensor or numpy array as a Buffer: axes of one are left out."""
     if hasattr(tensor, "detach"):
         kind = str(tensor.dtype).removeprefix("torch.")
         rows = tensor.detach().squeeze()[:MOST_ROWS].cpu()
         values = (rows.cfloat() if rows.is_complex() else rows.double()).numpy()
-        return Buffer(name, kind, values)
-    return Buffer(name, str(tensor.dtype), np.squeeze(np.asarray(tensor))[:MOST_ROWS])
+        return RotaryBuffer(name, kind, values)
+    return RotaryBuffer(name, str(tensor.dtype), np.squeeze(np.asarray(tensor))[:MOST_ROWS])
 
 
-def as_buffer(name: str, tensor: Any, attention: float | None = None) -> Buffer:
+def as_buffer(name: str, tensor: Any, attention: float | None = None) -> RotaryBuffer:
     """Return a torch tensor or numpy array as a Buffer."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     if getattr(tensor, "is_meta", False):
-        return Buffer(name, dtype, None, attention)
+        return RotaryBuffer(name, dtype, None, attention)
     if hasattr(tensor, "detach"):
         tensor = tensor.detach().cpu().double().numpy()
-    return Buffer(name, dtype, np.asarray(tensor, dtype=np.float64), attention)
+    return RotaryBuffer(name, dtype, np.asarray(tensor, dtype=np.float64), attention)
 
 
-def in_module(module: Any) -> list[Buffer]:
+def in_module(module: Any) -> list[RotaryBuffer]:
     """Return the buffers of a torch module, with the attention scaling of the submodule that holds them."""
     buffers = []
     owners = dict(module.named_modules())
@@ -78,7 +78,7 @@ def in_module(module: Any) -> list[Buffer]:
     return buffers
 
 
-def in_mapping(state: Mapping[Any, Any]) -> list[Buffer]:
+def in_mapping(state: Mapping[Any, Any]) -> list[RotaryBuffer]:
     """Return the buffers of a state dict."""
     if not state or not all(isinstance(name, str) and hasattr(value, "dtype") for name, value in state.items()):
         raise argument_error("model_or_file", "a state dict of tensors by name", list(state)[:3])
@@ -87,7 +87,7 @@ def in_mapping(state: Mapping[Any, Any]) -> list[Buffer]:
     return buffers + [as_table(name, value) for name, value in tables.items()]
 
 
-def in_file(path: Path) -> list[Buffer]:
+def in_file(path: Path) -> list[RotaryBuffer]:
     """Return the buffers stored in a safetensors file, or in all such files of a folder; only their bytes are read."""
     if path.is_dir():
         files = sorted(path.glob("*.safetensors"))
@@ -110,14 +110,14 @@ def in_file(path: Path) -> list[Buffer]:
     return [_of_table(entry) if is_table(entry.name) else _of_buffer(entry) for entry in entries]
 
 
-def _of_buffer(entry: Entry) -> Buffer:
+def _of_buffer(entry: SafetensorsEntry) -> RotaryBuffer:
     """Return the frequencies of a file's entry."""
-    return Buffer(entry.name, FLOATS[entry.dtype], entry.floats().ravel())
+    return RotaryBuffer(entry.name, FLOATS[entry.dtype], entry.floats().ravel())
 
 
-def _of_table(entry: Entry) -> Buffer:
+def _of_table(entry: SafetensorsEntry) -> RotaryBuffer:
     """Return the first rows of a file's table."""
     flat = replace(entry, shape=tuple(size for size in entry.shape if size != 1) or (1,))
     rows = min(flat.shape[0], MOST_ROWS)
     values = flat.read(0, rows) if entry.dtype == "C64" else flat.floats(0, rows)
-    return Buffer(entry.name, FLOATS.get(entry.dtype, "complex64"), values)
+    return RotaryBuffer(entry.name, FLOATS.get(entry.dtype, "complex64"), values)

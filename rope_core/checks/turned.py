@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.checks.case import Phrase
+from rope_core.checks.case import FindingPhrase
 from rope_core.checks.mistakes import crossed
-from rope_core.checks.products import Product, spread, steadiness
-from rope_core.checks.sources import Source, before, by_length, orders, strangers
+from rope_core.checks.products import QueryKeyProduct, spread, steadiness
+from rope_core.checks.sources import UnrotatedVectors, before, by_length, orders, strangers
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, LAYOUTS, as_layout
 from rope_core.rope import Array
@@ -23,7 +23,7 @@ COARSE = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RotationVerdict:
     """What is wrong with q or k of one product: the finding's key and its numbers."""
 
     key: str
@@ -58,8 +58,8 @@ def sign(rope: HfRope) -> int:
 
 
 def judge(
-    product: Product, positions: tuple[int, ...], rope: HfRope, others: Sequence[tuple[Verdict, Array]]
-) -> dict[str, Verdict]:
+    product: QueryKeyProduct, positions: tuple[int, ...], rope: HfRope, others: Sequence[tuple[RotationVerdict, Array]]
+) -> dict[str, RotationVerdict]:
     """Compare q and k of one product with what the config says; the parts that differ, "q", "k" or "q, k".
 
     Args:
@@ -70,7 +70,7 @@ def judge(
 
     "rotation_not_observed" where the vectors before the rotation were not seen.
     """
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, RotationVerdict] = {}
     used = set()
     for part, heads in (("q", product.q), ("k", product.k)):
         verdict, order = _part(heads, product, np.asarray(positions, dtype=np.float64), rope, others)
@@ -79,17 +79,21 @@ def judge(
         if order is not None:
             used.add(order)
     if not verdicts and len(used) > 1:
-        return {"q, k": Verdict("rotation_orders_differ")}
+        return {"q, k": RotationVerdict("rotation_orders_differ")}
     return verdicts
 
 
 def _part(
-    heads: Array, product: Product, positions: Array, rope: HfRope, others: Sequence[tuple[Verdict, Array]]
-) -> tuple[Verdict | None, tuple[int, ...] | None]:
+    heads: Array,
+    product: QueryKeyProduct,
+    positions: Array,
+    rope: HfRope,
+    others: Sequence[tuple[RotationVerdict, Array]],
+) -> tuple[RotationVerdict | None, tuple[int, ...] | None]:
     """Return what is wrong with q or k, and the order in which its lanes are."""
     if not np.any(heads):
         # A zero vector is the same at every angle: a padding id's embedding, or a projection that nobody trained.
-        return Verdict("rotation_not_observed", (("reason", Phrase("all_zero")),)), None
+        return RotationVerdict("rotation_not_observed", (("reason", FindingPhrase("all_zero")),)), None
     if product.tempered:
         lengths = np.linalg.norm(heads, axis=-1, keepdims=True)
         heads = np.divide(heads * lengths[:1], lengths, out=np.zeros_like(heads), where=lengths > 0)
@@ -99,41 +103,43 @@ def _part(
         lengths = np.linalg.norm(heads, axis=-1, keepdims=True)
         directions = np.divide(heads, lengths, out=np.zeros_like(heads), where=lengths > 0)
         still = still or spread(directions) <= 4 * steadiness(product.unit)
-        return (None if still else Verdict("rotation_not_wanted")), None
+        return (None if still else RotationVerdict("rotation_not_wanted")), None
     if still:
-        return Verdict("rotation_missing"), None
+        return RotationVerdict("rotation_missing"), None
     width, dim = rope.rotary_dim, heads.shape[-1]
     if width > dim:
-        return Verdict("rotation_width", (("found", dim), ("wanted", width))), None
+        return RotationVerdict("rotation_width", (("found", dim), ("wanted", width))), None
     low = max(dim - rope.head_dim, 0) + rope.start
     outside = [lane for lane in range(dim) if not low <= lane < low + width]
     if outside and spread(heads[..., outside]) > steadiness(product.unit):
         if not any(vector.size >= heads[0].size for vector in product.inputs):
             # What came before follows the position as well: a fault of an earlier layer.
-            return Verdict("rotation_not_observed"), None
+            return RotationVerdict("rotation_not_observed"), None
         return lanes(heads, low, positions, rope, product.unit), None
     block = heads[0, :, low : low + width]
     source = before(block, product)
     if source is None:
         source = by_length(block, product, rope.layout)
         if source is None:
-            return Verdict("rotation_not_observed"), None
-        case = Case(heads[:, : len(source.vectors)], low, source, positions, rope, product.unit)
+            return RotationVerdict("rotation_not_observed"), None
+        case = ObservedRotation(heads[:, : len(source.vectors)], low, source, positions, rope, product.unit)
         return scale(source, rope, product, dim) or case.shifted() or case.differs(rope.inv_freq, rope.layout), None
-    case = Case(heads, low, source, positions, rope, product.unit)
+    case = ObservedRotation(heads, low, source, positions, rope, product.unit)
     verdict = case.verdict(others)
     # A learned temperature multiplies each head of q by a factor of its own.
     if verdict is None and not product.tempered and (verdict := scale(source, rope, product, dim)) is not None:
         last = before(block[-1:], product)
         if last is None or abs(last.factor / source.factor - 1) > product.unit + FACTOR:
             # A factor of its own for each head: a norm after the rotation, whose factor is no attention factor.
-            return Verdict("rotation_not_observed"), None
+            return RotationVerdict("rotation_not_observed"), None
     if verdict is None and source.order in orders(width):
         verdict = one_head(heads, low, source, positions, rope, product)
     return verdict, source.order
 
 
-def elsewhere(heads: Array, product: Product, positions: tuple[int, ...], rope: HfRope) -> Verdict | None:
+def elsewhere(
+    heads: Array, product: QueryKeyProduct, positions: tuple[int, ...], rope: HfRope
+) -> RotationVerdict | None:
     """Return what is wrong with q or k of a product at other positions, the first one 0, than where it was right.
 
     Args:
@@ -144,7 +150,7 @@ def elsewhere(heads: Array, product: Product, positions: tuple[int, ...], rope: 
     source = before(heads[0, :, low : low + width], product)
     if source is None:
         return None
-    case = Case(heads, low, source, np.asarray(positions, dtype=np.float64), rope, product.unit)
+    case = ObservedRotation(heads, low, source, np.asarray(positions, dtype=np.float64), rope, product.unit)
     return (
         None
         if case.fits(case.turned(rope.inv_freq, rope.layout), case.room(rope.inv_freq))
@@ -152,34 +158,36 @@ def elsewhere(heads: Array, product: Product, positions: tuple[int, ...], rope: 
     )
 
 
-def one_head(heads: Array, low: int, first: Source, positions: Array, rope: HfRope, product: Product) -> Verdict | None:
+def one_head(
+    heads: Array, low: int, first: UnrotatedVectors, positions: Array, rope: HfRope, product: QueryKeyProduct
+) -> RotationVerdict | None:
     """Return what is wrong with a head that turns as the others do from a position 0 that is not its own."""
     block = heads[0, :, low : low + rope.rotary_dim]
     for i in strangers(block, first, product):
         source = by_length(block[i : i + 1], product, rope.layout)
         if source is not None:
-            case = Case(heads[:, i : i + 1], low, source, positions, rope, product.unit)
+            case = ObservedRotation(heads[:, i : i + 1], low, source, positions, rope, product.unit)
             return case.shifted() or case.differs(rope.inv_freq, rope.layout)
     return None
 
 
-def scale(source: Source, rope: HfRope, product: Product, dim: int) -> Verdict | None:
+def scale(source: UnrotatedVectors, rope: HfRope, product: QueryKeyProduct, dim: int) -> RotationVerdict | None:
     """Return what position 0 multiplies by, against the attention factor; a softmax scale, or its root, is no fault."""
     wanted = rope.attention_factor
     known = [1.0, dim**-0.25, dim**-0.5, *product.constants]
     room = 8 * product.unit + FACTOR
     if any(abs(source.factor / (wanted * factor) - 1.0) <= room for factor in known):
         return None
-    return Verdict("rotation_scaled", (("found", source.factor), ("wanted", wanted)))
+    return RotationVerdict("rotation_scaled", (("found", source.factor), ("wanted", wanted)))
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ObservedRotation:
     """q or k of one layer, (positions, heads, dim), and what it was before: what explains it."""
 
     heads: Array
     low: int
-    source: Source
+    source: UnrotatedVectors
     positions: Array
     rope: HfRope
     unit: float
@@ -210,7 +218,7 @@ class Case:
         width = wanted.shape[-1]
         return bool(np.all(np.abs(self.heads[..., self.low : self.low + width] - wanted) <= room))
 
-    def verdict(self, others: Sequence[tuple[Verdict, Array]]) -> Verdict | None:
+    def verdict(self, others: Sequence[tuple[RotationVerdict, Array]]) -> RotationVerdict | None:
         """Return what explains the vectors; None where the config does."""
         rope, width = self.rope, self.rope.rotary_dim
         theta, layout = rope.inv_freq, rope.layout
@@ -218,16 +226,16 @@ class Case:
         if self.fits(self.turned(theta, layout), room):
             return None
         if self.fits(self.turned(-theta, layout), room):
-            return Verdict("rotation_backwards")
+            return RotationVerdict("rotation_backwards")
         (other,) = LAYOUTS.keys() - {layout}
         if self.fits(self.turned(theta, other), self.loose(theta)):
             partner = 1 if other == INTERLEAVED.name else width // 2
-            return Verdict("layout_differs", (("found", other), ("wanted", layout), ("partner", partner)))
+            return RotationVerdict("layout_differs", (("found", other), ("wanted", layout), ("partner", partner)))
         for verdict, frequencies in others:
             if frequencies.shape == theta.shape and self.fits(self.turned(frequencies, layout), self.room(frequencies)):
                 return verdict
         if self.coarse(theta, layout) is None and self.fits(self.crossed(theta, layout, other), self.loose(theta)):
-            return Verdict("rotation_table_order", (("found", other), ("wanted", layout)))
+            return RotationVerdict("rotation_table_order", (("found", other), ("wanted", layout)))
         return self.coarse(theta, layout) or self.differs(theta, layout)
 
     def crossed(self, theta: Array, layout: str, table: str) -> Array:
@@ -241,15 +249,15 @@ class Case:
         pairs = tolerance(self.positions, theta, self.unit).max(axis=1)
         return np.asarray(pairs[:, None, None] * 2 * np.abs(self.source.vectors * self.source.factor).max())
 
-    def shifted(self) -> Verdict | None:
+    def shifted(self) -> RotationVerdict | None:
         """Positions that are all off by the same small number."""
         for step in (1, -1, 2, -2):
             where = self.positions + step
             if self.fits(self.turned(self.rope.inv_freq, self.rope.layout, where), self.room(self.rope.inv_freq)):
-                return Verdict("rotation_shifted", (("by", step),))
+                return RotationVerdict("rotation_shifted", (("by", step),))
         return None
 
-    def coarse(self, theta: Array, layout: str) -> Verdict | None:
+    def coarse(self, theta: Array, layout: str) -> RotationVerdict | None:
         """Frequencies, positions or tables that were held in half precision, of a coarser type than q or the same."""
         from rope_core.theory.precision import round_to
 
@@ -266,13 +274,13 @@ class Case:
                 ("frequencies", frequencies, positions, 2 * unit),
             ):
                 if self.fits(self.turned(each, layout, where), self.room(each, table)):
-                    return Verdict(f"rotation_{what}_rounded", (("dtype", dtype),))
+                    return RotationVerdict(f"rotation_{what}_rounded", (("dtype", dtype),))
             angle = np.asarray(round_to(np.outer(positions, frequencies), dtype))
             if self.fits(self.by_angle(angle, layout), self.room(theta, 2 * unit)):
-                return Verdict("rotation_angles_rounded", (("dtype", dtype),))
+                return RotationVerdict("rotation_angles_rounded", (("dtype", dtype),))
         return None
 
-    def differs(self, theta: Array, layout: str) -> Verdict:
+    def differs(self, theta: Array, layout: str) -> RotationVerdict:
         """No explanation: the pair and the position of the largest difference, with both angles."""
         width = len(theta) * 2
         got = self.heads[..., self.low : self.low + width][..., np.argsort(self.source.order)] / self.source.factor
@@ -285,7 +293,7 @@ class Case:
         excess = np.abs(ratio - wanted) / tolerance(self.positions, theta, self.unit)[:, None, :]
         where, head, pair = np.unravel_index(int(excess.argmax()), excess.shape)
         position = int(self.positions[where])
-        return Verdict(
+        return RotationVerdict(
             "rotation_differs",
             (
                 ("pair", int(pair)),
@@ -297,7 +305,7 @@ class Case:
         )
 
 
-def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -> Verdict:
+def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -> RotationVerdict:
     """Lanes move that should stay: pairs across the head, the wrong end of it, or another width.
 
     Position 0 shows the vectors before the rotation, whatever it is multiplied by.
@@ -314,11 +322,11 @@ def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -
     across[: len(theta)] = theta
     if near(in_lanes(vectors, np.outer(turn, across), HALF.name), across):
         partner = 1 if rope.layout == INTERLEAVED.name else width // 2
-        return Verdict("rotation_across_head", (("partner", dim // 2), ("wanted", partner)))
+        return RotationVerdict("rotation_across_head", (("partner", dim // 2), ("wanted", partner)))
     for start in {0, dim - width} - {low}:
         if near(in_lanes(vectors, np.outer(turn, theta), rope.layout, start), theta):
-            return Verdict("rotation_lanes", (("found", start), ("wanted", low), ("width", width)))
+            return RotationVerdict("rotation_lanes", (("found", start), ("wanted", low), ("width", width)))
     full = np.asarray(rope.base ** (-np.arange(0, dim, 2) / dim))
     if any(near(in_lanes(vectors, np.outer(turn, full), name), full) for name in LAYOUTS):
-        return Verdict("rotation_width", (("found", dim), ("wanted", width)))
-    return Verdict("rotation_other_lanes", (("wanted", width), ("dim", dim)))
+        return RotationVerdict("rotation_width", (("found", dim), ("wanted", width)))
+    return RotationVerdict("rotation_other_lanes", (("wanted", width), ("dim", dim)))

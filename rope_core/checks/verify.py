@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
-from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module, is_table
+from rope_core.checks.case import SEVERITIES, Finding, FindingPhrase, finding
+from rope_core.checks.stored import RotaryBuffer, in_file, in_mapping, in_module, is_table
 from rope_core.errors import argument_error
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
 
 
-class Verified(list[Finding]):
+class VerificationFindings(list[Finding]):
     """Findings of ``verify``, and what was looked at, also where there are none.
 
     Attributes:
@@ -31,13 +31,13 @@ class Verified(list[Finding]):
 
     def looked(self, lang: str = "en") -> str:
         """Return what was looked at and what was not, in one line, in "en" or "zh"."""
-        each = ("、" if lang == "zh" else ", ").join(Phrase(f"way_{way}").text(lang) for way in self.ways)
-        read = Phrase("looked_ways" if each else "looked_no_ways", {"ways": each})
-        ran = Phrase("looked_run" if self.products else "looked_not_run", {"layers": self.products})
-        return Phrase("looked", {"buffers": self.buffers, "ran": ran, "read": read}).text(lang)
+        each = ("、" if lang == "zh" else ", ").join(FindingPhrase(f"way_{way}").text(lang) for way in self.ways)
+        read = FindingPhrase("looked_ways" if each else "looked_no_ways", {"ways": each})
+        ran = FindingPhrase("looked_run" if self.products else "looked_not_run", {"layers": self.products})
+        return FindingPhrase("looked", {"buffers": self.buffers, "ran": ran, "read": read}).text(lang)
 
 
-def verify(model_or_file: object, config: object) -> Verified:
+def verify(model_or_file: object, config: object) -> VerificationFindings:
     """Return what is wrong with the rotary embedding that a model really has, or worth knowing, the gravest first.
 
     Of a loaded module, two things are compared with the config, and where both are right a third within itself:
@@ -81,25 +81,25 @@ def verify(model_or_file: object, config: object) -> Verified:
     raise argument_error("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
 
 
-def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Verified:
+def _stored(buffers: list[RotaryBuffer], ropes: Mapping[str | None, HfRope]) -> VerificationFindings:
     """Buffers among stored tensors, else that weights alone carry no layout and no frequencies."""
     from rope_core.checks.buffers import compared, tabulated
 
     if not buffers:
-        return Verified([finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)], 0)
+        return VerificationFindings([finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)], 0)
     tables = [buffer for buffer in buffers if is_table(buffer.name)]
     frequencies = [buffer for buffer in buffers if not is_table(buffer.name)]
     findings = [each for each, _ in compared(frequencies, ropes, {})]
-    return Verified([*findings, *tabulated(tables, ropes)], len(buffers))
+    return VerificationFindings([*findings, *tabulated(tables, ropes)], len(buffers))
 
 
-def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRope]) -> Verified:
+def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRope]) -> VerificationFindings:
     """Check a loaded module: its buffers, then its rotation; a module without memory is not run."""
     from rope_core.checks.buffers import compared
-    from rope_core.checks.rotations import Rotations
+    from rope_core.checks.rotations import ModuleRotations
     from rope_core.checks.ways import ways
 
-    rotations, tried = Rotations(module, config, ropes), list[str]()
+    rotations, tried = ModuleRotations(module, config, ropes), list[str]()
     own, others = rotations.split(in_module(module))
     pairs = [*compared(own, ropes, rotations.at_length)]
     findings = [each for each, _ in pairs]
@@ -113,10 +113,10 @@ def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRo
         if rotations.observed and followed:
             findings += ways(module, rotations.fields.model_type, rotations.raised, tried)
     products = {each.layer for each in rotations.seen.products} if rotations.seen else set()
-    return Verified(findings + _others(others), len(own), len(products), tried)
+    return VerificationFindings(findings + _others(others), len(own), len(products), tried)
 
 
-def _others(buffers: Iterable[Buffer]) -> list[Finding]:
+def _others(buffers: Iterable[RotaryBuffer]) -> list[Finding]:
     """Rotary embeddings of parts that the text does not run through, in one note."""
     names = tuple(dict.fromkeys(buffer.name.rpartition(".")[0] for buffer in buffers))
     return [finding("part_not_observed", names[0], names=names)] if names else []

@@ -8,9 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
+from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, BenchmarkCase
 from rope_core.bench.environment import with_allocator
-from rope_core.bench.records import Result, Store
+from rope_core.bench.records import BenchmarkDatabase, CaseResult
 from rope_core.bench.statistics import compare, summary
 from rope_core.bench.view import point, quiet_ratio
 from rope_core.cli.command import execute
@@ -54,26 +54,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Time rotations beside the copy of the same bytes, answers checked first. Exit 1 when an answer is wrong."""
     if options.list:
-        return _list(Store(options.records))
+        return _list(BenchmarkDatabase(options.records))
     if options.show:
-        return _show(Store(options.records), options.show)
+        return _show(BenchmarkDatabase(options.records), options.show)
     if options.compare:
-        return _compare(Store(options.records), *options.compare)
+        return _compare(BenchmarkDatabase(options.records), *options.compare)
     if options.export:
-        return _export(Store(options.records), Path(options.export))
+        return _export(BenchmarkDatabase(options.records), Path(options.export))
     if options.load:
-        return _import(Store(options.records), Path(options.load))
+        return _import(BenchmarkDatabase(options.records), Path(options.load))
     with_allocator(options.allocator, "rope_core.cli.bench", options.argv)
     return _measure(options)
 
 
-def cases_of(options: argparse.Namespace) -> list[Case]:
+def cases_of(options: argparse.Namespace) -> list[BenchmarkCase]:
     """Return the shapes that the options name."""
     if options.suite:
         return list(SUITES[options.suite]())
     rotary = options.dim if options.rotary_dim is None else options.rotary_dim
     return [
-        Case(
+        BenchmarkCase(
             options.device,
             options.dtype,
             options.batch,
@@ -112,7 +112,7 @@ def _measure(options: argparse.Namespace) -> int:
         entrants = [e for e in entrants if e.name in options.only]
     if any(case.device == "cuda" for case in cases):
         _need_gpu()
-    store = Store(options.records)
+    store = BenchmarkDatabase(options.records)
     name = store.begin(options.suite or "one", environment())
     begun = time.monotonic()
     wrong = False
@@ -126,7 +126,7 @@ def _measure(options: argparse.Namespace) -> int:
         try:
             results = measure(case, entrants, options.rounds, report)
         except ValueError as error:
-            results = [Result(case, "copy", "error", str(error), {})]
+            results = [CaseResult(case, "copy", "error", str(error), {})]
         for result in results:
             store.add(name, result)
             wrong = wrong or result.state == "wrong"
@@ -146,7 +146,7 @@ def _need_gpu() -> None:
         raise argument_error("device", "visible_gpu", "cuda")
 
 
-def table(results: list[Result]) -> str:
+def table(results: list[CaseResult]) -> str:
     """Return results as text, the fastest first."""
     lines = [results[0].case.title] if results else []
     good = (point(r, {}) for r in results if r.state == "ok")
@@ -164,7 +164,7 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def _list(store: Store) -> int:
+def _list(store: BenchmarkDatabase) -> int:
     for r in store.runs():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(r.started))
         where = r.environment.get("gpu") or r.environment.get("cpu", "?")
@@ -172,15 +172,15 @@ def _list(store: Store) -> int:
     return 0
 
 
-def _find(store: Store, start: str) -> str:
+def _find(store: BenchmarkDatabase, start: str) -> str:
     fitting = [r.id for r in store.runs() if r.id.startswith(start)]
     if len(fitting) != 1:
         raise argument_error("run", "run_start", start, count=len(fitting))
     return fitting[0]
 
 
-def _show(store: Store, start: str) -> int:
-    by_case: dict[str, list[Result]] = {}
+def _show(store: BenchmarkDatabase, start: str) -> int:
+    by_case: dict[str, list[CaseResult]] = {}
     for result in store.results(_find(store, start)):
         by_case.setdefault(result.case.key, []).append(result)
     for results in by_case.values():
@@ -188,7 +188,7 @@ def _show(store: Store, start: str) -> int:
     return 0
 
 
-def _compare(store: Store, first: str, second: str) -> int:
+def _compare(store: BenchmarkDatabase, first: str, second: str) -> int:
     """Print, for every case and contestant of both runs, how the ratios to the copy compare."""
     left, right = (
         {(r.case.key, r.contestant): r for r in store.results(_find(store, s)) if r.state == "ok"}
@@ -206,12 +206,12 @@ def _compare(store: Store, first: str, second: str) -> int:
     return 0
 
 
-def _export(store: Store, path: Path) -> int:
+def _export(store: BenchmarkDatabase, path: Path) -> int:
     path.write_text(store.export_json(), encoding="utf-8")
     return 0
 
 
-def _import(store: Store, path: Path) -> int:
+def _import(store: BenchmarkDatabase, path: Path) -> int:
     if not path.is_file():
         raise argument_error("import", "existing_file", str(path))
     show(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")

@@ -9,7 +9,7 @@ from rope_core.checks.case import printable
 from rope_core.cli.source import tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
-from rope_core.comparisons.compare import Compared, compare
+from rope_core.comparisons.compare import ComparedColumn, compare
 from rope_core.comparisons.export import cell, html_page, pytest_file, record
 from rope_core.errors import argument_error
 
@@ -78,7 +78,7 @@ def _threshold(text: str) -> tuple[str, float]:
         raise argument_error("--threshold", "KEY=NUMBER", text) from None
 
 
-def _table(columns: list[Compared], lang: str) -> None:
+def _table(columns: list[ComparedColumn], lang: str) -> None:
     """Print a line for each check: its name, then margin and pair of each column; then what does not hold, and why."""
     t = words("compare", lang)
     rows = {row.key: row for each in columns for row in each.rows}

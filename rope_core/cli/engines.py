@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any
 
-from rope_core.checks.engines import Engine, basis, engines, sentences, without_column
+from rope_core.checks.engines import EngineResult, basis, engines, sentences, without_column
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _gap(engine: Engine, lang: str) -> str:
+def _gap(engine: EngineResult, lang: str) -> str:
     """Return how far an engine is from transformers, or why there is no number."""
     t = words("engines", lang)
     if engine.refused:
@@ -50,7 +50,7 @@ def _gap(engine: Engine, lang: str) -> str:
     return t["width"] if math.isinf(engine.difference) else f"{100.0 * engine.difference:.3g} %"
 
 
-def _record(kind: str | None, engine: Engine, lang: str) -> dict[str, Any]:
+def _record(kind: str | None, engine: EngineResult, lang: str) -> dict[str, Any]:
     return {
         "layer_type": kind,
         "name": engine.name,

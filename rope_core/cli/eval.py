@@ -14,7 +14,7 @@ from rope_core.cli.source import set_threads
 from rope_core.cli.terminal import show, show_json
 
 if TYPE_CHECKING:
-    from rope_core.evaluate.ask import Ask
+    from rope_core.evaluate.ask import EvaluationSettings
     from rope_core.evaluate.run import Evaluation
 
 
@@ -64,13 +64,13 @@ def run(options: argparse.Namespace) -> int:
     from rope_core.errors import argument_error
     from rope_core.evaluate import words
     from rope_core.evaluate.run import save, save_kept
-    from rope_core.lab.shards import Shard
+    from rope_core.lab.shards import WorkShard
 
     if options.lm_eval:
         return _export(options)
     if not options.text:
         raise argument_error("--text", "some_values", [])
-    shard = Shard.parse(options.shard) if options.shard is not None else None
+    shard = WorkShard.parse(options.shard) if options.shard is not None else None
     if shard and not options.out:
         raise argument_error("--shard", "shard_folder", options.shard)
     evaluation, needs = _prepared(options)
@@ -121,10 +121,10 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
-def _ask(options: argparse.Namespace) -> Ask:
+def _ask(options: argparse.Namespace) -> EvaluationSettings:
     """Return what is measured, checked; raises ValueError."""
     from rope_core.errors import argument_error
-    from rope_core.evaluate.ask import Ask
+    from rope_core.evaluate.ask import EvaluationSettings
     from rope_core.evaluate.loading import DTYPES
 
     given: dict[str, Any] = {name: tuple(getattr(options, name)) for name in ("lengths", "schemes", "tasks")}
@@ -133,7 +133,7 @@ def _ask(options: argparse.Namespace) -> Ask:
     }
     if options.dtype not in DTYPES:
         raise argument_error("--dtype", "one_of", options.dtype, names=DTYPES)
-    return Ask(**given, **plain)
+    return EvaluationSettings(**given, **plain)
 
 
 def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:

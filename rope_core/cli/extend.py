@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.commands import ENGINES, commands
-from rope_core.checks.extend import Way, extend, fixes, present, reached
+from rope_core.checks.extend import ContextExtension, extend, fixes, present, reached
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
@@ -71,7 +71,9 @@ def _model(source: str) -> str:
     return source.partition("@")[0]
 
 
-def _lines(way: Way, model: str, engines: Sequence[str], old: bool, lang: str, t: Mapping[str, str]) -> Iterator[str]:
+def _lines(
+    way: ContextExtension, model: str, engines: Sequence[str], old: bool, lang: str, t: Mapping[str, str]
+) -> Iterator[str]:
     """Yield a method's lines: cost, changes, block (the old schema's too where ``old``), commands of ``engines``."""
     yield f"  {way.cost(lang)}"
     if way.source:
@@ -93,7 +95,7 @@ def _indented(block: Mapping[str, Any]) -> list[str]:
     return [f"    {line}" for line in json.dumps(block, indent=2).splitlines()]
 
 
-def as_record(way: Way, model: str, lang: str = "en") -> dict[str, Any]:
+def as_record(way: ContextExtension, model: str, lang: str = "en") -> dict[str, Any]:
     """Return a way for programs: the whole config, its block, what moved and the lines by engine.
 
     An engine that cannot run the way has None under "commands" and its sentence under "notes".

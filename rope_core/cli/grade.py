@@ -8,7 +8,7 @@ from pathlib import Path
 from rope_core.checks.case import printable
 from rope_core.cli.terminal import show, show_json, show_row
 from rope_core.errors import argument_error, checked_int, error_sentence
-from rope_core.grade import Assignment, Result, full_assignment, grade, read_assignment
+from rope_core.grade import Assignment, StageResult, full_assignment, grade, read_assignment
 from rope_core.grade.result import alike, headline, texts
 
 
@@ -66,11 +66,11 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
     return code
 
 
-def _totals(results: list[Result]) -> dict[str, float]:
+def _totals(results: list[StageResult]) -> dict[str, float]:
     return {"points": sum(r.points for r in results if r.passed), "most": sum(r.points for r in results)}
 
 
-def _print_text(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:
+def _print_text(options: argparse.Namespace, assignment: Assignment, results: list[StageResult], code: int) -> None:
     """Write each stage and what is wrong; stages of a function that fail by one mistake are one."""
     if assignment.title:
         show(printable(assignment.title))
@@ -81,7 +81,7 @@ def _print_text(options: argparse.Namespace, assignment: Assignment, results: li
     show(texts()["word"]["total"][options.lang].format(**_totals(results)))
 
 
-def _print_json(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:
+def _print_json(options: argparse.Namespace, assignment: Assignment, results: list[StageResult], code: int) -> None:
     rows = [
         {
             "function": result.function,

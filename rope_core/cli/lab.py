@@ -82,7 +82,7 @@ def _train(options: argparse.Namespace) -> int:
     from rich.progress import Progress as Bar
 
     from rope_core.lab import weights
-    from rope_core.lab.train import Progress, train
+    from rope_core.lab.train import TrainingProgress, train
 
     recipe = _recipe(options)
     start = weights.load(recipe.start) if recipe.start else None
@@ -90,7 +90,7 @@ def _train(options: argparse.Namespace) -> int:
     with Bar(*columns) as bar:
         shown = bar.add_task("train", total=options.stop or recipe.steps, loss="")
 
-        def step_done(p: Progress) -> None:
+        def step_done(p: TrainingProgress) -> None:
             bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
         run = train(recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop)
@@ -104,10 +104,10 @@ def _train(options: argparse.Namespace) -> int:
 
 def _recipe(options: argparse.Namespace) -> Any:
     from rope_core.lab.lines import get_trainable_line
-    from rope_core.lab.recipe import Recipe
-    from rope_core.lab.shape import Shape
+    from rope_core.lab.recipe import TrainingRecipe
+    from rope_core.lab.shape import ModelShape
 
-    shape = cards.get_weights_card(options.start).recipe.shape if options.start else Shape()
+    shape = cards.get_weights_card(options.start).recipe.shape if options.start else ModelShape()
     if options.encoding:
         shape = replace(shape, encoding=options.encoding)
     given: dict[str, Any] = {"window": options.window, "task": options.task, "start": options.start}
@@ -120,15 +120,15 @@ def _recipe(options: argparse.Namespace) -> Any:
         params = {name: value for name, value in scheme_request.params.items() if value is not None}
         given |= {"scheme": scheme_request.scheme, "params": params}
     warmup = min(100, options.steps) if not options.start else min(20, options.steps)
-    return Recipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)
+    return TrainingRecipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)
 
 
 def _eval(options: argparse.Namespace) -> int:
     from rope_core.lab import sweep, weights
     from rope_core.lab.plan import MAX_TEXT
-    from rope_core.lab.shards import Shard
+    from rope_core.lab.shards import WorkShard
 
-    shard = Shard.parse(options.shard) if options.shard is not None else Shard()
+    shard = WorkShard.parse(options.shard) if options.shard is not None else WorkShard()
     if options.shard is not None and not options.out:
         raise argument_error("--shard", "shard_folder", options.shard)
     text = b""
@@ -140,7 +140,7 @@ def _eval(options: argparse.Namespace) -> int:
     sources = options.weights or ["rope-0"]
     shipped = tuple(source for source in sources if source in cards.weights_cards())
     runs = {source: weights.load_model_and_recipe(source)[0] for source in sources if source not in shipped}
-    request = sweep.Ask(
+    request = sweep.SweepSettings(
         shipped or tuple(cards.weights_cards())[:1],
         tuple(options.lines),
         tuple(options.lengths),

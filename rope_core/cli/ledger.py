@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
-from rope_core.ledger import STATUSES, Result, to_json
+from rope_core.ledger import STATUSES, ClaimResult, to_json
 from rope_core.ledger import run as run_ledger
 
 
-def _print(results: Sequence[Result], language: str) -> None:
+def _print(results: Sequence[ClaimResult], language: str) -> None:
     """Write each claim with its status, its residual, and why it fails where it does."""
     word = words("ledger", language)
     show(word["title"])

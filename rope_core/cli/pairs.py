@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.pairs import MASSIVE, Summary, changes, layers, summaries
+from rope_core.checks.pairs import MASSIVE, PairSummary, changes, layers, summaries
 from rope_core.cli.source import load
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
@@ -60,7 +60,7 @@ def _found(model: str, config: str | None) -> tuple[Path, Mapping[str, Any]]:
     return shipped(model)
 
 
-def _record(each: Summary, length: int | None) -> dict[str, Any]:
+def _record(each: PairSummary, length: int | None) -> dict[str, Any]:
     """Return a layer type as JSON values."""
     return {
         "type": each.rope.layer_type,
@@ -78,7 +78,7 @@ def _record(each: Summary, length: int | None) -> dict[str, Any]:
     }
 
 
-def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> None:
+def _show(kind: str | None, each: PairSummary, length: int | None, lang: str) -> None:
     """Print a layer type as a table, and a sentence for each scheme."""
     t = words("pairs", lang)
     changed = changes(each, length)

@@ -24,14 +24,14 @@ from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
 from rope_core.spectrum import Request, spectrum
 
-Answer = tuple[Array, float]
+FrequenciesAndFactor = tuple[Array, float]
 ARGUMENTS = ("dim", "base", "train_len", "factor", "seq_len")
 SECONDS = 20.0
 NUMBERS = (".csv", ".safetensors", ".npy")
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ComparisonColumn:
     """One thing to compare.
 
     Attributes:
@@ -49,7 +49,7 @@ class Column:
     """
 
     name: str
-    at: Callable[[Rope, float, int], Answer]
+    at: Callable[[Rope, float, int], FrequenciesAndFactor]
     rope: Rope | None = None
     length: int | None = None
     factor: float | None = None
@@ -61,12 +61,12 @@ class Column:
     code: str = field(default="", repr=False)
 
 
-def of_scheme(name: str) -> Column:
+def of_scheme(name: str) -> ComparisonColumn:
     """Return a shipped scheme as a column; ValueError on an unknown name."""
     chosen = SCHEMES[name]
     takes_factor = any(param.name == "factor" for param in chosen.params)
 
-    def at(rope: Rope, factor: float, length: int) -> Answer:
+    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         params = {"factor": factor} if takes_factor else {}
         answer = spectrum(Request(rope, name, params, length))
         return answer.inv_freq, answer.attention_factor
@@ -75,10 +75,10 @@ def of_scheme(name: str) -> Column:
         return {chosen.source: at(rope, factor, rope.train_len + 1)[1]}
 
     takes = ARGUMENTS if chosen.follows_length else ARGUMENTS[:4]
-    return Column(name, at, expected=expected, breaks=chosen.breaks, takes=takes, source=chosen.source)
+    return ComparisonColumn(name, at, expected=expected, breaks=chosen.breaks, takes=takes, source=chosen.source)
 
 
-def of_config(name: str, config: object) -> Column:
+def of_config(name: str, config: object) -> ComparisonColumn:
     """Return a config as a column: the layer type with the longest reach that turns.
 
     Raises ConfigError on what cannot be read.
@@ -91,7 +91,7 @@ def of_config(name: str, config: object) -> Column:
     stated = chosen.params.get("factor")
     factor = max(length / chosen.train_len, float(stated) if isinstance(stated, int | float) else 1.0)
 
-    def at(rope: Rope, factor: float, length: int) -> Answer:
+    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         answer = spectrum(Request(rope, chosen.scheme, chosen.params, length))
         return answer.inv_freq, answer.attention_factor
 
@@ -102,21 +102,23 @@ def of_config(name: str, config: object) -> Column:
     apart = max((max(each.difference or 0.0, each.attention_difference or 0.0) for each in running), default=None)
     rope = chosen.request.rope
     breaks = SCHEMES[chosen.scheme].breaks
-    return Column(name, at, rope, length, factor, expected, breaks, None, apart, SCHEMES[chosen.scheme].source)
+    return ComparisonColumn(
+        name, at, rope, length, factor, expected, breaks, None, apart, SCHEMES[chosen.scheme].source
+    )
 
 
-def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> Column:
+def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> ComparisonColumn:
     """Return frequencies, (pairs,) rad/token, as a column of numbers that follow nothing."""
     values = np.asarray(inv_freq, dtype=np.float64).reshape(-1)
     if not values.size or not np.issubdtype(np.asarray(inv_freq).dtype, np.number):
         raise argument_error("inv_freq", "a non-empty vector of numbers", inv_freq)
 
-    def at(rope: Rope, factor: float, length: int) -> Answer:
+    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         if values.size != rope.pairs:
             raise argument_error("inv_freq", f"of {rope.pairs} pairs, as the model has", values.size)
         return values, attention_factor
 
-    return Column(name, at, expected=attention_factors)
+    return ComparisonColumn(name, at, expected=attention_factors)
 
 
 def program(code: str, function: str = "", more: Mapping[str, Any] | None = None) -> str:
@@ -125,7 +127,9 @@ def program(code: str, function: str = "", more: Mapping[str, Any] | None = None
 
 
 @contextlib.contextmanager
-def of_code(name: str, code: str, function: str = "", more: Mapping[str, Any] | None = None) -> Iterator[Column]:
+def of_code(
+    name: str, code: str, function: str = "", more: Mapping[str, Any] | None = None
+) -> Iterator[ComparisonColumn]:
     """Yield a function of somebody's as a column, while the process that runs it lives.
 
     Args:
@@ -142,32 +146,32 @@ def of_code(name: str, code: str, function: str = "", more: Mapping[str, Any] | 
     with functions_of(program(code, function, more), SECONDS) as call:
         flags = np.asarray(call("arguments")).reshape(-1)
 
-        def at(rope: Rope, factor: float, length: int) -> Answer:
+        def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
             answer = call("frequencies", rope.dim, float(rope.base), rope.train_len, float(factor), int(length))
             return as_answer(answer, rope)
 
         takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
-        yield Column(name, at, expected=attention_factors, takes=takes, code=code)
+        yield ComparisonColumn(name, at, expected=attention_factors, takes=takes, code=code)
 
 
-def of_callable(name: str, function: Callable[..., Any]) -> Column:
+def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
     """Return the caller's own function of (dim, base, train_len, factor[, seq_len]), run in this process."""
     names = tuple(inspect.signature(function).parameters)
     unknown = [each for each in names if each not in (*ARGUMENTS, "length")]
     if unknown:
         raise argument_error(name, "a function of (dim, base, train_len, factor) and perhaps seq_len", names)
 
-    def at(rope: Rope, factor: float, length: int) -> Answer:
+    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         values = (rope.dim, rope.base, rope.train_len, factor, length)
         given = {**dict(zip(ARGUMENTS, values, strict=True)), "length": length}
         answer = function(**{each: given[each] for each in names})
         return as_answer(answer if isinstance(answer, tuple) else (answer, 1.0), rope)
 
     takes = tuple(each for each in ARGUMENTS if each in names or (each == "seq_len" and "length" in names))
-    return Column(name, at, expected=attention_factors, takes=takes)
+    return ComparisonColumn(name, at, expected=attention_factors, takes=takes)
 
 
-def as_answer(answer: Any, rope: Rope) -> Answer:
+def as_answer(answer: Any, rope: Rope) -> FrequenciesAndFactor:
     """Return frequencies and attention factor of what a function gave; ValueError on anything else."""
     if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[1], int | float):
         raise argument_error("the function's answer", "inv_freq or (inv_freq, attention_factor)", answer)
@@ -178,12 +182,12 @@ def as_answer(answer: Any, rope: Rope) -> Answer:
 
 
 @contextlib.contextmanager
-def column(given: object) -> Iterator[Column]:
+def column(given: object) -> Iterator[ComparisonColumn]:
     """Yield a column from a Column, a scheme's or model's name, a path, a config, numbers or a function.
 
     Raises ValueError on what is none of these.
     """
-    if isinstance(given, Column):
+    if isinstance(given, ComparisonColumn):
         yield given
     elif isinstance(given, str | Path):
         with _named(str(given)) as each:
@@ -197,7 +201,7 @@ def column(given: object) -> Iterator[Column]:
 
 
 @contextlib.contextmanager
-def _named(name: str) -> Iterator[Column]:
+def _named(name: str) -> Iterator[ComparisonColumn]:
     """Yield a column from the name of a scheme, a model of the catalogue, or a file, FILE.py:FUNCTION among them."""
     ids = {model.id: model for model in models()}
     path, _, function = name.partition(".py:")

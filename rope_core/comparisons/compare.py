@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, column, nearest_names, of_config
+from rope_core.comparisons.columns import (
+    ARGUMENTS,
+    ComparisonColumn,
+    FrequenciesAndFactor,
+    column,
+    nearest_names,
+    of_config,
+)
 from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.hf.catalogue import model as catalogued
 from rope_core.hf.catalogue import models
@@ -29,7 +36,7 @@ DISTANCES = (1, 10, 100, 1000)
 
 
 @dataclass(frozen=True)
-class Setting:
+class ComparisonSetting:
     """What columns are compared at.
 
     Attributes:
@@ -66,7 +73,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Row:
+class ColumnCheck:
     """One check of one column.
 
     Attributes:
@@ -110,18 +117,18 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedColumn:
     """A column with its numbers and its rows, the least margin first among those required.
 
     inv_freq, theta and slowdown are float64 (pairs,); rad/token and dimensionless. answers: by length, inv_freq and
     attention factor there. other: the same at another geometry, where the check of arguments tried one.
     """
 
-    column: Column
-    setting: Setting
-    answers: Mapping[int, Answer]
-    rows: tuple[Row, ...]
-    other: Compared | None = None
+    column: ComparisonColumn
+    setting: ComparisonSetting
+    answers: Mapping[int, FrequenciesAndFactor]
+    rows: tuple[ColumnCheck, ...]
+    other: ComparedColumn | None = None
 
     @property
     def inv_freq(self) -> Array:
@@ -140,19 +147,19 @@ class Compared:
             return np.asarray(margins.slowdown(self.inv_freq, self.setting.rope.theta))
 
     @property
-    def least(self) -> Row:
+    def least(self) -> ColumnCheck:
         """The row with the least margin among those that are required."""
         tried = [(row.margin, row) for row in self.rows if row.required and row.margin is not None]
         return min(tried, key=itemgetter(0))[1]
 
     @property
-    def least_with_pair(self) -> Row | None:
+    def least_with_pair(self) -> ColumnCheck | None:
         """The row with the least margin among those that are required and are some pair's at this geometry."""
         tried = [row for row in self.rows if row.required and row.marked_pairs]
         return min(tried, key=lambda row: row.margin or 0.0, default=None)
 
     @property
-    def broken(self) -> list[Row]:
+    def broken(self) -> list[ColumnCheck]:
         """The rows that are required and do not hold."""
         return [row for row in self.rows if row.broken]
 
@@ -171,7 +178,7 @@ def compare(
     trained_to: int | None = None,
     fine_tuned: bool | None = None,
     thresholds: Mapping[str, float] | None = None,
-) -> list[Compared]:
+) -> list[ComparedColumn]:
     """Return the margins of each check for schemes, configs, frequencies and functions, side by side.
 
     Args:
@@ -210,7 +217,7 @@ def _setting(
     trained_to: int | None,
     fine_tuned: bool | None,
     thresholds: Mapping[str, float],
-) -> Setting:
+) -> ComparisonSetting:
     known = [key for key, row in checks().items() if "threshold" in row]
     for key in thresholds:
         if key not in known:
@@ -232,7 +239,7 @@ def _setting(
     if trained_to is not None:
         trained_to = checked_int("trained_to", trained_to, 1, MAX_LEN)
     ratio = factor or (max(1.0, length / rope.train_len) if length else checked_finite("factor", FACTOR.default))
-    return Setting(rope, ratio, target_length(rope, ratio, length), trained_to, fine_tuned, values)
+    return ComparisonSetting(rope, ratio, target_length(rope, ratio, length), trained_to, fine_tuned, values)
 
 
 def target_length(rope: Rope, factor: float, length: int | None = None) -> int:
@@ -244,9 +251,9 @@ def target_length(rope: Rope, factor: float, length: int | None = None) -> int:
     return min(length or round(factor * rope.train_len), MAX_LEN)
 
 
-def compare_column(column: Column, setting: Setting) -> Compared:
+def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> ComparedColumn:
     """Return a column's rows; one with a geometry of its own is judged at that."""
-    own = Setting(
+    own = ComparisonSetting(
         column.rope or setting.rope,
         column.factor or setting.factor,
         column.length or setting.length,
@@ -262,7 +269,7 @@ def compare_column(column: Column, setting: Setting) -> Compared:
     return replace(here, rows=(*here.rows, row), other=other)
 
 
-def _at(column: Column, own: Setting) -> Compared:
+def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
     """Return a column at one setting. Raises ValueError on a function that raises or answers something else there."""
     rope = own.rope
     answers = {n: column.at(rope, own.factor, n) for n in {own.length, rope.train_len, rope.train_len + 1}}
@@ -285,21 +292,21 @@ def _at(column: Column, own: Setting) -> Compared:
     }
     worst = int(np.nanargmax(np.cos(f) - np.cos(rope.theta))) if np.all(np.isfinite(f)) else 0
 
-    def row(key: str) -> Row:
+    def row(key: str) -> ColumnCheck:
         by_pair = margin_of.get(key)
         if by_pair is None:
-            return Row(key, None, None, None, False, values=values[key])
+            return ColumnCheck(key, None, None, None, False, values=values[key])
         pair = int(np.argmin(by_pair)) if by_pair.size == rope.pairs > 1 else worst if key == "resolution" else None
         margin = float(by_pair.min())
         design = key in column.breaks and margin < 0
         meant = not (own.fine_tuned and key in UNTRAINED) and key != "programs"
         more = values.get(key, {})
-        return Row(key, margin, margin >= 0, pair, meant and not design, design, more, tuple(by_pair.tolist()))
+        return ColumnCheck(key, margin, margin >= 0, pair, meant and not design, design, more, tuple(by_pair.tolist()))
 
-    return Compared(column, own, answers, tuple(row(key) for key in checks() if key != "arguments"))
+    return ComparedColumn(column, own, answers, tuple(row(key) for key in checks() if key != "arguments"))
 
 
-def _elsewhere(here: Compared) -> tuple[Row, Compared | None]:
+def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None]:
     """Return the row of the same function at another geometry, where a literal in an argument's place shows, and that.
 
     The base 50 times as large, the trained length 4 times: each check that holds here has to hold there.
@@ -313,18 +320,18 @@ def _elsewhere(here: Compared) -> tuple[Row, Compared | None]:
         again = _at(column, there)
         values["without_effect"] = [*_without_effect(column, own)]
     except ValueError as error:
-        return Row("arguments", -margins.MOST, False, None, True, values={**values, "error": str(error)}), None
+        return ColumnCheck("arguments", -margins.MOST, False, None, True, values={**values, "error": str(error)}), None
     held = {row.key for row in here.rows if row.holds}
     kept = [row for row in again.rows if row.key in held and row.required and row.key != "float32"]
     again = replace(again, rows=tuple(kept))
     worst = min(kept, key=lambda row: row.margin or 0.0, default=None)
     if worst is None or worst.margin is None:
-        return Row("arguments", None, None, None, False, values=values), again
+        return ColumnCheck("arguments", None, None, None, False, values=values), again
     values["check"] = worst.key
-    return Row("arguments", worst.margin, worst.margin >= 0, worst.pair, True, values=values), again
+    return ColumnCheck("arguments", worst.margin, worst.margin >= 0, worst.pair, True, values=values), again
 
 
-def _without_effect(column: Column, own: Setting) -> Iterable[str]:
+def _without_effect(column: ComparisonColumn, own: ComparisonSetting) -> Iterable[str]:
     """Yield arguments that a function takes and that change nothing."""
     rope, factor = own.rope, own.factor
     here = column.at(rope, factor, own.length)[0]
@@ -339,7 +346,7 @@ def _without_effect(column: Column, own: Setting) -> Iterable[str]:
 
 
 def least_margins(
-    column: Column, setting: Setting, factors: Sequence[float], lengths: Sequence[int], key: str
+    column: ComparisonColumn, setting: ComparisonSetting, factors: Sequence[float], lengths: Sequence[int], key: str
 ) -> Array:
     """Return the margin of a check at each target length and factor, bits, (lengths, factors); nan where untried."""
     least = np.full((len(lengths), len(factors)), np.nan)

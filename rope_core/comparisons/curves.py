@@ -12,7 +12,7 @@ from rope_core.comparisons.margins import Array
 from rope_core.spectrum import Spectrum
 from rope_core.theory.extension import mean_cosine_per_bin, position_bin_edges
 
-Cells = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 POINTS, CELLS, ROWS = 160, 120, 64
 WINDOW = 0.07
 """Half the width of the window of a smooth score, in distances."""
@@ -42,17 +42,17 @@ def score(f: Array, at: Array, a: float = 1.0, *, smooth: bool = False) -> Array
     return np.asarray(a * a * (np.cos(angles) * shrink).mean(axis=1))
 
 
-def rows_of(pairs: int) -> Cells:
+def rows_of(pairs: int) -> IntArray:
     """Return the pairs that a map draws, at most ROWS."""
     return np.unique(np.linspace(0, pairs - 1, min(pairs, ROWS)).astype(int))
 
 
-def edges_of(length: int) -> Cells:
+def edges_of(length: int) -> IntArray:
     """Return the borders of a map's cells of whole positions, logarithmic from 1 to the length."""
     return position_bin_edges(length, CELLS, logarithmic=True)
 
 
-def cosines(f: Array, edges: Cells) -> Array:
+def cosines(f: Array, edges: IntArray) -> Array:
     """Return the mean cosine of each row's pair over each cell, (rows, cells)."""
     shown = np.abs(usable(f))[rows_of(f.size)]
     return np.where(
@@ -60,7 +60,7 @@ def cosines(f: Array, edges: Cells) -> Array:
     )
 
 
-def turns_apart(f: Array, other: Array, edges: Cells) -> Array:
+def turns_apart(f: Array, other: Array, edges: IntArray) -> Array:
     """Return by how many turns each row's pair is ahead of another's in the middle of each cell, (rows, cells)."""
     shown = rows_of(f.size)
     return np.asarray(np.multiply.outer((f - other)[shown], (edges[:-1] + edges[1:] - 1) / 2.0 / TURN))

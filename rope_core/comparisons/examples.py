@@ -15,7 +15,7 @@ import numpy as np
 from rope_core.theory.challenges import PASSED, ChallengeVerdict
 
 if TYPE_CHECKING:
-    from rope_core.comparisons.compare import Compared
+    from rope_core.comparisons.compare import ComparedColumn
 
 
 def mine(dim, base, train_len, factor):
@@ -83,12 +83,12 @@ def code(name: str) -> str:
     return f"import numpy as np\n\n\n{inspect.getsource(EXAMPLES[name])}"
 
 
-def check_fault(name: str, mine: Compared, fault: str, pair: int) -> ChallengeVerdict:
+def check_fault(name: str, mine: ComparedColumn, fault: str, pair: int) -> ChallengeVerdict:
     """Return the verdict on an exercise: the fault by its name in FAULTS, and a pair where a check does not hold.
 
     Args:
         name: of the exercise; another text is none of them.
-        mine: its column, compared (`rope_core.comparisons.compare.Compared`).
+        mine: its column, compared (`rope_core.comparisons.compare.ComparedColumn`).
         fault, pair: what the reader says.
     """
     if name not in FAULTS:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.compare import Compared, Row
+from rope_core.comparisons.compare import ColumnCheck, ComparedColumn
 from rope_core.errors import LANGUAGES, argument_error
 
 COLOURS = ("#0b6bcb", "#c4122f", "#7a3e9d", "#0f7b3f", "#a15c00", "#444444")
 
 
-def record(compared: Compared, lang: str = "en") -> dict[str, Any]:
+def record(compared: ComparedColumn, lang: str = "en") -> dict[str, Any]:
     """Return a column and its checks as JSON can hold them; frequencies in rad/token."""
     setting = compared.setting
     return {
@@ -34,12 +34,12 @@ def record(compared: Compared, lang: str = "en") -> dict[str, Any]:
     }
 
 
-def json_text(columns: Sequence[Compared], lang: str = "en") -> str:
+def json_text(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
     """Return the columns' records as JSON."""
     return json.dumps({"columns": [record(each, lang) for each in columns]}, indent=1, ensure_ascii=False)
 
 
-def _check(row: Row, lang: str) -> dict[str, Any]:
+def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
     marks = {"required": row.required, "by_design": row.by_design, "values": dict(row.values)}
     return {"key": row.key, "holds": row.holds, "margin": row.margin, "pair": row.pair, **words, **marks}
@@ -49,7 +49,7 @@ def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def pytest_file(columns: Sequence[Compared]) -> str:
+def pytest_file(columns: Sequence[ComparedColumn]) -> str:
     """Return a test file that pins frequencies and margins, to run in another repository with numpy alone.
 
     Each column is a function there that gives the pinned numbers, to be replaced by the code under test. Pinned is
@@ -67,7 +67,7 @@ def pytest_file(columns: Sequence[Compared]) -> str:
     )
 
 
-def _pinned(compared: Compared) -> dict[str, Any]:
+def _pinned(compared: ComparedColumn) -> dict[str, Any]:
     setting, expected = compared.setting, compared.column.expected
     return {
         "geometry": setting.geometry,
@@ -130,7 +130,7 @@ def test_frequencies_and_margins(name):
 '''
 
 
-def html_page(columns: Sequence[Compared], lang: str = "en") -> str:
+def html_page(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
     """Return one page with the slow-down of each pair and a table of margins; it loads nothing and runs no script."""
     if lang not in LANGUAGES:
         raise argument_error("lang", "one_of", lang, names=LANGUAGES)
@@ -147,13 +147,13 @@ def html_page(columns: Sequence[Compared], lang: str = "en") -> str:
     return PAGE.format(lang=lang, svg=_svg(columns), head=head, body=body, notes=notes, **texts)
 
 
-def _mark(row: Row | None) -> str:
+def _mark(row: ColumnCheck | None) -> str:
     if row is None or row.holds is None:
         return "none"
     return "broken" if row.broken else "holds" if row.holds else "known"
 
 
-def cell(row: Row | None) -> str:
+def cell(row: ColumnCheck | None) -> str:
     """Return a check's margin and pair as a cell: bits with a sign, "-" where it cannot be tried."""
     if row is None or row.margin is None:
         return "-"
@@ -161,7 +161,7 @@ def cell(row: Row | None) -> str:
     return f"{size} @{row.pair}" if row.pair is not None else size
 
 
-def _svg(columns: Sequence[Compared]) -> str:
+def _svg(columns: Sequence[ComparedColumn]) -> str:
     """Return the slow-downs by pair on a logarithmic axis; what is negative or no number is left out."""
     width, height = 720, 260
     every = np.concatenate([each.slowdown for each in columns])

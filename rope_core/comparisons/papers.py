@@ -67,7 +67,7 @@ def paper_curves() -> tuple[PaperCurve, ...]:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A number of a paper: its ``key``, the ``source`` with its place, as it is ``printed``, and as it is ``here``."""
 
     key: str
@@ -81,7 +81,7 @@ class Printed:
         return self.here / self.printed - 1.0
 
 
-def printed_numbers() -> tuple[Printed, ...]:
+def printed_numbers() -> tuple[PrintedNumber, ...]:
     """Return the numbers on the spectrum of pairs that could be read in YaRN's and LongRoPE2's texts.
 
     >>> [round(each.off, 3) for each in printed_numbers()]
@@ -90,10 +90,12 @@ def printed_numbers() -> tuple[Printed, ...]:
     doubled = spectrum(Request(LLAMA2, KINDS[1], {"factor": 2.0})).inv_freq
     raised = Rope(128, 1e6, 4096)
     return (
-        Printed("base", f"{YARN}, table 1", 20_000.0, float(doubled[1] ** (-LLAMA2.dim / 2))),
-        Printed("scale", f"{YARN}, section 4.2", 88.6, float(LLAMA2.theta[-1] / raised.theta[-1])),
-        Printed("critical_phi", f"{LONGROPE2}, section 2.2", 31.0, first_unfinished(PHI3.theta, PHI3.train_len)),
-        Printed("critical_llama", f"{LONGROPE2}, section 1", 35.0, first_unfinished(LLAMA3.theta, LLAMA3.train_len)),
-        Printed("period_8", f"{LONGROPE2}, section 3.1", 24.0, float(PHI3.wavelength[7])),
-        Printed("period_48", f"{LONGROPE2}, section 2.1", 51_861.0, float(np.max(PHI3.wavelength))),
+        PrintedNumber("base", f"{YARN}, table 1", 20_000.0, float(doubled[1] ** (-LLAMA2.dim / 2))),
+        PrintedNumber("scale", f"{YARN}, section 4.2", 88.6, float(LLAMA2.theta[-1] / raised.theta[-1])),
+        PrintedNumber("critical_phi", f"{LONGROPE2}, section 2.2", 31.0, first_unfinished(PHI3.theta, PHI3.train_len)),
+        PrintedNumber(
+            "critical_llama", f"{LONGROPE2}, section 1", 35.0, first_unfinished(LLAMA3.theta, LLAMA3.train_len)
+        ),
+        PrintedNumber("period_8", f"{LONGROPE2}, section 3.1", 24.0, float(PHI3.wavelength[7])),
+        PrintedNumber("period_48", f"{LONGROPE2}, section 2.1", 51_861.0, float(np.max(PHI3.wavelength))),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from rope_core.comparisons import examples
-from rope_core.comparisons.columns import Column, numbers_of, of_callable, of_config, of_numbers
+from rope_core.comparisons.columns import ComparisonColumn, numbers_of, of_callable, of_config, of_numbers
 from rope_core.errors import argument_error
 from rope_core.hf.read import check_nesting_depth, parse_json_object
 
@@ -76,7 +76,7 @@ def unpack(packed: str) -> str:
         raise argument_error("the text", "one that this page has packed", packed[:20]) from None
 
 
-def of_text(name: str, text: str) -> Column:
+def of_text(name: str, text: str) -> ComparisonColumn:
     """Return a column of a text that is no code: an example's name, frequencies or a config. Raises ValueError."""
     if text in examples.EXAMPLES:
         return of_callable(name, examples.EXAMPLES[text])

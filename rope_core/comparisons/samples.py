@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.comparisons.columns import ARGUMENTS, Answer, Column, as_answer, program
-from rope_core.comparisons.compare import Setting, compare_column, least_margins
+from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, FrequenciesAndFactor, as_answer, program
+from rope_core.comparisons.compare import ComparisonSetting, compare_column, least_margins
 from rope_core.grade import remote
-from rope_core.grade.faults import Fault, reply_value
-from rope_core.grade.result import Result, check_source
+from rope_core.grade.faults import StageFailure, reply_value
+from rope_core.grade.result import StageResult, check_source
 from rope_core.rope import Rope
 from rope_core.schemes import attention_factors
 
-Call = tuple[int, float, int, float, int]
+SchemeCall = tuple[int, float, int, float, int]
 """dim, base, trained length, factor, length: what a function is called with."""
 SECONDS = 5.0
 FUNCTION, TOGETHER = "frequencies", "all_frequencies"
 
 
 @dataclass(frozen=True)
-class Answers:
+class FunctionAnswers:
     """What a function of somebody's answered.
 
     Attributes:
@@ -42,40 +42,40 @@ class Answers:
 
     code: str
     takes: tuple[str, ...] = ()
-    by_call: Mapping[Call, Answer | str] | None = None
+    by_call: Mapping[SchemeCall, FrequenciesAndFactor | str] | None = None
     error: str = ""
 
 
-def calls_of(setting: Setting, factors: Sequence[float], lengths: Sequence[int]) -> list[Call]:
+def calls_of(setting: ComparisonSetting, factors: Sequence[float], lengths: Sequence[int]) -> list[SchemeCall]:
     """Return the calls of a comparison and its sweep over factors and lengths."""
-    calls: dict[Call, None] = {}
+    calls: dict[SchemeCall, None] = {}
 
-    def at(rope: Rope, factor: float, length: int) -> Answer:
+    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         calls[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)] = None
         return rope.theta, 1.0
 
-    column = Column("", at, takes=ARGUMENTS)
+    column = ComparisonColumn("", at, takes=ARGUMENTS)
     compare_column(column, setting)
     least_margins(column, setting, factors, lengths, "finite_positive")
     return list(calls)
 
 
-def of_answers(name: str, answers: Answers) -> Column:
+def of_answers(name: str, answers: FunctionAnswers) -> ComparisonColumn:
     """Return the column of a function that was called; ValueError where there is no answer."""
     by_call = answers.by_call
     if by_call is None:
         raise ValueError(answers.error)
 
-    def at(rope: Rope, factor: float, length: int) -> Answer:
+    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         answer = by_call[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)]
         if isinstance(answer, str):
             raise ValueError(answer)
         return as_answer(answer, rope)
 
-    return Column(name, at, expected=attention_factors, takes=answers.takes, code=answers.code)
+    return ComparisonColumn(name, at, expected=attention_factors, takes=answers.takes, code=answers.code)
 
 
-def run(code: str, calls: Sequence[Call], lang: str = "en") -> Answers:
+def run(code: str, calls: Sequence[SchemeCall], lang: str = "en") -> FunctionAnswers:
     """Return a function's answers from a process of its own, as homework runs; whatever goes wrong is a sentence."""
     from rope_core.grade.process import functions_of
     from rope_core.grade.spare import spare_process
@@ -85,7 +85,7 @@ def run(code: str, calls: Sequence[Call], lang: str = "en") -> Answers:
         with functions_of(program(code), SECONDS, lang, spare_process) as call:
             return _answered(code, calls, lambda name, *given: call(name, *given))
     except ValueError as error:
-        return Answers(code, error=str(error))
+        return FunctionAnswers(code, error=str(error))
 
 
 def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[str]:
@@ -111,7 +111,7 @@ def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[
         yield from (json.dumps(answer(FUNCTION, call)) for call in calls)
 
 
-def write_call(call: Call) -> str:
+def write_call(call: SchemeCall) -> str:
     """Return a call as a word.
 
     >>> read_call(write_call((128, 10000.0, 4096, 8.0, 32768)))
@@ -120,40 +120,42 @@ def write_call(call: Call) -> str:
     return "/".join(map(repr, call))
 
 
-def read_call(word: str) -> Call:
+def read_call(word: str) -> SchemeCall:
     """Return the call of a word."""
     dim, base, train_len, factor, length = word.split("/")
     return int(dim), float(base), int(train_len), float(factor), int(length)
 
 
-def of_lines(code: str, calls: Sequence[Call], given: Sequence[str], lang: str = "en") -> Answers:
+def of_lines(code: str, calls: Sequence[SchemeCall], given: Sequence[str], lang: str = "en") -> FunctionAnswers:
     """Return the answers that a browser's frame gave, a line for each; the frame is the function's, and may say any."""
     rest = iter(given)
 
     def call(name: str, *_: Any) -> Any:
         try:
             return reply_value(name, json.loads(next(rest)))
-        except Fault as fault:
-            raise ValueError(Result(name, "values", 0.0, fault.key, fault.slots).sentence(lang)) from None
+        except StageFailure as fault:
+            raise ValueError(StageResult(name, "values", 0.0, fault.key, fault.slots).sentence(lang)) from None
         except StopIteration:
-            ended = Result(name, "values", 0.0, "endless", {"seconds": f"{SECONDS:g}"})
+            ended = StageResult(name, "values", 0.0, "endless", {"seconds": f"{SECONDS:g}"})
             raise ValueError(ended.sentence(lang)) from None
         except Exception:  # whatever a line holds
-            raise ValueError(Result(name, "values", 0.0, "kind", {"name": name, "got": "?"}).sentence(lang)) from None
+            raise ValueError(
+                StageResult(name, "values", 0.0, "kind", {"name": name, "got": "?"}).sentence(lang)
+            ) from None
 
     try:
         check_source(code, "mine.py")
         return _answered(code, calls, call)
     except ValueError as error:
-        return Answers(code, error=str(error))
+        return FunctionAnswers(code, error=str(error))
 
 
-def _as_columns(calls: Sequence[Call]) -> list[npt.NDArray[Any]]:
+def _as_columns(calls: Sequence[SchemeCall]) -> list[npt.NDArray[Any]]:
     """Return an array for each argument of the calls."""
     return [np.asarray(column) for column in zip(*calls, strict=True)]
 
 
-def _all_at_once(calls: Sequence[Call], call: Callable[..., Any]) -> dict[Call, Answer | str]:
+def _all_at_once(calls: Sequence[SchemeCall], call: Callable[..., Any]) -> dict[SchemeCall, FrequenciesAndFactor | str]:
     """Return the answers to all calls, made in one; raises ValueError where one of them has none."""
     f, a = call(TOGETHER, *_as_columns(calls))
     frequencies, factors = np.asarray(f), np.asarray(a)
@@ -163,13 +165,13 @@ def _all_at_once(calls: Sequence[Call], call: Callable[..., Any]) -> dict[Call, 
     return {each: as_answer(answer, Rope(*each[:3])) for each, answer in answers.items()}
 
 
-def _answered(code: str, calls: Sequence[Call], call: Callable[..., Any]) -> Answers:
+def _answered(code: str, calls: Sequence[SchemeCall], call: Callable[..., Any]) -> FunctionAnswers:
     flags = np.asarray(call("arguments")).reshape(-1)
     takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
     with contextlib.suppress(ValueError, TypeError):
-        return Answers(code, takes, _all_at_once(calls, call))
+        return FunctionAnswers(code, takes, _all_at_once(calls, call))
     # What went wrong at which call.
-    by_call: dict[Call, Answer | str] = {}
+    by_call: dict[SchemeCall, FrequenciesAndFactor | str] = {}
     for each in calls:
         try:
             answer = call(FUNCTION, *each)
@@ -179,5 +181,5 @@ def _answered(code: str, calls: Sequence[Call], call: Callable[..., Any]) -> Ans
             by_call[each] = str(error)
     # A function that answers nothing is one fault, not as many as there are calls.
     if all(isinstance(answer, str) for answer in by_call.values()):
-        return Answers(code, takes, error=str(next(iter(by_call.values()), "")))
-    return Answers(code, takes, by_call)
+        return FunctionAnswers(code, takes, error=str(next(iter(by_call.values()), "")))
+    return FunctionAnswers(code, takes, by_call)

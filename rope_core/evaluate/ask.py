@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from rope_core.errors import LANGUAGES, argument_error, checked_finite, checked_int, error_sentence
-from rope_core.evaluate.loading import Source
-from rope_core.evaluate.turning import KEYS, LADDER, OWN, WINDOW, Turning, trained_length, turning, window_length
+from rope_core.evaluate.loading import ModelSource
+from rope_core.evaluate.turning import KEYS, LADDER, OWN, WINDOW, RopeVariant, trained_length, turning, window_length
 from rope_core.rope import MAX_LEN
 from rope_core.schemes import UNSCALED
 
@@ -14,7 +14,7 @@ TASKS = ("perplexity", "passkey", "copy")
 
 
 @dataclass(frozen=True)
-class Ask:
+class EvaluationSettings:
     """What a model is measured on, beside its text.
 
     Args:
@@ -62,7 +62,7 @@ class Ask:
         checked_int("--chunk", self.chunk, 1, MAX_LEN)
         checked_int("--seed", self.seed, 0, 2**31 - 1)
 
-    def of(self, source: Source) -> Ask:
+    def of(self, source: ModelSource) -> EvaluationSettings:
         """Return the same ask with a model's own lengths and lines where none are given."""
         trained = trained_length(source.config, self.trained)
         lengths = self.lengths or tuple(trained * times for times in (1, 2, 4))
@@ -71,15 +71,19 @@ class Ask:
             != turning(source.config, UNSCALED, max(lengths)).content()
         )
         schemes = self.schemes or tuple(key for key in LADDER if key != OWN or scaled)
-        return Ask(**{**asdict(self), "lengths": tuple(sorted(set(lengths))), "schemes": tuple(dict.fromkeys(schemes))})
+        return EvaluationSettings(
+            **{**asdict(self), "lengths": tuple(sorted(set(lengths))), "schemes": tuple(dict.fromkeys(schemes))}
+        )
 
 
-def turnings(source: Source, ask: Ask) -> tuple[dict[tuple[str, int], Turning], dict[str, dict[str, str]]]:
+def turnings(
+    source: ModelSource, ask: EvaluationSettings
+) -> tuple[dict[tuple[str, int], RopeVariant], dict[str, dict[str, str]]]:
     """Return what a model turns by in every cell, and why it cannot take a line, by line.
 
     Raises ValueError where it can take none.
     """
-    turnings: dict[tuple[str, int], Turning] = {}
+    turnings: dict[tuple[str, int], RopeVariant] = {}
     refused: dict[str, dict[str, str]] = {}
     for key in ask.schemes:
         try:

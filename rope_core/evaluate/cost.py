@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from rope_core.errors import argument_error
-from rope_core.evaluate.loading import SPREAD, Loaded
+from rope_core.evaluate.loading import SPREAD, LoadedModel
 from rope_core.evaluate.reading import token_losses
 from rope_core.kernels.task import available_memory
 
@@ -18,7 +18,7 @@ GIB = 2**30
 
 
 @dataclass(frozen=True)
-class Size:
+class ModelSize:
     """What of a model's config decides memory and time.
 
     Attributes:
@@ -51,7 +51,7 @@ class Size:
         return length * (2.0 * self.numbers + 2.0 * self.layers * self.hidden * length)
 
 
-def size_of(config: Mapping[str, Any], numbers: int) -> Size:
+def size_of(config: Mapping[str, Any], numbers: int) -> ModelSize:
     """Return a model's size from its config; what a config does not say counts as in Llama."""
     text = config.get("text_config")
     text = text if isinstance(text, Mapping) else config
@@ -69,7 +69,7 @@ def size_of(config: Mapping[str, Any], numbers: int) -> Size:
     if isinstance(text.get("kv_lora_rank"), int):
         # Latent attention: transformers keeps the latent vector and the one key that turns.
         per_layer = size("kv_lora_rank", default=512) + size("qk_rope_head_dim", default=64)
-    return Size(numbers, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
+    return ModelSize(numbers, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
 
 
 def available(device: str) -> int:
@@ -87,8 +87,8 @@ def refuse_large(needed: int, device: str) -> None:
         raise argument_error("--lengths", "eval_memory", max(1, round(needed / GIB, 2)), free=free / GIB, device=device)
 
 
-def seconds_per_work(loaded: Loaded, size: Size, tokens: Any, chunk: int) -> float:
-    """Return how long a unit of ``Size.work`` takes, from one short read after another that warms up."""
+def seconds_per_work(loaded: LoadedModel, size: ModelSize, tokens: Any, chunk: int) -> float:
+    """Return how long a unit of ``ModelSize.work`` takes, from one short read after another that warms up."""
     ids = torch.from_numpy(tokens).to(loaded.model.device)
     begun = 0.0
     for _ in range(2):

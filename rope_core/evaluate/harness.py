@@ -18,9 +18,9 @@ import numpy as np
 from rope_core.checks.engines import engines
 from rope_core.checks.schemas import OLD, to_v4
 from rope_core.errors import ConfigError, argument_error
-from rope_core.evaluate.ask import Ask, turnings
-from rope_core.evaluate.loading import Source, safetensors_of
-from rope_core.evaluate.turning import OWN, STALE, WINDOW, Turning, at_load
+from rope_core.evaluate.ask import EvaluationSettings, turnings
+from rope_core.evaluate.loading import ModelSource, safetensors_of
+from rope_core.evaluate.turning import OWN, STALE, WINDOW, RopeVariant, at_load
 from rope_core.evaluate.words import line_name, word
 from rope_core.hf.hub import MODEL_FILES
 from rope_core.hf.resolve import from_hf, resolve
@@ -35,12 +35,12 @@ SAME = 1e-6
 TASKS = "lambada_openai,hellaswag,arc_easy"
 
 
-def export(source: Source, ask: Ask, folder: Path, dtype: str, lang: str) -> list[Path]:
+def export(source: ModelSource, ask: EvaluationSettings, folder: Path, dtype: str, lang: str) -> list[Path]:
     """Write a folder for each scheme and length, and commands.sh beside them; returns what was written.
 
     Args:
         source: of the model, a folder.
-        ask: whole, as ``Ask.of`` made it.
+        ask: whole, as ``EvaluationSettings.of`` made it.
         folder: new or empty.
         dtype: torch's name.
         lang: of the comments.
@@ -74,7 +74,9 @@ def export(source: Source, ask: Ask, folder: Path, dtype: str, lang: str) -> lis
     return [*paths, script]
 
 
-def written_config(source: Source, ask: Ask, key: str, length: int, turning: Turning) -> dict[str, Any]:
+def written_config(
+    source: ModelSource, ask: EvaluationSettings, key: str, length: int, turning: RopeVariant
+) -> dict[str, Any]:
     """Return the config under which most programs turn as a scheme does.
 
     Its own type where one dict says all, which servers read too; else the type LongRoPE that holds any slow-downs. In

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from rope_core.checks.arrays import FLOATS, Entry, entries_of
+from rope_core.checks.arrays import FLOATS, SafetensorsEntry, entries_of
 from rope_core.errors import argument_error
-from rope_core.evaluate.texts import Coder
+from rope_core.evaluate.texts import TextTokenizer
 from rope_core.evaluate.turning import at_load, extended
 from rope_core.hf.hub import download_model, looks_like_id
 from rope_core.hf.read import read_config
@@ -39,7 +39,7 @@ DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ModelSource:
     """Where a model comes from, before anything of its size is read.
 
     Attributes:
@@ -62,15 +62,15 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class LoadedModel:
     """A model on its device with what turns text into its tokens."""
 
-    source: Source
+    source: ModelSource
     model: Any
-    coder: Coder
+    coder: TextTokenizer
 
 
-def find(model: str) -> Source:
+def find(model: str) -> ModelSource:
     """Return where a model comes from: a folder, a hub id, shipped weights, or a folder of ``rope lab train``.
 
     Raises:
@@ -90,7 +90,7 @@ def find(model: str) -> Source:
     at = at_load(config)
     extended(at.ropes)
     entries = [entry for file in files for entry in entries_of(file, "model")]
-    return Source(model, config, path, *_measured(entries), fingerprint(files))
+    return ModelSource(model, config, path, *_measured(entries), fingerprint(files))
 
 
 def safetensors_of(path: Path) -> list[Path]:
@@ -117,7 +117,7 @@ def _refuse(config: Mapping[str, Any], path: Path) -> None:
     raise argument_error("model_type", "eval_class", kind, version=__version__)
 
 
-def _of_lab(name: str) -> Source:
+def _of_lab(name: str) -> ModelSource:
     """Return a rotary model of the lab as a Llama of bytes, as ``rope lab export`` writes it."""
     model, recipe = lab.load_model_and_recipe(name)
     if model.shape.encoding != "rope":
@@ -125,10 +125,10 @@ def _of_lab(name: str) -> Source:
     state = llama_tensors(model)
     digest = hashlib.sha256(b"".join(value.numpy().tobytes() for value in state.values())).hexdigest()
     config = json.loads(json.dumps(llama_config(model.shape, recipe.request)))
-    return Source(name, config, None, sum(map(torch.numel, state.values())), "float32", digest, state)
+    return ModelSource(name, config, None, sum(map(torch.numel, state.values())), "float32", digest, state)
 
 
-def _measured(entries: list[Entry]) -> tuple[int, str]:
+def _measured(entries: list[SafetensorsEntry]) -> tuple[int, str]:
     """Return how many numbers tensors hold, and of which type most are."""
     by_type = Counter[str]()
     for entry in entries:
@@ -160,7 +160,7 @@ def _blocks(size: int) -> Iterator[int]:
     yield from range(0, size, step)
 
 
-def load(source: Source, device: str, dtype: str) -> Loaded:
+def load(source: ModelSource, device: str, dtype: str) -> LoadedModel:
     """Return the model on a device, ready to read, with its tokenizer.
 
     Args:
@@ -181,10 +181,10 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
         model = LlamaForCausalLM(AutoConfig.for_model(**fields))
         model.load_state_dict(source.state, strict=False)
         model.tie_weights()
-        return Loaded(
+        return LoadedModel(
             source,
             model.to("cpu" if device == SPREAD else device, kind).requires_grad_(False).eval(),
-            Coder(list, unit="byte"),
+            TextTokenizer(list, unit="byte"),
         )
     assert source.folder is not None
     if device == SPREAD and not _is_installed("accelerate"):
@@ -207,7 +207,7 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
     if missing:
         raise argument_error("model", "eval_missing", missing[0], count=len(missing))
     placed = model if device == SPREAD else model.to(device)
-    return Loaded(source, placed.requires_grad_(False).eval(), coder_of(source.folder, source.name))
+    return LoadedModel(source, placed.requires_grad_(False).eval(), coder_of(source.folder, source.name))
 
 
 def _first_line(error: Exception) -> str:
@@ -233,7 +233,7 @@ def _is_installed(distribution: str) -> bool:
     return True
 
 
-def coder_of(folder: Path, name: str) -> Coder:
+def coder_of(folder: Path, name: str) -> TextTokenizer:
     """Return a folder's tokenizer; raises ValueError where there is none that transformers can read."""
     from transformers import AutoTokenizer
 
@@ -251,4 +251,4 @@ def coder_of(folder: Path, name: str) -> Coder:
     letter = b"a"
     plain, begun = encode(letter), list(tokenizer(letter.decode())["input_ids"])
     at = next((i for i in range(len(begun)) if begun[i : i + len(plain)] == plain), 0)
-    return Coder(encode, tuple(begun[:at]))
+    return TextTokenizer(encode, tuple(begun[:at]))

@@ -10,11 +10,11 @@ import torch
 
 from rope_core.checks.buffers import belongs
 from rope_core.checks.case import SEVERITIES
-from rope_core.checks.rotations import Rotations
-from rope_core.checks.stored import SUFFIX, Buffer, in_module
+from rope_core.checks.rotations import ModuleRotations
+from rope_core.checks.stored import SUFFIX, RotaryBuffer, in_module
 from rope_core.checks.verify import verify
 from rope_core.errors import RuleText, argument_error
-from rope_core.evaluate.turning import Turning
+from rope_core.evaluate.turning import RopeVariant
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
@@ -22,7 +22,7 @@ from rope_core.hf.types import DEFAULT
 Tables = Any
 
 
-class Rotary:
+class RotaryModules:
     """The rotary modules of a loaded model: where each layer type keeps its frequencies.
 
     Args:
@@ -32,13 +32,13 @@ class Rotary:
     Raises ValueError where the model's class keeps no frequencies that can be written.
     """
 
-    def __init__(self, module: Any, load: Turning) -> None:
+    def __init__(self, module: Any, load: RopeVariant) -> None:
         self.module, self.load = module, load
-        rotations = Rotations(module, resolve(load.config), load.ropes)
+        rotations = ModuleRotations(module, resolve(load.config), load.ropes)
         own, _ = rotations.split(in_module(module))
         if not own:
             raise argument_error("model", "eval_buffers", type(module).__name__)
-        self.buffers: list[tuple[Buffer, str | None]] = [(each, belongs(each, load.ropes)[0]) for each in own]
+        self.buffers: list[tuple[RotaryBuffer, str | None]] = [(each, belongs(each, load.ropes)[0]) for each in own]
         self.parts = dict(module.named_modules())
         scaled = bool(rotations.fields.family.get("logit_scale"))
         self.attention = [
@@ -46,7 +46,7 @@ class Rotary:
         ]
         self.logit_scale = load.first.logit_scale
 
-    def write(self, turning: Turning) -> None:
+    def write(self, turning: RopeVariant) -> None:
         """Set frequencies, attention factors and the softmax scale; what follows the length by itself is frozen.
 
         Raises ValueError where a layer's width is not the turning's.
@@ -64,12 +64,12 @@ class Rotary:
             part.scaling *= new / self.logit_scale
         self.logit_scale = new
 
-    def _place(self, buffer: Buffer) -> tuple[Any, str]:
+    def _place(self, buffer: RotaryBuffer) -> tuple[Any, str]:
         """Return the module that holds a buffer, and the buffer's name in it."""
         path, _, name = buffer.name.rpartition(".")
         return self.parts[path], name
 
-    def checked(self, turning: Turning) -> tuple[str, ...]:
+    def checked(self, turning: RopeVariant) -> tuple[str, ...]:
         """Run ``verify`` on the model and return the keys of what it notes.
 
         Raises ValueError where the model does not turn by what was written.

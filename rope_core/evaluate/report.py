@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from rope_core.checks.charts import COLOURS, Series, chart
+from rope_core.checks.charts import COLOURS, ChartCurve, chart
 from rope_core.checks.report import STYLE, header, row, text
 from rope_core.errors import argument_error
 from rope_core.evaluate.turning import KEYS, WINDOW
@@ -18,10 +18,10 @@ from rope_core.lab.view import SweepCell
 
 SCHEMA = 1
 KIND = "rope eval"
-Report = Mapping[str, Any]
+EvaluationRecord = Mapping[str, Any]
 
 
-def html(report: Report, lang: str) -> str:
+def html(report: EvaluationRecord, lang: str) -> str:
     """Return a report as one page in "en" or "zh", without scripts."""
     title = word("title", lang, model=report["model"]["name"])
     unit = word(report["text"]["unit"], lang)
@@ -75,7 +75,7 @@ def _refused(constant: str) -> float:
     raise ValueError(constant)
 
 
-def of_task(report: Report, task: str) -> list[Mapping[str, Any]]:
+def of_task(report: EvaluationRecord, task: str) -> list[Mapping[str, Any]]:
     """Return the results of one task."""
     return [each for each in report["results"] if each["task"] == task]
 
@@ -85,7 +85,7 @@ def colour(key: str) -> int:
     return (KEYS.index(key) - 1) % (2 * len(COLOURS)) if key in KEYS else 0
 
 
-def perplexity(report: Report, lang: str) -> list[str]:
+def perplexity(report: EvaluationRecord, lang: str) -> list[str]:
     """Return the last quarter's perplexity by line and length, and the curves at the longest length."""
     cells = view.cells(of_task(report, "perplexity"))
     if not cells:
@@ -103,7 +103,9 @@ def perplexity(report: Report, lang: str) -> list[str]:
         rows.append(row(escape(line_name(key, lang)), *shown, over))
     longest = [each for each in cells if each.length == lengths[-1]]
     curves = [
-        Series(line_name(each.line, lang), colour(each.line), each.curve.position.tolist(), each.curve.value.tolist())
+        ChartCurve(
+            line_name(each.line, lang), colour(each.line), each.curve.position.tolist(), each.curve.value.tolist()
+        )
         for each in longest
     ]
     caption = word("position", lang, length=lengths[-1])
@@ -124,7 +126,7 @@ def _three(each: Estimate, sign: str = "") -> str:
     return escape(f"{sign}{each.value:.3g}{ends}")
 
 
-def passkeys(report: Report, lang: str) -> list[str]:
+def passkeys(report: EvaluationRecord, lang: str) -> list[str]:
     """Return numbers found by line, length and depth, shaded by their share."""
     results = of_task(report, "passkey")
     if not results:
@@ -149,7 +151,7 @@ def _found(cell: Mapping[str, Any] | None) -> str:
     return f'<td style="background:rgba(0,114,178,{share / 2:.2f})">{cell["right"]} / {cell["trials"]}</td>'
 
 
-def copies(report: Report, lang: str) -> list[str]:
+def copies(report: EvaluationRecord, lang: str) -> list[str]:
     """Return perplexity of the second occurrence against the distance to the first."""
     results = of_task(report, "copy")
     if not results:
@@ -159,7 +161,7 @@ def copies(report: Report, lang: str) -> list[str]:
         here = sorted((each for each in results if each["line"] == key), key=lambda each: int(each["distance"]))
         three = [view.interval_from_json(each["copy"]) for each in here]
         curves.append(
-            Series(
+            ChartCurve(
                 line_name(key, lang),
                 colour(key),
                 [float(each["distance"]) for each in here],
@@ -171,7 +173,7 @@ def copies(report: Report, lang: str) -> list[str]:
     return [f"<h2>{caption}</h2><p>{word('tasks_note', lang)}</p><figure>{figure}</figure>"]
 
 
-def _how(report: Report, lang: str) -> str:
+def _how(report: EvaluationRecord, lang: str) -> str:
     """Return what ran, as a table of names and values."""
     flat: dict[str, Any] = {**report["model"], **report["ask"], **report["software"]}
     flat |= {"text sha256": report["text"]["sha256"], "window": report["window"]}

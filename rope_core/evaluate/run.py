@@ -16,17 +16,17 @@ import torch
 
 from rope_core.errors import LANGUAGES, argument_error, error_sentence
 from rope_core.evaluate import tasks
-from rope_core.evaluate.ask import TASKS, Ask, turnings
-from rope_core.evaluate.cost import Size, size_of
-from rope_core.evaluate.loading import Loaded
-from rope_core.evaluate.modules import Rotary
+from rope_core.evaluate.ask import TASKS, EvaluationSettings, turnings
+from rope_core.evaluate.cost import ModelSize, size_of
+from rope_core.evaluate.loading import LoadedModel
+from rope_core.evaluate.modules import RotaryModules
 from rope_core.evaluate.reading import likeliest, sliding_losses, token_losses
 from rope_core.evaluate.report import KIND, SCHEMA, html
-from rope_core.evaluate.texts import Texts
+from rope_core.evaluate.texts import TokenizedTexts
 from rope_core.evaluate.turning import (
     STALE,
     WINDOW,
-    Turning,
+    RopeVariant,
     at_load,
     in_force,
     trained_length,
@@ -34,14 +34,14 @@ from rope_core.evaluate.turning import (
 )
 from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
-from rope_core.lab.shards import Shard
+from rope_core.lab.shards import WorkShard
 from rope_core.lab.train import write_atomically
 from rope_core.rope import Array
 from rope_core.version import __version__
 
 
 @dataclass(frozen=True)
-class Cell:
+class EvaluationCell:
     """One line at one length in one task; depth of the number, distance of the copy."""
 
     task: str
@@ -52,7 +52,7 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class CellInputs:
     """What a cell reads: tokens (n, length + 1), "losses" or "likeliest", how many last tokens, lengths of answers."""
 
     tokens: Any
@@ -62,7 +62,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CellBatch:
     """One batch of a cell: the file that keeps it, and what measures it."""
 
     path: Path
@@ -76,21 +76,21 @@ class Evaluation:
     Args:
         loaded: the model and its tokenizer.
         texts: what is read.
-        ask: whole, as ``Ask.of`` made it.
+        ask: whole, as ``EvaluationSettings.of`` made it.
         folder: where results are kept.
 
     Raises ValueError where no length holds a task, OSError where the folder cannot be written.
     """
 
-    loaded: Loaded
-    texts: Texts
-    ask: Ask
+    loaded: LoadedModel
+    texts: TokenizedTexts
+    ask: EvaluationSettings
     folder: Path
-    rotary: Rotary = field(init=False)
-    turnings: dict[tuple[str, int], Turning] = field(init=False, default_factory=dict)
+    rotary: RotaryModules = field(init=False)
+    turnings: dict[tuple[str, int], RopeVariant] = field(init=False, default_factory=dict)
     refused: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     notes: tuple[str, ...] = field(init=False, default=())
-    size: Size = field(init=False)
+    size: ModelSize = field(init=False)
 
     def __post_init__(self) -> None:
         source = self.loaded.source
@@ -99,7 +99,7 @@ class Evaluation:
         self.size = size_of(source.config, source.numbers)
         self.turnings, self.refused = turnings(source, self.ask)
         self.load = at_load(source.config)
-        self.rotary = Rotary(self.loaded.model, self.load)
+        self.rotary = RotaryModules(self.loaded.model, self.load)
         if not self.cells() and self.refused.keys() < set(self.ask.schemes):
             low = tasks.shortest(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
             raise argument_error("--lengths", "at_least", max(self.ask.lengths), low=low)
@@ -125,14 +125,14 @@ class Evaluation:
                 "--schemes", "eval_some", ", ".join(self.ask.schemes), why=next(iter(self.refused.values()))["en"]
             )
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[EvaluationCell]:
         """Return the cells in the order in which they are done: task by task, short lengths first."""
         keys = [key for key in self.ask.schemes if key not in self.refused]
         planned = []
         for task in (name for name in TASKS if name in self.ask.tasks):
             for length in self.ask.lengths:
                 for place in self._places(task, length):
-                    planned += [Cell(task, key, length, **place) for key in keys]
+                    planned += [EvaluationCell(task, key, length, **place) for key in keys]
         return planned
 
     def _places(self, task: str, length: int) -> list[dict[str, Any]]:
@@ -145,7 +145,7 @@ class Evaluation:
             return [{"distance": each} for each in tasks.distances(length, self.trained)] if longest else []
         return [{}]
 
-    def work(self, cell: Cell) -> float:
+    def work(self, cell: EvaluationCell) -> float:
         """Return about how much work a cell takes."""
         count = len(self.texts.documents) if cell.task == "perplexity" else self.ask.trials
         if cell.line != WINDOW or cell.length <= self.window:
@@ -158,7 +158,7 @@ class Evaluation:
         for done, cell in plan.with_progress(self.cells(), self.work):
             yield done, self._result(cell)
 
-    def run_shard(self, shard: Shard) -> Iterator[tuple[float, Cell]]:
+    def run_shard(self, shard: WorkShard) -> Iterator[tuple[float, EvaluationCell]]:
         """Measure one worker's part of all batches; yields the share of the work looked at, and the cell.
 
         A batch that several cells share is measured once, by one worker.
@@ -178,7 +178,7 @@ class Evaluation:
             if all(part.path.is_file() for part in self._parts(cell, self._reading(cell)))
         ]
 
-    def _result(self, cell: Cell) -> dict[str, Any]:
+    def _result(self, cell: EvaluationCell) -> dict[str, Any]:
         """Return a cell as JSON values, as the lab's sweep, retrieval and recall say it."""
         reading = self._reading(cell)
         read = np.concatenate([kept(part.path, part.measure) for part in self._parts(cell, reading)])
@@ -190,27 +190,29 @@ class Evaluation:
             return head | plan.copy_record(read[:, -SPAN:])
         return head | {"documents": len(read), **plan.perplexity_record(read)}
 
-    def _reading(self, cell: Cell) -> Reading:
+    def _reading(self, cell: EvaluationCell) -> CellInputs:
         """Return what a cell reads; of a task in a sliding window the last tokens alone, where the question is."""
         coder, filler, ask = self.loaded.coder, self.texts.filler, self.ask
         if cell.depth is not None:
             examples = tasks.pass_keys(coder, filler, cell.length, cell.depth, ask.trials, ask.seed)
             answers = tuple(answer for _, answer in examples)
-            reading = Reading(np.stack([ids for ids, _ in examples]), "likeliest", max(answers), answers)
+            reading = CellInputs(np.stack([ids for ids, _ in examples]), "likeliest", max(answers), answers)
         elif cell.distance is not None:
-            reading = Reading(tasks.copies(coder, filler, cell.length, cell.distance, ask.trials, ask.seed), "losses")
+            reading = CellInputs(
+                tasks.copies(coder, filler, cell.length, cell.distance, ask.trials, ask.seed), "losses"
+            )
         else:
-            return Reading(self.texts.documents[:, : cell.length + 1], "losses")
+            return CellInputs(self.texts.documents[:, : cell.length + 1], "losses")
         if not self._slides(cell):
             return reading
         begin, size = self.texts.begin, reading.tokens.shape[1]
         last = reading.tokens[:, size - self.window - 1 + begin :]
         return replace(reading, tokens=np.concatenate([reading.tokens[:, :begin], last], 1))
 
-    def _slides(self, cell: Cell) -> bool:
+    def _slides(self, cell: EvaluationCell) -> bool:
         return cell.line == WINDOW and cell.length > self.window
 
-    def _parts(self, cell: Cell, reading: Reading) -> Iterator[Part]:
+    def _parts(self, cell: EvaluationCell, reading: CellInputs) -> Iterator[CellBatch]:
         """Yield the batches of a cell, each with the file that its content names."""
         how, what, last = self.turnings[cell.line, cell.length], reading.what, reading.last
         sliding = self._slides(cell) and cell.task == "perplexity"
@@ -229,11 +231,11 @@ class Evaluation:
         for first in range(0, len(reading.tokens), self.ask.batch):
             tokens = np.ascontiguousarray(reading.tokens[first : first + self.ask.batch])
             key = hashlib.sha256(head + tokens.tobytes()).hexdigest()
-            yield Part(
+            yield CellBatch(
                 self.folder / "parts" / f"{key}.npy", partial(self._measure, how, tokens, what, last, sliding, stale)
             )
 
-    def _measure(self, how: Turning, tokens: Any, what: str, last: int, sliding: bool, stale: bool) -> Array:
+    def _measure(self, how: RopeVariant, tokens: Any, what: str, last: int, sliding: bool, stale: bool) -> Array:
         """Read one batch."""
         self.rotary.write(how)
         model, chunk = self.loaded.model, self.ask.chunk
@@ -344,4 +346,14 @@ def kept(path: Path, measure: Callable[[], Array]) -> Array:
         return values
 
 
-__all__ = ["TASKS", "Ask", "Cell", "Evaluation", "kept", "report_of", "save", "save_kept", "turnings"]
+__all__ = [
+    "TASKS",
+    "Evaluation",
+    "EvaluationCell",
+    "EvaluationSettings",
+    "kept",
+    "report_of",
+    "save",
+    "save_kept",
+    "turnings",
+]

@@ -10,13 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.evaluate.texts import Coder, Tokens
+from rope_core.evaluate.texts import TextTokenizer, TokenIds
 from rope_core.lab import copying, passkey
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def hidden(coder: Coder, filler: Tokens, length: int, depth: float, rng: np.random.Generator) -> tuple[Tokens, int]:
+def hidden(
+    coder: TextTokenizer, filler: TokenIds, length: int, depth: float, rng: np.random.Generator
+) -> tuple[TokenIds, int]:
     """Return ``length`` tokens that hide a number at a depth and end in it, and how many tokens the answer takes.
 
     Args:
@@ -44,21 +46,21 @@ def hidden(coder: Coder, filler: Tokens, length: int, depth: float, rng: np.rand
     return np.asarray(ids, dtype=np.int64), len(whole) - same
 
 
-def shortest(coder: Coder) -> int:
+def shortest(coder: TextTokenizer) -> int:
     """Return the length in tokens from which a pass key can be hidden, with a little text around it."""
     key = b"0" * passkey.DIGITS
     return len(coder.begin) + len(coder.encode(passkey.HIDE % (key, key))) + len(coder.encode(passkey.ASK + key)) + 16
 
 
 def pass_keys(
-    coder: Coder, filler: Tokens, length: int, depth: float, trials: int, seed: int
-) -> list[tuple[Tokens, int]]:
+    coder: TextTokenizer, filler: TokenIds, length: int, depth: float, trials: int, seed: int
+) -> list[tuple[TokenIds, int]]:
     """Return ``trials`` examples of one length and depth, the same for every line."""
     rng = np.random.default_rng((seed, length, round(depth * 1e6)))
     return [hidden(coder, filler, length, depth, rng) for _ in range(trials)]
 
 
-def copies(coder: Coder, filler: Tokens, length: int, distance: int, trials: int, seed: int) -> Tokens:
+def copies(coder: TextTokenizer, filler: TokenIds, length: int, distance: int, trials: int, seed: int) -> TokenIds:
     """Return examples, int64 (trials, length + 1), whose last tokens repeat those that begin ``distance`` earlier."""
     size = length + 1 - len(coder.begin)
     if len(filler) < size:

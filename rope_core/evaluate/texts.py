@@ -14,11 +14,11 @@ from rope_core.errors import argument_error, checked_int
 from rope_core.hf.read import open_regular
 
 MAX_TEXT = 200 * 10**6
-Tokens = npt.NDArray[np.int64]
+TokenIds = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Coder:
+class TextTokenizer:
     """How a model's text becomes tokens.
 
     Attributes:
@@ -33,7 +33,7 @@ class Coder:
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class TokenizedTexts:
     """What is read.
 
     Attributes:
@@ -44,21 +44,21 @@ class Texts:
         begin: how many ids at the start of each document begin it.
     """
 
-    documents: Tokens
-    filler: Tokens
+    documents: TokenIds
+    filler: TokenIds
     files: tuple[str, ...]
     sha256: str
     begin: int
 
 
-def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
+def read(paths: Sequence[Path], coder: TextTokenizer, longest: int, most: int) -> TokenizedTexts:
     """Cut files into at most ``most`` windows of ``longest`` tokens, in turn from each file, and one token more.
 
     Raises ValueError where a file cannot be read, or none holds a window.
     """
     checked_int("documents", most, 1, 4096)
     size = longest + 1 - len(coder.begin)
-    tokens: list[Tokens] = []
+    tokens: list[TokenIds] = []
     for path in paths:
         try:
             with open_regular(path, "--text") as file:
@@ -76,4 +76,6 @@ def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
     begun = np.tile(np.asarray(coder.begin, dtype=np.int64), (min(most, len(chosen)), 1))
     documents = np.concatenate([begun, np.stack(chosen[:most])], 1)
     digest = hashlib.sha256(documents.tobytes()).hexdigest()
-    return Texts(documents, np.concatenate(tokens), tuple(path.name for path in paths), digest, len(coder.begin))
+    return TokenizedTexts(
+        documents, np.concatenate(tokens), tuple(path.name for path in paths), digest, len(coder.begin)
+    )

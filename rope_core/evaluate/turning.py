@@ -32,7 +32,7 @@ _GEOMETRY = ("rope_theta", "partial_rotary_factor", "mrope_section", "mrope_inte
 
 
 @dataclass(frozen=True, eq=False)
-class Turning:
+class RopeVariant:
     """What a model turns by: each layer type's rope, and a config of the new schema under which it does so."""
 
     config: dict[str, Any]
@@ -59,10 +59,10 @@ def extended(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
     return [kind for kind in turning if kind not in WINDOWED] or turning
 
 
-def at_load(config: Mapping[str, Any]) -> Turning:
+def at_load(config: Mapping[str, Any]) -> RopeVariant:
     """Return what a model turns by as its config says, at load time."""
     plain = to_v5(config)
-    return Turning(plain, ropes_of(plain))
+    return RopeVariant(plain, ropes_of(plain))
 
 
 def trained_length(config: Mapping[str, Any], given: int | None = None) -> int:
@@ -79,7 +79,7 @@ def window_length(config: Mapping[str, Any], given: int | None = None) -> int:
 
 def turning(
     config: Mapping[str, Any], key: str, length: int, factor: float | None = None, trained: int | None = None
-) -> Turning:
+) -> RopeVariant:
     """Return what a model turns by under a line at a length.
 
     "own" is what the config says. Every other line starts from the frequencies without scaling and from the trained
@@ -121,10 +121,10 @@ def turning(
         if LENGTH in text:
             # The top level's trained length would overrule the dict's.
             text[LENGTH] = parameters[LENGTH]
-    return Turning(new, {kind: from_hf(new, kind) for kind in load.ropes})
+    return RopeVariant(new, {kind: from_hf(new, kind) for kind in load.ropes})
 
 
-def in_force(load: Turning, length: int, factor: float | None, trained: int) -> dict[str | None, HfRope]:
+def in_force(load: RopeVariant, length: int, factor: float | None, trained: int) -> dict[str | None, HfRope]:
     """Return the ropes that a scheme which follows the length has at a length in use: those of a plain cache."""
     ropes = dict(load.ropes)
     for kind in extended(load.ropes):

@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from rope_core.grade.assignment import Assignment, full_assignment, read_assignment
 from rope_core.grade.process import grade
-from rope_core.grade.result import Result, starter
+from rope_core.grade.result import StageResult, starter
 
-__all__ = ["Assignment", "Result", "full_assignment", "grade", "read_assignment", "starter"]
+__all__ = ["Assignment", "StageResult", "full_assignment", "grade", "read_assignment", "starter"]

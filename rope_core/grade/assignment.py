@@ -20,12 +20,12 @@ import numpy as np
 
 from rope_core.errors import argument_error, checked_finite
 from rope_core.grade import frequencies, rotations
-from rope_core.grade.faults import Student
+from rope_core.grade.faults import StudentFunctions
 from rope_core.hf.types import YARN
 
-Stage = Callable[[Student, np.random.Generator], None]
+GradingStage = Callable[[StudentFunctions, np.random.Generator], None]
 
-TASKS: dict[str, dict[str, Stage]] = {
+TASKS: dict[str, dict[str, GradingStage]] = {
     "rotate": {
         "properties": rotations.rotate_law,
         "values": rotations.rotate_oracle,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.grade.assignment import TASKS
-from rope_core.grade.faults import Fault, Student, raised
+from rope_core.grade.faults import StageFailure, StudentFunctions, raised
 from rope_core.grade.remote import run
 
 
@@ -20,10 +20,12 @@ def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[
         functions = run(source)
     except BaseException as error:
         broken = raised(error)
-    yield from judged(Student(functions), name, seed, stages, broken)
+    yield from judged(StudentFunctions(functions), name, seed, stages, broken)
 
 
-def judged(student: Student, name: str, seed: int, stages: Iterable[str], broken: Fault | None = None) -> Iterator[str]:
+def judged(
+    student: StudentFunctions, name: str, seed: int, stages: Iterable[str], broken: StageFailure | None = None
+) -> Iterator[str]:
     """Yield the outcome of each stage as JSON; ``broken`` is what all of them fail by."""
     for stage in stages:
         fault = broken or _fault(student, name, stage, seed)
@@ -33,12 +35,12 @@ def judged(student: Student, name: str, seed: int, stages: Iterable[str], broken
         yield json.dumps(record)
 
 
-def _fault(student: Student, name: str, stage: str, seed: int) -> Fault | None:
+def _fault(student: StudentFunctions, name: str, stage: str, seed: int) -> StageFailure | None:
     try:
         with np.errstate(all="ignore"):
             TASKS[name][stage](student, np.random.default_rng([seed, len(stage)]))
-    except Fault as fault:
+    except StageFailure as fault:
         return fault
     except Exception:  # an answer that no stage thought of
-        return Fault("kind", name=name, got="?")
+        return StageFailure("kind", name=name, got="?")
     return None

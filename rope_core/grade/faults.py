@@ -10,11 +10,11 @@ import numpy as np
 from rope_core.grade.remote import failed, unpacked
 from rope_core.rope import Array
 
-Answers = Mapping[str, Callable[..., Any]]
+SubmittedFunctions = Mapping[str, Callable[..., Any]]
 MOST_LINES = 2**20
 
 
-class Fault(Exception):
+class StageFailure(Exception):
     """A failed stage: a key of texts.toml with the values of its slots, all of them JSON."""
 
     def __init__(self, key: str, **slots: object) -> None:
@@ -22,7 +22,7 @@ class Fault(Exception):
         self.key, self.slots = key, slots
 
 
-class Student:
+class StudentFunctions:
     """The functions of a student's file, called with copies; whatever goes wrong is a Fault."""
 
     def __init__(self, functions: Mapping[str, Any]) -> None:
@@ -32,7 +32,7 @@ class Student:
         """Return the student's answer. Raises Fault where the function is missing or raises."""
         function = self.functions.get(name)
         if not callable(function):
-            raise Fault("missing", name=name)
+            raise StageFailure("missing", name=name)
         try:
             return function(*(a.copy() if isinstance(a, np.ndarray) else a for a in arguments))
         except BaseException as error:
@@ -43,29 +43,29 @@ class Student:
         return as_array(name, self.call(name, *arguments), shape)
 
 
-def raised(error: BaseException) -> Fault:
+def raised(error: BaseException) -> StageFailure:
     """Return the Fault for an exception in a student's file, with the last line of that file."""
     return exception(**failed(error))
 
 
-def exception(error: str, detail: str, lines: list[Any]) -> Fault:
+def exception(error: str, detail: str, lines: list[Any]) -> StageFailure:
     """Return the Fault for an exception by its name, its text, and the lines of the student's file on its way."""
     words = error.strip() or Exception.__name__, detail.strip()
     text, line = ": ".join(filter(None, words)), lines[-1] if lines else None
     if isinstance(line, int) and 0 < line <= MOST_LINES:
-        return Fault("raised", line=line, error=text)
-    return Fault("not_called", error=text)
+        return StageFailure("raised", line=line, error=text)
+    return StageFailure("not_called", error=text)
 
 
 def reply_value(name: str, reply: Any) -> Any:
     """Return what a function answered elsewhere. Raises Fault where it raised, or gave no numbers."""
     if reply.get("missing"):
-        raise Fault("missing", name=name)
+        raise StageFailure("missing", name=name)
     if "error" in reply:
         raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
     value = unpacked(reply["value"])
     if value is None:
-        raise Fault("kind", name=name, got=str(reply["value"].get("type"))[:100])
+        raise StageFailure("kind", name=name, got=str(reply["value"].get("type"))[:100])
     return value
 
 
@@ -74,11 +74,11 @@ def as_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:
     try:
         values = np.asarray(answer)
     except Exception:
-        raise Fault("kind", name=name, got=type(answer).__name__) from None
+        raise StageFailure("kind", name=name, got=type(answer).__name__) from None
     if values.dtype.kind not in "fiu":
-        raise Fault("kind", name=name, got=type(answer).__name__)
+        raise StageFailure("kind", name=name, got=type(answer).__name__)
     if values.shape != shape:
-        raise Fault("shape", name=name, expected=str(shape), got=str(values.shape))
+        raise StageFailure("shape", name=name, expected=str(shape), got=str(values.shape))
     return values
 
 
@@ -102,7 +102,7 @@ def far(got: Array, expected: Array, tolerance: float, relative: bool) -> Any:
 def judge(
     cases: list[tuple[str, tuple[Any, ...], Any]],
     oracle: Callable[..., Any],
-    mistakes: Answers,
+    mistakes: SubmittedFunctions,
     tolerance: float,
     relative: bool = False,
 ) -> None:
@@ -124,5 +124,5 @@ def judge(
     seen |= {"expected": f"{expected[at]:.7g}", "got": f"{got[at]:.7g}"}
     for key, mistaken in mistakes.items():
         if not any(far(w[2], np.asarray(mistaken(*w[1])), tolerance, relative).any() for w in wrong):
-            raise Fault("mistake", mistake=key, **seen)
-    raise Fault("different", **seen)
+            raise StageFailure("mistake", mistake=key, **seen)
+    raise StageFailure("different", **seen)

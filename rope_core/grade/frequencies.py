@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.grade.faults import Answers, Fault, Student, as_array, judge
+from rope_core.grade.faults import StageFailure, StudentFunctions, SubmittedFunctions, as_array, judge
 from rope_core.hf.types import YARN
 from rope_core.rope import Array, Rope
 from rope_core.schemes import (
@@ -32,7 +32,7 @@ def plain(dim: int, base: float) -> Array:
     return Rope(dim, base).theta
 
 
-SPECTRUM_MISTAKES: Answers = {
+SPECTRUM_MISTAKES: SubmittedFunctions = {
     "lost_base": lambda dim, base: plain(dim, LOST_BASE),
     "last_first": lambda dim, base: plain(dim, base)[::-1],
     "half_exponent": lambda dim, base: base ** (-np.arange(dim // 2) / dim),
@@ -45,30 +45,30 @@ def _drawn(rng: np.random.Generator) -> list[tuple[int, float]]:
     return [(2 * int(rng.integers(8, 65)), float(rng.uniform(2e4, 1e6))) for _ in range(4)]
 
 
-def spectrum_law(student: Student, rng: np.random.Generator) -> None:
+def spectrum_law(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that pair 0 turns one radian a token and that all neighbours have one ratio below 1."""
     for dim, base in _drawn(rng):
         values = student.array("spectrum", (dim // 2,), dim, base)
         if not abs(values[0] - 1.0) <= NEAR:
-            raise Fault("first", got=f"{values[0]:.6g}")
+            raise StageFailure("first", got=f"{values[0]:.6g}")
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = values[1:] / values[:-1]
         if not np.all((ratios < 1.0) & (np.abs(ratios / ratios[0] - 1.0) <= NEAR)):
-            raise Fault("ratio", low=f"{ratios.min():.6g}", high=f"{ratios.max():.6g}")
+            raise StageFailure("ratio", low=f"{ratios.min():.6g}", high=f"{ratios.max():.6g}")
 
 
-def _compare(student: Student, rng: np.random.Generator, tolerance: float) -> None:
+def _compare(student: StudentFunctions, rng: np.random.Generator, tolerance: float) -> None:
     cases = [*_drawn(rng), (64, LOST_BASE)]
     answers = [("spectrum", case, student.array("spectrum", (case[0] // 2,), *case)) for case in cases]
     judge(answers, plain, SPECTRUM_MISTAKES, tolerance, relative=True)
 
 
-def spectrum_oracle(student: Student, rng: np.random.Generator) -> None:
+def spectrum_oracle(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare with rope_core, to 1e-5 of each frequency."""
     _compare(student, rng, NEAR)
 
 
-def spectrum_dtype(student: Student, rng: np.random.Generator) -> None:
+def spectrum_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check float64, to 1e-10 of each frequency."""
     dim, base = _drawn(rng)[0]
     _double("spectrum", student.array("spectrum", (dim // 2,), dim, base), plain(dim, base))
@@ -76,10 +76,10 @@ def spectrum_dtype(student: Student, rng: np.random.Generator) -> None:
 
 def _double(name: str, got: Any, expected: Array) -> None:
     if got.dtype != np.float64:
-        raise Fault("dtype", name=name, expected="float64", got=got.dtype.name)
+        raise StageFailure("dtype", name=name, expected="float64", got=got.dtype.name)
     error = float(np.abs(got / expected - 1.0).max())
     if not error <= EXACT:
-        raise Fault("precision", dtype="float64", error=f"{error:.2g}", limit=f"{EXACT:.2g}")
+        raise StageFailure("precision", dtype="float64", error=f"{error:.2g}", limit=f"{EXACT:.2g}")
 
 
 def extended(dim: int, base: float, train_len: int, factor: float) -> Array:
@@ -100,7 +100,7 @@ def _factor(answer: Array, attention_factor: float) -> Array:
     return np.append(answer[:-1], attention_factor)
 
 
-YARN_MISTAKES: Answers = {
+YARN_MISTAKES: SubmittedFunctions = {
     "squared_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), yarn_attention_factor(s) ** 2),
     "no_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0),
     "inverse_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0 / yarn_attention_factor(s)),
@@ -113,12 +113,12 @@ YARN_MISTAKES: Answers = {
 }
 
 
-def _yarn(student: Student, case: tuple[Any, ...]) -> Any:
+def _yarn(student: StudentFunctions, case: tuple[Any, ...]) -> Any:
     answer = student.call(YARN, *case)
     try:
         inv_freq, factor = answer
     except Exception:
-        raise Fault("pair", name=YARN) from None
+        raise StageFailure("pair", name=YARN) from None
     values = as_array(YARN, inv_freq, (case[0] // 2,))
     return np.append(values, as_array(YARN, factor, ()))
 
@@ -128,25 +128,25 @@ def _extensions(rng: np.random.Generator) -> list[tuple[int, float, int, float]]
     return [(dim + 32, base, n, float(rng.uniform(2, 16))) for (dim, base), n in zip(_drawn(rng), lengths, strict=True)]
 
 
-def yarn_law(student: Student, rng: np.random.Generator) -> None:
+def yarn_law(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that factor 1 changes nothing and that each frequency is within theta/factor and theta."""
     for dim, base, n, factor in _extensions(rng):
         theta = plain(dim, base)
         same = _yarn(student, (dim, base, n, 1.0))
         if not np.allclose(same, np.append(theta, 1.0), rtol=NEAR, atol=0):
-            raise Fault("factor_one")
+            raise StageFailure("factor_one")
         values = _yarn(student, (dim, base, n, factor))[:-1]
         if not np.all((values >= theta / factor * (1 - NEAR)) & (values <= theta * (1 + NEAR))):
-            raise Fault("between", factor=f"{factor:.6g}")
+            raise StageFailure("between", factor=f"{factor:.6g}")
 
 
-def yarn_oracle(student: Student, rng: np.random.Generator) -> None:
+def yarn_oracle(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare with rope_core at drawn widths, bases, trained lengths and factors."""
     answers = [(YARN, case, _yarn(student, case)) for case in _extensions(rng)]
     judge(answers, extended, YARN_MISTAKES, NEAR, relative=True)
 
 
-def yarn_dtype(student: Student, rng: np.random.Generator) -> None:
+def yarn_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check float64, to 1e-10 of each frequency and of the factor."""
     case = _extensions(rng)[0]
     _double(YARN, _yarn(student, case), extended(*case))

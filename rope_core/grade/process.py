@@ -25,8 +25,8 @@ import numpy as np
 from rope_core.grade import remote
 from rope_core.grade.assignment import Assignment, read_text
 from rope_core.grade.child import judged
-from rope_core.grade.faults import Fault, Student, reply_value
-from rope_core.grade.result import Result, check_source, results
+from rope_core.grade.faults import StageFailure, StudentFunctions, reply_value
+from rope_core.grade.result import StageResult, check_source, results
 
 LINUX = sys.platform == "linux"
 PATIENCE = 10.0
@@ -48,7 +48,7 @@ class _Over(BaseException):
         self.ended = key, slots
 
 
-class _Remote(Student):
+class _Remote(StudentFunctions):
     """A student's functions in another process, which may answer anything, late or never."""
 
     def __init__(self, process: subprocess.Popen[bytes], source: str, seconds: float) -> None:
@@ -69,12 +69,12 @@ class _Remote(Student):
                 self._source = None
             self._send(request)
             return reply_value(name, json.loads(self._line()))
-        except Fault:
+        except StageFailure:
             raise
         except OSError:
             raise self._gone() from None
         except Exception:  # whatever a reply holds
-            raise Fault("kind", name=name, got="?") from None
+            raise StageFailure("kind", name=name, got="?") from None
 
     def _wait(self, readable: list[int], writable: list[int]) -> None:
         left = self._until - time.monotonic()
@@ -106,7 +106,7 @@ class _Remote(Student):
         return _Over("silent")
 
 
-def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Result]:
+def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[StageResult]:
     """Run a student's file on this machine and return a Result for each stage of the assignment.
 
     Each function has a child process of its own, without input or output, ended with what it started after
@@ -117,7 +117,7 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Resul
     path = Path(file)
     source = read_text("file", path)
     check_source(source, str(path))
-    broken = Fault("borrowed") if borrows(source) else None
+    broken = StageFailure("borrowed") if borrows(source) else None
     graded = []
     for name, points in assignment.points.items():
         graded += _function(source, name, points, assignment.seconds, seed, broken)
@@ -141,11 +141,11 @@ def functions_of(
         def call(name: str, *arguments: Any) -> Any:
             try:
                 return student.call(name, *arguments)
-            except Fault as fault:
+            except StageFailure as fault:
                 wrong: tuple[str, Mapping[str, object]] = fault.key, fault.slots
             except _Over as over:
                 wrong = over.ended
-            raise ValueError(Result(name, "values", 0.0, *wrong).sentence(lang))
+            raise ValueError(StageResult(name, "values", 0.0, *wrong).sentence(lang))
 
         yield call
 
@@ -171,8 +171,8 @@ def borrows(source: str) -> bool:
 
 
 def _function(
-    source: str, name: str, points: Mapping[str, float], seconds: float, seed: int, broken: Fault | None
-) -> list[Result]:
+    source: str, name: str, points: Mapping[str, float], seconds: float, seed: int, broken: StageFailure | None
+) -> list[StageResult]:
     """Return the stages of a function: those that were judged, and for the rest why the child ended."""
     lines: list[str] = []
     ended: tuple[str, Mapping[str, object]] = ("silent", {})

@@ -24,7 +24,7 @@ def texts() -> dict[str, dict[str, dict[str, str]]]:
 
 
 @dataclass(frozen=True)
-class Result:
+class StageResult:
     """What a stage of a function gave.
 
     Attributes:
@@ -47,7 +47,7 @@ class Result:
     def headline(self, lang: str = "en") -> str:
         """Return function, stage and whether it passed, in "en" or "zh".
 
-        >>> Result("rotate", "values", 1.0).headline()
+        >>> StageResult("rotate", "values", 1.0).headline()
         'rotate, the right values: passed'
         """
         return headline([self], lang)
@@ -62,16 +62,16 @@ class Result:
         return texts()["fault"][self.key][lang].format_map(slots)
 
 
-def alike(results: Iterable[Result]) -> list[list[Result]]:
+def alike(results: Iterable[StageResult]) -> list[list[StageResult]]:
     """Return results in groups: stages of a function that fail by the same mistake, each that passed alone."""
-    groups: dict[tuple[str, ...], list[Result]] = {}
+    groups: dict[tuple[str, ...], list[StageResult]] = {}
     for each in results:
         why = each.stage if each.passed else str(each.slots.get("mistake", each.sentence()))
         groups.setdefault((each.function, each.key, why), []).append(each)
     return list(groups.values())
 
 
-def headline(group: Sequence[Result], lang: str) -> str:
+def headline(group: Sequence[StageResult], lang: str) -> str:
     """Return a function, the stages of it that gave the same, and whether they passed."""
     word, between = texts()["word"]["passed" if group[0].passed else "failed"][lang], {"en": ", ", "zh": "、"}[lang]
     return word.format(
@@ -91,7 +91,7 @@ def check_source(source: str, name: str) -> None:
 
 def results(
     name: str, points: Mapping[str, float], lines: Iterable[str], ended: tuple[str, Mapping[str, object]]
-) -> list[Result]:
+) -> list[StageResult]:
     """Return a function's stages from the lines that the child wrote, and for the rest why it ended; failed ones first.
 
     A law that passes above an answer that is wrong would read as praise of it.
@@ -103,7 +103,7 @@ def results(
         except ValueError:  # the child was ended within its last line
             break
         done[record["stage"]] = record["key"], record["slots"]
-    graded = [Result(name, stage, worth, *done.get(stage, ended)) for stage, worth in points.items()]
+    graded = [StageResult(name, stage, worth, *done.get(stage, ended)) for stage, worth in points.items()]
     return sorted(graded, key=lambda result: result.passed)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import rope_core.rotation as rotation
-from rope_core.grade.faults import Answers, Fault, Student, judge
+from rope_core.grade.faults import StageFailure, StudentFunctions, SubmittedFunctions, judge
 from rope_core.layout import HALF, INTERLEAVED, LAYOUTS, as_layout
 from rope_core.layout import convert as order_of
 from rope_core.rope import Array, Rope
@@ -46,7 +46,7 @@ def _mixed(x: Array, p: Any, f: Array, layout: str, sign: float) -> Array:
     return np.asarray(x * np.cos(angle) + sign * rotation.swap_pairs(x, layout) * np.sin(angle))
 
 
-def mistakes(sign: float = 1.0) -> Answers:
+def mistakes(sign: float = 1.0) -> SubmittedFunctions:
     """Return the known mistakes of rotate by key, each with rotate's arguments; ``sign`` -1 for its backward."""
     return {
         "position_zero": lambda x, p, f, layout: x,
@@ -72,24 +72,26 @@ def _drawn(rng: np.random.Generator, positions: Any | None = None) -> list[tuple
     return cases
 
 
-def _compare(student: Student, cases: list[tuple[Any, ...]], tolerance: float, sign: float = 1.0) -> None:
+def _compare(student: StudentFunctions, cases: list[tuple[Any, ...]], tolerance: float, sign: float = 1.0) -> None:
     name = "rotate" if sign > 0 else "rotate_backward"
     answers = [(name, case, student.array(name, case[0].shape, *case)) for case in cases]
     judge(answers, lambda x, p, f, layout: turned(x, p, f, layout, sign), mistakes(sign), tolerance)
 
 
-def rotate_law(student: Student, rng: np.random.Generator) -> None:
+def rotate_law(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that lengths stay and that a score depends on m - n only; who does not turn at all passes."""
     for q, m, theta, layout in _drawn(rng):
         k, n, shift = rng.standard_normal(q.shape), rng.integers(1, 64, len(m)), int(rng.integers(1, 64))
         q_m, k_n = (student.array("rotate", q.shape, x, p % 64, theta, layout) for x, p in ((q, m), (k, n)))
         before, after = np.linalg.norm(q, axis=-1), np.linalg.norm(q_m, axis=-1)
         if not np.allclose(before, after, rtol=NEAR):
-            raise Fault("length", before=f"{before[0]:.6g}", after=f"{after[0]:.6g}", layout=layout)
+            raise StageFailure("length", before=f"{before[0]:.6g}", after=f"{after[0]:.6g}", layout=layout)
         q_s, k_s = (student.array("rotate", q.shape, x, p % 64 + shift, theta, layout) for x, p in ((q, m), (k, n)))
         scores, shifted = (q_m * k_n).sum(-1), (q_s * k_s).sum(-1)
         if not np.allclose(scores, shifted, rtol=0, atol=dim_of(q) * NEAR):
-            raise Fault("relative", before=f"{scores[0]:.6g}", after=f"{shifted[0]:.6g}", shift=shift, layout=layout)
+            raise StageFailure(
+                "relative", before=f"{scores[0]:.6g}", after=f"{shifted[0]:.6g}", shift=shift, layout=layout
+            )
 
 
 def dim_of(x: Array) -> int:
@@ -97,22 +99,22 @@ def dim_of(x: Array) -> int:
     return int(x.shape[-1])
 
 
-def rotate_oracle(student: Student, rng: np.random.Generator) -> None:
+def rotate_oracle(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare with rope_core at positions 0, 1, 2, ..."""
     _compare(student, _drawn(rng, np.arange(6)), NEAR)
 
 
-def rotate_positions(student: Student, rng: np.random.Generator) -> None:
+def rotate_positions(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare at drawn positions > 0 in no order."""
     _compare(student, _drawn(rng), FAR)
 
 
-def rotate_backward(student: Student, rng: np.random.Generator) -> None:
+def rotate_backward(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare the gradient at drawn positions > 0."""
     _compare(student, _drawn(rng), FAR, -1.0)
 
 
-def rotate_dtype(student: Student, rng: np.random.Generator) -> None:
+def rotate_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that the dtype stays and that the error is that of one rounding, with angles in float32 or better."""
     for dtype, tolerance in (("float64", 1e-9), ("float32", FAR), ("float16", FAR + 8 * 2.0**-11)):
         for x, p, theta, layout in _drawn(rng):
@@ -121,12 +123,12 @@ def rotate_dtype(student: Student, rng: np.random.Generator) -> None:
             _same_dtype("rotate", answer, dtype)
             error = float(np.abs(answer.astype(np.float64) - turned(given, p, theta, layout)).max())
             if not error <= tolerance:
-                raise Fault("precision", dtype=dtype, error=f"{error:.2g}", limit=f"{tolerance:.2g}")
+                raise StageFailure("precision", dtype=dtype, error=f"{error:.2g}", limit=f"{tolerance:.2g}")
 
 
 def _same_dtype(name: str, answer: Any, dtype: str) -> None:
     if answer.dtype.name != dtype:
-        raise Fault("dtype", name=name, expected=dtype, got=answer.dtype.name)
+        raise StageFailure("dtype", name=name, expected=dtype, got=answer.dtype.name)
 
 
 def converted(x: Array, source: str, target: str) -> Array:
@@ -134,7 +136,7 @@ def converted(x: Array, source: str, target: str) -> Array:
     return x[..., order_of(dim_of(x), source, target)]
 
 
-CONVERT_MISTAKES: Answers = {
+CONVERT_MISTAKES: SubmittedFunctions = {
     "unchanged": lambda x, source, target: x,
     "wrong_way": lambda x, source, target: converted(x, target, source),
     "swapped_members": lambda x, source, target: _exchanged(converted(x, source, target), target),
@@ -143,15 +145,15 @@ CONVERT_MISTAKES: Answers = {
 WAYS = ((INTERLEAVED.name, HALF.name), (HALF.name, INTERLEAVED.name))
 
 
-def convert_law(student: Student, rng: np.random.Generator) -> None:
+def convert_law(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that there and back is where it began; who changes nothing passes."""
     for (x, *_), (source, target) in zip(_drawn(rng), WAYS, strict=True):
         there = student.array("convert", x.shape, x, source, target)
         if not np.array_equal(student.array("convert", x.shape, there, target, source), x):
-            raise Fault("round_trip", source=source, target=target)
+            raise StageFailure("round_trip", source=source, target=target)
 
 
-def convert_oracle(student: Student, rng: np.random.Generator) -> None:
+def convert_oracle(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare with rope_core both ways, and where source and target are one layout."""
     cases = [(x, *way) for (x, *_), way in zip(_drawn(rng), WAYS, strict=True)]
     cases.append((cases[0][0], HALF.name, HALF.name))
@@ -159,15 +161,15 @@ def convert_oracle(student: Student, rng: np.random.Generator) -> None:
     judge(answers, converted, CONVERT_MISTAKES, 0.0)
 
 
-def convert_positions(student: Student, rng: np.random.Generator) -> None:
+def convert_positions(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check at positions > 0 that turning and then converting is converting and then turning."""
     for (x, p, theta, _), (source, target) in zip(_drawn(rng), WAYS, strict=True):
         then_turned = turned(student.array("convert", x.shape, x, source, target), p, theta, target)
         if not np.allclose(student.array("convert", x.shape, turned(x, p, theta, source), source, target), then_turned):
-            raise Fault("commute", source=source, target=target)
+            raise StageFailure("commute", source=source, target=target)
 
 
-def convert_dtype(student: Student, rng: np.random.Generator) -> None:
+def convert_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that a reordering keeps the dtype."""
     for dtype in ("float16", "float32", "int32"):
         for (x, *_), way in zip(_drawn(rng), WAYS, strict=True):

@@ -70,7 +70,7 @@ def runs(names: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 @dataclass(frozen=True)
-class Ramp:
+class RampBounds:
     """Between which pairs a scheme blends.
 
     Attributes:
@@ -87,7 +87,7 @@ class Ramp:
     rounds: bool
 
 
-def ramp(rope: HfRope) -> Ramp | None:
+def ramp(rope: HfRope) -> RampBounds | None:
     """Return where the scheme blends, or None for a scheme that declares no two numbers of turns."""
     ends = [param.name for param in SCHEMES[rope.scheme].params if param.unit == "turns"]
     if len(ends) != 2 or rope.nope:
@@ -96,8 +96,8 @@ def ramp(rope: HfRope) -> Ramp | None:
     of = rope.request.rope
     exact = of.pair_at(fast), of.pair_at(slow)
     if "truncate" not in rope.params:
-        return Ramp(fast, slow, exact, None, False)
-    return Ramp(fast, slow, exact, yarn_ramp_bounds(of, fast, slow, True), bool(rope.params["truncate"]))
+        return RampBounds(fast, slow, exact, None, False)
+    return RampBounds(fast, slow, exact, yarn_ramp_bounds(of, fast, slow, True), bool(rope.params["truncate"]))
 
 
 def follows_length(rope: HfRope) -> bool:
@@ -183,7 +183,7 @@ def layer_count(config: object) -> int:
 __all__ = [
     "AXES",
     "REGIONS",
-    "Ramp",
+    "RampBounds",
     "at_length",
     "axes",
     "follows_length",

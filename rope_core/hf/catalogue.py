@@ -21,7 +21,7 @@ ARCHITECTURE_FIELDS = ("name", "year", "norm", "block", "pre_norm", "position", 
 
 
 @dataclass(frozen=True)
-class Correction:
+class ArchitectureCorrection:
     """What a model's own paper or code says where source 004 prints something else."""
 
     field: str
@@ -33,7 +33,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Architecture:
+class ArchitectureRow:
     """One row of source 004's table: the cells as printed ("yes"/"no" for its marks, "" where empty) and corrections.
 
     ``model_type`` is the transformers type whose blocks the row's norm, order and pre-norm were compared with, or "".
@@ -54,7 +54,7 @@ class Architecture:
     stability: str
     paper: str = ""
     model_type: str = ""
-    corrections: tuple[Correction, ...] = ()
+    corrections: tuple[ArchitectureCorrection, ...] = ()
 
     def corrected(self, field: str) -> str:
         """Return the corrected cell of ``field``, or the printed one where none is known to be wrong.
@@ -68,7 +68,7 @@ class Architecture:
 
 
 @dataclass(frozen=True)
-class Model:
+class ReleasedModel:
     """One released model: where its values were read, how sure they are, and the config keys that decide its RoPE.
 
     ``confidence`` is A (a copy of the config, or a framework's own per-model config), B (a secondary source) or
@@ -106,7 +106,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Unrotated:
+class UnrotatedModel:
     """One released model whose attention does not rotate.
 
     ``instead`` is "none" or "relative bias"; ``layers`` counts all of its layers, ``attention`` those with attention;
@@ -124,7 +124,7 @@ class Unrotated:
     attention: int
 
 
-def unrotated() -> tuple[Unrotated, ...]:
+def unrotated() -> tuple[UnrotatedModel, ...]:
     """Return the models of the catalogue that do not rotate, by year.
 
     >>> [each.name for each in unrotated() if each.instead != "none"]
@@ -133,7 +133,7 @@ def unrotated() -> tuple[Unrotated, ...]:
     return _catalogue()[2]
 
 
-def models() -> tuple[Model, ...]:
+def models() -> tuple[ReleasedModel, ...]:
     """Return every model of the catalogue, in its order: families together.
 
     >>> len(models()) >= 50
@@ -142,7 +142,7 @@ def models() -> tuple[Model, ...]:
     return tuple(_catalogue()[0].values())
 
 
-def model(id: str) -> Model:
+def model(id: str) -> ReleasedModel:
     """Return the model with this id.
 
     Raises:
@@ -154,12 +154,12 @@ def model(id: str) -> Model:
     return _find("id", _catalogue()[0], id)
 
 
-def architectures() -> tuple[Architecture, ...]:
+def architectures() -> tuple[ArchitectureRow, ...]:
     """Return the rows of source 004's architecture table, in its order."""
     return tuple(_catalogue()[1].values())
 
 
-def architecture(id: str) -> Architecture:
+def architecture(id: str) -> ArchitectureRow:
     """Return the row with this id.
 
     Raises:
@@ -175,21 +175,21 @@ def _find(argument: str, known: Mapping[str, T], id: object) -> T:
 
 
 @cache
-def _catalogue() -> tuple[dict[str, Model], dict[str, Architecture], tuple[Unrotated, ...]]:
+def _catalogue() -> tuple[dict[str, ReleasedModel], dict[str, ArchitectureRow], tuple[UnrotatedModel, ...]]:
     data = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
     known = {row["id"]: _architecture(row) for row in data["architectures"]}
-    still = sorted((Unrotated(**row) for row in data["unrotated"]), key=lambda each: each.year)
+    still = sorted((UnrotatedModel(**row) for row in data["unrotated"]), key=lambda each: each.year)
     return {row["id"]: _model(row) for row in data["models"]}, known, tuple(still)
 
 
-def _model(row: Mapping[str, Any]) -> Model:
+def _model(row: Mapping[str, Any]) -> ReleasedModel:
     optional = {"note": "", "architecture": ""}
-    return Model(**{**optional, **row, "config": _freeze(row["config"])})
+    return ReleasedModel(**{**optional, **row, "config": _freeze(row["config"])})
 
 
-def _architecture(row: Mapping[str, Any]) -> Architecture:
-    corrections = tuple(Correction(**cells) for cells in row.get("corrections", ()))
-    return Architecture(**{**row, "corrections": corrections})
+def _architecture(row: Mapping[str, Any]) -> ArchitectureRow:
+    corrections = tuple(ArchitectureCorrection(**cells) for cells in row.get("corrections", ()))
+    return ArchitectureRow(**{**row, "corrections": corrections})
 
 
 def _freeze(value: Any) -> Any:

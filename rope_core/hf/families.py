@@ -16,7 +16,7 @@ SPLIT = ("sliding_attention", "full_attention")
 
 
 @dataclass(frozen=True)
-class Origin:
+class ValueOrigin:
     """Where a value came from.
 
     Attributes:

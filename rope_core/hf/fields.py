@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from rope_core.errors import ConfigError
-from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
+from rope_core.hf.families import CLASS, FALLBACK, TOP, ValueOrigin, composites, families, recorded
 from rope_core.hf.forms import TEXT_FIELDS, foreign_type, to_transformers_fields
 from rope_core.hf.read import MAX_LAYERS, config_dict, config_int, config_names
 from rope_core.rope import MAX_LEN
@@ -22,17 +22,17 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Sourced(Generic[T_co]):
+class SourcedValue(Generic[T_co]):
     """A value and where it came from."""
 
     value: T_co
-    origin: Origin
+    origin: ValueOrigin
 
-    def noting(self, *traps: str, **values: object) -> Sourced[T_co]:
+    def noting(self, *traps: str, **values: object) -> SourcedValue[T_co]:
         """Return the same value with traps, and the numbers that go with them, added to its origin."""
         old = self.origin
         origin = replace(old, traps=(*old.traps, *traps), values={**old.values, **values})
-        return Sourced(self.value, origin)
+        return SourcedValue(self.value, origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,23 +64,27 @@ class ModelFields:
         """Return the dotted place in the config that holds ``name``, or that would."""
         return self.places.get(name, self.prefix + name)
 
-    def get(self, name: str) -> Sourced[Any]:
+    def get(self, name: str) -> SourcedValue[Any]:
         """Return the value of ``name`` and where it came from; None from "fallback" where nobody says."""
         path = self.field_path(name)
         if name in self.stated:
-            return Sourced(self.stated[name], Origin(TOP, path))
+            return SourcedValue(self.stated[name], ValueOrigin(TOP, path))
         if name in self.family:
-            return Sourced(self.family[name], Origin(CLASS, path))
-        return Sourced(None, Origin(FALLBACK, path))
+            return SourcedValue(self.family[name], ValueOrigin(CLASS, path))
+        return SourcedValue(None, ValueOrigin(FALLBACK, path))
 
-    def get_int(self, name: str, low: int = 1, high: int = MAX_LEN) -> Sourced[int | None]:
+    def get_int(self, name: str, low: int = 1, high: int = MAX_LEN) -> SourcedValue[int | None]:
         """Return the whole number ``name``; None where nobody says. Raises ConfigError outside [low, high]."""
         each = self.get(name)
-        return each if each.value is None else Sourced(config_int(each.origin.path, each.value, low, high), each.origin)
+        return (
+            each
+            if each.value is None
+            else SourcedValue(config_int(each.origin.path, each.value, low, high), each.origin)
+        )
 
-    def from_class(self, name: str, value: Any) -> Sourced[Any]:
+    def from_class(self, name: str, value: Any) -> SourcedValue[Any]:
         """Return what the class says itself, at the place of the field ``name`` that would change it."""
-        return Sourced(value, Origin(CLASS, self.prefix + name))
+        return SourcedValue(value, ValueOrigin(CLASS, self.prefix + name))
 
     def layer_count(self) -> int:
         """Return the number of layers; 0 where nobody says."""

@@ -35,7 +35,7 @@ _YARN = {"beta": "beta_fast", "alpha": "beta_slow"}
 
 
 @dataclass
-class Form:
+class TextFieldDraft:
     """The fields of a text model while they are brought to transformers' names, and the places that they came from."""
 
     data: dict[str, Any]
@@ -69,9 +69,11 @@ def foreign_type(config: Mapping[str, Any]) -> str | None:
     return None
 
 
-def to_transformers_fields(data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str) -> Form:
+def to_transformers_fields(
+    data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str
+) -> TextFieldDraft:
     """Return the fields of a text model under transformers' names, whatever form the config has."""
-    form = Form(data, family, prefix)
+    form = TextFieldDraft(data, family, prefix)
     for name, alias in family.get("names", {}).items():
         if alias in data and name not in data:
             form.put(name, data[alias], alias)
@@ -82,7 +84,7 @@ def to_transformers_fields(data: dict[str, Any], kind: str | None, family: Mappi
     return form
 
 
-def _mistral(form: Form) -> None:
+def _mistral(form: TextFieldDraft) -> None:
     """Bring the yarn object of params.json to rope_parameters; without apply_scale cos and sin are not scaled."""
     if "qk_rope_head_dim" in form.data:
         form.put("head_dim", form.data["qk_rope_head_dim"], "qk_rope_head_dim")
@@ -100,14 +102,14 @@ def _mistral(form: Form) -> None:
     form.put("rope_parameters", block, "yarn")
 
 
-def _tensorrt(form: Form) -> None:
+def _tensorrt(form: TextFieldDraft) -> None:
     """Bring TensorRT-LLM's names to transformers'."""
     for own, name in (("rotary_base", "rope_theta"), ("rotary_scaling", "rope_scaling"), ("head_size", "head_dim")):
         if form.data.get(own) is not None:
             form.put(name, form.data[own], own)
 
 
-def _meta(form: Form) -> None:
+def _meta(form: TextFieldDraft) -> None:
     """Bring the base, Llama 3's scaling and the layers without rotation to transformers' names.
 
     use_scaled_rope alone is Llama 3.1's scaling, by 8 from 8,192 tokens; Llama 3.2 states its factor.
@@ -131,7 +133,7 @@ def _meta(form: Form) -> None:
     form.put("no_rope_layers", flags, "no_rope_layer_interval")
 
 
-def _step(form: Form) -> None:
+def _step(form: TextFieldDraft) -> None:
     """Bring a base and a partial factor per layer to one entry per layer type, the first layer's of each."""
     data, path = form.data, form.prefix
     layers = config_int(path + "num_hidden_layers", data.get("num_hidden_layers", 45), 0, MAX_LAYERS)
@@ -163,7 +165,7 @@ def _step(form: Form) -> None:
     data["rope_parameters"] = entries
 
 
-def _at(form: Form, name: str, values: object, index: int, kind: str, key: str = "") -> object:
+def _at(form: TextFieldDraft, name: str, values: object, index: int, kind: str, key: str = "") -> object:
     """Return the entry of a list per layer, or the one value for all, and note its place."""
     place = f"{form.prefix}{name}"
     if isinstance(values, list | tuple):
@@ -174,7 +176,7 @@ def _at(form: Form, name: str, values: object, index: int, kind: str, key: str =
     return values
 
 
-def _hunyuan(form: Form) -> None:
+def _hunyuan(form: TextFieldDraft) -> None:
     """Rename xdrope_section, which older checkpoints of Hunyuan's vision models have for mrope_section."""
     for name in ("rope_scaling", "rope_parameters"):
         inner = form.data.get(name)
@@ -188,7 +190,7 @@ def _hunyuan(form: Form) -> None:
         form.places[f"{name}.mrope_section"] = path
 
 
-def _minimax(form: Form) -> None:
+def _minimax(form: TextFieldDraft) -> None:
     """Bring a rotary width in dimensions to a share of the head."""
     width, head = form.data.get("rotary_dim"), form.data.get("head_dim", form.family.get("head_dim"))
     if width is None or head is None or "partial_rotary_factor" in form.data:
@@ -197,7 +199,7 @@ def _minimax(form: Form) -> None:
     form.put("partial_rotary_factor", share, "rotary_dim")
 
 
-_CHANGES: dict[str, Callable[[Form], None]] = {
+_CHANGES: dict[str, Callable[[TextFieldDraft], None]] = {
     MISTRAL: _mistral,
     **dict.fromkeys((META, META_HALVES), _meta),
     **dict.fromkeys(STEP, _step),

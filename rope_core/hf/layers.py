@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from rope_core.errors import ArgumentError, ConfigError
-from rope_core.hf.families import CLASS, DICT, FALLBACK, Origin
-from rope_core.hf.fields import ModelFields, Sourced
-from rope_core.hf.geometry import Geometry, even_rotary_dim
+from rope_core.hf.families import CLASS, DICT, FALLBACK, ValueOrigin
+from rope_core.hf.fields import ModelFields, SourcedValue
+from rope_core.hf.geometry import LayerGeometry, even_rotary_dim
 from rope_core.hf.parameters import RopeEntry
 from rope_core.hf.read import config_float, config_int, is_truthy
 from rope_core.hf.ropes import HfRope
@@ -23,10 +23,10 @@ from rope_core.schemes import SCHEMES, yarn_attention_factor
 from rope_core.spectrum import Request, spectrum
 
 FALLBACK_LEN = 4096
-Params = dict[str, Sourced[Any]]
+SourcedParams = dict[str, SourcedValue[Any]]
 
 
-def build_rope(fields: ModelFields, entry: RopeEntry, geometry: Geometry, seq_len: int | None = None) -> HfRope:
+def build_rope(fields: ModelFields, entry: RopeEntry, geometry: LayerGeometry, seq_len: int | None = None) -> HfRope:
     """Return what a layer type does at a length in use, tokens; None for the state at load time.
 
     Raises ConfigError on values outside the scheme's ranges.
@@ -48,12 +48,12 @@ def build_rope(fields: ModelFields, entry: RopeEntry, geometry: Geometry, seq_le
     logits = _logit_scale(fields, entry, kind, plain)
     origins = geometry.provenance() | {"scheme": scheme_origin, "train_len": train.origin}
     if fields.family.get("learned_offsets"):
-        origins["offsets"] = Origin(CLASS, fields.prefix + "model_type", ("learned_offsets",))
+        origins["offsets"] = ValueOrigin(CLASS, fields.prefix + "model_type", ("learned_offsets",))
     origins |= {name: each.origin for name, each in params.items()}
     given = params.get("attention_factor")
     stated = given is not None and given.value is not None
     place = given.origin.path if given else entry.origin("attention_factor").path
-    origins["attention_factor"] = given.origin if given and stated else Origin("derived", place)
+    origins["attention_factor"] = given.origin if given and stated else ValueOrigin("derived", place)
     return HfRope(
         inv_freq=read_only_array(answer.inv_freq * 0.0) if entry.nope else answer.inv_freq,
         unscaled=request.rope.theta,
@@ -91,7 +91,7 @@ def indexer_rope(fields: ModelFields, rope: HfRope) -> HfRope:
     name = "index_head_dim" if "indexer_head_dim" not in fields.stated else "indexer_head_dim"
     width = fields.get_int(name, rope.rotary_dim, MAX_DIM)
     head = rope.head_dim if width.value is None else width.value
-    origins = {"head_dim": width.origin, "layout": Origin(CLASS, fields.prefix + "model_type")}
+    origins = {"head_dim": width.origin, "layout": ValueOrigin(CLASS, fields.prefix + "model_type")}
     start = head - rope.rotary_dim if fields.family.get("trailing") else 0
     layout = fields.family["indexer"]
     return replace(
@@ -99,25 +99,25 @@ def indexer_rope(fields: ModelFields, rope: HfRope) -> HfRope:
     )
 
 
-def _train_len(entry: RopeEntry, kind: str, longest: Sourced[int | None]) -> Sourced[int]:
+def _train_len(entry: RopeEntry, kind: str, longest: SourcedValue[int | None]) -> SourcedValue[int]:
     """Return the length that the scheme starts from: the original for llama3, yarn and longrope, else the maximum."""
     if kind in NEEDS_LENGTH:
         given = entry.rope[LENGTH]
-        return Sourced(config_int(given.origin.path, given.value), given.origin)
+        return SourcedValue(config_int(given.origin.path, given.value), given.origin)
     if longest.value is None and kind == "dynamic":
         raise ConfigError(longest.origin.path, "given_for_type", None, type="dynamic")
-    return Sourced(FALLBACK_LEN if longest.value is None else longest.value, longest.origin)
+    return SourcedValue(FALLBACK_LEN if longest.value is None else longest.value, longest.origin)
 
 
 def _scheme_params(
-    fields: ModelFields, entry: RopeEntry, geometry: Geometry, train: int, seq_len: int | None
-) -> tuple[str, Params, Origin]:
+    fields: ModelFields, entry: RopeEntry, geometry: LayerGeometry, train: int, seq_len: int | None
+) -> tuple[str, SourcedParams, ValueOrigin]:
     """Return the scheme's name, the parameters that take effect, and where the scheme came from."""
     kind, alpha, model_type = geometry.scheme, entry.value("alpha"), fields.model_type or ""
     if kind.value == "dynamic" and is_truthy(alpha) and model_type.startswith("hunyuan"):
-        factor = Sourced(config_float(entry.origin("alpha").path, alpha), entry.origin("alpha"))
+        factor = SourcedValue(config_float(entry.origin("alpha").path, alpha), entry.origin("alpha"))
         return "ntk", {"factor": factor}, kind.noting("alpha_read_as_ntk").origin
-    params: Params = {}
+    params: SourcedParams = {}
     for param in SCHEMES[TYPES[kind.value]].params:
         given = _effective_value(param.name, param.default, entry, kind.value)
         if param.name == "factor" and given.value is None:
@@ -128,72 +128,72 @@ def _scheme_params(
     return TYPES[kind.value], params, kind.origin
 
 
-def _own_mscale(model_type: str, entry: RopeEntry, params: Params, is_long: bool) -> Params:
+def _own_mscale(model_type: str, entry: RopeEntry, params: SourcedParams, is_long: bool) -> SourcedParams:
     """Phi-3-small and Phi-MoE take their attention factor from two keys; Phi-MoE never turns by long_factor.
 
     Source: PhimoeRotaryEmbedding.forward in transformers 5.23 models/phimoe/modeling_phimoe.py calls its init
     function without a length; SuRotaryEmbedding in microsoft/Phi-3-small-128k-instruct positional_embedding.py.
     """
     name = "long_mscale" if is_long else "short_mscale"
-    origin = Origin(DICT, f"{entry.path}.{name}", ("mscale_by_length",))
+    origin = ValueOrigin(DICT, f"{entry.path}.{name}", ("mscale_by_length",))
     if name not in entry.rope:
         raise ConfigError(origin.path, "given_for_model", None, model_type=model_type)
-    own: Params = {"attention_factor": Sourced(config_float(origin.path, entry.value(name)), origin)}
+    own: SourcedParams = {"attention_factor": SourcedValue(config_float(origin.path, entry.value(name)), origin)}
     if model_type == "phi3small":
         return own
     never = replace(params["long_factor"].origin, traps=("long_factor_never_used",))
-    return {**own, "long_factor": Sourced(params["short_factor"].value, never)}
+    return {**own, "long_factor": SourcedValue(params["short_factor"].value, never)}
 
 
-def _effective_value(name: str, default: object, entry: RopeEntry, kind: str) -> Sourced[Any]:
+def _effective_value(name: str, default: object, entry: RopeEntry, kind: str) -> SourcedValue[Any]:
     """One parameter as transformers reads it, before the ratio replaces a missing factor."""
     given, origin = entry.value(name, 1.0 if kind == "proportional" else default), entry.origin(name)
     if name not in entry.rope:
-        return Sourced(None if kind == "longrope" and name == "factor" else given, origin)
+        return SourcedValue(None if kind == "longrope" and name == "factor" else given, origin)
     if name == "truncate" and entry.layer_type is not None:
-        return Sourced(True, replace(origin, traps=("nested_truncate_not_read",), values={"given": given}))
+        return SourcedValue(True, replace(origin, traps=("nested_truncate_not_read",), values={"given": given}))
     if name in ("beta_fast", "beta_slow") and not is_truthy(given):
-        return Sourced(default, Origin(FALLBACK, origin.path, ("zero_is_default",), {"given": given}))
-    return Sourced(given, origin)
+        return SourcedValue(default, ValueOrigin(FALLBACK, origin.path, ("zero_is_default",), {"given": given}))
+    return SourcedValue(given, origin)
 
 
-def _length_ratio(longest: Sourced[int | None], train: int, origin: Origin) -> Sourced[float]:
+def _length_ratio(longest: SourcedValue[int | None], train: int, origin: ValueOrigin) -> SourcedValue[float]:
     """Return the factor where the config gives none: longest over trained length."""
     if longest.value is None:
         raise ConfigError(longest.origin.path, "given_without", None, other="factor")
-    return Sourced(longest.value / train, Origin("derived", origin.path, ("factor_from_lengths",)))
+    return SourcedValue(longest.value / train, ValueOrigin("derived", origin.path, ("factor_from_lengths",)))
 
 
-def _checked_param(kind: str, given: Sourced[Any], rotary_dim: int) -> Sourced[Any]:
+def _checked_param(kind: str, given: SourcedValue[Any], rotary_dim: int) -> SourcedValue[Any]:
     """Return a parameter of the right type, or ConfigError; ranges are the scheme's own matter."""
     value, path = given.value, given.origin.path
     if kind == "bool":
-        return Sourced(is_truthy(value), given.origin)
+        return SourcedValue(is_truthy(value), given.origin)
     if value is None and kind == "optional":
         return given
     if kind != "vector":
-        return Sourced(config_float(path, value), given.origin)
+        return SourcedValue(config_float(path, value), given.origin)
     if not isinstance(value, list | tuple) or len(value) != rotary_dim // 2:
         got = len(value) if isinstance(value, list | tuple) else value
         raise ConfigError(path, "vector_length", got, pairs=rotary_dim // 2)
-    return Sourced(tuple(config_float(f"{path}[{i}]", item) for i, item in enumerate(value)), given.origin)
+    return SourcedValue(tuple(config_float(f"{path}[{i}]", item) for i, item in enumerate(value)), given.origin)
 
 
-def _logit_scale(fields: ModelFields, entry: RopeEntry, kind: str, params: Mapping[str, object]) -> Sourced[float]:
+def _logit_scale(fields: ModelFields, entry: RopeEntry, kind: str, params: Mapping[str, object]) -> SourcedValue[float]:
     """DeepSeek's second correction, m**2 with m = 0.1 * mscale_all_dim * ln(factor) + 1; 1.0 for other models.
 
     Source: yarn_apply_mscale in transformers 5.23 models/deepseek_v3/modeling_deepseek_v3.py
     """
     weight, origin = entry.value("mscale_all_dim"), entry.origin("mscale_all_dim")
     if not fields.family.get("logit_scale") or kind == "default" or not is_truthy(weight):
-        return Sourced(1.0, origin)
+        return SourcedValue(1.0, origin)
     factor = params.get("factor", entry.value("factor"))
     if factor is None:
         raise ConfigError(f"{entry.path}.factor", "given_with", None, other="mscale_all_dim")
     m = yarn_attention_factor(config_float(f"{entry.path}.factor", factor), config_float(origin.path, weight))
     if not math.isfinite(m * m):
         raise ConfigError(origin.path, "finite_logit_scale", weight)
-    return Sourced(m * m, origin)
+    return SourcedValue(m * m, origin)
 
 
 def _mrope_section(fields: ModelFields, entry: RopeEntry, rotary_dim: int) -> tuple[int, ...] | None:

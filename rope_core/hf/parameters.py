@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rope_core.errors import ConfigError
-from rope_core.hf.families import CLASS, DICT, FALLBACK, SPLIT, TOP, Origin
-from rope_core.hf.fields import ModelFields, Sourced
+from rope_core.hf.families import CLASS, DICT, FALLBACK, SPLIT, TOP, ValueOrigin
+from rope_core.hf.fields import ModelFields, SourcedValue
 from rope_core.hf.read import config_dict, config_float, config_int, is_truthy
 from rope_core.hf.types import LENGTH, NEEDS_LENGTH
 
-RopeDict = Mapping[str, Sourced[Any]]
+RopeDict = Mapping[str, SourcedValue[Any]]
 NEOX = ("gpt_neox", "gpt_neox_japanese")
 LEGACY_SPLIT = ("gemma3", "gemma3n", "t5gemma2", "modernbert", "modernbert_decoder", "olmo3")
 BOTH_SCALED = ("modernbert", "modernbert_decoder")
@@ -78,9 +78,9 @@ class RopeEntry:
         """Return the value of a key; ``default`` where the dict lacks it."""
         return self.rope[name].value if name in self.rope else default
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> ValueOrigin:
         """Return where the value of a key came from, or that nobody states it."""
-        return self.rope[name].origin if name in self.rope else Origin(FALLBACK, f"{self.path}.{name}")
+        return self.rope[name].origin if name in self.rope else ValueOrigin(FALLBACK, f"{self.path}.{name}")
 
     def values(self) -> dict[str, Any]:
         """Return the plain dict."""
@@ -182,7 +182,7 @@ def _wrap(values: object, path: str, source: str, layer_type: str | None = None)
     inner = config_dict(path, values)
     if inner is None or (not inner and source == CLASS and layer_type is not None):
         return RopeEntry(path, layer_type, nope=True)
-    rope = {name: Sourced(value, Origin(source, f"{path}.{name}")) for name, value in inner.items()}
+    rope = {name: SourcedValue(value, ValueOrigin(source, f"{path}.{name}")) for name, value in inner.items()}
     return RopeEntry(path, layer_type, rope)
 
 
@@ -190,7 +190,7 @@ def _with_neomme_defaults(fields: ModelFields, entry: RopeEntry) -> RopeEntry:
     """NeoMME's defaults of base and partial factor, which differ between its layer types."""
     own = {"rope_type": "default", **fields.family["rope"].get(entry.layer_type, {})}
     names = ["rope_type", "partial_rotary_factor"] + ["rope_theta"] * (fields.stated.get("rope_theta") is None)
-    given = {name: Sourced(own[name], Origin(CLASS, f"{entry.path}.{name}")) for name in names if name in own}
+    given = {name: SourcedValue(own[name], ValueOrigin(CLASS, f"{entry.path}.{name}")) for name in names if name in own}
     return replace(entry, rope={**entry.rope, **{name: given[name] for name in given if name not in entry.rope}})
 
 
@@ -210,17 +210,17 @@ def _split(fields: ModelFields, raw: Mapping[str, Any], path: str, source: str) 
         if kind in scaled_kinds:
             rope |= _wrap(scaling, fields.prefix + "rope_scaling", DICT).rope
         if given is None:
-            rope.setdefault("rope_type", Sourced("default", Origin(CLASS, f"{path}.{kind}.rope_type")))
+            rope.setdefault("rope_type", SourcedValue("default", ValueOrigin(CLASS, f"{path}.{kind}.rope_type")))
         rope.setdefault("rope_theta", _split_base(fields, kind))
         entries[kind] = replace(entry, rope=rope)
     return [entries[kind] for kind in dict.fromkeys([*order, *SPLIT]) if kind in present]
 
 
-def _split_base(fields: ModelFields, kind: str) -> Sourced[Any]:
+def _split_base(fields: ModelFields, kind: str) -> SourcedValue[Any]:
     """Return the base of a layer type in a family with two: its own top-level field, then the class's value."""
     name = SPLIT_BASES.get(fields.family["convert"].removesuffix("_decoder"), SPLIT_BASES[""]).get(kind, "")
     if name and name in fields.stated:
-        return Sourced(fields.stated[name], Origin(TOP, fields.prefix + name))
+        return SourcedValue(fields.stated[name], ValueOrigin(TOP, fields.prefix + name))
     own = fields.family["rope"][kind]["rope_theta"]
     return fields.from_class(name or f"rope_parameters.{kind}.rope_theta", own)
 
@@ -240,22 +240,22 @@ def _compressed(fields: ModelFields, raw: Mapping[str, Any], path: str, source: 
         given = {} if kind == "main" else {k: v for k, v in raw.items() if k not in ("main", "compress")}
         entry = _wrap(given, path, source) if given else RopeEntry(f"{path}.{kind}")
         own = fields.stated.get(name)
-        base = Sourced(own, Origin(TOP, fields.prefix + name))
+        base = SourcedValue(own, ValueOrigin(TOP, fields.prefix + name))
         if own is None:
             base = fields.from_class(name, fields.family["rope"][kind]["rope_theta"])
         rope = _with_type(entry.path, {**entry.rope, "rope_theta": base, "partial_rotary_factor": share})
         if rope["rope_type"].value == "yarn":
-            rope.setdefault("attention_factor", Sourced(1.0, Origin(CLASS, f"{path}.attention_factor")))
+            rope.setdefault("attention_factor", SourcedValue(1.0, ValueOrigin(CLASS, f"{path}.attention_factor")))
         entries.append(replace(entry, layer_type=kind, rope=rope))
     return entries
 
 
-def _v4_share(fields: ModelFields) -> Sourced[Any]:
+def _v4_share(fields: ModelFields) -> SourcedValue[Any]:
     if (share := fields.stated.get("partial_rotary_factor")) is not None:
-        return Sourced(share, Origin(TOP, fields.prefix + "partial_rotary_factor"))
+        return SourcedValue(share, ValueOrigin(TOP, fields.prefix + "partial_rotary_factor"))
     if (given := fields.stated.get("qk_rope_head_dim")) is not None:
         width, head = config_int("qk_rope_head_dim", given), config_int("head_dim", fields.get("head_dim").value)
-        return Sourced(width / head, Origin(TOP, fields.prefix + "qk_rope_head_dim"))
+        return SourcedValue(width / head, ValueOrigin(TOP, fields.prefix + "qk_rope_head_dim"))
     return fields.from_class("partial_rotary_factor", fields.family["rope"]["main"]["partial_rotary_factor"])
 
 
@@ -268,10 +268,12 @@ def _code_fixed(fields: ModelFields) -> RopeEntry:
     else:
         ratio, name = fields.get("rope_ratio"), ""
         times = 1.0 if ratio.value is None else config_float(ratio.origin.path, ratio.value)
-        base = Sourced(FALLBACK_THETA * times, Origin(CLASS if ratio.value is None else TOP, ratio.origin.path))
+        base = SourcedValue(
+            FALLBACK_THETA * times, ValueOrigin(CLASS if ratio.value is None else TOP, ratio.origin.path)
+        )
     if name != "rope_theta":
         unread = (*unread, "rope_theta")
-    kind = Sourced("default", Origin(CLASS, "rope_type"))
+    kind = SourcedValue("default", ValueOrigin(CLASS, "rope_type"))
     if any(is_truthy(fields.stated.get(name)) for name in unread):
         kind = kind.noting("rope_fields_not_read")
     return RopeEntry(fields.prefix + "rope_parameters", rope={"rope_type": kind, "rope_theta": base})
@@ -300,33 +302,33 @@ def _complete(fields: ModelFields, entry: RopeEntry) -> RopeEntry:
     return replace(entry, rope=rope)
 
 
-def _at_its_place(fields: ModelFields, given: Sourced[Any]) -> Sourced[Any]:
+def _at_its_place(fields: ModelFields, given: SourcedValue[Any]) -> SourcedValue[Any]:
     """Return the value with the place that it has in a config of another schema."""
     place = fields.places.get(given.origin.path.removeprefix(fields.prefix))
-    return Sourced(given.value, replace(given.origin, path=place)) if place else given
+    return SourcedValue(given.value, replace(given.origin, path=place)) if place else given
 
 
-def _default_base(fields: ModelFields, old: bool) -> Sourced[Any]:
+def _default_base(fields: ModelFields, old: bool) -> SourcedValue[Any]:
     """Return the base that a dict without one gets: top level, then class, then 10,000."""
     convert, stated = fields.family.get("convert"), fields.stated
     unknown = not fields.is_known_type and "rope_theta" not in stated and "rotary_emb_base" in stated
     own = "rotary_emb_base" if unknown or convert in NEOX else "rope_theta"
     reads = fields.family.get("top_theta") != "ignored" or convert in AS_IT_STANDS or own != "rope_theta"
     if reads and stated.get(own) is not None:
-        return Sourced(stated[own], Origin(TOP, fields.prefix + own))
+        return SourcedValue(stated[own], ValueOrigin(TOP, fields.prefix + own))
     scaled = fields.family.get("theta_of_scaling") if old else None
     if scaled is not None or "theta" in fields.family:
         return fields.from_class(own, scaled or fields.family["theta"])
-    return Sourced(FALLBACK_THETA, Origin(FALLBACK, fields.prefix + own))
+    return SourcedValue(FALLBACK_THETA, ValueOrigin(FALLBACK, fields.prefix + own))
 
 
-def _default_share(fields: ModelFields, old: bool, kind: str) -> Sourced[Any] | None:
+def _default_share(fields: ModelFields, old: bool, kind: str) -> SourcedValue[Any] | None:
     """Return the partial factor that a dict without one gets, or None."""
     convert, name = fields.family.get("convert"), "partial_rotary_factor"
     no_default = old and fields.family.get("partial_of_scaling") == "none"
     if convert in NEOX or (not fields.is_known_type and "rotary_pct" in fields.stated):
         if "rotary_pct" in fields.stated:
-            return Sourced(fields.stated["rotary_pct"], Origin(TOP, fields.prefix + "rotary_pct"))
+            return SourcedValue(fields.stated["rotary_pct"], ValueOrigin(TOP, fields.prefix + "rotary_pct"))
     # The scaling functions standardise the dict once more, when a top-level field has become an attribute.
     elif fields.stated.get(name) is not None and (
         no_default or (kind != "default" and convert is not None) or fields.family.get("top_partial") != "ignored"
@@ -352,12 +354,12 @@ def _insist(fields: ModelFields, path: str, rope: RopeDict) -> None:
             raise ConfigError(f"{path}.{name}", "given_for_model", None, model_type=fields.model_type)
 
 
-def _with_type(path: str, rope: dict[str, Sourced[Any]]) -> dict[str, Sourced[Any]]:
+def _with_type(path: str, rope: dict[str, SourcedValue[Any]]) -> dict[str, SourcedValue[Any]]:
     """Settle rope_type: it wins over the older "type", which counts where it is missing."""
     old, kind = rope.get("type"), rope.get("rope_type")
     if kind is None:
-        fallback = Sourced("default", Origin(FALLBACK, f"{path}.rope_type"))
-        kind = fallback if old is None else Sourced(old.value, Origin(DICT, f"{path}.type"))
+        fallback = SourcedValue("default", ValueOrigin(FALLBACK, f"{path}.rope_type"))
+        kind = fallback if old is None else SourcedValue(old.value, ValueOrigin(DICT, f"{path}.type"))
     elif old is not None and old.value is not None and old.value != kind.value:
         kind = kind.noting("type_and_rope_type_differ", type=old.value)
     if not isinstance(kind.value, str):
@@ -365,17 +367,17 @@ def _with_type(path: str, rope: dict[str, Sourced[Any]]) -> dict[str, Sourced[An
     return {**rope, "rope_type": kind}
 
 
-def _family_type(fields: ModelFields, kind: Sourced[str]) -> Sourced[str]:
+def _family_type(fields: ModelFields, kind: SourcedValue[str]) -> SourcedValue[str]:
     """Read a type as single families do, and refuse one that a family does not admit."""
     convert = fields.family.get("convert")
     new, *traps = READ_AS.get(convert or "", {}).get(kind.value, (kind.value,))
     allowed = ONLY.get(convert or fields.model_type or "")
     if allowed and new not in allowed:
         raise ConfigError(kind.origin.path, "family_type", kind.value, names=allowed)
-    return Sourced(new, kind.noting(*traps, type=kind.value).origin) if traps else kind
+    return SourcedValue(new, kind.noting(*traps, type=kind.value).origin) if traps else kind
 
 
-def _trained_length(fields: ModelFields, given: Sourced[Any] | None, layer_type: str | None) -> Sourced[Any]:
+def _trained_length(fields: ModelFields, given: SourcedValue[Any] | None, layer_type: str | None) -> SourcedValue[Any]:
     """Return original_max_position_embeddings: a flat dict yields to the top level, a nested one does not."""
     top = fields.get(LENGTH)
     if layer_type is None and top.origin.source != FALLBACK:

@@ -23,13 +23,13 @@ from rope_core.errors import ConfigError, argument_error
 from rope_core.hf.read import config_int, read_config
 from rope_core.rope import MAX_LEN
 
-Ids = npt.NDArray[np.int64]
+PositionIds = npt.NDArray[np.int64]
 TEXT, IMAGE, VIDEO = 0, 1, 2
 AXES = ("time", "height", "width")
 
 
 @dataclass(frozen=True)
-class Family:
+class GridNumbering:
     """How a family numbers a grid of patches.
 
     Attributes:
@@ -49,40 +49,40 @@ class Family:
 
 
 FAMILIES = {
-    "cohere_compass": Family(frames=True),
-    "cosmos3_edge": Family(frames=True),
-    "cosmos3_omni": Family(frames=True),
-    "ernie4_5_vl_moe": Family(together=2),
-    "glm46v": Family(frames=True),
-    "glm4v": Family(frames=True),
-    "glm4v_moe": Family(frames=True),
-    "glm_image": Family(merge=1),
-    "glm_ocr": Family(frames=True),
-    "hunyuan_vl": Family(inside=True),
-    "paddleocr_vl": Family(),
-    "qwen2_5_vl": Family(seconds=4.0),
-    "qwen2_vl": Family(),
-    "qwen3_5": Family(frames=True),
-    "qwen3_5_moe": Family(frames=True),
-    "qwen3_vl": Family(frames=True),
-    "qwen3_vl_moe": Family(frames=True),
-    "qwen4_exp": Family(frames=True),
+    "cohere_compass": GridNumbering(frames=True),
+    "cosmos3_edge": GridNumbering(frames=True),
+    "cosmos3_omni": GridNumbering(frames=True),
+    "ernie4_5_vl_moe": GridNumbering(together=2),
+    "glm46v": GridNumbering(frames=True),
+    "glm4v": GridNumbering(frames=True),
+    "glm4v_moe": GridNumbering(frames=True),
+    "glm_image": GridNumbering(merge=1),
+    "glm_ocr": GridNumbering(frames=True),
+    "hunyuan_vl": GridNumbering(inside=True),
+    "paddleocr_vl": GridNumbering(),
+    "qwen2_5_vl": GridNumbering(seconds=4.0),
+    "qwen2_vl": GridNumbering(),
+    "qwen3_5": GridNumbering(frames=True),
+    "qwen3_5_moe": GridNumbering(frames=True),
+    "qwen3_vl": GridNumbering(frames=True),
+    "qwen3_vl_moe": GridNumbering(frames=True),
+    "qwen4_exp": GridNumbering(frames=True),
 }
 """By model_type. minicpmv4_7 (canvases) and the Omni models (sound) number more than grids, and are not described."""
 
 
 @dataclass(frozen=True)
-class Grids:
+class ConfigGridNumbering:
     """How one config numbers its grids: the family's way with the config's own numbers."""
 
-    family: Family
+    family: GridNumbering
     axes: int
     merge: int
     seconds: float
     together: int
 
 
-def grids_of(config: object) -> Grids:
+def grids_of(config: object) -> ConfigGridNumbering:
     """Return how a config numbers images and videos. Raises ConfigError where the family is not described."""
     data = read_config(config)
     kind = data.get("model_type")
@@ -101,7 +101,9 @@ def grids_of(config: object) -> Grids:
         raise ConfigError("vision_config.tokens_per_second", "finite_above", seconds, low=0)
     merge = 1 if family.merge == 1 else field("spatial_merge_size", family.merge)
     together = 1 if family.together == 1 else field("temporal_merge_size", family.together)
-    return Grids(family, _axes(data) if family.inside else 3, merge, float(seconds or family.seconds or 1), together)
+    return ConfigGridNumbering(
+        family, _axes(data) if family.inside else 3, merge, float(seconds or family.seconds or 1), together
+    )
 
 
 def _axes(data: Mapping[str, Any]) -> int:
@@ -123,7 +125,7 @@ def multimodal_positions(
     seconds_per_grid: npt.ArrayLike | None = None,
     *,
     after_largest: bool = False,
-) -> Ids:
+) -> PositionIds:
     """Return the position of every token of one text with images and videos, int64 (axes, seq).
 
     Args:
@@ -165,7 +167,7 @@ def multimodal_positions(
     return np.concatenate(list(_spans(types.tolist(), waiting, how, after_largest)), axis=1)
 
 
-def as_grids(name: str, values: npt.ArrayLike | None) -> Ids:
+def as_grids(name: str, values: npt.ArrayLike | None) -> PositionIds:
     """Return frames, rows and columns of each image or video as int64 (count, 3)."""
     if values is None:
         return np.zeros((0, 3), dtype=np.int64)
@@ -180,9 +182,9 @@ def as_grids(name: str, values: npt.ArrayLike | None) -> Ids:
 def _spans(
     types: list[int],
     waiting: Mapping[int, Iterator[tuple[list[int], float, int]]],
-    how: Grids,
+    how: ConfigGridNumbering,
     after_largest: bool,
-) -> Iterator[Ids]:
+) -> Iterator[PositionIds]:
     """Yield the positions of each run of words and of each grid."""
     at, place, pictures = 0, 0, 0
     for kind, group in groupby(types):
@@ -211,7 +213,7 @@ def _spans(
         at += int(patches.max()) + 1 if after_largest else max(grid[1], grid[2]) // how.merge
 
 
-def _inside(words: Ids, grid: list[int], merge: int, picture: int) -> Ids:
+def _inside(words: PositionIds, grid: list[int], merge: int, picture: int) -> PositionIds:
     """Return an image's tokens with column, row and number of the image on the last axes; a row ends with one more."""
     rows, columns = grid[1] // merge, grid[2] // merge + 1
     ends = words.shape[1] - rows * columns
@@ -225,4 +227,4 @@ def _inside(words: Ids, grid: list[int], merge: int, picture: int) -> Ids:
     return out
 
 
-__all__ = ["FAMILIES", "Family", "as_grids", "grids_of", "multimodal_positions"]
+__all__ = ["FAMILIES", "GridNumbering", "as_grids", "grids_of", "multimodal_positions"]

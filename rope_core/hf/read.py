@@ -23,7 +23,7 @@ NESTED = (dict, list, tuple, Mapping)
 MAX_DEPTH = 32
 # A quantised model of 61 layers and 256 experts has an object for each of 47,000 projections; each copy takes time.
 MAX_NESTED = 60_000
-Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+JsonObjectHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 def read_config(config: object) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def open_regular(path: Path, name: str = "config") -> Iterator[BinaryIO]:
         yield file
 
 
-def load_json(text: str | bytes, pairs: Pairs | None = None, argument: str = "config") -> Any:
+def load_json(text: str | bytes, pairs: JsonObjectHook | None = None, argument: str = "config") -> Any:
     """Return the value that a JSON text holds; of a repeated name the last value counts, as in transformers.
 
     ``pairs`` makes a dict of each object's names and values, as json.loads's object_pairs_hook.
@@ -112,7 +112,7 @@ def load_json(text: str | bytes, pairs: Pairs | None = None, argument: str = "co
     return value
 
 
-def parse_json_object(text: str | bytes, pairs: Pairs | None = None) -> dict[str, Any]:
+def parse_json_object(text: str | bytes, pairs: JsonObjectHook | None = None) -> dict[str, Any]:
     """Return the object that a JSON text holds. Raises ConfigError as ``load_json`` does, and on any other value."""
     value = load_json(text, pairs)
     if not isinstance(value, dict):

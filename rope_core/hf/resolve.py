@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from rope_core.errors import ConfigError, checked_int
-from rope_core.hf.families import DICT, Origin
-from rope_core.hf.fields import INDEXER, ModelFields, Sourced, model_fields, part_names
-from rope_core.hf.geometry import Geometry, head_width, layer_geometry
+from rope_core.hf.families import DICT, ValueOrigin
+from rope_core.hf.fields import INDEXER, ModelFields, SourcedValue, model_fields, part_names
+from rope_core.hf.geometry import LayerGeometry, head_width, layer_geometry
 from rope_core.hf.layers import build_rope, indexer_rope
 from rope_core.hf.parameters import RopeEntry, rope_entries
 from rope_core.hf.read import read_config
@@ -33,7 +33,7 @@ class ResolvedLayer:
     siblings: tuple[RopeEntry, ...]
 
     @cached_property
-    def geometry(self) -> Geometry:
+    def geometry(self) -> LayerGeometry:
         """Its widths, lengths, layout and base. Raises ConfigError on the first value that transformers refuses."""
         return layer_geometry(self.fields, self.entry, self.siblings)
 
@@ -54,7 +54,7 @@ class ResolvedLayer:
 
 
 def _plain(entry: RopeEntry) -> RopeEntry:
-    kind = Sourced(DEFAULT, Origin(DICT, f"{entry.path}.rope_type"))
+    kind = SourcedValue(DEFAULT, ValueOrigin(DICT, f"{entry.path}.rope_type"))
     return entry if entry.nope else replace(entry, rope={**entry.rope, "rope_type": kind})
 
 

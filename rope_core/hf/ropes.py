@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error
-from rope_core.hf.families import Origin
+from rope_core.hf.families import ValueOrigin
 from rope_core.rope import Array, read_only_array
-from rope_core.schemes import Value
+from rope_core.schemes import ParamValue
 from rope_core.spectrum import Request
 
 
@@ -56,7 +56,7 @@ class HfRope:
     layout: str
     scheme: str
     rope_type: str
-    params: Mapping[str, Value]
+    params: Mapping[str, ParamValue]
     base: float
     train_len: int
     max_len: int | None
@@ -66,7 +66,7 @@ class HfRope:
     nope: bool
     mrope_section: tuple[int, ...] | None
     ignored: tuple[str, ...]
-    provenance: Mapping[str, Origin]
+    provenance: Mapping[str, ValueOrigin]
     request: Request
     model_type: str | None
     start: int = 0

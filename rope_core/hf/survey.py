@@ -9,7 +9,7 @@ import numpy as np
 
 from rope_core.errors import checked_finite
 from rope_core.hf import catalogue
-from rope_core.hf.catalogue import Architecture, Model
+from rope_core.hf.catalogue import ArchitectureRow, ReleasedModel
 from rope_core.hf.fields import ModelFields
 from rope_core.hf.resolve import resolve, ropes_of
 from rope_core.hf.ropes import HfRope
@@ -19,7 +19,7 @@ WITHOUT_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "m
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class SurveyRow:
     """One model, in one layer type where they differ.
 
     Attributes:
@@ -27,7 +27,7 @@ class Row:
         context: max_position_embeddings, tokens; the trained length where nobody says.
     """
 
-    model: Model
+    model: ReleasedModel
     layer_type: str
     rope: HfRope
     shortest: float
@@ -45,7 +45,7 @@ class Row:
 
 
 @cache
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[SurveyRow, ...]:
     """Return every model and layer type that rotates, by year, then in the catalogue's order.
 
     >>> llama = next(row for row in rows() if row.model.id == "llama-2-7b")
@@ -59,12 +59,12 @@ def rows() -> tuple[Row, ...]:
             if turning.size:
                 waves = 2.0 * np.pi / turning
                 context = rope.max_len or rope.train_len
-                rotating.append(Row(model, kind or "", rope, float(waves.min()), float(waves.max()), context))
+                rotating.append(SurveyRow(model, kind or "", rope, float(waves.min()), float(waves.max()), context))
     return tuple(sorted(rotating, key=lambda row: row.model.year))
 
 
 @dataclass(frozen=True)
-class Share:
+class RotatingShare:
     """How much of one model rotates.
 
     Attributes:
@@ -87,7 +87,7 @@ class Share:
 
 
 @cache
-def shares() -> tuple[Share, ...]:
+def shares() -> tuple[RotatingShare, ...]:
     """Return how much of each model rotates, by year; models whose number of layers nobody says are left out.
 
     >>> each = next(each for each in shares() if each.name.startswith("Qwen3-Next"))
@@ -95,7 +95,9 @@ def shares() -> tuple[Share, ...]:
     (48, 12, 12, 0.25)
     """
     models = [
-        Share(each.name, each.year, each.confidence, each.layers, each.attention, 0, 0.0, None, None, each.instead)
+        RotatingShare(
+            each.name, each.year, each.confidence, each.layers, each.attention, 0, 0.0, None, None, each.instead
+        )
         for each in catalogue.unrotated()
     ]
     for model in catalogue.models():
@@ -109,7 +111,7 @@ def shares() -> tuple[Share, ...]:
         if not labels:
             continue
         models.append(
-            Share(
+            RotatingShare(
                 model.name,
                 model.year,
                 model.confidence,
@@ -140,12 +142,12 @@ def values(field: str) -> tuple[str, ...]:
     return tuple(sorted({value_of(row, field) for row in rows()}, key=str.casefold))
 
 
-def value_of(row: Row, field: str) -> str:
+def value_of(row: SurveyRow, field: str) -> str:
     """Return a row's value of a filter's field."""
     return str(getattr(row.rope if field in ("scheme", "layout") else row.model, field))
 
 
-def chosen(**wanted: str | None) -> tuple[Row, ...]:
+def chosen(**wanted: str | None) -> tuple[SurveyRow, ...]:
     """Return the rows whose fields have the wanted values; None is any.
 
     >>> {row.model.family for row in chosen(family="Yi", scheme=None)}
@@ -154,7 +156,7 @@ def chosen(**wanted: str | None) -> tuple[Row, ...]:
     return tuple(row for row in rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items()))
 
 
-def errata() -> list[tuple[Architecture, catalogue.Correction]]:
+def errata() -> list[tuple[ArchitectureRow, catalogue.ArchitectureCorrection]]:
     """Return every cell of source 004's table that the model's own paper or code contradicts.
 
     >>> any(row.id == "gpt-2" and correction.field == "pre_norm" for row, correction in errata())

@@ -34,7 +34,7 @@ TICK = 0.05
 
 
 @dataclass(frozen=True)
-class Status:
+class JobStatus:
     """What is known of a job.
 
     Attributes:
@@ -87,7 +87,7 @@ class _Job:
     tab: str = ""
 
 
-class Queue:
+class JobQueue:
     """Runs jobs one after another, each owner in turn.
 
     Args:
@@ -164,12 +164,12 @@ class Queue:
             self._changed.notify_all()
         return job.id
 
-    def status(self, job_id: str) -> Status:
+    def status(self, job_id: str) -> JobStatus:
         """Return what is known of a job, or raise ValueError when there is none of that id."""
         with self._changed:
             return self._status(self._find(job_id))
 
-    def all(self) -> list[Status]:
+    def all(self) -> list[JobStatus]:
         """Return every job that is remembered, oldest first."""
         with self._changed:
             return [self._status(job) for job in self._jobs.values()]
@@ -193,7 +193,7 @@ class Queue:
         with self._changed:
             self._find(job_id).tab = tab
 
-    def wait(self, job_id: str, seconds: float) -> Status:
+    def wait(self, job_id: str, seconds: float) -> JobStatus:
         """Return a job's status once it is over, or after ``seconds``."""
         end = time.monotonic() + seconds
         with self._changed:
@@ -218,10 +218,10 @@ class Queue:
             raise argument_error("job_id", "known_job", job_id)
         return self._jobs[job_id]
 
-    def _status(self, job: _Job) -> Status:
+    def _status(self, job: _Job) -> JobStatus:
         ahead = self._order().index(job) if job.state == WAITING else 0
         end = job.ended or time.monotonic()
-        return Status(
+        return JobStatus(
             job.id,
             job.owner,
             job.title,
@@ -361,17 +361,17 @@ def _take(job: _Job, line: bytes) -> None:
         job.results.append(message["result"])
 
 
-_DEFAULT: list[Queue] = []
+_DEFAULT: list[JobQueue] = []
 _DEFAULT_LOCK = threading.Lock()
 
 
-def default_queue() -> Queue:
+def default_queue() -> JobQueue:
     """Return the process's one queue, which everything in an app shares; it dies with the process."""
     with _DEFAULT_LOCK:
         if not _DEFAULT:
-            _DEFAULT.append(Queue())
+            _DEFAULT.append(JobQueue())
             atexit.register(_DEFAULT[0].close)
         return _DEFAULT[0]
 
 
-__all__ = ["CANCELLED", "DONE", "FAILED", "RUNNING", "WAITING", "Queue", "Status", "default_queue", "report"]
+__all__ = ["CANCELLED", "DONE", "FAILED", "RUNNING", "WAITING", "JobQueue", "JobStatus", "default_queue", "report"]

@@ -14,34 +14,34 @@ import torch
 from torch import Tensor
 
 from rope_core.kernels.backends import BACKENDS
-from rope_core.kernels.task import Turn, verify
+from rope_core.kernels.task import RotationSpec, verify
 
-Pair = tuple[Tensor, ...]
+Tensors = tuple[Tensor, ...]
 
 
-def run(tensors: Pair, turn: Turn, backend: str, check: bool, out: Pair | None = None) -> Pair:
+def run(tensors: Tensors, turn: RotationSpec, backend: str, check: bool, out: Tensors | None = None) -> Tensors:
     """Check the values of the index tensors where ``check`` is set, then turn; no gradients."""
     if check:
         verify(turn, tensors[0].shape[1])
     return BACKENDS[backend].run(tensors, turn, out)
 
 
-def constants(turn: Turn) -> tuple[Tensor | None, ...]:
-    """Return the tensors that a Turn holds, in the order of its fields."""
+def constants(turn: RotationSpec) -> tuple[Tensor | None, ...]:
+    """Return the tensors that a RotationSpec holds, in the order of its fields."""
     return turn.cos, turn.sin, turn.steps, turn.positions, turn.cu_seqlens, turn.offsets
 
 
-def _opposite(turn: Turn, saved: Sequence[Tensor | None]) -> Turn:
-    """Return the Turn the other way, on the tensors that autograd kept and checked for changes."""
+def _opposite(turn: RotationSpec, saved: Sequence[Tensor | None]) -> RotationSpec:
+    """Return the RotationSpec the other way, on the tensors that autograd kept and checked for changes."""
     cos, sin, steps, positions, borders, offsets = saved
-    return Turn(cos, sin, steps, turn.scale, positions, borders, offsets, turn.start, turn.half, not turn.back)
+    return RotationSpec(cos, sin, steps, turn.scale, positions, borders, offsets, turn.start, turn.half, not turn.back)
 
 
-class Rotate(torch.autograd.Function):
+class RotateFunction(torch.autograd.Function):
     """Out of place: (turn, backend, tensors...) -> turned tensors."""
 
     @staticmethod
-    def forward(ctx: Any, turn: Turn, backend: str, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, turn: RotationSpec, backend: str, *tensors: Tensor) -> Any:
         done = run(tensors, turn, backend, False)
         _keep(ctx, turn, backend, done)
         fixed = [t for t, needed in zip(done, ctx.needs_input_grad[2:], strict=True) if not needed]
@@ -53,11 +53,11 @@ class Rotate(torch.autograd.Function):
         return _turned_back(ctx, grads)
 
 
-class RotateInPlace(torch.autograd.Function):
+class RotateInPlaceFunction(torch.autograd.Function):
     """In place: (turn, backend, tensors...) -> the same tensors, marked as changed."""
 
     @staticmethod
-    def forward(ctx: Any, turn: Turn, backend: str, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, turn: RotationSpec, backend: str, *tensors: Tensor) -> Any:
         run(tensors, turn, backend, False, tensors)
         _keep(ctx, turn, backend, tensors)
         ctx.mark_dirty(*tensors)
@@ -68,7 +68,7 @@ class RotateInPlace(torch.autograd.Function):
         return _turned_back(ctx, grads)
 
 
-def _keep(ctx: Any, turn: Turn, backend: str, done: Pair) -> None:
+def _keep(ctx: Any, turn: RotationSpec, backend: str, done: Tensors) -> None:
     ctx.save_for_backward(*constants(turn))
     ctx.turn, ctx.backend = replace(turn, cos=None, sin=None), backend
     ctx.strides = [t.stride() for t in done]
@@ -83,7 +83,7 @@ def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
         return None, None, *answer
     turn = _opposite(ctx.turn, ctx.saved_tensors)
     if torch.is_grad_enabled():
-        done = Rotate.apply(turn, ctx.backend, *(grads[i] for i in needed))  # type: ignore[no-untyped-call]
+        done = RotateFunction.apply(turn, ctx.backend, *(grads[i] for i in needed))  # type: ignore[no-untyped-call]
     else:
         came = tuple(g for g in (grads[i] for i in needed) if g is not None)
         out = tuple(
@@ -96,13 +96,13 @@ def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
     return None, None, *answer
 
 
-def flat(turn: Turn) -> tuple[Any, ...]:
-    """Return a Turn as the custom ops take it."""
+def flat(turn: RotationSpec) -> tuple[Any, ...]:
+    """Return a RotationSpec as the custom ops take it."""
     t = turn
     return t.cos, t.sin, t.steps, t.scale, t.positions, t.cu_seqlens, t.offsets, t.start, t.half, t.back
 
 
-# What both ops take behind q and k: the fields of a Turn, a backend's name, whether to verify.
+# What both ops take behind q and k: the fields of a RotationSpec, a backend's name, whether to verify.
 FLAT = (
     "Tensor? cos, Tensor? sin, Tensor? steps, float scale, Tensor? positions, Tensor? cu_seqlens, Tensor? offsets, "
     "SymInt start, bool half, bool back, str backend, bool check"
@@ -114,7 +114,7 @@ def turn_op(q: Tensor, k: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
     """Turn q and k into tensors of their own; the form that tracers see."""
     *fields, backend, check = arguments
     out = torch.empty_like(q), torch.empty_like(k)
-    run((q, k), Turn(*fields), backend, check, out)
+    run((q, k), RotationSpec(*fields), backend, check, out)
     return out
 
 
@@ -149,7 +149,7 @@ turn_op.register_autograd(_op_backward, setup_context=_remember)
 def turn_op_(q: Tensor, k: Tensor, *arguments: Any) -> None:
     """Turn q and k in their own memory; without gradients."""
     *fields, backend, check = arguments
-    run((q, k), Turn(*fields), backend, check, (q, k))
+    run((q, k), RotationSpec(*fields), backend, check, (q, k))
 
 
 def traced(*tensors: Tensor) -> bool:

@@ -16,16 +16,16 @@ from torch import Tensor
 
 from rope_core.errors import argument_error
 from rope_core.kernels import torch_ops
-from rope_core.kernels.task import Turn
+from rope_core.kernels.task import RotationSpec
 
 # Looked up once: a look-up takes a microsecond of every call.
 INSTALLED = {module for module in ("numba", "triton") if importlib.util.find_spec(module) is not None}
 
-Run = Callable[[tuple[Tensor, ...], Turn, tuple[Tensor, ...] | None], tuple[Tensor, ...]]
+RotateTensors = Callable[[tuple[Tensor, ...], RotationSpec, tuple[Tensor, ...] | None], tuple[Tensor, ...]]
 
 
 @dataclass(frozen=True)
-class Backend:
+class KernelBackend:
     """One way to turn tensors.
 
     Attributes:
@@ -35,7 +35,7 @@ class Backend:
     """
 
     name: str
-    run: Run
+    run: RotateTensors
     missing: Callable[[str], str | None]
 
 
@@ -66,34 +66,34 @@ def _without_triton(device: str) -> str | None:
 
 
 @functools.cache
-def _loaded(module: str, function: str) -> Run:
+def _loaded(module: str, function: str) -> RotateTensors:
     """Return a function of a module that is loaded when a backend first runs."""
     return getattr(importlib.import_module(f"rope_core.kernels.{module}"), function)  # type: ignore[no-any-return]
 
 
-def _numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+def _numba(tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     return _loaded("cpu", "run_numba")(tensors, turn, out)
 
 
-def _triton(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+def _triton(tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     return _loaded("gpu", "run_triton")(tensors, turn, out)
 
 
 BACKENDS = {
     backend.name: backend
     for backend in (
-        Backend("reference", torch_ops.run_reference, _anywhere),
-        Backend("eager", torch_ops.run_eager, _anywhere),
-        Backend("complex", torch_ops.run_complex, _anywhere),
-        Backend("compiled", torch_ops.run_compiled, _without_compiler),
-        Backend("numba", _numba, _without_numba),
-        Backend("triton", _triton, _without_triton),
+        KernelBackend("reference", torch_ops.run_reference, _anywhere),
+        KernelBackend("eager", torch_ops.run_eager, _anywhere),
+        KernelBackend("complex", torch_ops.run_complex, _anywhere),
+        KernelBackend("compiled", torch_ops.run_compiled, _without_compiler),
+        KernelBackend("numba", _numba, _without_numba),
+        KernelBackend("triton", _triton, _without_triton),
     )
 }
 DEFAULTS = {"cpu": "numba", "cuda": "triton"}
 
 
-def choose(name: Any, device: torch.device) -> Backend:
+def choose(name: Any, device: torch.device) -> KernelBackend:
     """Return the backend called ``name``, or the device's own for None; ValueError says why one cannot run."""
     wanted = DEFAULTS.get(device.type, "eager") if name is None else name
     if not isinstance(wanted, str) or wanted not in BACKENDS:

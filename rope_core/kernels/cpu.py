@@ -17,7 +17,7 @@ from rope_core.errors import checked_int
 from rope_core.kernels import jit
 from rope_core.kernels.cpu_loops import COMMON, EACH, START, parallel, rows, rows_of
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH
-from rope_core.kernels.task import Turn, token_positions, token_tables
+from rope_core.kernels.task import RotationSpec, token_positions, token_tables
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
@@ -31,11 +31,11 @@ TASK = struct.Struct(f"{COMMON + 2 * EACH}q")
 PLACES = struct.Struct("4q")
 
 
-Call = Callable[[Any, bytes], None]
+CompiledCall = Callable[[Any, bytes], None]
 
 
 @functools.cache
-def _serial(dtype: torch.dtype) -> Call:
+def _serial(dtype: torch.dtype) -> CompiledCall:
     """Return the loops on the calling thread as a C function of a packed task and its packed PLACES.
 
     Calling it takes under a microsecond.
@@ -61,7 +61,7 @@ def _serial(dtype: torch.dtype) -> Call:
 _KEPT: list[Any] = []
 
 
-def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+def run_numba(tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
     done = tuple([torch.empty_like(t) for t in tensors]) if out is None else out
     call, task, _ = _plan(tensors, turn, done)
@@ -70,7 +70,7 @@ def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] |
 
 
 def bind(
-    tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...], last: int, done: tuple[Tensor, Tensor]
+    tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...], last: int, done: tuple[Tensor, Tensor]
 ) -> Callable[..., tuple[Tensor, Tensor]]:
     """Return a call of run_numba on fixed memory by the first token's position, 0..last, that returns ``done``.
 
@@ -91,7 +91,7 @@ def bind(
     return again
 
 
-def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> tuple[Call, bytes, Any]:
+def _plan(tensors: tuple[Tensor, ...], turn: RotationSpec, done: tuple[Tensor, ...]) -> tuple[CompiledCall, bytes, Any]:
     """Return the call, its task, and what owns the memory that the task points into."""
     q, k, q_out, k_out = tensors[0], tensors[-1], done[0], done[-1]
     batch, seq, heads, dim = q.shape
@@ -130,7 +130,7 @@ def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
     )
 
 
-def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
+def _table(turn: RotationSpec, x: Tensor) -> tuple[tuple[int, ...], Any]:
     """Return what both tensors share, in the order in which ``rows`` reads it, and the owners of its memory.
 
     cos, sin, entries per batch row and per row, positions (address, entries per batch row and per token; 0 for none),

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.kernels import autograd
-from rope_core.kernels.backends import Backend, choose
-from rope_core.kernels.task import Turn, check_room, check_tensors, make_turn, verify
+from rope_core.kernels.backends import KernelBackend, choose
+from rope_core.kernels.task import RotationSpec, check_room, check_tensors, make_turn, verify
 from rope_core.layout import Layout
 
 # Made of torch's own operations, which torch.func knows how to transform; it refuses custom ops.
@@ -92,7 +92,7 @@ def apply(
         if careful:
             verify(turn, q4.shape[1])
         if needs_grad:
-            done = autograd.Rotate.apply(turn, chosen.name, q4, k4)  # type: ignore[no-untyped-call]
+            done = autograd.RotateFunction.apply(turn, chosen.name, q4, k4)  # type: ignore[no-untyped-call]
         else:
             done = autograd.run((q4, k4), turn, chosen.name, False)
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
@@ -157,8 +157,8 @@ def bind(
 
 def _checked(
     q: Any, k: Any, cos: Any, sin: Any, steps: Any, scale: float, layout: Any, where: tuple[Any, Any, Any], backend: Any
-) -> tuple[Tensor, Tensor, Turn, Backend]:
-    """Return q and k with a batch, their Turn and the backend, or raise ValueError."""
+) -> tuple[Tensor, Tensor, RotationSpec, KernelBackend]:
+    """Return q and k with a batch, their RotationSpec and the backend, or raise ValueError."""
     q4, k4 = check_tensors(q, k)
     turn = make_turn(q4, q.dim() == 3, cos, sin, steps, scale, layout, *where)
     return q4, k4, turn, choose(backend, q.device)
@@ -193,7 +193,7 @@ def _check_out(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
 
 
 def _in_place(
-    q: Tensor, k: Tensor, q4: Tensor, k4: Tensor, turn: Turn, backend: str, check: bool, needs_grad: bool
+    q: Tensor, k: Tensor, q4: Tensor, k4: Tensor, turn: RotationSpec, backend: str, check: bool, needs_grad: bool
 ) -> None:
     """Overwrite q and k, and tell autograd."""
     if autograd.traced(q, k):
@@ -212,12 +212,12 @@ def _in_place(
             torch.autograd.graph.increment_version(x)
         return
     if q.requires_grad and k.requires_grad and q4._base is None and k4._base is None:
-        autograd.RotateInPlace.apply(turn, backend, q4, k4)  # type: ignore[no-untyped-call]
+        autograd.RotateInPlaceFunction.apply(turn, backend, q4, k4)  # type: ignore[no-untyped-call]
         return
     # autograd rebases a view only through a function of one output.
     for x in (q4, k4):
         if x.requires_grad:
-            autograd.RotateInPlace.apply(turn, backend, x)  # type: ignore[no-untyped-call]
+            autograd.RotateInPlaceFunction.apply(turn, backend, x)  # type: ignore[no-untyped-call]
         else:
             autograd.run((x,), turn, backend, False, (x,))
             torch.autograd.graph.increment_version(x)

@@ -12,7 +12,7 @@ import triton.language as tl
 from torch import Tensor
 
 from rope_core.kernels import gpu_kernels
-from rope_core.kernels.task import Turn, compute_dtype
+from rope_core.kernels.task import RotationSpec, compute_dtype
 
 # Bytes of q or k that one step of a program's loop should have under way.
 TILE_BYTES = 8192
@@ -21,7 +21,7 @@ INTERPRETED_TOKENS = 64
 
 
 @dataclass(frozen=True)
-class Tiles:
+class TileSizes:
     """How the work is cut.
 
     Attributes:
@@ -46,7 +46,7 @@ def power_of_two(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-def choose_tiles(q: Tensor, k_heads: int, interpreted: bool) -> Tiles:
+def choose_tiles(q: Tensor, k_heads: int, interpreted: bool) -> TileSizes:
     """Return the tiles for q (B, S, heads, D): long runs of memory, enough programs to fill the device.
 
     Where a token's heads lie side by side one program takes all heads of a few tokens, so that cos and sin are read
@@ -55,22 +55,22 @@ def choose_tiles(q: Tensor, k_heads: int, interpreted: bool) -> Tiles:
     batch, seq, heads, dim = q.shape
     row = power_of_two(dim) * q.element_size()
     if interpreted:
-        return Tiles(min(power_of_two(seq), INTERPRETED_TOKENS), power_of_two(heads), 1)
+        return TileSizes(min(power_of_two(seq), INTERPRETED_TOKENS), power_of_two(heads), 1)
     per_step = max(1, TILE_BYTES // row)
     if q.stride(1) >= q.stride(2):
         # As many heads as k has, so that its tiles are full too; a single one would scatter q's runs.
         wide = min(power_of_two(heads), max(4, power_of_two(k_heads)), per_step)
         tokens = max(1, min(per_step // wide, power_of_two(seq)))
         groups = 1 if batch * triton.cdiv(seq, tokens) >= 1024 else min(triton.cdiv(heads, wide), 8)
-        return Tiles(tokens, wide, groups)
+        return TileSizes(tokens, wide, groups)
     tokens = min(power_of_two(seq), max(1, min(16, per_step)))
     wide = max(1, min(power_of_two(heads), per_step // tokens))
     groups = triton.cdiv(heads, 4 * wide) if seq > 1 else triton.cdiv(heads, wide)
-    return Tiles(tokens, wide, max(1, groups))
+    return TileSizes(tokens, wide, max(1, groups))
 
 
 def run_triton(
-    tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None, tiles: Tiles | None = None
+    tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...] | None, tiles: TileSizes | None = None
 ) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
     q = tensors[0]
@@ -91,7 +91,7 @@ def run_triton(
 
 
 def launch_arguments(
-    q: Tensor, k: Tensor, q_out: Tensor, k_out: Tensor, k_heads: int, turn: Turn, cut: Tiles
+    q: Tensor, k: Tensor, q_out: Tensor, k_out: Tensor, k_heads: int, turn: RotationSpec, cut: TileSizes
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the kernel's arguments and its compile-time constants."""
     pairs, dim = turn.pairs, q.shape[3]
@@ -162,7 +162,7 @@ def _alignment(tensors: tuple[Tensor, ...]) -> int:
     return common & -common
 
 
-def _tables(turn: Turn, q: Tensor) -> tuple[Tensor, Tensor, int, int]:
+def _tables(turn: RotationSpec, q: Tensor) -> tuple[Tensor, Tensor, int, int]:
     """Return cos and sin with neighbouring pairs side by side, elements per batch row and elements per row."""
     if turn.cos is None or turn.sin is None:
         return q, q, 0, 0

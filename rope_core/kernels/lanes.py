@@ -38,8 +38,8 @@ TAGS: dict[str, Any] = {
 }
 BYTES = {ir.FloatType(): 4, ir.DoubleType(): 8, ir.HalfType(): 2, I16: 2, I32: 4}
 
-Value = Any
-Builder = Any
+IrValue = Any
+IrBuilder = Any
 
 
 def wide(kind: Any, lanes: int) -> Any:
@@ -52,13 +52,13 @@ def _splat(kind: Any, value: int, lanes: int) -> Any:
     return ir.Constant(kind, value) if lanes == 1 else ir.Constant(ir.VectorType(kind, lanes), [value] * lanes)
 
 
-def load(b: Builder, kind: Any, address: Value, lanes: int) -> Value:
+def load(b: IrBuilder, kind: Any, address: IrValue, lanes: int) -> IrValue:
     """Read ``lanes`` stored values."""
     pointer = b.inttoptr(address, wide(kind, lanes).as_pointer())
     return b.load(pointer, align=BYTES[kind])
 
 
-def widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
+def widen(b: IrBuilder, kind: Any, value: IrValue, lanes: int) -> IrValue:
     """Convert stored values to the compute type; exact."""
     if kind is I16:
         bits = b.shl(b.zext(value, wide(I32, lanes)), _splat(I32, 16, lanes))
@@ -68,7 +68,7 @@ def widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
     return value
 
 
-def narrow(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
+def narrow(b: IrBuilder, kind: Any, value: IrValue, lanes: int) -> IrValue:
     """Round the compute type to the storage type, to nearest even; a NaN stays a NaN."""
     if kind is I16:
         return b.trunc(b.lshr(_rounded_bits(b, value, lanes), _splat(I32, 16, lanes)), wide(I16, lanes))
@@ -77,7 +77,7 @@ def narrow(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
     return value
 
 
-def _rounded_bits(b: Builder, value: Value, lanes: int) -> Value:
+def _rounded_bits(b: IrBuilder, value: IrValue, lanes: int) -> IrValue:
     """Return float32 bits whose upper half is the nearest bfloat16.
 
     A NaN is left as arithmetic made it: quiet, so its upper half is a NaN too.
@@ -86,33 +86,33 @@ def _rounded_bits(b: Builder, value: Value, lanes: int) -> Value:
     return b.select(b.fcmp_ordered("ord", value, value), _rounded_up(b, bits, lanes), bits)
 
 
-def _rounded_up(b: Builder, bits: Value, lanes: int) -> Value:
+def _rounded_up(b: IrBuilder, bits: IrValue, lanes: int) -> IrValue:
     """Return float32 bits whose upper half is the nearest bfloat16; of a NaN only where its lower half is 0."""
     odd = b.and_(b.lshr(bits, _splat(I32, 16, lanes)), _splat(I32, 1, lanes))
     return b.add(bits, b.add(odd, _splat(I32, 0x7FFF, lanes)))
 
 
-def quiet(b: Builder, value: Value, lanes: int) -> Value:
+def quiet(b: IrBuilder, value: IrValue, lanes: int) -> IrValue:
     """Return float32 values whose NaNs have a lower half of 0, as those of widened bfloat16 have."""
     bits = b.bitcast(value, wide(I32, lanes))
     kept = b.select(b.fcmp_ordered("ord", value, value), bits, _splat(I32, 0x7FC00000, lanes))
     return b.bitcast(kept, wide(ir.FloatType(), lanes))
 
 
-def split_words(b: Builder, words: Value, lanes: int) -> tuple[Value, Value]:
+def split_words(b: IrBuilder, words: IrValue, lanes: int) -> tuple[IrValue, IrValue]:
     """Read 2 * lanes bfloat16 as ``lanes`` 32-bit words: the even ones and the odd ones as float32."""
     even = b.shl(words, _splat(I32, 16, lanes))
     odd = b.and_(words, _splat(I32, 0xFFFF0000, lanes))
     return b.bitcast(even, wide(ir.FloatType(), lanes)), b.bitcast(odd, wide(ir.FloatType(), lanes))
 
 
-def join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
+def join_words(b: IrBuilder, even: IrValue, odd: IrValue, lanes: int) -> IrValue:
     """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words; NaNs as quiet leaves them."""
     low, high = (_rounded_up(b, b.bitcast(v, wide(I32, lanes)), lanes) for v in (even, odd))
     return b.or_(b.lshr(low, _splat(I32, 16, lanes)), b.and_(high, _splat(I32, 0xFFFF0000, lanes)))
 
 
-def prefetch(b: Builder, address: Value) -> None:
+def prefetch(b: IrBuilder, address: IrValue) -> None:
     """Ask for the line AHEAD bytes on: what the hardware sees in several short runs it does not fetch by itself."""
     byte = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
@@ -121,7 +121,7 @@ def prefetch(b: Builder, address: Value) -> None:
     b.call(function, [b.inttoptr(b.add(address, I64(AHEAD)), byte), I32(0), I32(3), I32(1)])
 
 
-def store(b: Builder, kind: Any, value: Value, address: Value, lanes: int, stream: bool) -> None:
+def store(b: IrBuilder, kind: Any, value: IrValue, address: IrValue, lanes: int, stream: bool) -> None:
     """Write stored values; ``stream`` bypasses the cache, line by line, and asks for an address at a line's start."""
     if not stream:
         b.store(value, b.inttoptr(address, wide(kind, lanes).as_pointer()), align=BYTES[kind])
@@ -134,7 +134,7 @@ def store(b: Builder, kind: Any, value: Value, address: Value, lanes: int, strea
         written.set_metadata("nontemporal", b.module.add_metadata([ir.Constant(I32, 1)]))
 
 
-def turn(b: Builder, x: Value, y: Value, cos: Value, sin: Value) -> tuple[Value, Value]:
+def turn(b: IrBuilder, x: IrValue, y: IrValue, cos: IrValue, sin: IrValue) -> tuple[IrValue, IrValue]:
     """Return (x cos - y sin, x sin + y cos); the processor may fuse a product with its sum."""
     fuse = ("contract",)
     return (
@@ -161,7 +161,7 @@ def turn_halves(
     wide_by = lanes.literal_value
     by_words = kind is I16 and wide_by > WIDTH
 
-    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+    def emit(context: Any, b: IrBuilder, _: Any, args: Any) -> IrValue:
         at_x, at_y, at_c, at_s, put_x, put_y, step, to_step = args[4:]
         table = load(b, compute, at_c, wide_by), load(b, compute, at_s, wide_by)
         if by_words:
@@ -188,14 +188,16 @@ def turn_halves(
     return types.void(tag, lanes, heads, stream, *[types.int64] * 8), emit
 
 
-def _table_by_words(b: Builder, cos: Value, sin: Value, words: int) -> tuple[Value, ...]:
+def _table_by_words(b: IrBuilder, cos: IrValue, sin: IrValue, words: int) -> tuple[IrValue, ...]:
     """Return the even entries of cos and sin, then the odd ones."""
     clean = [quiet(b, table, 2 * words) for table in (cos, sin)]
     picked = (places(list(range(first, 2 * words, 2))) for first in (0, 1))
     return tuple(b.shuffle_vector(table, table, which) for which in picked for table in clean)
 
 
-def _halves_by_words(b: Builder, at_x: Value, at_y: Value, table: tuple[Value, ...], words: int) -> tuple[Value, Value]:
+def _halves_by_words(
+    b: IrBuilder, at_x: IrValue, at_y: IrValue, table: tuple[IrValue, ...], words: int
+) -> tuple[IrValue, IrValue]:
     """Turn bfloat16 pairs two to a word, so that neither widening nor narrowing crosses lanes."""
     x_even, x_odd = split_words(b, load(b, I32, at_x, words), words)
     y_even, y_odd = split_words(b, load(b, I32, at_y, words), words)
@@ -218,7 +220,7 @@ def turn_neighbours(
     pick = [places([2 * i + member for i in range(WIDTH)]) for member in (first, second)]
     weave = places([i // 2 + WIDTH * ((i + first) % 2) for i in range(2 * WIDTH)])
 
-    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+    def emit(context: Any, b: IrBuilder, _: Any, args: Any) -> IrValue:
         at_x, at_c, at_s, put, step, to_step = args[4:]
         c, s = load(b, compute, at_c, WIDTH), load(b, compute, at_s, WIDTH)
         if kind is I16:
@@ -247,7 +249,7 @@ def _move_one(_: Any, tag: Any, source: Any, target: Any) -> Any:
     """Copy one stored value from an address to another."""
     kind, _compute = KINDS[tag]
 
-    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+    def emit(context: Any, b: IrBuilder, _: Any, args: Any) -> IrValue:
         store(b, kind, load(b, kind, args[1], 1), args[2], 1, False)
         return context.get_dummy_value()
 
@@ -258,7 +260,7 @@ def _size_of(_: Any, tag: Any) -> Any:
     """Return the bytes of one stored value."""
     kind, _compute = KINDS[tag]
 
-    def emit(_: Any, __: Builder, ___: Any, ____: Any) -> Value:
+    def emit(_: Any, __: IrBuilder, ___: Any, ____: Any) -> IrValue:
         return ir.Constant(I64, BYTES[kind])
 
     return types.int64(tag), emit
@@ -268,7 +270,7 @@ def _table_size_of(_: Any, tag: Any) -> Any:
     """Return the bytes of one table entry, which has the compute type."""
     compute = KINDS[tag][1]
 
-    def emit(_: Any, __: Builder, ___: Any, ____: Any) -> Value:
+    def emit(_: Any, __: IrBuilder, ___: Any, ____: Any) -> IrValue:
         return ir.Constant(I64, BYTES[compute])
 
     return types.int64(tag), emit
@@ -277,7 +279,7 @@ def _table_size_of(_: Any, tag: Any) -> Any:
 def _read_index(_: Any, address: Any) -> Any:
     """Return the int64 at an address."""
 
-    def emit(_: Any, b: Builder, __: Any, args: Any) -> Value:
+    def emit(_: Any, b: IrBuilder, __: Any, args: Any) -> IrValue:
         return b.load(b.inttoptr(args[0], I64.as_pointer()), align=8)
 
     return types.int64(types.int64), emit
@@ -286,7 +288,7 @@ def _read_index(_: Any, address: Any) -> Any:
 def _stream_line(_: Any, __: Any, ___: Any) -> Any:
     """Copy a cache line from an address to another at a line's start, past the cache."""
 
-    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+    def emit(context: Any, b: IrBuilder, _: Any, args: Any) -> IrValue:
         lanes = LINE // BYTES[I32]
         value = b.load(b.inttoptr(args[0], wide(I32, lanes).as_pointer()), align=BYTES[I32])
         store(b, I32, value, args[1], lanes, True)
@@ -298,7 +300,7 @@ def _stream_line(_: Any, __: Any, ___: Any) -> Any:
 def _drain(_: Any) -> Any:
     """Wait until streaming stores are visible to the other cores."""
 
-    def emit(context: Any, b: Builder, _: Any, __: Any) -> Value:
+    def emit(context: Any, b: IrBuilder, _: Any, __: Any) -> IrValue:
         b.fence("seq_cst")
         return context.get_dummy_value()
 

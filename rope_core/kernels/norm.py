@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rope_core.errors import argument_error, checked_finite
 from rope_core.kernels.backends import choose
-from rope_core.kernels.task import Turn, check_tensors, compute_dtype, make_turn, token_tables, verify
+from rope_core.kernels.task import RotationSpec, check_tensors, compute_dtype, make_turn, token_tables, verify
 from rope_core.kernels.torch_ops import eager_one
 from rope_core.layout import Layout
 
@@ -92,7 +92,7 @@ def apply_normed(
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
 
 
-def _eager(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+def _eager(x: Tensor, weight: Tensor, turn: RotationSpec, eps: float, shift: float, whole: bool) -> Tensor:
     """Normalise and turn x (B, S, heads, D) by torch's own operations, rounded once; the other backends' measure."""
     assert turn.cos is not None and turn.sin is not None
     wide = x.to(turn.cos.dtype)
@@ -104,7 +104,7 @@ def _eager(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whol
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def _fused(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+def _fused(x: Tensor, weight: Tensor, turn: RotationSpec, eps: float, shift: float, whole: bool) -> Tensor:
     """Run the Triton kernels; torch.compile leaves the graph here."""
     done: Tensor = _Normed.apply(x, weight, turn, eps, shift, whole)  # type: ignore[no-untyped-call]
     return done
@@ -114,7 +114,9 @@ class _Normed(torch.autograd.Function):
     """(x, weight, turn, eps, shift, whole) -> x normalised, weighted and turned; keeps x, not its norm."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, turn: RotationSpec, eps: float, shift: float, whole: bool
+    ) -> Tensor:
         from rope_core.kernels import gpu_norm
 
         ctx.save_for_backward(x, weight, turn.cos, turn.sin)

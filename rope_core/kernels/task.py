@@ -23,7 +23,7 @@ SMALL = 2**28
 
 # Not frozen: one is made in every call, and a frozen one takes three times as long to make.
 @dataclass(slots=True, eq=False)
-class Turn:
+class RotationSpec:
     """By how much each token turns.
 
     Attributes:
@@ -101,8 +101,8 @@ def make_turn(
     positions: Any,
     cu_seqlens: Any,
     offsets: Any,
-) -> Turn:
-    """Return the checked Turn for q (B, S, heads, D), or raise ValueError."""
+) -> RotationSpec:
+    """Return the checked RotationSpec for q (B, S, heads, D), or raise ValueError."""
     half = as_layout(layout) is HALF
     batch, seq, dim = q.shape[0], q.shape[1], q.shape[3]
     if steps is None:
@@ -138,7 +138,7 @@ def make_turn(
     factor = checked_finite(
         "attention_factor", scale.item() if isinstance(scale, Tensor) and scale.ndim == 0 else scale
     )
-    return Turn(cos, sin, steps, factor, positions, cu_seqlens, offsets, start, half)
+    return RotationSpec(cos, sin, steps, factor, positions, cu_seqlens, offsets, start, half)
 
 
 def _named(positions: Any, cu_seqlens: Any, offsets: Any) -> Sequence[tuple[str, Any]]:
@@ -220,7 +220,7 @@ def available_memory() -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def verify(turn: Turn, seq: int) -> None:
+def verify(turn: RotationSpec, seq: int) -> None:
     """Raise ValueError on positions outside the table or borders that do not rise; reads the tensors' values."""
     rows = turn.rows
     if turn.positions is not None and turn.positions.numel():
@@ -243,7 +243,7 @@ def verify(turn: Turn, seq: int) -> None:
         raise argument_error("positions", f"integers in [0, {rows})", max(ends) - 1)
 
 
-def token_positions(turn: Turn, seq: int, device: torch.device) -> Tensor:
+def token_positions(turn: RotationSpec, seq: int, device: torch.device) -> Tensor:
     """Return every token's position, int64 (1 or B, S)."""
     if turn.positions is not None:
         return turn.positions.long()
@@ -259,7 +259,7 @@ def token_positions(turn: Turn, seq: int, device: torch.device) -> Tensor:
     return (count + turn.start)[None]
 
 
-def token_tables(turn: Turn, seq: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def token_tables(turn: RotationSpec, seq: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Return cos and sin of every token, (1 or B, S, pairs) in ``dtype``; NaN where a position is outside the table.
 
     Source of the phase: Spectrum.phase_step; its product with the position wraps at whole turns.

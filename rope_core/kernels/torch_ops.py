@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.kernels.task import Turn, compute_dtype, token_tables
+from rope_core.kernels.task import RotationSpec, compute_dtype, token_tables
 from rope_core.rotation import rotate
 
-Pair = tuple[Tensor, ...]
+Tensors = tuple[Tensor, ...]
 
 
 def split(x: Tensor, half: bool) -> tuple[Tensor, Tensor]:
@@ -61,7 +61,7 @@ def _compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
     return torch.compile(eager_one, fullgraph=True, **apart)
 
 
-def _each(form: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
+def _each(form: Callable[..., Tensor], tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
     """Run a one-tensor form on every tensor, into ``out`` where there is one."""
     x = tensors[0]
     cos, sin = token_tables(turn, x.shape[1], x.device, compute_dtype(x.dtype))
@@ -75,22 +75,22 @@ def _each(form: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | No
     return out
 
 
-def run_eager(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
+def run_eager(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by a sum of products."""
     return _each(eager_one, tensors, turn, out)
 
 
-def run_complex(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
+def run_complex(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by a complex product."""
     return _each(_complex_one, tensors, turn, out)
 
 
-def run_compiled(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
+def run_compiled(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by what torch.compile makes of the sum of products."""
     return _each(_compiled_one(tensors[0].dtype, turn.half), tensors, turn, out)
 
 
-def run_reference(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
+def run_reference(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by rope_core.rotate in float64 numpy, one batch row at a time, rounded once to the tensor's type."""
     x = tensors[0]
     cos, sin = token_tables(turn, x.shape[1], x.device, torch.float64)

@@ -13,7 +13,7 @@ from rope_core.lab.lines import line
 
 
 @dataclass(frozen=True)
-class Ask:
+class BytewiseSettings:
     """What is read, whole.
 
     Args:
@@ -40,7 +40,7 @@ class Ask:
         )
 
 
-def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+def run(ask: BytewiseSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Read line by line; yields the share of the work that is done, and the line's result.
 
     "nats" holds the loss of bytes 1 to ``length``; "text" is the document from byte 0 on, so one letter longer.

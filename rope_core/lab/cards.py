@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.errors import RuleText, argument_error
-from rope_core.lab.recipe import Recipe
+from rope_core.lab.recipe import TrainingRecipe
 
 INDEX = Path(__file__).parent / "weights" / "index.json"
 MAX_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Card:
+class WeightsCard:
     """What is known of shipped weights.
 
     Attributes:
@@ -34,7 +34,7 @@ class Card:
 
     name: str
     sha256: str
-    recipe: Recipe
+    recipe: TrainingRecipe
     held_out: tuple[float, float, float]
     date: str
     bytes: int = 0
@@ -66,7 +66,7 @@ class Card:
         return not self.recipe.start and self.task == "text"
 
 
-def weights_cards() -> dict[str, Card]:
+def weights_cards() -> dict[str, WeightsCard]:
     """Return the cards of the shipped weights by name; {} where none are shipped."""
     if not INDEX.is_file():
         return {}
@@ -74,16 +74,18 @@ def weights_cards() -> dict[str, Card]:
 
 
 @lru_cache(maxsize=4)
-def _stored(path: Path, _: int) -> dict[str, Card]:
+def _stored(path: Path, _: int) -> dict[str, WeightsCard]:
     index = json.loads(path.read_text("utf-8"))
     lists = ("held_out", "losses")
     return {
-        name: Card(name, **{**each, "recipe": Recipe.of(each["recipe"])} | {key: tuple(each[key]) for key in lists})
+        name: WeightsCard(
+            name, **{**each, "recipe": TrainingRecipe.of(each["recipe"])} | {key: tuple(each[key]) for key in lists}
+        )
         for name, each in index.items()
     }
 
 
-def get_weights_card(name: str) -> Card:
+def get_weights_card(name: str) -> WeightsCard:
     """Return the card of shipped weights, or raise ValueError naming those there are."""
     shipped = weights_cards()
     if name not in shipped:

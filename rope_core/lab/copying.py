@@ -16,7 +16,7 @@ from rope_core.errors import argument_error, checked_int
 
 SPAN = 64
 """Bytes of the stretch."""
-Bytes = npt.NDArray[np.uint8]
+ByteArray = npt.NDArray[np.uint8]
 
 
 def copy_example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.Generator) -> npt.NDArray[Any]:
@@ -44,12 +44,12 @@ def copy_example(text: npt.NDArray[Any], length: int, distance: int, rng: np.ran
     return copy
 
 
-def copy_examples(text: Bytes, count: int, length: int, rng: np.random.Generator, distance: int) -> Bytes:
+def copy_examples(text: ByteArray, count: int, length: int, rng: np.random.Generator, distance: int) -> ByteArray:
     """Return ``count`` examples at one distance, uint8 (count, length)."""
     return np.stack([copy_example(text, length, distance, rng) for _ in range(count)])
 
 
-def repeated(text: Bytes, count: int, length: int, rng: np.random.Generator) -> Bytes:
+def repeated(text: ByteArray, count: int, length: int, rng: np.random.Generator) -> ByteArray:
     """Return windows to learn copying from, uint8 (count, length): every second one says one stretch again and again.
 
     The stretch is of text, 16 bytes to half a window long, short ones as often as long ones on a logarithmic scale.

@@ -25,7 +25,7 @@ ONE_IN = 8
 
 
 @dataclass(frozen=True)
-class Source:
+class CorpusFile:
     """One file of the corpus: its path below the library's folder, its size, its SHA-256."""
 
     path: str
@@ -39,7 +39,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Document:
+class HeldOutDocument:
     """A held-out stretch of text: its file and what the model reads."""
 
     path: str
@@ -51,7 +51,7 @@ def library() -> Path:
     return Path(sysconfig.get_paths()["stdlib"])
 
 
-def files(root: Path | None = None) -> list[Source]:
+def files(root: Path | None = None) -> list[CorpusFile]:
     """List the corpus below ``root`` (this Python's library), sorted by path.
 
     Raises ValueError when there is no Python file there.
@@ -64,13 +64,13 @@ def files(root: Path | None = None) -> list[Source]:
         if LEFT_OUT & set(relative.parts) or relative.name.startswith("_sysconfigdata") or "config-" in str(relative):
             continue
         data = path.read_bytes()
-        sources.append(Source(str(relative), len(data), hashlib.sha256(data).hexdigest()))
+        sources.append(CorpusFile(str(relative), len(data), hashlib.sha256(data).hexdigest()))
     if not sources:
         raise argument_error("root", "a folder with Python files", top)
     return sorted(sources, key=lambda source: source.path)
 
 
-def digest(sources: list[Source]) -> str:
+def digest(sources: list[CorpusFile]) -> str:
     """Return one SHA-256 over every file's hash and path, in order."""
     lines = "".join(f"{source.sha256}  {source.path}\n" for source in sources)
     return hashlib.sha256(lines.encode()).hexdigest()
@@ -85,14 +85,14 @@ def training_bytes(root: Path | None = None) -> tuple[npt.NDArray[np.uint8], str
 
 
 @lru_cache(maxsize=1)
-def held_out() -> tuple[Document, ...]:
+def held_out() -> tuple[HeldOutDocument, ...]:
     """Return the documents shipped for evaluation, the same on every machine: 4,097 bytes each, never trained on.
 
     Each is cut out of a held-out file, from the first line after a quarter of it; files that are too short, or hold
     more than ASCII, were passed over.
     """
     stored = json.loads(HELD_OUT.read_text("utf-8"))
-    return tuple(Document(each["path"], each["text"].encode("ascii")) for each in stored["documents"])
+    return tuple(HeldOutDocument(each["path"], each["text"].encode("ascii")) for each in stored["documents"])
 
 
 @lru_cache(maxsize=1)

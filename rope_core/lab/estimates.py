@@ -137,7 +137,7 @@ def student_t(level: float, degrees: int) -> float:
 
 
 @dataclass(frozen=True)
-class Curve:
+class PerplexityCurve:
     """Perplexity against position: bins of the window, each with its interval; arrays (bins,)."""
 
     position: Array
@@ -146,7 +146,7 @@ class Curve:
     high: Array
 
 
-def curve(nats: Array, bins: int = 32) -> Curve:
+def curve(nats: Array, bins: int = 32) -> PerplexityCurve:
     """Return perplexity per byte in equal bins of the window, each at its middle position.
 
     Raises ValueError when there are more bins than positions.
@@ -154,7 +154,7 @@ def curve(nats: Array, bins: int = 32) -> Curve:
     length = nats.shape[1]
     edges = np.linspace(0, length, checked_int("bins", bins, 1, length) + 1).round().astype(int)
     means = [estimate(nats[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
-    return Curve(
+    return PerplexityCurve(
         (edges[:-1] + edges[1:]) / 2.0,
         np.array([each.value for each in means]),
         np.array([each.low for each in means]),

@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.lab.model import VOCABULARY, Model
+from rope_core.lab.model import VOCABULARY, LabModel
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.rope import Array
 from rope_core.spectrum import Request
 
@@ -18,7 +18,7 @@ MEMORY = 2 * 2**30
 AT_ONCE = 8 * 2048
 
 
-def memory_needed(shape: Shape, length: int) -> int:
+def memory_needed(shape: ModelShape, length: int) -> int:
     """Return about how many bytes one document of that length takes while it is read.
 
     Logits and their logarithms, the widest layer's activations, and where scores carry a bias, a score per pair.
@@ -28,7 +28,7 @@ def memory_needed(shape: Shape, length: int) -> int:
     return plain + (length * length * 4 * (2 * shape.heads + 2) if biased else 0)
 
 
-def refuse_large(shape: Shape, length: int, more: int = 0) -> None:
+def refuse_large(shape: ModelShape, length: int, more: int = 0) -> None:
     """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
     needed = memory_needed(shape, length) + more
     if needed > MEMORY:
@@ -47,7 +47,7 @@ def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uin
     return np.frombuffer(text, dtype=np.uint8, count=count * size).reshape(count, size)
 
 
-def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: PositionEncoding | None = None) -> Array:
+def byte_losses(model: LabModel, documents: npt.NDArray[np.uint8], place: PositionEncoding | None = None) -> Array:
     """Return the loss of every byte but the first, given all before it: nats, float64 (documents, length).
 
     Args:
@@ -73,7 +73,7 @@ def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: PositionE
     return out
 
 
-def sliding_losses(model: Model, documents: npt.NDArray[np.uint8]) -> Array:
+def sliding_losses(model: LabModel, documents: npt.NDArray[np.uint8]) -> Array:
     """Return the loss of every byte but the first from the last bytes of a trained window: nats, (documents, length).
 
     The window moves on by a quarter of the trained length, and only the bytes that are new in it count: each is given
@@ -91,6 +91,6 @@ def sliding_losses(model: Model, documents: npt.NDArray[np.uint8]) -> Array:
     return out
 
 
-def losses(model: Model, documents: npt.NDArray[np.uint8], request: Request) -> Array:
+def losses(model: LabModel, documents: npt.NDArray[np.uint8], request: Request) -> Array:
     """Return ``byte_losses`` of a rope model under a request."""
     return byte_losses(model, documents, rotary_encoding_for(model.shape, request))

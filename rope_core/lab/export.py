@@ -11,8 +11,8 @@ from torch import Tensor
 
 from rope_core.errors import argument_error
 from rope_core.hf.write import llama_fields
-from rope_core.lab.model import VOCABULARY, Model
-from rope_core.lab.shape import Shape
+from rope_core.lab.model import VOCABULARY, LabModel
+from rope_core.lab.shape import ModelShape
 from rope_core.lab.train import write_atomically
 from rope_core.spectrum import Request
 
@@ -21,7 +21,7 @@ from rope_core.spectrum import Request
 _VISIBLE = (*range(33, 127), *range(161, 173), *range(174, 256))
 
 
-def export(model: Model, request: Request, folder: Path) -> None:
+def export(model: LabModel, request: Request, folder: Path) -> None:
     """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json into a new or empty folder.
 
     transformers' LlamaForCausalLM computes what the lab's model computes: RMSNorm, a gated layer, tied embeddings,
@@ -60,7 +60,7 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def llama_tensors(model: Model) -> dict[str, Tensor]:
+def llama_tensors(model: LabModel) -> dict[str, Tensor]:
     """Return the model's weights, float32, under the names of LlamaForCausalLM; the tied head is left out."""
     state = {name: value.detach().float() for name, value in model.state_dict().items()}
     tensors = {"model.embed_tokens.weight": state["embedding.weight"], "model.norm.weight": state["norm.weight"]}
@@ -82,7 +82,7 @@ def llama_tensors(model: Model) -> dict[str, Tensor]:
     return {name: value.contiguous() for name, value in tensors.items()}
 
 
-def llama_config(shape: Shape, request: Request) -> dict[str, Any]:
+def llama_config(shape: ModelShape, request: Request) -> dict[str, Any]:
     """Return config.json of a rotary model under a request; no byte begins, ends or pads a text."""
     return {
         "architectures": ["LlamaForCausalLM"],

@@ -22,7 +22,7 @@ NAMES = ("mixed", "long", "stale", "padded", "rounded")
 
 
 @dataclass(frozen=True)
-class Trace:
+class FaultTrace:
     """What one fault does along a text.
 
     Attributes:
@@ -59,7 +59,7 @@ def score_error(distance: int, believed: int, layout: Layout = HALF, inv_freq: A
 
 
 @lru_cache(maxsize=1)
-def traces() -> dict[str, Trace]:
+def traces() -> dict[str, FaultTrace]:
     """Return the trace of each fault, by its name in NAMES.
 
     ``mixed``: weights of one layout in code of the other. ``long``: a text past the trained 256 bytes, as recorded.
@@ -74,15 +74,15 @@ def traces() -> dict[str, Trace]:
     stale = [0.0] * 6 + [score_error(each, each - MOVED) for each in (5, 6, 8, 11, 15, 20)]
     padded = [0.0] * (PADDING + 4) + [score_error(each, each - PADDING) for each in later]
     return {
-        "mixed": Trace(apart, np.array(mixed), 1),
+        "mixed": FaultTrace(apart, np.array(mixed), 1),
         "long": _recorded(),
-        "stale": Trace((*range(6), *(MOVED + k for k in (5, 6, 8, 11, 15, 20))), np.array(stale), 6),
-        "padded": Trace((*range(-PADDING, 4), *(3 + k for k in later)), np.array(padded), PADDING + 4),
-        "rounded": Trace(far, np.array([score_error(each, each, inv_freq=rounded) for each in far]), 1),
+        "stale": FaultTrace((*range(6), *(MOVED + k for k in (5, 6, 8, 11, 15, 20))), np.array(stale), 6),
+        "padded": FaultTrace((*range(-PADDING, 4), *(3 + k for k in later)), np.array(padded), PADDING + 4),
+        "rounded": FaultTrace(far, np.array([score_error(each, each, inv_freq=rounded) for each in far]), 1),
     }
 
 
-def _recorded() -> Trace:
+def _recorded() -> FaultTrace:
     """Return the recorded perplexity of the small model along a text of eight trained lengths."""
     sweep = records.shipped("sweep").results
     (curve,) = (
@@ -91,4 +91,4 @@ def _recorded() -> Trace:
     tokens, values = np.array(curve["position"]), np.array(curve["value"])
     kept = np.array([0, 1, 2, 3, 5, 8, 11, 14, 18, 22, 27, 31])
     share = (values - values.min()) / np.ptp(values)
-    return Trace(tuple(int(each) for each in tokens[kept]), share[kept], int(np.sum(tokens[kept] < 256)))
+    return FaultTrace(tuple(int(each) for each in tokens[kept]), share[kept], int(np.sum(tokens[kept] < 256)))

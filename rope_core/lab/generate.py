@@ -17,7 +17,7 @@ from torch import Tensor
 from rope_core.errors import argument_error, checked_int
 from rope_core.lab import corpus, plan, weights
 from rope_core.lab.lines import line
-from rope_core.lab.model import KeyValueCache, Model
+from rope_core.lab.model import KeyValueCache, LabModel
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request
@@ -26,7 +26,7 @@ PROMPT_END = 60
 
 
 @dataclass(frozen=True)
-class Written:
+class GeneratedText:
     """What came out of a prompt.
 
     Attributes:
@@ -43,7 +43,7 @@ class Written:
 class DecodingPositions:
     """The positions in force while a model reads on: where a scheme follows the length, others at each length."""
 
-    model: Model
+    model: LabModel
     request: Request | None
 
     @property
@@ -91,7 +91,9 @@ def truth_losses(
     return nats.double().numpy()
 
 
-def write(model: Model, prompt: bytes, new: int, request: Request | None = None, *, truth: bytes = b"") -> Written:
+def write(
+    model: LabModel, prompt: bytes, new: int, request: Request | None = None, *, truth: bytes = b""
+) -> GeneratedText:
     """Write the ``new`` likeliest bytes after a prompt; beside it, read the truth under the very same positions.
 
     Args:
@@ -114,11 +116,11 @@ def write(model: Model, prompt: bytes, new: int, request: Request | None = None,
             if written:
                 logits = read_on(torch.tensor([[written[-1]]]), cache, places)[:, -1]
             written.append(int(np.argmax(logits[0].numpy())))
-    return Written(bytes(written), loss)
+    return GeneratedText(bytes(written), loss)
 
 
 @dataclass(frozen=True)
-class Ask:
+class GenerationSettings:
     """What is written, whole.
 
     Args:
@@ -161,7 +163,7 @@ class Ask:
         return plan.cells(self.weights, self.lines, self.lengths, None, sliding=False)
 
 
-def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+def run(ask: GenerationSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Write cell by cell; yields the share of the work that is done, and the cell.
 
     A cell holds the last bytes of the prompt ("prompt_end"), what was written ("text"), what the document has there

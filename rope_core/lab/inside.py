@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab import cards
 from rope_core.lab.lines import line
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.layout import HALF
 from rope_core.rope import Array
 from rope_core.rotation import rotate
@@ -36,20 +36,20 @@ KINDS = ("fast", "slow")
 
 
 @dataclass(frozen=True)
-class Weights:
+class ModelWeights:
     """A model's shape and its tensors by name, float32."""
 
-    shape: Shape
+    shape: ModelShape
     tensors: Mapping[str, Float32]
 
 
 @lru_cache(maxsize=4)
-def load(name: str) -> Weights:
+def load(name: str) -> ModelWeights:
     """Return shipped weights of a rotary model; raise ValueError on another name, encoding or file than the index's."""
     card = cards.get_weights_card(name)
     if card.encoding != "rope":
         raise argument_error("weights", "one_of", name, names=models())
-    return Weights(card.recipe.shape, _tensors(cards.read_verified_file(cards.path_of(name), card.sha256)))
+    return ModelWeights(card.recipe.shape, _tensors(cards.read_verified_file(cards.path_of(name), card.sha256)))
 
 
 def _tensors(data: bytes) -> dict[str, Float32]:
@@ -95,7 +95,7 @@ class TracePositions:
         behind = np.arange(length) >= self.split
         return np.arange(length) + self.shift + self.gap * behind
 
-    def tables(self, shape: Shape, length: int) -> tuple[Float32, Float32]:
+    def tables(self, shape: ModelShape, length: int) -> tuple[Float32, Float32]:
         """Return cos and sin of the bytes' angles times the attention factor, float32 (length, pairs).
 
         Raises ValueError on numbers out of the scheme's range, and on pairs that there are not.
@@ -164,7 +164,7 @@ class ForwardTrace:
         return _softmax(self.logits[-1].astype(np.float64))
 
 
-def trace_forward(weights: Weights, text: bytes, positions: TracePositions | None = None) -> ForwardTrace:
+def trace_forward(weights: ModelWeights, text: bytes, positions: TracePositions | None = None) -> ForwardTrace:
     """Read 1 to 40 bytes with every layer's queries, keys and attention kept.
 
     Raises ValueError on a longer or empty text.

@@ -2,7 +2,7 @@
 
 With ``-`` in JSON's place the request is in the environment, which other users of the machine cannot read.
 
-A kind is a module: its ``Ask`` takes the request's values by name, its ``run`` yields (share done, result) one after
+A kind is a module: its settings take the request's values by name, its ``run`` yields (share done, result) one after
 another, and results are JSON values. Shipped records hold the same results, so a page draws both alike.
 """
 
@@ -21,19 +21,19 @@ from rope_core.errors import argument_error
 from rope_core.jobs.child import report
 
 REQUEST_ENV = "ROPE_LAB_REQUEST"
-Step = tuple[float, dict[str, Any]]
-# kind: the module with `Ask(**arguments)` and `run(ask) -> Iterator[Step]`
+ProgressAndResult = tuple[float, dict[str, Any]]
+# kind: the module with `run(settings) -> Iterator[ProgressAndResult]`, and its class of settings
 KINDS = {
-    "sweep": "rope_core.lab.sweep",
-    "generate": "rope_core.lab.generate",
-    "stale": "rope_core.lab.stale",
-    "retrieval": "rope_core.lab.retrieval",
-    "recall": "rope_core.lab.recall",
-    "bytes": "rope_core.lab.bytewise",
+    "sweep": ("rope_core.lab.sweep", "SweepSettings"),
+    "generate": ("rope_core.lab.generate", "GenerationSettings"),
+    "stale": ("rope_core.lab.stale", "StaleKeySettings"),
+    "retrieval": ("rope_core.lab.retrieval", "RetrievalSettings"),
+    "recall": ("rope_core.lab.recall", "RecallSettings"),
+    "bytes": ("rope_core.lab.bytewise", "BytewiseSettings"),
 }
 
 
-def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
+def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[ProgressAndResult]:
     """Run a kind of work, result by result.
 
     Args:
@@ -47,12 +47,13 @@ def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
     if "text" in arguments:
         given["text"] = base64.b64decode(arguments["text"], validate=True)
-    module = importlib.import_module(KINDS[kind])
+    name, settings_class = KINDS[kind]
+    module = importlib.import_module(name)
     try:
-        ask = module.Ask(**given)
+        settings = getattr(module, settings_class)(**given)
     except TypeError as error:
         raise argument_error("arguments", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
-    work: Iterator[Step] = module.run(ask)
+    work: Iterator[ProgressAndResult] = module.run(settings)
     return work
 
 

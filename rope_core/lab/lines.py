@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rope_core.errors import argument_error, checked_finite
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request
@@ -18,7 +18,7 @@ LINES = Path(__file__).parent / "lines.toml"
 
 
 @dataclass(frozen=True)
-class Line:
+class SchemeLine:
     """One line of the ladder.
 
     Attributes:
@@ -49,7 +49,7 @@ class Line:
 
     def request(
         self,
-        shape: Shape,
+        shape: ModelShape,
         length: int,
         factor: float | None = None,
         base: float | None = None,
@@ -93,21 +93,21 @@ def window_start(at: int, context: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def _every() -> tuple[Line, ...]:
-    return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
+def _every() -> tuple[SchemeLine, ...]:
+    return tuple(SchemeLine(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
 
 
-def lines() -> tuple[Line, ...]:
+def lines() -> tuple[SchemeLine, ...]:
     """Return the ladder's lines, in their order."""
     return tuple(each for each in _every() if not each.after)
 
 
-def lines_after_yarn() -> tuple[Line, ...]:
+def lines_after_yarn() -> tuple[SchemeLine, ...]:
     """Return the lines of what was published after YaRN, in their order."""
     return tuple(each for each in _every() if each.after)
 
 
-def line(key: str) -> Line:
+def line(key: str) -> SchemeLine:
     """Return a line by its key, or raise ValueError naming those there are."""
     for each in _every():
         if each.key == key:
@@ -115,7 +115,7 @@ def line(key: str) -> Line:
     raise argument_error("line", "one_of", key, names=[each.key for each in _every()])
 
 
-def get_trainable_line(key: str) -> Line:
+def get_trainable_line(key: str) -> SchemeLine:
     """Return a line that training can follow; raises ValueError on a window or a rule of position."""
     chosen = line(key)
     if not chosen.scales:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from rope_core.lab.positions import POSITIONS, PositionEncoding
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 
 VOCABULARY = 256
 
@@ -27,10 +27,10 @@ class KeyValueCache:
         return self.layers[0][0].shape[1] if self.layers else 0
 
 
-class Attention(nn.Module):
+class CausalSelfAttention(nn.Module):
     """Causal self-attention; positions turn the queries and keys, or add to their scores, or neither."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.heads, self.head_dim = shape.heads, shape.head_dim
         self.qkv = nn.Linear(shape.width, 3 * shape.width, bias=False)
@@ -73,7 +73,7 @@ def _mix(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
 class FeedForward(nn.Module):
     """The gated layer of LLaMA: down(silu(gate(x)) * up(x))."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.gate_up = nn.Linear(shape.width, 2 * shape.hidden, bias=False)
         self.down = nn.Linear(shape.hidden, shape.width, bias=False)
@@ -84,13 +84,13 @@ class FeedForward(nn.Module):
         return F.linear(F.silu(gate) * up, self.down.weight)
 
 
-class Block(nn.Module):
+class TransformerBlock(nn.Module):
     """x + attention(norm(x)), then x + feed_forward(norm(x))."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.attention_norm = nn.RMSNorm(shape.width, eps=1e-6)
-        self.attention = Attention(shape)
+        self.attention = CausalSelfAttention(shape)
         self.feed_norm = nn.RMSNorm(shape.width, eps=1e-6)
         self.feed = FeedForward(shape)
 
@@ -101,21 +101,21 @@ class Block(nn.Module):
         return y
 
 
-class Model(nn.Module):
+class LabModel(nn.Module):
     """Bytes in, logits of the next byte out.
 
-    >>> model = Model(Shape(layers=1, width=8, heads=2, hidden=8, context=16))
+    >>> model = LabModel(ModelShape(layers=1, width=8, heads=2, hidden=8, context=16))
     >>> model(torch.zeros(1, 5, dtype=torch.long)).shape
     torch.Size([1, 5, 256])
     """
 
-    def __init__(self, shape: Shape, seed: int = 0) -> None:
+    def __init__(self, shape: ModelShape, seed: int = 0) -> None:
         super().__init__()
         self.shape = shape
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.embedding = nn.Embedding(VOCABULARY, shape.width)
-            self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+            self.blocks = nn.ModuleList(TransformerBlock(shape) for _ in range(shape.layers))
             self.norm = nn.RMSNorm(shape.width, eps=1e-6)
             self.position: PositionEncoding = POSITIONS[shape.encoding](shape)
             self._start()

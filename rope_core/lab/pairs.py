@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.pairs import Summary, layers, summaries
+from rope_core.checks.pairs import PairSummary, layers, summaries
 from rope_core.errors import argument_error
 from rope_core.lab import cards
 
@@ -31,7 +31,7 @@ def shipped(name: str) -> tuple[Path, dict[str, Any]]:
 
 
 @lru_cache(maxsize=16)
-def pairs(name: str) -> Summary:
+def pairs(name: str) -> PairSummary:
     """Return the pairs of shipped weights, all layers and heads together."""
     return next(iter(summaries(layers(*shipped(name))).values()))
 

@@ -15,10 +15,10 @@ from rope_core.lab.estimates import Estimate, curve, perplexity, wilson, window_
 from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import Model
+from rope_core.lab.model import LabModel
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.lab.remapped import RemappedEncoding
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
 
@@ -30,7 +30,7 @@ AFTER = 16
 C = TypeVar("C")
 
 
-def readable_lines(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
+def readable_lines(shape: ModelShape, keys: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the lines to read a model of a shape by, all by default.
 
     Models without rotary positions have nothing to stretch: they have one line, and the sliding window if it is named.
@@ -107,7 +107,7 @@ def documents(length: int, most: int, text: bytes = b"", argument: str = "length
     return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in kept])
 
 
-def line_encoding(model: Model, key: str, length: int, factor: float | None = None) -> PositionEncoding:
+def line_encoding(model: LabModel, key: str, length: int, factor: float | None = None) -> PositionEncoding:
     """Return where a line puts ``length`` bytes; the trained positions of a model without rotary ones.
 
     Args:
@@ -121,7 +121,7 @@ def line_encoding(model: Model, key: str, length: int, factor: float | None = No
     return rotary_encoding_for(model.shape, chosen.request(model.shape, length, factor))
 
 
-def undefined_reason(shape: Shape, length: int) -> str:
+def undefined_reason(shape: ModelShape, length: int) -> str:
     """Return why a model has no positions at a length, or ""."""
     ends = shape.encoding == "learned" and length > shape.context
     return f"its table ends at position {shape.context}" if ends else ""

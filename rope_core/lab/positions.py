@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rope_core.errors import argument_error
-from rope_core.lab.shape import ENCODINGS, Shape
+from rope_core.lab.shape import ENCODINGS, ModelShape
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
@@ -23,7 +23,7 @@ class PositionEncoding(nn.Module):
     ``at`` says of which bytes the three answers are; the attention is causal whatever the encoding.
     """
 
-    def __init__(self, shape: Shape | None = None) -> None:
+    def __init__(self, shape: ModelShape | None = None) -> None:
         super().__init__()
         self.before, self.length = 0, 0
 
@@ -69,7 +69,7 @@ class RotaryEncoding(PositionEncoding):
         answer: other frequencies than the trained ones.
     """
 
-    def __init__(self, shape: Shape, answer: Spectrum | None = None) -> None:
+    def __init__(self, shape: ModelShape, answer: Spectrum | None = None) -> None:
         super().__init__()
         self.answer = spectrum(Request(shape.rope)) if answer is None else answer
         self.tables: tuple[Tensor, Tensor] | None = None
@@ -95,10 +95,10 @@ def scaled_cos_sin(answer: Spectrum, positions: Any) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(cos * factor).float(), torch.from_numpy(sin * factor).float()
 
 
-class Sinusoidal(PositionEncoding):
+class SinusoidalEncoding(PositionEncoding):
     """The fixed sines and cosines of Vaswani et al., added to the embedding; defined everywhere."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.width, self.base, self.context = shape.width, shape.base, shape.context
         # The table's entries are of size 0.7, the embedding's of 0.02: a learned scale lets them meet.
@@ -109,10 +109,10 @@ class Sinusoidal(PositionEncoding):
         return x + self.scale * torch.from_numpy(table).float()
 
 
-class Learned(PositionEncoding):
+class LearnedEncoding(PositionEncoding):
     """A learned vector per position, added to the embedding; undefined past its table."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.empty(shape.context, shape.width))
 
@@ -123,10 +123,10 @@ class Learned(PositionEncoding):
         return x + self.table[self.before : end]
 
 
-class Alibi(PositionEncoding):
+class AlibiEncoding(PositionEncoding):
     """Press, Smith and Lewis: each head subtracts its slope times the distance from its scores."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.slopes = torch.tensor(alibi_slopes(shape.heads), dtype=torch.float32)
 
@@ -135,14 +135,14 @@ class Alibi(PositionEncoding):
         return (added + self.causal(queries, keys))[None]
 
 
-class T5Bias(PositionEncoding):
+class T5BiasEncoding(PositionEncoding):
     """Raffel et al.: a learned number per head and bucket of distance; far distances share the last bucket."""
 
     # Adam moves every number by about the rate per step. Scores need biases of several units, embeddings hundredths:
     # at one rate for both, the biases would take most of a short training to arrive.
     SCALE = 10.0
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.reach = 128
         self.buckets = nn.Parameter(torch.empty(32, shape.heads))
@@ -156,11 +156,15 @@ class T5Bias(PositionEncoding):
 
 
 POSITIONS: dict[str, type[PositionEncoding]] = dict(
-    zip(ENCODINGS, (RotaryEncoding, Sinusoidal, Learned, Alibi, T5Bias, PositionEncoding), strict=True)
+    zip(
+        ENCODINGS,
+        (RotaryEncoding, SinusoidalEncoding, LearnedEncoding, AlibiEncoding, T5BiasEncoding, PositionEncoding),
+        strict=True,
+    )
 )
 
 
-def rotary_encoding_for(shape: Shape, request: Request) -> RotaryEncoding:
+def rotary_encoding_for(shape: ModelShape, request: Request) -> RotaryEncoding:
     """Return rotary positions at a request's frequencies for a model of that shape.
 
     Raises ValueError when the request's geometry has another width than the model's heads.

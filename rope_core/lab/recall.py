@@ -17,7 +17,7 @@ from rope_core.schemes import UNSCALED
 
 
 @dataclass(frozen=True)
-class Ask:
+class RecallSettings:
     """What is measured, whole.
 
     Args:
@@ -62,7 +62,7 @@ def _reads(name: str, key: str) -> bool:
     return recipe.scheme == UNSCALED or own
 
 
-def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+def run(ask: RecallSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Measure cell by cell; yields the share of the work that is done, and the cell.
 
     The cell is that of ``plan.copied``; or "undefined" says why there is none.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rope_core.errors import argument_error, checked_finite, checked_int
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.schemes import UNSCALED
 from rope_core.spectrum import Request
 
@@ -16,7 +16,7 @@ TASKS = ("text", "passkey", "copy")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TrainingRecipe:
     """Everything that a run's result depends on beside the corpus.
 
     Args:
@@ -34,7 +34,7 @@ class Recipe:
     Raises ValueError on numbers out of range.
     """
 
-    shape: Shape = field(default_factory=Shape)
+    shape: ModelShape = field(default_factory=ModelShape)
     seed: int = 0
     steps: int = 1500
     batch: int = 16
@@ -85,11 +85,11 @@ class Recipe:
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
-    def from_json(cls, text: str) -> Recipe:
+    def from_json(cls, text: str) -> TrainingRecipe:
         """Read what ``as_json`` wrote."""
         return cls.of(json.loads(text))
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Recipe:
+    def of(cls, values: Mapping[str, Any]) -> TrainingRecipe:
         """Return a recipe from its JSON values."""
-        return cls(**{**values, "shape": Shape(**values["shape"])})
+        return cls(**{**values, "shape": ModelShape(**values["shape"])})

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rope_core.lab.positions import PositionEncoding, scaled_cos_sin
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from rope_core.spectrum import Request, spectrum
@@ -31,7 +31,7 @@ class RemappedEncoding(PositionEncoding):
     Raises ValueError on an unknown rule or parameter.
     """
 
-    def __init__(self, shape: Shape, rule: str, params: Mapping[str, object] | None = None) -> None:
+    def __init__(self, shape: ModelShape, rule: str, params: Mapping[str, object] | None = None) -> None:
         super().__init__()
         self.shape, self.rule, self.params = shape, rule, dict(params or {})
         self.answer = spectrum(Request(shape.rope))

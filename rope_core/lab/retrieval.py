@@ -14,12 +14,12 @@ from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab import cards, corpus, passkey, plan, weights
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.lines import line
-from rope_core.lab.model import Model
+from rope_core.lab.model import LabModel
 from rope_core.lab.positions import PositionEncoding
 
 
 def digits_right(
-    model: Model, examples: npt.NDArray[np.uint8], place: PositionEncoding | None = None
+    model: LabModel, examples: npt.NDArray[np.uint8], place: PositionEncoding | None = None
 ) -> npt.NDArray[np.bool_]:
     """Return which of the answer's digits are the likeliest byte, bool (examples, digits), of uint8 (examples, length).
 
@@ -40,7 +40,7 @@ def digits_right(
 
 
 @dataclass(frozen=True)
-class Ask:
+class RetrievalSettings:
     """A retrieval, whole: which models answer, by which lines, where the number is.
 
     Args:
@@ -86,7 +86,7 @@ class Ask:
         return [(*each, depth) for each in planned for depth in self.depths]
 
 
-def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+def run(ask: RetrievalSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Ask cell by cell; yields the share of the work that is done, and the cell.
 
     The cell is that of ``plan.answers``; of digits one in ten is right by luck. Or "undefined" says why there is none.

@@ -12,7 +12,7 @@ ENCODINGS = ("rope", "sinusoidal", "learned", "alibi", "t5", "nope")
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """The sizes of a model and the way in which positions enter it.
 
     Args:

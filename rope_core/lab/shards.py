@@ -9,10 +9,10 @@ from rope_core.errors import argument_error
 
 
 @dataclass(frozen=True)
-class Shard:
+class WorkShard:
     """Worker ``index`` of ``count``.
 
-    >>> [number for number in range(7) if Shard.parse("1/3").has(number)]
+    >>> [number for number in range(7) if WorkShard.parse("1/3").has(number)]
     [1, 4]
     """
 
@@ -20,7 +20,7 @@ class Shard:
     count: int = 1
 
     @classmethod
-    def parse(cls, text: str) -> Shard:
+    def parse(cls, text: str) -> WorkShard:
         """Return the shard that "i/n" says, 0 <= i < n <= 1,000,000; raises ValueError on anything else."""
         match = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text, re.ASCII)
         index, count = map(int, match.groups()) if match else (0, 0)

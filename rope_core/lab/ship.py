@@ -20,7 +20,7 @@ from rope_core.lab.train import CHECKPOINT, checkpoint_header, load_checkpoint, 
 from rope_core.schemes import UNSCALED
 
 
-def release_weights(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Card:
+def release_weights(name: str, folder: Path, date: str, stopped: bool = False) -> cards.WeightsCard:
     """Turn a finished run's checkpoint into shipped weights with a card; returns the card.
 
     Args:
@@ -87,7 +87,7 @@ def write_cards() -> None:
     write_atomically(cards.INDEX.parent / "README.md", text.encode())
 
 
-def _card_row(card: cards.Card) -> str:
+def _card_row(card: cards.WeightsCard) -> str:
     recipe, shape = card.recipe, card.recipe.shape
     how = recipe.task if not recipe.start else f"{recipe.task}, from {recipe.start}"
     if recipe.scheme != UNSCALED:

@@ -16,7 +16,7 @@ from rope_core.lab import cards, plan, weights
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.generate import DecodingPositions, read_on
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import KeyValueCache, Model
+from rope_core.lab.model import KeyValueCache, LabModel
 from rope_core.lab.positions import RotaryEncoding, scaled_cos_sin
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
@@ -27,7 +27,7 @@ VARIANTS = ("unscaled", "stale", "recomputed")
 FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 
 
-class StaleKeys(RotaryEncoding):
+class StaleKeyEncoding(RotaryEncoding):
     """Each byte, as a query and as a key, is turned by the frequencies in force when it came.
 
     A cache of turned keys holds just that: key i by the frequencies of length i + 1, the query by those of its own
@@ -39,11 +39,11 @@ class StaleKeys(RotaryEncoding):
         prefill: bytes that are read at once at first, at the frequencies of that length.
     """
 
-    def __init__(self, model: Model, request: Request, prefill: int) -> None:
+    def __init__(self, model: LabModel, request: Request, prefill: int) -> None:
         super().__init__(model.shape, spectrum(request))
         self.request, self.prefill = request, prefill
 
-    def at(self, before: int, length: int) -> StaleKeys:
+    def at(self, before: int, length: int) -> StaleKeyEncoding:
         """Have the rows of all bytes so far."""
         self.before, self.length = before, length
         rows = 0 if self.tables is None else len(self.tables[0])
@@ -61,7 +61,7 @@ class StaleKeys(RotaryEncoding):
         return scaled_cos_sin(spectrum(replace(self.request, seq_len=max(end, self.prefill))), range(first, end))
 
 
-def decoded(model: Model, documents: npt.NDArray[np.uint8], places: DecodingPositions, prefill: int) -> Array:
+def decoded(model: LabModel, documents: npt.NDArray[np.uint8], places: DecodingPositions, prefill: int) -> Array:
     """Return the loss of every byte but the first of documents (n, length + 1) that are read as a chat would be.
 
     The first ``prefill`` bytes are read at once, the others one by one after a cache of unturned keys, each true byte
@@ -79,7 +79,7 @@ def decoded(model: Model, documents: npt.NDArray[np.uint8], places: DecodingPosi
 
 
 def variant_losses(
-    model: Model, documents: npt.NDArray[np.uint8], request: Request, variant: str, prefill: int
+    model: LabModel, documents: npt.NDArray[np.uint8], request: Request, variant: str, prefill: int
 ) -> Array:
     """Return the loss of every byte but the first, nats, float64 (n, length), with one handling of cached keys.
 
@@ -98,11 +98,11 @@ def variant_losses(
     plan.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
         return decoded(model, documents, DecodingPositions(model, request), prefill)
-    return byte_losses(model, documents, StaleKeys(model, request, prefill) if variant == "stale" else None)
+    return byte_losses(model, documents, StaleKeyEncoding(model, request, prefill) if variant == "stale" else None)
 
 
 @dataclass(frozen=True)
-class Ask:
+class StaleKeySettings:
     """What is compared, whole.
 
     Args:
@@ -133,7 +133,7 @@ class Ask:
         return plan.documents(self.length, self.documents)
 
 
-def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+def run(ask: StaleKeySettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Compare variant by variant; yields the share of the work that is done, and the result.
 
     "last" is the perplexity of the last quarter, "curve" perplexity against position, "nats" each document's mean loss

@@ -18,15 +18,15 @@ from rope_core.errors import checked_int
 from rope_core.lab import plan, weights
 from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
 from rope_core.lab.lines import line
-from rope_core.lab.model import Model
-from rope_core.lab.shards import Shard
+from rope_core.lab.model import LabModel
+from rope_core.lab.shards import WorkShard
 from rope_core.lab.train import write_atomically
 
 LENGTHS = (256, 512, 1024, 2048)
 
 
 @dataclass(frozen=True)
-class Ask:
+class SweepSettings:
     """One sweep, whole: what its cells are keyed by.
 
     Args:
@@ -69,7 +69,9 @@ def documents_hash(documents: npt.NDArray[np.uint8]) -> str:
     return hashlib.sha256(np.ascontiguousarray(documents).tobytes()).hexdigest()
 
 
-def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, length: int) -> dict[str, Any]:
+def cell(
+    model: LabModel, documents: npt.NDArray[np.uint8], ask: SweepSettings, key: str, length: int
+) -> dict[str, Any]:
     """Measure one cell.
 
     Returns JSON values: those of ``plan.read_off``; "params" and "base", what a rotary model was turned by; where the
@@ -94,7 +96,7 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     return head | plan.perplexity_record(nats) | {"seconds": round(time.perf_counter() - begun, 3)}
 
 
-def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+def run(ask: SweepSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Measure cell by cell; yields the share of the work that is done, and the cell.
 
     The work of a cell grows with its length, so the share does not count cells.
@@ -104,7 +106,9 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         yield done, {"weights": name, **cell(weights.load(name), documents, ask, key, length)}
 
 
-def pieces(ask: Ask, shipped: bool, runs: Mapping[str, Model]) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
+def pieces(
+    ask: SweepSettings, shipped: bool, runs: Mapping[str, LabModel]
+) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """Yield every cell, unmeasured: the hash of all that decides its numbers, and what measures it.
 
     Args:
@@ -113,7 +117,7 @@ def pieces(ask: Ask, shipped: bool, runs: Mapping[str, Model]) -> Iterator[tuple
         runs: models that are not shipped, by name, after those.
     """
     documents = ask.read()
-    planned: list[tuple[str, Model | None, str, int]] = []
+    planned: list[tuple[str, LabModel | None, str, int]] = []
     if shipped:
         planned += [(name, None, key, length) for name, key, length in ask.cells()]
     for name, model in runs.items():
@@ -133,7 +137,7 @@ def _named(name: str, *arguments: Any) -> dict[str, Any]:
 
 
 def run_shard(
-    cells: Sequence[tuple[str, Callable[[], dict[str, Any]]]], folder: Path, shard: Shard
+    cells: Sequence[tuple[str, Callable[[], dict[str, Any]]]], folder: Path, shard: WorkShard
 ) -> list[dict[str, Any]]:
     """Measure one worker's part of a sweep, write all that any worker has kept to sweep.json, and return it.
 

@@ -24,9 +24,9 @@ from torch import Tensor
 from rope_core.bench.environment import processor
 from rope_core.errors import argument_error, checked_int
 from rope_core.lab import copying, corpus, passkey
-from rope_core.lab.model import Model
+from rope_core.lab.model import LabModel
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
-from rope_core.lab.recipe import Recipe
+from rope_core.lab.recipe import TrainingRecipe
 from rope_core.schemes import UNSCALED
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -34,7 +34,7 @@ EVERY = 50
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """A run after ``step`` steps: the last loss, nats per byte."""
 
     step: int
@@ -42,11 +42,11 @@ class Progress:
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A model in training: weights, optimiser, and the loss of every step so far."""
 
-    recipe: Recipe
-    model: Model
+    recipe: TrainingRecipe
+    model: LabModel
     optimiser: torch.optim.AdamW
     losses: list[float]
     seconds: float = 0.0
@@ -57,7 +57,7 @@ class Run:
         return len(self.losses)
 
 
-def start_run(recipe: Recipe, start: Model | None = None) -> Run:
+def start_run(recipe: TrainingRecipe, start: LabModel | None = None) -> TrainingRun:
     """Return a run of no steps yet: fresh weights of the recipe's seed, or a copy of ``start``'s.
 
     A start of another encoding will do where positions have no weights of their own: rotation can be dropped.
@@ -66,26 +66,26 @@ def start_run(recipe: Recipe, start: Model | None = None) -> Run:
     """
     if bool(recipe.start) != (start is not None):
         raise argument_error("start", f"the model of {recipe.start!r}" if recipe.start else "left out", start)
-    model = Model(recipe.shape, recipe.seed)
+    model = LabModel(recipe.shape, recipe.seed)
     if start is not None:
         if replace(start.shape, encoding=recipe.shape.encoding) != recipe.shape or _names(start) != _names(model):
             raise argument_error("start", f"a model of shape {recipe.shape}", start.shape)
         model.load_state_dict(start.state_dict())
-    return Run(recipe, model, _optimiser(model, recipe), [])
+    return TrainingRun(recipe, model, _optimiser(model, recipe), [])
 
 
-def _names(model: Model) -> set[str]:
+def _names(model: LabModel) -> set[str]:
     return set(model.state_dict())
 
 
-def _optimiser(model: Model, recipe: Recipe) -> torch.optim.AdamW:
+def _optimiser(model: LabModel, recipe: TrainingRecipe) -> torch.optim.AdamW:
     matrices = [w for w in model.parameters() if w.dim() == 2]
     rest = [w for w in model.parameters() if w.dim() != 2]
     groups = [{"params": matrices, "weight_decay": recipe.decay}, {"params": rest, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.95))
 
 
-def windows(text: npt.NDArray[np.uint8], recipe: Recipe, step: int) -> Tensor:
+def windows(text: npt.NDArray[np.uint8], recipe: TrainingRecipe, step: int) -> Tensor:
     """Return the bytes of one step, int64 (batch, length + 1), drawn by the recipe's seed and the step alone."""
     rng = np.random.default_rng([recipe.seed, step])
     size = recipe.length + 1
@@ -99,7 +99,7 @@ def windows(text: npt.NDArray[np.uint8], recipe: Recipe, step: int) -> Tensor:
     return torch.from_numpy(np.stack([text[s : s + size] for s in starts]).astype(np.int64))
 
 
-def loss_of(run: Run, bytes_: Tensor, precision: str) -> Tensor:
+def loss_of(run: TrainingRun, bytes_: Tensor, precision: str) -> Tensor:
     """Return the mean loss, nats per byte; of the passkey task also the answer's, added."""
     recipe, inputs, targets = run.recipe, bytes_[:, :-1], bytes_[:, 1:]
     place = None if recipe.scheme == UNSCALED else _placed(recipe, inputs.shape[1])
@@ -111,11 +111,11 @@ def loss_of(run: Run, bytes_: Tensor, precision: str) -> Tensor:
     return each.mean()
 
 
-def _placed(recipe: Recipe, length: int) -> PositionEncoding:
+def _placed(recipe: TrainingRecipe, length: int) -> PositionEncoding:
     return rotary_encoding_for(recipe.shape, recipe.request).at(0, length)
 
 
-def one_step(run: Run, text: npt.NDArray[np.uint8], precision: str = "float32") -> float:
+def one_step(run: TrainingRun, text: npt.NDArray[np.uint8], precision: str = "float32") -> float:
     """Do one optimiser step and return its loss.
 
     Raises FloatingPointError when the loss is not finite: the weights are then still those of the step before.
@@ -136,17 +136,17 @@ def one_step(run: Run, text: npt.NDArray[np.uint8], precision: str = "float32") 
 
 
 def train(
-    recipe: Recipe,
+    recipe: TrainingRecipe,
     folder: Path,
     *,
-    start: Model | None = None,
+    start: LabModel | None = None,
     text: npt.NDArray[np.uint8] | None = None,
     corpus_hash: str = "",
     precision: str = "float32",
-    report: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[TrainingProgress], None] = lambda _: None,
     every: int = EVERY,
     stop: int | None = None,
-) -> Run:
+) -> TrainingRun:
     """Train to the recipe's end, from the folder's checkpoint where it has one, and leave a checkpoint there.
 
     Args:
@@ -174,13 +174,13 @@ def train(
         loss = one_step(run, text, precision)
         passed = time.monotonic() - before
         run.seconds = earlier + passed
-        report(Progress(run.step, loss))
+        report(TrainingProgress(run.step, loss))
         if run.step % every == 0 or run.step == end:
             keep(run, folder / CHECKPOINT, corpus_hash, precision)
     return run
 
 
-def keep(run: Run, path: Path, corpus_hash: str = "", precision: str = "float32") -> None:
+def keep(run: TrainingRun, path: Path, corpus_hash: str = "", precision: str = "float32") -> None:
     """Write a checkpoint, whole or not at all: beside the old one first, then in its place."""
     tensors = {f"model.{name}": value.detach() for name, value in run.model.state_dict().items()}
     for name, weight in run.model.named_parameters():
@@ -211,27 +211,27 @@ def write_atomically(path: Path, data: bytes, *, synced: bool = True) -> None:
 
 
 @dataclass(frozen=True)
-class Header:
+class CheckpointHeader:
     """What a checkpoint says of its run, of its last steps where it went on on another machine."""
 
-    recipe: Recipe
+    recipe: TrainingRecipe
     seconds: float
     corpus: str
     hardware: dict[str, Any]
 
 
-def checkpoint_header(path: Path) -> Header:
+def checkpoint_header(path: Path) -> CheckpointHeader:
     """Read a checkpoint's header, or raise ValueError when there is none that can be read."""
     try:
         with safe_open(path, framework="pt") as file:
             stored = file.metadata() or {}
-        recipe, ran = Recipe.from_json(stored["recipe"]), json.loads(stored["hardware"])
-        return Header(recipe, float(stored["seconds"]), stored["corpus"], ran)
+        recipe, ran = TrainingRecipe.from_json(stored["recipe"]), json.loads(stored["hardware"])
+        return CheckpointHeader(recipe, float(stored["seconds"]), stored["corpus"], ran)
     except (SafetensorError, OSError, KeyError, TypeError) as error:
         raise argument_error("checkpoint", "a readable one", f"{path.name}: {error}") from error
 
 
-def load_checkpoint(run: Run, path: Path) -> None:
+def load_checkpoint(run: TrainingRun, path: Path) -> None:
     """Take up a checkpoint where there is one.
 
     Raises ValueError when it is of another recipe, or cannot be read.
@@ -256,7 +256,7 @@ def load_checkpoint(run: Run, path: Path) -> None:
     run.seconds = float(header.get("seconds", "0"))
 
 
-def _other(header: dict[str, str], recipe: Recipe) -> str:
+def _other(header: dict[str, str], recipe: TrainingRecipe) -> str:
     """Name the fields in which a checkpoint's recipe is another one."""
     there, here = json.loads(header.get("recipe", "{}")), json.loads(recipe.as_json())
     return ", ".join(sorted(name for name in here if there.get(name) != here[name]))

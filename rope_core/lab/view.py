@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.lab.estimates import LEVEL, Curve, Estimate, paired
+from rope_core.lab.estimates import LEVEL, Estimate, PerplexityCurve, paired
 from rope_core.rope import Array
 
-Result = Mapping[str, Any]
+ResultRecord = Mapping[str, Any]
 NAN = float("nan")
 
 
@@ -47,7 +47,7 @@ class SweepCell:
     whole: Estimate
     last: Estimate
     nats: Array
-    curve: Curve
+    curve: PerplexityCurve
     undefined: str = ""
 
 
@@ -55,11 +55,11 @@ _NONE = Estimate(NAN, NAN, NAN)
 _EMPTY = np.empty(0)
 
 
-def read_cell(result: Result) -> SweepCell:
+def read_cell(result: ResultRecord) -> SweepCell:
     """Read one cell of a sweep back from its JSON values."""
     head = (str(result["weights"]), str(result["line"]), int(result["length"]), int(result.get("documents", 0)))
     if "undefined" in result:
-        none = Curve(_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+        none = PerplexityCurve(_EMPTY, _EMPTY, _EMPTY, _EMPTY)
         return SweepCell(*head, _NONE, _NONE, _EMPTY, none, str(result["undefined"]))
     bins = {k: np.array([NAN if v is None else v for v in each], dtype=float) for k, each in result["curve"].items()}
     return SweepCell(
@@ -67,11 +67,11 @@ def read_cell(result: Result) -> SweepCell:
         interval_from_json(result["whole"]),
         interval_from_json(result["last"]),
         np.asarray(result["nats"], float),
-        Curve(**bins),
+        PerplexityCurve(**bins),
     )
 
 
-def cells(results: Iterable[Result]) -> list[SweepCell]:
+def cells(results: Iterable[ResultRecord]) -> list[SweepCell]:
     """Read a sweep's results back."""
     return [read_cell(each) for each in results if "line" in each and "length" in each]
 
@@ -129,7 +129,7 @@ def groups(places: Sequence[RankedCell]) -> list[list[RankedCell]]:
     return cut
 
 
-def coarsen_curve(fine: Curve, width: float) -> Curve:
+def coarsen_curve(fine: PerplexityCurve, width: float) -> PerplexityCurve:
     """Return a curve in wider bins: neighbours of equal width taken together, which is exact for the value.
 
     The interval's ends are averaged alike, which is a little too wide: neighbours do not err together in full.
@@ -143,11 +143,11 @@ def coarsen_curve(fine: Curve, width: float) -> Curve:
     starts = np.arange(0, fine.position.size, together)
     counts = np.diff([*starts, fine.position.size])
     logs = [np.exp(np.add.reduceat(np.log(each), starts) / counts) for each in (fine.value, fine.low, fine.high)]
-    return Curve(np.add.reduceat(fine.position, starts) / counts, *logs)
+    return PerplexityCurve(np.add.reduceat(fine.position, starts) / counts, *logs)
 
 
 @dataclass(frozen=True)
-class Seeds:
+class SeedEstimates:
     """One line over several trained models at one length: each one's perplexity on the last quarter."""
 
     line: str
@@ -165,10 +165,10 @@ class Seeds:
         return Estimate(self.mean, min(values), max(values))
 
 
-def results_over_seeds(cells: Sequence[SweepCell]) -> list[Seeds]:
+def results_over_seeds(cells: Sequence[SweepCell]) -> list[SeedEstimates]:
     """Return cells of one length by line, the lowest mean first."""
     keys = dict.fromkeys(each.line for each in cells)
-    lines = [Seeds(key, {each.weights: each.last for each in cells if each.line == key}) for key in keys]
+    lines = [SeedEstimates(key, {each.weights: each.last for each in cells if each.line == key}) for key in keys]
     return sorted(lines, key=lambda each: each.mean)
 
 
@@ -181,7 +181,7 @@ def orders(cells: Sequence[SweepCell]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def copies(results: Iterable[Result]) -> list[SweepCell]:
+def copies(results: Iterable[ResultRecord]) -> list[SweepCell]:
     """Return recall's results as one cell a model and line: its curve is the second copy's perplexity by distance.
 
     ``last`` and ``nats`` are those of the greatest distance, so that ``order`` and
@@ -193,12 +193,12 @@ def copies(results: Iterable[Result]) -> list[SweepCell]:
         own = sorted((each for each in rows if (each["weights"], each["line"]) == (weights, key)), key=_distance)
         last, nats = interval_from_json(own[-1]["copy"]), np.asarray(own[-1]["nats"], float)
         parts = np.array([_parts(interval_from_json(each["copy"])) for each in own]).T
-        curve = Curve(np.array([_distance(each) for each in own], float), *parts)
+        curve = PerplexityCurve(np.array([_distance(each) for each in own], float), *parts)
         cells.append(SweepCell(str(weights), str(key), int(own[-1]["length"]), nats.size, last, last, nats, curve))
     return cells
 
 
-def _distance(result: Result) -> int:
+def _distance(result: ResultRecord) -> int:
     return int(result["distance"])
 
 

@@ -10,11 +10,11 @@ from rope_core.ledger.entry import (
     SOURCES,
     STATUSES,
     WRONG,
-    Check,
-    Text,
+    ClaimCheck,
+    ClaimText,
     texts,
 )
-from rope_core.ledger.report import Result, run, to_json
+from rope_core.ledger.report import ClaimResult, run, to_json
 
 __all__ = [
     "CLAIMS",
@@ -26,9 +26,9 @@ __all__ = [
     "SOURCES",
     "STATUSES",
     "WRONG",
-    "Check",
-    "Result",
-    "Text",
+    "ClaimCheck",
+    "ClaimResult",
+    "ClaimText",
     "run",
     "texts",
     "to_json",

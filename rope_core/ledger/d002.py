@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.ledger.entry import Check, claim, gap
+from rope_core.ledger.entry import ClaimCheck, claim, gap
 from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, pairs, unpaired
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.softmax import softmax
@@ -21,33 +21,33 @@ def _turn(angle: float) -> np.ndarray:
 
 
 @claim("002-y-m")
-def y_m() -> Check:
+def y_m() -> ClaimCheck:
     literal = Q * np.exp(1j * M * T)
     as_pair = (Q[0] + 1j * Q[1]) * np.exp(1j * M * T)
-    return Check(gap(literal, _turn(M * T) @ Q), condition=gap([as_pair.real, as_pair.imag], _turn(M * T) @ Q))
+    return ClaimCheck(gap(literal, _turn(M * T) @ Q), condition=gap([as_pair.real, as_pair.imag], _turn(M * T) @ Q))
 
 
 @claim("002-y-n")
-def y_n() -> Check:
+def y_n() -> ClaimCheck:
     printed, right = W_Q @ X_N, W_K @ X_N
-    return Check(gap(printed, right), corrected=gap(K, right))
+    return ClaimCheck(gap(printed, right), corrected=gap(K, right))
 
 
 @claim("002-inner")
-def inner() -> Check:
+def inner() -> ClaimCheck:
     score = (_turn(M * T) @ Q) @ (_turn(N * T) @ K)
-    return Check(gap(Q @ _turn((M - N) * T) @ K, score), corrected=gap(Q @ _turn((N - M) * T) @ K, score))
+    return ClaimCheck(gap(Q @ _turn((M - N) * T) @ K, score), corrected=gap(Q @ _turn((N - M) * T) @ K, score))
 
 
 @claim("002-inner-shape")
-def inner_shape() -> Check:
+def inner_shape() -> ClaimCheck:
     printed = float(Q @ Q) * (_turn((N - M) * T) @ K)
     corrected = Q @ _turn((N - M) * T) @ K
-    return Check(float(np.ndim(printed)), corrected=float(np.ndim(corrected)))
+    return ClaimCheck(float(np.ndim(printed)), corrected=float(np.ndim(corrected)))
 
 
 @claim("002-inner-conjugate")
-def inner_conjugate() -> Check:
+def inner_conjugate() -> ClaimCheck:
     """How far the product moves when both positions move by 3: without the conjugate, then with it."""
     q, k = complex(*Q), complex(*K)
 
@@ -56,59 +56,59 @@ def inner_conjugate() -> Check:
         return float((y_m * (np.conj(y_n) if conjugate else y_n)).real)
 
     printed, corrected = (abs(product(3, given) - product(0, given)) for given in (False, True))
-    return Check(printed, corrected=corrected)
+    return ClaimCheck(printed, corrected=corrected)
 
 
 @claim("002-complex")
-def as_complex() -> Check:
+def as_complex() -> ClaimCheck:
     q, k = Q[0] + 1j * Q[1], K[0] + 1j * K[1]
-    return Check(max(abs((q * np.conj(k)).real - Q @ K), abs(abs(q) - np.linalg.norm(Q))))
+    return ClaimCheck(max(abs((q * np.conj(k)).real - Q @ K), abs(abs(q) - np.linalg.norm(Q))))
 
 
 @claim("002-stacked")
-def stacked() -> Check:
-    return Check(gap([W_Q[0] @ X_M, W_Q[1] @ X_M], W_Q @ X_M))
+def stacked() -> ClaimCheck:
+    return ClaimCheck(gap([W_Q[0] @ X_M, W_Q[1] @ X_M], W_Q @ X_M))
 
 
 @claim("002-euler-sum")
-def euler_sum() -> Check:
+def euler_sum() -> ClaimCheck:
     a = M * T
     right = np.cos(a) + 1j * np.sin(a)
-    return Check(abs(np.exp(1j * a) + np.exp(-1j * a) - right), corrected=abs(np.exp(1j * a) - right))
+    return ClaimCheck(abs(np.exp(1j * a) + np.exp(-1j * a) - right), corrected=abs(np.exp(1j * a) - right))
 
 
 @claim("002-euler-product")
-def euler_product() -> Check:
+def euler_product() -> ClaimCheck:
     a, (q1, q2) = M * T, Q
-    return Check(abs((q1 + 1j * q2) * np.exp(1j * a) - (q1 + 1j * q2) * (np.cos(a) + 1j * np.sin(a))))
+    return ClaimCheck(abs((q1 + 1j * q2) * np.exp(1j * a) - (q1 + 1j * q2) * (np.cos(a) + 1j * np.sin(a))))
 
 
 @claim("002-expand")
-def expand() -> Check:
+def expand() -> ClaimCheck:
     a, (q1, q2) = M * T, Q
     lines = (q1 * np.cos(a) - q2 * np.sin(a)) + 1j * (q2 * np.cos(a) + q1 * np.sin(a))
-    return Check(abs((q1 + 1j * q2) * (np.cos(a) + 1j * np.sin(a)) - lines))
+    return ClaimCheck(abs((q1 + 1j * q2) * (np.cos(a) + 1j * np.sin(a)) - lines))
 
 
 @claim("002-to-matrix")
-def to_matrix() -> Check:
+def to_matrix() -> ClaimCheck:
     turned = (Q[0] + 1j * Q[1]) * np.exp(1j * M * T)
-    return Check(gap(_turn(M * T) @ Q, [turned.real, turned.imag]))
+    return ClaimCheck(gap(_turn(M * T) @ Q, [turned.real, turned.imag]))
 
 
 @claim("002-attention")
-def attention() -> Check:
+def attention() -> ClaimCheck:
     q, k, v = draw(23, 3, 5, DIM)
     whole = softmax(q @ k.T / np.sqrt(DIM)) @ v
     rows = []
     for query in q:
         e = np.array([np.exp(query @ key / np.sqrt(DIM)) for key in k])
         rows.append(sum(weight * value for weight, value in zip(e / e.sum(), v, strict=True)))
-    return Check(gap(whole, rows))
+    return ClaimCheck(gap(whole, rows))
 
 
 @claim("002-v")
-def v_stays() -> Check:
+def v_stays() -> ClaimCheck:
     """Measure what a rotated v does, where the weights come from q and k: the output gets the absolute position."""
     q, k, v = draw(24, 3, 5, DIM)
 
@@ -118,80 +118,82 @@ def v_stays() -> Check:
         return np.asarray(softmax(rq @ rk.T / np.sqrt(DIM)) @ (rv if turn_v else v))
 
     if gap(outputs(0, True), outputs(9, True)) < 0.01:
-        return Check(float("nan"))
-    return Check(gap(outputs(0, False), outputs(9, False)))
+        return ClaimCheck(float("nan"))
+    return ClaimCheck(gap(outputs(0, False), outputs(9, False)))
 
 
 @claim("002-qk")
-def from_qk() -> Check:
+def from_qk() -> ClaimCheck:
     """Q K^T of the projected vectors, then of the rotated ones, against q^T R_{n-m} k."""
     score = Q @ _turn((N - M) * T) @ K
-    return Check(abs(Q @ K - score), condition=abs((_turn(M * T) @ Q) @ (_turn(N * T) @ K) - score))
+    return ClaimCheck(abs(Q @ K - score), condition=abs((_turn(M * T) @ Q) @ (_turn(N * T) @ K) - score))
 
 
 @claim("002-y-matrix")
-def y_matrix() -> Check:
-    return Check(gap(_turn(M * T) @ Q, blocks(M, np.array([T])) @ Q))
+def y_matrix() -> ClaimCheck:
+    return ClaimCheck(gap(_turn(M * T) @ Q, blocks(M, np.array([T])) @ Q))
 
 
 @claim("002-matrix")
-def matrix() -> Check:
+def matrix() -> ClaimCheck:
     q = draw(25, DIM)
-    return Check(gap(blocks(M, THETA) @ q, unpaired(pairs(q) * np.exp(1j * M * THETA))))
+    return ClaimCheck(gap(blocks(M, THETA) @ q, unpaired(pairs(q) * np.exp(1j * M * THETA))))
 
 
 @claim("002-elements")
-def elements() -> Check:
+def elements() -> ClaimCheck:
     q = draw(26, DIM)
-    return Check(gap(columns(q, adjacent(q), M, THETA), blocks(M, THETA) @ q))
+    return ClaimCheck(gap(columns(q, adjacent(q), M, THETA), blocks(M, THETA) @ q))
 
 
 @claim("002-split-words")
-def split_words() -> Check:
+def split_words() -> ClaimCheck:
     q = draw(27, DIM)
     angle = np.repeat(M * THETA, 2)
     first, second = q * np.cos(angle), adjacent(q) * np.sin(angle)
     right = blocks(M, THETA) @ q
-    return Check(gap(first * second, right), corrected=gap(first + second, right))
+    return ClaimCheck(gap(first * second, right), corrected=gap(first + second, right))
 
 
 @claim("002-theta")
-def theta() -> Check:
-    return Check(gap([10_000 ** (-2 * i / DIM) for i in range(DIM // 2)], THETA))
+def theta() -> ClaimCheck:
+    return ClaimCheck(gap([10_000 ** (-2 * i / DIM) for i in range(DIM // 2)], THETA))
 
 
 @claim("002-theta-code")
-def theta_code() -> Check:
+def theta_code() -> ClaimCheck:
     exponent = np.arange(0, 128, 2).astype(np.float32) / np.float32(128)
     printed = (np.float32(1.0) / np.float32(10_000.0) ** exponent).astype(np.float64)
-    return Check(float(np.abs(printed * 10_000 ** (np.arange(0, 128, 2) / 128) - 1.0).max()), tolerance=4 * 2.0**-24)
+    return ClaimCheck(
+        float(np.abs(printed * 10_000 ** (np.arange(0, 128, 2) / 128) - 1.0).max()), tolerance=4 * 2.0**-24
+    )
 
 
 @claim("002-identity")
-def identity() -> Check:
+def identity() -> ClaimCheck:
     w, t = 1.3, np.linspace(-9, 9, 50)
-    return Check(gap(np.exp(-1j * w * t), np.cos(w * t) - 1j * np.sin(w * t)))
+    return ClaimCheck(gap(np.exp(-1j * w * t), np.cos(w * t) - 1j * np.sin(w * t)))
 
 
 @claim("002-double")
-def double() -> Check:
+def double() -> ClaimCheck:
     a = M * THETA
     doubled = np.concatenate([a[:, None], a[:, None]], axis=1).reshape(-1)
-    return Check(gap(doubled, [a[i // 2] for i in range(DIM)]))
+    return ClaimCheck(gap(doubled, [a[i // 2] for i in range(DIM)]))
 
 
 @claim("002-code-index")
-def code_index() -> Check:
+def code_index() -> ClaimCheck:
     angle = np.arange(5)[:, None, None] * THETA[None, None, :]
     doubled = np.concatenate([angle[:, :, :, None], angle[:, :, :, None]], axis=3)
     kept, right = doubled[:, :, :, 0], doubled.reshape(5, 1, DIM)
-    return Check(float(DIM - kept.shape[-1]), corrected=float(DIM - right.shape[-1]))
+    return ClaimCheck(float(DIM - kept.shape[-1]), corrected=float(DIM - right.shape[-1]))
 
 
 @claim("002-code-axes")
-def code_axes() -> Check:
+def code_axes() -> ClaimCheck:
     angle = np.arange(5)[:, None, None] * THETA[None, None, :]
     doubled = np.concatenate([angle[:, :, :, None], angle[:, :, :, None]], axis=3)
     printed = np.cos(doubled[:, :, :, 0])[:, None, None, :]
     corrected = np.cos(doubled.reshape(5, DIM))[:, None, None, :]
-    return Check(float(abs(printed.ndim - 4)), corrected=float(abs(corrected.ndim - 4)))
+    return ClaimCheck(float(abs(printed.ndim - 4)), corrected=float(abs(corrected.ndim - 4)))

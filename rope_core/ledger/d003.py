@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.ledger.entry import Check, claim, gap, undecided
+from rope_core.ledger.entry import ClaimCheck, claim, gap, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, unswapped
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
@@ -21,13 +21,13 @@ LLAMA = Rope(128, 10_000.0, 2048)
 
 
 @claim("003-sinusoidal")
-def printed_sinusoidal() -> Check:
+def printed_sinusoidal() -> ClaimCheck:
     printed = np.zeros((5, DIM))
     for i in range(5):
         for d in range(DIM // 2):
             printed[i, 2 * d] = np.sin((i + M) / 10_000 ** (2 * d / DIM))
             printed[i, 2 * d + 1] = np.cos((i + M) / 10_000 ** (2 * d / DIM))
-    return Check(gap(printed, sinusoidal(np.arange(M, M + 5), DIM)))
+    return ClaimCheck(gap(printed, sinusoidal(np.arange(M, M + 5), DIM)))
 
 
 def _relative_case() -> tuple[Array, Array, Array, Array, Array]:
@@ -36,7 +36,7 @@ def _relative_case() -> tuple[Array, Array, Array, Array, Array]:
 
 
 @claim("003-relative-k")
-def relative_k() -> Check:
+def relative_k() -> ClaimCheck:
     q, k, _, table, a = _relative_case()
     loops = np.zeros((6, 6))
     for i in range(6):
@@ -44,92 +44,92 @@ def relative_k() -> Check:
             loops[i, j] = np.exp(q[i] @ (k[j] + table[np.clip(j - i, -4, 4) + 4]) / np.sqrt(DIM))
     w = random_encoding_weights(16)
     moved = relative_residual(position_only_logits("nezha", np.arange(30), w), np.arange(30))
-    return Check(max(gap(loops / loops.sum(axis=1, keepdims=True), a), moved))
+    return ClaimCheck(max(gap(loops / loops.sum(axis=1, keepdims=True), a), moved))
 
 
 @claim("003-relative-v")
-def relative_v() -> Check:
+def relative_v() -> ClaimCheck:
     _, _, v, table, a = _relative_case()
     loops = [sum(a[i, j] * (v[j] + table[np.clip(j - i, -4, 4) + 4]) for j in range(6)) for i in range(6)]
-    return Check(gap(loops, shaw_output(a, v, np.arange(6), table)))
+    return ClaimCheck(gap(loops, shaw_output(a, v, np.arange(6), table)))
 
 
-def _elements(seed: int) -> Check:
+def _elements(seed: int) -> ClaimCheck:
     x = draw(seed, DIM)
     right = rotation_matrix(M, THETA, "interleaved") @ x
-    return Check(
+    return ClaimCheck(
         gap(columns(x, unswapped(x), M, THETA), right), corrected=gap(columns(x, adjacent(x), M, THETA), right)
     )
 
 
 @claim("003-elements")
-def elements() -> Check:
+def elements() -> ClaimCheck:
     return _elements(32)
 
 
 @claim("003-elements-again")
-def elements_again() -> Check:
+def elements_again() -> ClaimCheck:
     return _elements(33)
 
 
 @claim("003-theta")
-def theta() -> Check:
+def theta() -> ClaimCheck:
     printed = np.array([10_000 ** (-2 * d / DIM) for d in range(DIM // 2)])
-    return Check(gap(printed, THETA))
+    return ClaimCheck(gap(printed, THETA))
 
 
 @claim("003-theta-range")
-def theta_range() -> Check:
+def theta_range() -> ClaimCheck:
     inside = bool(np.all((LLAMA.theta > 0) & (LLAMA.theta <= 1)))
-    return Check(0.0 if inside and bool(np.all(np.diff(LLAMA.theta) < 0)) else 1.0)
+    return ClaimCheck(0.0 if inside and bool(np.all(np.diff(LLAMA.theta) < 0)) else 1.0)
 
 
 @claim("003-angle-range")
-def angle_range() -> Check:
+def angle_range() -> ClaimCheck:
     def outside(positions: Array) -> float:
         angle = positions[:, None] * LLAMA.theta
         return float(np.mean(~((angle > 0) & (angle <= positions[:, None]))))
 
-    return Check(outside(np.arange(0.0, 4096)), condition=outside(np.arange(1.0, 4096)))
+    return ClaimCheck(outside(np.arange(0.0, 4096)), condition=outside(np.arange(1.0, 4096)))
 
 
 @claim("003-sin")
-def sine() -> Check:
+def sine() -> ClaimCheck:
     i = np.arange(50.0)[:, None]
-    return Check(gap(np.sin(i * THETA), np.sin(10_000 ** (-2 * np.arange(DIM // 2) / DIM) * i)))
+    return ClaimCheck(gap(np.sin(i * THETA), np.sin(10_000 ** (-2 * np.arange(DIM // 2) / DIM) * i)))
 
 
 @claim("003-omega")
-def omega() -> Check:
+def omega() -> ClaimCheck:
     """Measure that the general form's omega is theta: the sine repeats after 2 pi / theta and not before."""
     t = np.linspace(0, 500, 64)[:, None]
     after = gap(np.sin((t + ROPE.wavelength) * THETA), np.sin(t * THETA))
     halfway = gap(np.sin((t + ROPE.wavelength / 2) * THETA), -np.sin(t * THETA))
-    return Check(max(after, halfway))
+    return ClaimCheck(max(after, halfway))
 
 
 @claim("003-beta")
-def beta() -> Check:
+def beta() -> ClaimCheck:
     b = 10_000 ** (2 / DIM)
-    return Check(gap([b**-d for d in range(DIM // 2)], THETA))
+    return ClaimCheck(gap([b**-d for d in range(DIM // 2)], THETA))
 
 
 @claim("003-digit-row")
-def digit_row() -> Check:
+def digit_row() -> ClaimCheck:
     phases = digit_phases(M, rope_beta(ROPE), DIM // 2)
-    return Check(max(gap(np.cos(M * THETA), np.cos(phases)), gap(np.sin(M * THETA), np.sin(phases))))
+    return ClaimCheck(max(gap(np.cos(M * THETA), np.cos(phases)), gap(np.sin(M * THETA), np.sin(phases))))
 
 
 @claim("003-decay")
-def decay() -> Check:
+def decay() -> ClaimCheck:
     """Measure the bound's single steps, many of which rise, and its means over 256 tokens, which fall up to 2048."""
     bound = decay_bound(Spectrum.from_inv_freq(LLAMA.theta), np.arange(2048.0))
     falls = np.diff(bound.reshape(-1, 256).mean(axis=1))
-    return Check(float(np.mean(np.diff(bound) > 0)), condition=float(np.mean(falls > 0)))
+    return ClaimCheck(float(np.mean(np.diff(bound) > 0)), condition=float(np.mean(falls > 0)))
 
 
 @claim("003-llama-code")
-def llama_code() -> Check:
+def llama_code() -> ClaimCheck:
     """Compare the printed class and rotate_half, run in float64, with the half layout's matrix."""
     x = draw(38, 5, DIM)
     t = np.arange(5.0)
@@ -138,11 +138,11 @@ def llama_code() -> Check:
     half = DIM // 2
     rotate_half = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
     embedded = x * np.cos(emb) + rotate_half * np.sin(emb)
-    return Check(gap(embedded, [rotation_matrix(p, THETA, "half") @ x[p] for p in range(5)]))
+    return ClaimCheck(gap(embedded, [rotation_matrix(p, THETA, "half") @ x[p] for p in range(5)]))
 
 
 @claim("003-code-comment")
-def code_comment() -> Check:
+def code_comment() -> ClaimCheck:
     """Scores of the code's pairing against the paper's: with the same W_q and W_k, then with their rows permuted."""
     x, y = draw(41, 2, DIM)
     w_q, w_k = draw(42, 2, DIM, DIM)
@@ -153,11 +153,11 @@ def code_comment() -> Check:
 
     same, halves = list(range(DIM)), [*range(0, DIM, 2), *range(1, DIM, 2)]
     paper = score("interleaved", same)
-    return Check(abs(score("half", same) - paper), condition=abs(score("half", halves) - paper))
+    return ClaimCheck(abs(score("half", same) - paper), condition=abs(score("half", halves) - paper))
 
 
 @claim("003-llama-pairing")
-def llama_pairing() -> Check:
+def llama_pairing() -> ClaimCheck:
     """Share of the i whose named partner is not the dimension that R mixes them with."""
     half = DIM // 2
 
@@ -173,26 +173,26 @@ def llama_pairing() -> Check:
         strangers("interleaved", [(i, i + 1) for i in range(0, DIM, 2)]),
         strangers("half", [(i, i + half) for i in range(half)]),
     )
-    return Check(everywhere, condition=first)
+    return ClaimCheck(everywhere, condition=first)
 
 
 @claim("003-llama-elements")
-def llama_elements() -> Check:
+def llama_elements() -> ClaimCheck:
     x = draw(39, DIM)
     half = DIM // 2
     angle = np.concatenate([M * THETA, M * THETA])
     swapped = np.array([-x[i + half] if i < half else x[i - half] for i in range(DIM)])
-    return Check(gap(x * np.cos(angle) + swapped * np.sin(angle), rotation_matrix(M, THETA, "half") @ x))
+    return ClaimCheck(gap(x * np.cos(angle) + swapped * np.sin(angle), rotation_matrix(M, THETA, "half") @ x))
 
 
 @claim("003-llama-reordered")
-def llama_reordered() -> Check:
+def llama_reordered() -> ClaimCheck:
     x = draw(40, DIM)
     half = DIM // 2
     order = [i // 2 + half * (i % 2) for i in range(DIM)]
     printed = columns(x[order], adjacent(x[order]), M, THETA)
     right = rotation_matrix(M, THETA, "half") @ x
-    return Check(
+    return ClaimCheck(
         gap(printed, right), condition=max(gap(printed, right[order]), gap(printed, blocks(M, THETA) @ x[order]))
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.hf.catalogue import architectures, models, unrotated
-from rope_core.ledger.entry import Check, claim, gap, shortfall
+from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall
 from rope_core.ledger.kit import DIM, draw
 from rope_core.rope import Array
 from rope_core.theory.encodings.additive import learned, shift_residual, sinusoidal
@@ -27,26 +27,26 @@ FAR = 2**30
 
 
 @claim("003-same-vectors")
-def same_vectors() -> Check:
+def same_vectors() -> ClaimCheck:
     x, y = words(list(FIRST), 16), words(list(SECOND), 16)
     as_sets = gap(x[np.lexsort(x.T)], y[np.lexsort(y.T)])
     seen = word_order_gap("nope", list(FIRST), list(SECOND), random_encoding_weights(16))
-    return Check(gap(x, y), condition=max(as_sets, seen))
+    return ClaimCheck(gap(x, y), condition=max(as_sets, seen))
 
 
 @claim("003-order-seen")
-def order_seen() -> Check:
+def order_seen() -> ClaimCheck:
     """Each kind of encoding the document names must tell the two sentences apart."""
     w = random_encoding_weights(16)
     size = float(np.abs(mean_attention_output("nope", list(FIRST), w)).max())
     least = min(
         word_order_gap(name, list(FIRST), list(SECOND), w) for name in ("sinusoidal", "nezha", "deberta", "rope")
     )
-    return Check(shortfall(least, 1e-3 * size))
+    return ClaimCheck(shortfall(least, 1e-3 * size))
 
 
 @claim("003-rnn-order")
-def rnn_order() -> Check:
+def rnn_order() -> ClaimCheck:
     """Measure the last state of a drawn recurrent layer, its inputs in order and reversed."""
     x, (a, b) = draw(43, 5, DIM), draw(44, 2, DIM, DIM)
 
@@ -56,47 +56,49 @@ def rnn_order() -> Check:
             state = np.tanh(a @ state + b @ row)
         return state
 
-    return Check(shortfall(gap(last(x), last(x[::-1])), 0.1))
+    return ClaimCheck(shortfall(gap(last(x), last(x[::-1])), 0.1))
 
 
 @claim("003-parallel")
-def parallel() -> Check:
+def parallel() -> ClaimCheck:
     """All rows of an attention layer at once, against each row on its own, last row first."""
     q, k, v = draw(45, 3, 6, DIM)
     alone = [softmax(q[[t]] @ k.T)[0] @ v for t in reversed(range(6))]
-    return Check(gap(softmax(q @ k.T) @ v, alone[::-1]))
+    return ClaimCheck(gap(softmax(q @ k.T) @ v, alone[::-1]))
 
 
 @claim("003-pairs-independent")
-def pairs_independent() -> Check:
+def pairs_independent() -> ClaimCheck:
     """One word changed: the other pairs' weights, then their scores before softmax."""
     q, k = draw(46, 2, 6, DIM)
     other = k.copy()
     other[5] += 1.0
     before, after = q @ k.T, q @ other.T
-    return Check(gap(softmax(before)[:, :5], softmax(after)[:, :5]), condition=gap(before[:, :5], after[:, :5]))
+    return ClaimCheck(gap(softmax(before)[:, :5], softmax(after)[:, :5]), condition=gap(before[:, :5], after[:, :5]))
 
 
 @claim("003-relative-attends")
-def relative_attends() -> Check:
+def relative_attends() -> ClaimCheck:
     """Measure NeZha's and DeBERTa's scores for one repeated word, against the nearest function of distance alone."""
     w = random_encoding_weights(16)
-    return Check(max(relative_residual(position_only_logits(name, LINE, w), LINE) for name in ("nezha", "deberta")))
+    return ClaimCheck(
+        max(relative_residual(position_only_logits(name, LINE, w), LINE) for name in ("nezha", "deberta"))
+    )
 
 
 @claim("003-absolute-way")
-def absolute_way() -> Check:
+def absolute_way() -> ClaimCheck:
     """Each vector is turned by its own position, and the scores depend on the distance alone."""
-    return Check(relative_residual(position_only_logits("rope", LINE, random_encoding_weights(16)), LINE))
+    return ClaimCheck(relative_residual(position_only_logits("rope", LINE, random_encoding_weights(16)), LINE))
 
 
 @claim("003-relative-rate")
-def relative_rate() -> Check:
+def relative_rate() -> ClaimCheck:
     """How often texts of 8 to 64 tokens use each row of a table by distance; then NeZha's, which is not learned."""
     used = np.zeros(64)
     for length in range(8, 65):
         used[:length] += length - np.arange(length)
-    return Check(
+    return ClaimCheck(
         float(1.0 - used.min() / used.max()), condition=gap(nezha_table(4, DIM), sinusoidal(np.arange(-4, 5), DIM))
     )
 
@@ -110,7 +112,7 @@ def _row_missing(position: int) -> bool:
 
 
 @claim("003-predefined")
-def predefined() -> Check:
+def predefined() -> ClaimCheck:
     """Measure the share of {learned, NeZha, sinusoidal, rotary} whose vectors at position 2**30 no table has to hold.
 
     Sinusoidal and rotary vectors are computed: their shift law holds at any position. A learned table and NeZha's
@@ -124,11 +126,11 @@ def predefined() -> Check:
         shift_residual(5, near, DIM) < 1e-5,
         relative_residual(position_only_logits("rope", near, random_encoding_weights(DIM)), near) < 1e-5,
     ]
-    return Check(float(np.mean(computed)), condition=float(np.mean(computed[:2])))
+    return ClaimCheck(float(np.mean(computed)), condition=float(np.mean(computed[:2])))
 
 
 @claim("003-mainstream")
-def mainstream() -> Check:
+def mainstream() -> ClaimCheck:
     """Measure the share of the catalogue's models from 2023 on that do not rotate; the condition: up to 2024."""
     rotating = {each.name: (each.year, True) for each in models()}
     rows = {
@@ -136,13 +138,13 @@ def mainstream() -> Check:
     }
     years = {**rows, **rotating, **{each.name: (each.year, False) for each in unrotated()}}.values()
     recent = [rotates for year, rotates in years if year >= 2023]
-    return Check(
+    return ClaimCheck(
         1 - float(np.mean(recent)), condition=float(not all(turns for year, turns in years if 2023 <= year < 2025))
     )
 
 
 @claim("003-table-end")
-def table_end() -> Check:
+def table_end() -> ClaimCheck:
     """Past a table of 2048 rows: the sinusoidal encoding still has its shift law; a learned table has no row."""
     past = np.arange(ROWS, ROWS + 100)
-    return Check(float(shift_residual(5, past, DIM) < 1e-9), condition=float(not _row_missing(ROWS)))
+    return ClaimCheck(float(shift_residual(5, past, DIM) < 1e-9), condition=float(not _row_missing(ROWS)))

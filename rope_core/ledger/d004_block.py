@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture, Correction, architectures
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, ArchitectureCorrection, ArchitectureRow, architectures
+from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, draw, slope
 from rope_core.rope import Array
 from rope_core.theory.block.activation import activate, feed_forward, gated, sigmoid
@@ -27,18 +27,18 @@ X = draw(61, 5, DIM)
 LAYER = draw_layers(1, DIM, 4 * DIM, 62)[0]
 
 
-def _contradicted(row: Architecture) -> list[Correction]:
+def _contradicted(row: ArchitectureRow) -> list[ArchitectureCorrection]:
     """Return the row's printed cells that its model's own paper or code says otherwise, as far as that was verified."""
     return [
         c for c in row.corrections if c.verified and c.printed and c.corrected and not c.corrected.startswith(c.printed)
     ]
 
 
-def _row(row: Architecture) -> Check:
+def _row(row: ArchitectureRow) -> ClaimCheck:
     """Measure the share of a row's printed cells that are contradicted; each correction must name where it was read."""
     cells = [field for field in ARCHITECTURE_FIELDS if getattr(row, field)]
     wrong = _contradicted(row)
-    return Check(len(wrong) / len(cells), corrected=float(sum(not c.source for c in wrong)))
+    return ClaimCheck(len(wrong) / len(cells), corrected=float(sum(not c.source for c in wrong)))
 
 
 for _architecture in architectures():
@@ -47,7 +47,7 @@ for _architecture in architectures():
 
 
 @claim("004-rnn-variant")
-def rnn_variant() -> Check:
+def rnn_variant() -> ClaimCheck:
     """Measure what the order of inputs moves: a recurrent layer's last state, not attention's set of rows.
 
     The condition replaces softmax by a product of positive features, causally: then a state of fixed size, updated
@@ -71,18 +71,18 @@ def rnn_variant() -> Check:
         state, total = state + np.outer(k[t], X[t]), total + k[t]
         rows.append(q[t] @ state / (q[t] @ total))
     linear = gap(weights / weights.sum(axis=1, keepdims=True) @ X, rows)
-    return Check(float(moved and still), condition=linear)
+    return ClaimCheck(float(moved and still), condition=linear)
 
 
 @claim("004-prenorm-gradient")
-def prenorm_gradient() -> Check:
+def prenorm_gradient() -> ClaimCheck:
     """Mean gradient of the lower half of a random 24-layer pre-norm stack against the upper half's."""
     norms = gradient_norms("pre")
-    return Check(shortfall(float(norms[:12].mean()), float(norms[12:].mean())))
+    return ClaimCheck(shortfall(float(norms[:12].mean()), float(norms[12:].mean())))
 
 
 @claim("004-prenorm-flow")
-def prenorm_flow() -> Check:
+def prenorm_flow() -> ClaimCheck:
     """With the sub-layers silent, the residual hands the gradient down unchanged; post-norm rescales it."""
     silent = type(LAYER)(
         *(np.zeros_like(w) for w in (LAYER.w_q, LAYER.w_k, LAYER.w_v, LAYER.w_o, LAYER.w_1, LAYER.w_2))
@@ -91,104 +91,104 @@ def prenorm_flow() -> Check:
     through = slope(lambda x: float(serial_block(x[None], silent)[0] @ target), X[0])
     after_norm = slope(lambda x: float(layer_norm(x[None])[0] @ target), X[0])
     if gap(after_norm, target) < 0.01:
-        return Check(float("nan"))
-    return Check(gap(through, target), tolerance=1e-7)
+        return ClaimCheck(float("nan"))
+    return ClaimCheck(gap(through, target), tolerance=1e-7)
 
 
 @claim("004-ln-mean")
-def ln_mean() -> Check:
-    return Check(gap([sum(row) / DIM for row in X], X.mean(axis=-1)))
+def ln_mean() -> ClaimCheck:
+    return ClaimCheck(gap([sum(row) / DIM for row in X], X.mean(axis=-1)))
 
 
 @claim("004-ln-variance")
-def ln_variance() -> Check:
-    return Check(gap([sum((v - sum(row) / DIM) ** 2 for v in row) / DIM for row in X], X.var(axis=-1)))
+def ln_variance() -> ClaimCheck:
+    return ClaimCheck(gap([sum((v - sum(row) / DIM) ** 2 for v in row) / DIM for row in X], X.var(axis=-1)))
 
 
 @claim("004-ln")
-def ln() -> Check:
+def ln() -> ClaimCheck:
     gamma, beta, eps = draw(64, DIM), draw(65, DIM), 1e-5
     loops = [[gamma[d] * (row[d] - row.mean()) / np.sqrt(row.var() + eps) + beta[d] for d in range(DIM)] for row in X]
-    return Check(gap(loops, layer_norm(X, gamma, beta, eps)))
+    return ClaimCheck(gap(loops, layer_norm(X, gamma, beta, eps)))
 
 
 @claim("004-ln-per-token")
-def ln_per_token() -> Check:
+def ln_per_token() -> ClaimCheck:
     other = X.copy()
     other[1:] *= 9.0
-    return Check(gap(layer_norm(other)[0], layer_norm(X)[0]))
+    return ClaimCheck(gap(layer_norm(other)[0], layer_norm(X)[0]))
 
 
 @claim("004-ln-length-name")
-def ln_length_name() -> Check:
+def ln_length_name() -> ClaimCheck:
     """In x_{n,l,d} of 2 samples with 5 positions, which axis has the length of the sequence: N's, then L's."""
     x = draw(71, 2, 5, DIM)
-    return Check(abs(x.shape[0] - len(x[0])) / len(x[0]), corrected=abs(x.shape[1] - len(x[0])) / len(x[0]))
+    return ClaimCheck(abs(x.shape[0] - len(x[0])) / len(x[0]), corrected=abs(x.shape[1] - len(x[0])) / len(x[0]))
 
 
 @claim("004-rms")
-def rms() -> Check:
+def rms() -> ClaimCheck:
     gamma, eps = draw(66, DIM), 1e-5
     loops = [[gamma[d] * row[d] / np.sqrt(sum(row**2) / DIM + eps) for d in range(DIM)] for row in X]
-    return Check(gap(loops, rms_norm(X, gamma, eps)))
+    return ClaimCheck(gap(loops, rms_norm(X, gamma, eps)))
 
 
 @claim("004-rms-l2")
-def rms_is_l2() -> Check:
-    return Check(gap(X / (np.linalg.norm(X, axis=-1, keepdims=True) / np.sqrt(DIM)), rms_norm(X, eps=0.0)))
+def rms_is_l2() -> ClaimCheck:
+    return ClaimCheck(gap(X / (np.linalg.norm(X, axis=-1, keepdims=True) / np.sqrt(DIM)), rms_norm(X, eps=0.0)))
 
 
 @claim("004-rms-no-mean")
-def rms_no_mean() -> Check:
+def rms_no_mean() -> ClaimCheck:
     """RMSNorm divides and takes nothing away: times the root mean square it is x, mean and all; LayerNorm is not."""
     root = np.sqrt((X**2).mean(axis=-1, keepdims=True))
     centred = layer_norm(X, eps=0.0) * root
     if gap(centred, X) < 0.01:
-        return Check(float("nan"))
-    return Check(gap(rms_norm(X, eps=0.0) * root, X))
+        return ClaimCheck(float("nan"))
+    return ClaimCheck(gap(rms_norm(X, eps=0.0) * root, X))
 
 
 @claim("004-rms-fewer")
-def rms_fewer() -> Check:
+def rms_fewer() -> ClaimCheck:
     """Fewer passes over memory, unfused; fused into one pass the two move the same bytes."""
 
     def saved(fused: bool) -> bool:
         layer, root = norm_cost("layer", fused), norm_cost("rms", fused)
         return layer.reads + layer.writes > root.reads + root.writes
 
-    return Check(0.0 if saved(fused=True) else 1.0, condition=0.0 if saved(fused=False) else 1.0)
+    return ClaimCheck(0.0 if saved(fused=True) else 1.0, condition=0.0 if saved(fused=False) else 1.0)
 
 
 @claim("004-rms-no-bias")
-def rms_no_bias() -> Check:
-    return Check(abs(norm_cost("rms", True).parameters - norm_cost("layer", True).parameters + 1.0))
+def rms_no_bias() -> ClaimCheck:
+    return ClaimCheck(abs(norm_cost("rms", True).parameters - norm_cost("layer", True).parameters + 1.0))
 
 
 W_1, W_2, V = draw(67, DIM, 12), draw(68, 12, DIM), draw(69, DIM, 12)
 
 
 @claim("004-ff")
-def ff() -> Check:
+def ff() -> ClaimCheck:
     loops = [[sum(max(row @ W_1[:, h], 0.0) * W_2[h, d] for h in range(12)) for d in range(DIM)] for row in X]
     layer = type(LAYER)(LAYER.w_q, LAYER.w_k, LAYER.w_v, LAYER.w_o, W_1, W_2)
-    return Check(gap(loops, relu_feed_forward(X, layer)))
+    return ClaimCheck(gap(loops, relu_feed_forward(X, layer)))
 
 
 @claim("004-glu")
-def glu() -> Check:
+def glu() -> ClaimCheck:
     """Against the unit of that name, whose gate is a sigmoid, and against the one whose gate is ReLU."""
     printed = np.maximum(0, X @ W_1) * (X @ V)
     named, meant = (gated(name, X @ W_1, X @ V) for name in ("glu", "reglu"))
-    return Check(gap(printed, named), condition=gap(printed, meant))
+    return ClaimCheck(gap(printed, named), condition=gap(printed, meant))
 
 
 @claim("004-reglu")
-def reglu() -> Check:
+def reglu() -> ClaimCheck:
     loops = [
         [sum(max(row @ W_1[:, h], 0.0) * (row @ V[:, h]) * W_2[h, d] for h in range(12)) for d in range(DIM)]
         for row in X
     ]
-    return Check(gap(loops, feed_forward("reglu", X, W_1, W_2, V)))
+    return ClaimCheck(gap(loops, feed_forward("reglu", X, W_1, W_2, V)))
 
 
 def swiglu(x: Array, w_1: Array, w_2: Array) -> Array:
@@ -198,90 +198,92 @@ def swiglu(x: Array, w_1: Array, w_2: Array) -> Array:
 
 
 @claim("004-swiglu-ffn")
-def swiglu_ffn() -> Check:
+def swiglu_ffn() -> ClaimCheck:
     """Compare the printed call, which hands over two products, with the definition of input and two matrices."""
     takes = len(inspect.signature(swiglu).parameters)
     given, meant = (X @ W_1, X @ V), (X, W_1, V)
-    return Check(float(takes - len(given)), corrected=gap(swiglu(*meant) @ W_2, feed_forward("swiglu", X, W_1, W_2, V)))
+    return ClaimCheck(
+        float(takes - len(given)), corrected=gap(swiglu(*meant) @ W_2, feed_forward("swiglu", X, W_1, W_2, V))
+    )
 
 
 @claim("004-swiglu")
-def swiglu_definition() -> Check:
-    return Check(gap(swiglu(X, W_1, V), gated("swiglu", X @ W_1, X @ V)))
+def swiglu_definition() -> ClaimCheck:
+    return ClaimCheck(gap(swiglu(X, W_1, V), gated("swiglu", X @ W_1, X @ V)))
 
 
 @claim("004-swish")
-def swish() -> Check:
+def swish() -> ClaimCheck:
     z = np.linspace(-30, 30, 301)
-    return Check(gap(z * sigmoid(z), activate("silu", z)[0]))
+    return ClaimCheck(gap(z * sigmoid(z), activate("silu", z)[0]))
 
 
 @claim("004-sigmoid")
-def logistic() -> Check:
+def logistic() -> ClaimCheck:
     z = np.linspace(-30, 30, 301)
-    return Check(gap(1 / (1 + np.exp(-z)), 0.5 * (1 + np.tanh(z / 2))))
+    return ClaimCheck(gap(1 / (1 + np.exp(-z)), 0.5 * (1 + np.tanh(z / 2))))
 
 
 @claim("004-swish-smooth")
-def swish_smooth() -> Check:
+def swish_smooth() -> ClaimCheck:
     """ReLU's derivative takes 0 and 1 and jumps between them; Swish's changes by no more than its slope allows."""
     z = np.linspace(-8, 8, 16_001)
     relu, silu = activate("relu", z)[1], activate("silu", z)[1]
     jump = float(np.abs(np.diff(silu)).max()) / (z[1] - z[0])
-    return Check(0.0 if set(relu) == {0.0, 1.0} and jump <= 0.5 + 1e-9 else 1.0)
+    return ClaimCheck(0.0 if set(relu) == {0.0, 1.0} and jump <= 0.5 + 1e-9 else 1.0)
 
 
 SHAZEER, PALM = "2002.05202", "2204.02311"
 
 
 @claim("004-swiglu-origin")
-def swiglu_origin() -> Check:
+def swiglu_origin() -> ClaimCheck:
     """Months from the first paper with SwiGLU to PaLM, by their arXiv numbers (year and month)."""
     months = [12 * int(number[:2]) + int(number[2:4]) for number in (SHAZEER, PALM)]
-    return Check(float(months[1] - months[0]), corrected=float(months[0] - min(months)))
+    return ClaimCheck(float(months[1] - months[0]), corrected=float(months[0] - min(months)))
 
 
 @claim("004-swiglu-llama")
-def swiglu_llama() -> Check:
+def swiglu_llama() -> ClaimCheck:
     """Measure the share of the table's LLaMA rows whose feed-forward unit is another one."""
     units = [each.corrected("activation") for each in architectures() if each.id in ("llama", "llama-2", "llama-3")]
-    return Check(float(np.mean([unit != "SwiGLU" for unit in units])))
+    return ClaimCheck(float(np.mean([unit != "SwiGLU" for unit in units])))
 
 
 @claim("004-score-name")
-def score_name() -> Check:
+def score_name() -> ClaimCheck:
     """Compare attention whose softmax is given the dot products; the condition: over sqrt(d)."""
     dots, values = (X @ LAYER.w_q) @ (X @ LAYER.w_k).T, X @ LAYER.w_v @ LAYER.w_o
     plain, scaled = (gap(softmax(scores) @ values, self_attention(X, LAYER)) for scores in (dots, dots / np.sqrt(DIM)))
-    return Check(plain, condition=scaled)
+    return ClaimCheck(plain, condition=scaled)
 
 
 @claim("004-serial-parallel")
-def serial_parallel() -> Check:
+def serial_parallel() -> ClaimCheck:
     """Each position's row is computed on its own, so positions run in parallel; the MLP waits for attention."""
     u = layer_norm(X)
     mixed, keys, values = self_attention(u, LAYER), u @ LAYER.w_k, u @ LAYER.w_v @ LAYER.w_o
     alone = [softmax(keys @ (u[t] @ LAYER.w_q) / np.sqrt(DIM)) @ values for t in range(5)]
     rows_alone = gap(alone, mixed) < 1e-12
     waits = gap(layer_norm(X + mixed), layer_norm(X + 2 * mixed)) > 0.01
-    return Check(float(rows_alone), condition=float(not waits))
+    return ClaimCheck(float(rows_alone), condition=float(not waits))
 
 
 @claim("004-serial")
-def serial() -> Check:
+def serial() -> ClaimCheck:
     """Measure the printed second residual, which starts from x again and loses the attention's own."""
     h = X + self_attention(layer_norm(X), LAYER)
     printed = X + relu_feed_forward(layer_norm(h), LAYER)
-    return Check(
+    return ClaimCheck(
         gap(printed, serial_block(X, LAYER)),
         corrected=gap(h + relu_feed_forward(layer_norm(h), LAYER), serial_block(X, LAYER)),
     )
 
 
 @claim("004-parallel")
-def parallel() -> Check:
+def parallel() -> ClaimCheck:
     printed = X + relu_feed_forward(layer_norm(X), LAYER) + self_attention(layer_norm(X), LAYER)
-    return Check(gap(printed, parallel_block(X, LAYER)))
+    return ClaimCheck(gap(printed, parallel_block(X, LAYER)))
 
 
 undecided(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, N, draw, unpaired, wrapped
 from rope_core.rope import Array, Rope
 from rope_core.theory.encodings.additive import (
@@ -25,89 +25,89 @@ LINE = np.arange(40) + 3
 
 
 @claim("004-swap-pairs")
-def swap_pairs() -> Check:
+def swap_pairs() -> ClaimCheck:
     """Exchange two key-value pairs: each pair's weight and the query's output stay."""
     q, k, v = draw(71, DIM), *draw(72, 2, 6, DIM)
     order = [3, 1, 2, 0, 4, 5]
     before, after = softmax(k @ q), softmax(k[order] @ q)
-    return Check(max(gap(before[order], after), gap(before @ v, after @ v[order])))
+    return ClaimCheck(max(gap(before[order], after), gap(before @ v, after @ v[order])))
 
 
 @claim("004-sinusoidal")
-def printed_sinusoidal() -> Check:
+def printed_sinusoidal() -> ClaimCheck:
     printed = [
         [(np.sin if c % 2 == 0 else np.cos)(i / 10_000 ** ((c - c % 2) / DIM)) for c in range(DIM)] for i in range(9)
     ]
-    return Check(gap(printed, sinusoidal(np.arange(9), DIM)))
+    return ClaimCheck(gap(printed, sinusoidal(np.arange(9), DIM)))
 
 
 @claim("004-slower-columns")
-def slower_columns() -> Check:
+def slower_columns() -> ClaimCheck:
     """Binary digits and sine columns both change more slowly from one column to the next."""
     n = np.arange(4096)
     flips = [np.count_nonzero(np.diff((n >> bit) & 1)) for bit in range(8)]
     turns = [np.count_nonzero(np.diff(np.sign(np.sin(n * t)))) for t in Rope(16, 10_000.0).theta]
-    return Check(float(np.mean(np.diff(flips) >= 0) + np.mean(np.diff(turns) >= 0)))
+    return ClaimCheck(float(np.mean(np.diff(flips) >= 0) + np.mean(np.diff(turns) >= 0)))
 
 
 @claim("004-columns-differ")
-def columns_differ() -> Check:
+def columns_differ() -> ClaimCheck:
     """Measure the largest share of pairs of columns that agree within one row: rows 0 to 999, then 1 to 999."""
     p = sinusoidal(np.arange(1000), DIM)
     upper = np.triu(np.ones((DIM, DIM), dtype=bool), 1)
     agree = (p[:, :, None] == p[:, None, :])[:, upper].mean(axis=1)
-    return Check(float(agree.max()), condition=float(agree[1:].max()))
+    return ClaimCheck(float(agree.max()), condition=float(agree[1:].max()))
 
 
 @claim("004-rows-differ")
-def rows_differ() -> Check:
+def rows_differ() -> ClaimCheck:
     """Measure the smallest distance of two rows among 65,536; it depends on the difference of the positions alone."""
     near = min(
         float(np.linalg.norm(np.exp(1j * np.arange(low, low + 4096)[:, None] * Rope(64).theta) - 1.0, axis=1).min())
         for low in range(1, 65_536, 4096)
     )
-    return Check(shortfall(near, 0.1))
+    return ClaimCheck(shortfall(near, 0.1))
 
 
 @claim("004-shift-map")
-def shift() -> Check:
+def shift() -> ClaimCheck:
     moved = sinusoidal(LINE, DIM) @ shift_map(DELTA, DIM).T
     printed = np.zeros((DIM, DIM))
     for j, w in enumerate(THETA):
         c, s = np.cos(DELTA * w), np.sin(DELTA * w)
         printed[2 * j : 2 * j + 2, 2 * j : 2 * j + 2] = [[c, s], [-s, c]]
-    return Check(max(gap(moved, sinusoidal(LINE + DELTA, DIM)), gap(printed, shift_map(DELTA, DIM))))
+    return ClaimCheck(max(gap(moved, sinusoidal(LINE + DELTA, DIM)), gap(printed, shift_map(DELTA, DIM))))
 
 
 @claim("004-shift-transform")
-def shift_transform() -> Check:
+def shift_transform() -> ClaimCheck:
     x, y = draw(73, 2)
     c, s = np.cos(DELTA * THETA[1]), np.sin(DELTA * THETA[1])
-    return Check(gap(np.array([[c, s], [-s, c]]) @ [x, y], shift_map(DELTA, DIM)[2:4, 2:4] @ [x, y]))
+    return ClaimCheck(gap(np.array([[c, s], [-s, c]]) @ [x, y], shift_map(DELTA, DIM)[2:4, 2:4] @ [x, y]))
 
 
 @claim("004-shift-lines")
-def shift_lines() -> Check:
+def shift_lines() -> ClaimCheck:
     x, y = draw(74, 2)
     c, s = np.cos(DELTA * THETA[1]), np.sin(DELTA * THETA[1])
-    return Check(gap([x * c + y * s, -x * s + y * c], shift_map(DELTA, DIM)[2:4, 2:4] @ [x, y]))
+    return ClaimCheck(gap([x * c + y * s, -x * s + y * c], shift_map(DELTA, DIM)[2:4, 2:4] @ [x, y]))
 
 
 @claim("004-shift-direction")
-def shift_direction() -> Check:
+def shift_direction() -> ClaimCheck:
     """Measure the turn of (p_2j, p_2j+1) = (sin, cos) from position i to i + delta, against + and - delta omega."""
     before, after = (sinusoidal([p], DIM)[0, 2:4] for p in (M, M + DELTA))
     turned = np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0])
-    return Check(wrapped(turned - DELTA * THETA[1]), corrected=wrapped(turned + DELTA * THETA[1]))
+    return ClaimCheck(wrapped(turned - DELTA * THETA[1]), corrected=wrapped(turned + DELTA * THETA[1]))
 
 
 @claim("004-omega")
-def omega() -> Check:
-    return Check(gap([1 / 10_000 ** (2 * j / DIM) for j in range(DIM // 2)], THETA))
+def omega() -> ClaimCheck:
+    return ClaimCheck(gap([1 / 10_000 ** (2 * j / DIM) for j in range(DIM // 2)], THETA))
 
 
 @claim("004-symmetric")
-def symmetric() -> Check:
+def symmetric() -> ClaimCheck:
     """Exchange two words: a last word's output, without and with the causal mask of an autoregressive model."""
     x = draw(75, 5, DIM)
     w = draw(76, 3, DIM, DIM)
@@ -118,11 +118,11 @@ def symmetric() -> Check:
         return np.asarray((softmax(masked) @ (z @ w[2])).mean(axis=0))
 
     other = x[[2, 1, 0, 3, 4]]
-    return Check(*(gap(mean_output(x, causal), mean_output(other, causal)) for causal in (True, False)))
+    return ClaimCheck(*(gap(mean_output(x, causal), mean_output(other, causal)) for causal in (True, False)))
 
 
 @claim("004-additive")
-def additive_form() -> Check:
+def additive_form() -> ClaimCheck:
     """Axes of the middle of the printed line, the words (n, dim), against those of f, a number; then of f-tilde."""
     words = draw(74, 3, DIM)
 
@@ -130,21 +130,23 @@ def additive_form() -> Check:
         return float(np.sin(x).sum())
 
     moved = f(words + sinusoidal(np.arange(3), DIM))
-    return Check(float(abs(np.ndim(words) - np.ndim(moved))), corrected=float(abs(np.ndim(f(words)) - np.ndim(moved))))
+    return ClaimCheck(
+        float(abs(np.ndim(words) - np.ndim(moved))), corrected=float(abs(np.ndim(f(words)) - np.ndim(moved)))
+    )
 
 
 @claim("004-additive-breaks")
-def additive() -> Check:
+def additive() -> ClaimCheck:
     """Measure how added vectors break the symmetry: two orders of the same words get different outputs."""
     w = random_encoding_weights(16)
     first, second = ["a", "b", "c"], ["c", "b", "a"]
-    return Check(
+    return ClaimCheck(
         shortfall(word_order_gap("sinusoidal", first, second, w), 1e3 * word_order_gap("nope", first, second, w) + 1e-9)
     )
 
 
 @claim("004-taylor")
-def taylor() -> Check:
+def taylor() -> ClaimCheck:
     """Halving p must make what the expansion leaves out 8 times smaller: it is of third order."""
     x_m, x_n, p_m, p_n = draw(77, 4, 3)
     a = draw(78, 3, 3)
@@ -172,11 +174,11 @@ def taylor() -> Check:
         lines = pm @ first[:3] + pn @ first[3:] + 0.5 * pm @ second[:3, :3] @ pm + 0.5 * pn @ second[3:, 3:] @ pn
         return float(abs(f(x_m + pm, x_n + pn) - f(x_m, x_n) - lines - pm @ second[:3, 3:] @ pn))
 
-    return Check(abs(np.log2(left_out(0.08) / left_out(0.04)) - 3.0), tolerance=0.25)
+    return ClaimCheck(abs(np.log2(left_out(0.08) / left_out(0.04)) - 3.0), tolerance=0.25)
 
 
 @claim("004-absolute-terms")
-def absolute_terms() -> Check:
+def absolute_terms() -> ClaimCheck:
     """Measure the share of the first five terms that do not move when both positions do; then of the four with a p."""
     slopes, curves = draw(93, 2, DIM), draw(94, 2, DIM, DIM)
 
@@ -185,7 +187,7 @@ def absolute_terms() -> Check:
         return np.array([1.0, *(p[i] @ slopes[i] for i in (0, 1)), *(0.5 * p[i] @ curves[i] @ p[i] for i in (0, 1))])
 
     still = np.abs(terms(3) - terms(0)) < 1e-9
-    return Check(float(still.mean()), condition=float(still[1:].mean()))
+    return ClaimCheck(float(still.mean()), condition=float(still[1:].mean()))
 
 
 def _hessian(off: float, within: float) -> float:
@@ -193,23 +195,23 @@ def _hessian(off: float, within: float) -> float:
 
 
 @claim("004-hessian-diagonal")
-def hessian_diagonal() -> Check:
-    return Check(_hessian(0.0, 0.5), condition=_hessian(0.0, 0.0))
+def hessian_diagonal() -> ClaimCheck:
+    return ClaimCheck(_hessian(0.0, 0.5), condition=_hessian(0.0, 0.0))
 
 
 @claim("004-hessian-general")
-def hessian_general() -> Check:
+def hessian_general() -> ClaimCheck:
     """Measure what a general H leaves that is not relative; it grows with the entries off the diagonal."""
     residuals = [_hessian(off, 0.0) for off in (0.0, 0.01, 0.1, 1.0)]
-    return Check(0.0 if residuals[1] > 1e-3 and all(np.diff(residuals) > 0) else 1.0)
+    return ClaimCheck(0.0 if residuals[1] > 1e-3 and all(np.diff(residuals) > 0) else 1.0)
 
 
 @claim("004-p-m")
-def p_m() -> Check:
+def p_m() -> ClaimCheck:
     printed = cos_sin_vectors([M], DIM)[0].copy()
     printed[3] = np.sin(N * THETA[1])
     right = unpaired(np.exp(1j * M * THETA))
-    return Check(gap(printed, right), corrected=gap(cos_sin_vectors([M], DIM)[0], right))
+    return ClaimCheck(gap(printed, right), corrected=gap(cos_sin_vectors([M], DIM)[0], right))
 
 
 def _spelled(n: int, beta: float, digits: int) -> float:
@@ -217,68 +219,68 @@ def _spelled(n: int, beta: float, digits: int) -> float:
 
 
 @claim("004-digit")
-def digit() -> Check:
+def digit() -> ClaimCheck:
     """Spell the number from its digits for a whole beta, then for RoPE's beta = 10000^(2/d), which is not."""
-    return Check(_spelled(1234, rope_beta(Rope(64)), 32), condition=max(_spelled(1234, b, 12) for b in (2, 8, 10)))
+    return ClaimCheck(_spelled(1234, rope_beta(Rope(64)), 32), condition=max(_spelled(1234, b, 12) for b in (2, 8, 10)))
 
 
 @claim("004-digit-row")
-def digit_row() -> Check:
+def digit_row() -> ClaimCheck:
     n = 123_456
     right = unpaired(np.exp(1j * n * THETA))
-    return Check(gap(unpaired(np.exp(1j * digit_phases(n, rope_beta(ROPE), DIM // 2))), right))
+    return ClaimCheck(gap(unpaired(np.exp(1j * digit_phases(n, rope_beta(ROPE), DIM // 2))), right))
 
 
 @claim("004-beta")
-def beta() -> Check:
+def beta() -> ClaimCheck:
     b = 10_000 ** (2 / DIM)
-    return Check(max(abs(b - rope_beta(ROPE)), gap(b ** -np.arange(DIM // 2), THETA)))
+    return ClaimCheck(max(abs(b - rope_beta(ROPE)), gap(b ** -np.arange(DIM // 2), THETA)))
 
 
 @claim("004-mod-period")
-def mod_period() -> Check:
+def mod_period() -> ClaimCheck:
     """x mod beta repeats after beta, and cos x after a full turn; neither after half of that."""
     x, b = np.linspace(0.1, 9.0, 50), rope_beta(ROPE)
     turns = np.exp(2j * np.pi * np.mod(x, b) / b)
     later, half = (np.exp(2j * np.pi * np.mod(x + step, b) / b) for step in (b, b / 2))
     if gap(half, turns) < 0.01:
-        return Check(float("nan"))
-    return Check(max(gap(later, turns), gap(np.cos(x + 2 * np.pi), np.cos(x))))
+        return ClaimCheck(float("nan"))
+    return ClaimCheck(max(gap(later, turns), gap(np.cos(x + 2 * np.pi), np.cos(x))))
 
 
 @claim("004-digits-carry")
-def digits_carry() -> Check:
+def digits_carry() -> ClaimCheck:
     """Measure that 40 positions' vectors differ and their inner products depend on the distance alone."""
     p = cos_sin_vectors(LINE, DIM)
     apart = np.linalg.norm(p[:, None] - p[None], axis=-1)[~np.eye(len(LINE), dtype=bool)]
-    return Check(max(relative_residual(p @ p.T, LINE), shortfall(float(apart.min()), 0.1)))
+    return ClaimCheck(max(relative_residual(p @ p.T, LINE), shortfall(float(apart.min()), 0.1)))
 
 
 @claim("004-embed-name")
-def embed_name() -> Check:
+def embed_name() -> ClaimCheck:
     """Embed(x, i) against the word plus the sines of place i, written out: with the vector of pos, then of i."""
     word = draw(97, DIM)
     written = [v + (np.cos if c % 2 else np.sin)(M / 10_000 ** ((c - c % 2) / DIM)) for c, v in enumerate(word)]
     printed, corrected = (gap(word + sinusoidal([place], DIM)[0], written) for place in (N, M))
-    return Check(printed, corrected=corrected)
+    return ClaimCheck(printed, corrected=corrected)
 
 
 @claim("004-cross-sum")
-def cross_sum() -> Check:
+def cross_sum() -> ClaimCheck:
     x, p = draw(80, 6, DIM), sinusoidal(np.arange(6), DIM)
     terms = cross_terms(x, p, np.eye(DIM), np.eye(DIM))
-    return Check(gap(sum(terms.values()), (x + p) @ (x + p).T))
+    return ClaimCheck(gap(sum(terms.values()), (x + p) @ (x + p).T))
 
 
 @claim("004-cross-not-relative")
-def cross_not_relative() -> Check:
+def cross_not_relative() -> ClaimCheck:
     """Of the printed list <v_x, v_y>, <v_x, PE_j>, ..., the first carries no position and the last is relative."""
     x = np.tile(draw(81, 1, DIM), (40, 1))
     terms = cross_terms(x, sinusoidal(LINE, DIM), np.eye(DIM), np.eye(DIM))
     relative = {name: relative_residual(part, LINE) < 1e-9 for name, part in terms.items()}
     printed = [relative[name] for name in terms]
     crossed = [relative[name] for name in ("word_position", "position_word")]
-    return Check(float(np.mean(printed)), condition=float(np.mean(crossed)))
+    return ClaimCheck(float(np.mean(printed)), condition=float(np.mean(crossed)))
 
 
 undecided("004-memorise", "004-rows-learned")

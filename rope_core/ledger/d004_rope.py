@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.ledger.entry import Check, claim, gap
+from rope_core.ledger.entry import ClaimCheck, claim, gap
 from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, pairs, unpaired
 from rope_core.rope import Array
 from rope_core.rotation import rotation_matrix
@@ -19,44 +19,44 @@ def turn(angle: float) -> Array:
 
 
 @claim("004-relative-form")
-def relative_form() -> Check:
+def relative_form() -> ClaimCheck:
     x, y = draw(79, 2, DIM)
     scores = [
         (rotation_matrix(M + s, THETA, "interleaved") @ x) @ (rotation_matrix(N + s, THETA, "interleaved") @ y)
         for s in (0, 8, 900)
     ]
-    return Check(gap(scores, [scores[0]] * 3))
+    return ClaimCheck(gap(scores, [scores[0]] * 3))
 
 
 @claim("004-rotation")
-def rotation() -> Check:
+def rotation() -> ClaimCheck:
     r = turn(0.9)
-    return Check(
+    return ClaimCheck(
         max(gap(r @ r.T, np.eye(2)), abs(np.linalg.det(r) - 1), gap(r @ [1.0, 0.0], [np.cos(0.9), np.sin(0.9)]))
     )
 
 
 @claim("004-relative-turn")
-def relative_turn() -> Check:
+def relative_turn() -> ClaimCheck:
     a, b = draw(82, 2, 2)
-    return Check(abs((turn(1.3) @ a) @ (turn(0.4) @ b) - (turn(1.3 - 0.4) @ a) @ b))
+    return ClaimCheck(abs((turn(1.3) @ a) @ (turn(0.4) @ b) - (turn(1.3 - 0.4) @ a) @ b))
 
 
 @claim("004-apply")
-def apply_matrix() -> Check:
+def apply_matrix() -> ClaimCheck:
     q = draw(83, DIM)
-    return Check(gap(blocks(M, THETA) @ q, rotation_matrix(M, THETA, "interleaved") @ q))
+    return ClaimCheck(gap(blocks(M, THETA) @ q, rotation_matrix(M, THETA, "interleaved") @ q))
 
 
 @claim("004-angle-name")
-def angle_name() -> Check:
+def angle_name() -> ClaimCheck:
     """Measure the angle of each pair at position 2, against theta_2 for all of them and against 2 theta_j."""
     turned = np.angle(pairs(blocks(2, THETA) @ np.tile([1.0, 0.0], DIM // 2)))
-    return Check(gap(turned, np.full(DIM // 2, THETA[2])), corrected=gap(turned, 2 * THETA))
+    return ClaimCheck(gap(turned, np.full(DIM // 2, THETA[2])), corrected=gap(turned, 2 * THETA))
 
 
 @claim("004-before-rotation")
-def before_rotation() -> Check:
+def before_rotation() -> ClaimCheck:
     """Measure a word's vector before rotation: the same at two places in layer one, not after one causal layer."""
     word = draw(84, DIM)
     x = np.stack([draw(85, DIM), *[word] * 5])
@@ -68,86 +68,86 @@ def before_rotation() -> Check:
     )
     logits = np.where(np.tril(np.ones((6, 6))) > 0, q @ k.T, -np.inf)
     second = x + softmax(logits) @ (x @ w[2])
-    return Check(gap(second[2], second[5]), condition=gap(x[2], x[5]))
+    return ClaimCheck(gap(second[2], second[5]), condition=gap(x[2], x[5]))
 
 
 @claim("004-block-2")
-def block_2() -> Check:
+def block_2() -> ClaimCheck:
     z = draw(87, 2)
-    return Check(abs(complex(*(turn(M * THETA[1]) @ z)) - complex(*z) * np.exp(1j * M * THETA[1])))
+    return ClaimCheck(abs(complex(*(turn(M * THETA[1]) @ z)) - complex(*z) * np.exp(1j * M * THETA[1])))
 
 
 @claim("004-z")
-def as_pairs() -> Check:
+def as_pairs() -> ClaimCheck:
     """z_j = x_{2j-1} + i x_{2j}, j = 1..N, keeps inner products: Re[z w*] summed is x y."""
     x, y = draw(88, 2, DIM)
     z, w = ([complex(v[2 * j - 2], v[2 * j - 1]) for j in range(1, DIM // 2 + 1)] for v in (x, y))
-    return Check(abs(sum((a * b.conjugate()).real for a, b in zip(z, w, strict=True)) - x @ y))
+    return ClaimCheck(abs(sum((a * b.conjugate()).real for a, b in zip(z, w, strict=True)) - x @ y))
 
 
 @claim("004-z-turn")
-def z_turn() -> Check:
+def z_turn() -> ClaimCheck:
     x = draw(89, DIM)
-    return Check(gap(unpaired(pairs(x) * np.exp(1j * M * THETA)), blocks(M, THETA) @ x))
+    return ClaimCheck(gap(unpaired(pairs(x) * np.exp(1j * M * THETA)), blocks(M, THETA) @ x))
 
 
 @claim("004-theta-index")
-def theta_index() -> Check:
+def theta_index() -> ClaimCheck:
     """With j = 1, ..., N, as the text states it."""
-    return Check(gap([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)], THETA))
+    return ClaimCheck(gap([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)], THETA))
 
 
 @claim("004-z-product")
-def z_product() -> Check:
+def z_product() -> ClaimCheck:
     a, b = draw(90, 2)
     t = M * THETA[1]
-    return Check(abs(complex(a, b) * np.exp(1j * t) - complex(a, b) * (np.cos(t) + 1j * np.sin(t))))
+    return ClaimCheck(abs(complex(a, b) * np.exp(1j * t) - complex(a, b) * (np.cos(t) + 1j * np.sin(t))))
 
 
 @claim("004-z-expand")
-def z_expand() -> Check:
+def z_expand() -> ClaimCheck:
     a, b = draw(91, 2)
     t = M * THETA[1]
     line = (a * np.cos(t) - b * np.sin(t)) + 1j * (a * np.sin(t) + b * np.cos(t))
-    return Check(abs(complex(a, b) * np.exp(1j * t) - line))
+    return ClaimCheck(abs(complex(a, b) * np.exp(1j * t) - line))
 
 
 @claim("004-matrix")
-def matrix() -> Check:
+def matrix() -> ClaimCheck:
     theta = np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)])
-    return Check(gap(blocks(M, theta), rotation_matrix(M, THETA, "interleaved")))
+    return ClaimCheck(gap(blocks(M, theta), rotation_matrix(M, THETA, "interleaved")))
 
 
 @claim("004-big-matrix")
-def big_matrix() -> Check:
+def big_matrix() -> ClaimCheck:
     """Measure the share of the block matrix's multiplications by zero; then the element-wise form against it."""
     q = draw(95, DIM)
     whole = blocks(M, THETA)
-    return Check(float(np.mean(whole == 0.0)), corrected=gap(columns(q, adjacent(q), M, THETA), whole @ q))
+    return ClaimCheck(float(np.mean(whole == 0.0)), corrected=gap(columns(q, adjacent(q), M, THETA), whole @ q))
 
 
 @claim("004-carries-relative")
-def carries_relative() -> Check:
+def carries_relative() -> ClaimCheck:
     """Both positions moved by 5, the distance kept: how far the rotated vector moves; then the score."""
     q, k = draw(96, 2, DIM)
     turned = [(blocks(M + s, THETA) @ q, blocks(N + s, THETA) @ k) for s in (0, 5)]
     scores = [a @ b for a, b in turned]
-    return Check(gap(turned[0][0], turned[1][0]), corrected=abs(scores[0] - scores[1]))
+    return ClaimCheck(gap(turned[0][0], turned[1][0]), corrected=abs(scores[0] - scores[1]))
 
 
 @claim("004-transpose")
-def transpose() -> Check:
-    return Check(gap(blocks(M, THETA).T, blocks(-M, THETA)))
+def transpose() -> ClaimCheck:
+    return ClaimCheck(gap(blocks(M, THETA).T, blocks(-M, THETA)))
 
 
 @claim("004-compose")
-def compose() -> Check:
-    return Check(gap(blocks(M, THETA).T @ blocks(N, THETA), blocks(N - M, THETA)))
+def compose() -> ClaimCheck:
+    return ClaimCheck(gap(blocks(M, THETA).T @ blocks(N, THETA), blocks(N - M, THETA)))
 
 
 @claim("004-proof")
-def proof() -> Check:
+def proof() -> ClaimCheck:
     q, k = draw(92, 2, DIM)
     r_m, r_n = blocks(M, THETA), blocks(N, THETA)
     lines = [(r_m @ q) @ (r_n @ k), q @ (r_m.T @ r_n @ k), q @ (blocks(N - M, THETA) @ k)]
-    return Check(gap(lines, [lines[0]] * 3))
+    return ClaimCheck(gap(lines, [lines[0]] * 3))

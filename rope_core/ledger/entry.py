@@ -24,7 +24,7 @@ EXACT = 1e-9
 
 
 @dataclass(frozen=True)
-class Check:
+class ClaimCheck:
     """What a claim's function finds; the status is derived from it and never stated.
 
     Attributes:
@@ -46,8 +46,10 @@ class Check:
     def status(self) -> str:
         """One of STATUSES.
 
-        >>> Check(1e-16).status, Check(0.5, condition=0.0).status, Check(0.5, corrected=0.0).status, Check(None).status
-        ('holds', 'holds with a condition', 'wrong as printed', 'empirical')
+        >>> ClaimCheck(1e-16).status, ClaimCheck(0.5, condition=0.0).status
+        ('holds', 'holds with a condition')
+        >>> ClaimCheck(0.5, corrected=0.0).status, ClaimCheck(None).status
+        ('wrong as printed', 'empirical')
         """
         if self.printed is None:
             return EMPIRICAL
@@ -62,14 +64,14 @@ class Check:
         return self.status in (HOLDS, EMPIRICAL) or self._small(other)
 
 
-Claim = Callable[[], Check]
-CLAIMS: dict[str, Claim] = {}
+ClaimFunction = Callable[[], ClaimCheck]
+CLAIMS: dict[str, ClaimFunction] = {}
 
 
-def claim(name: str) -> Callable[[Claim], Claim]:
+def claim(name: str) -> Callable[[ClaimFunction], ClaimFunction]:
     """Enter a function under its id, "<source>-<name>"; raises ValueError on an id that is taken or no source's."""
 
-    def enter(function: Claim) -> Claim:
+    def enter(function: ClaimFunction) -> ClaimFunction:
         source, dash, _ = name.partition("-")
         if name in CLAIMS or source not in SOURCES or not dash:
             raise argument_error("id", "new, and begin with a source's name and a dash", name)
@@ -82,11 +84,11 @@ def claim(name: str) -> Callable[[Claim], Claim]:
 def undecided(*names: str) -> None:
     """Enter claims that nothing here can decide: they are listed as empirical and never pass."""
     for name in names:
-        claim(name)(lambda: Check(None))
+        claim(name)(lambda: ClaimCheck(None))
 
 
 @dataclass(frozen=True)
-class Text:
+class ClaimText:
     """A claim's words.
 
     Attributes:
@@ -120,7 +122,7 @@ def _listed(value: str | list[str]) -> tuple[str, ...]:
 
 
 @cache
-def texts() -> dict[str, Text]:
+def texts() -> dict[str, ClaimText]:
     """Return every claim's words by id, read from ledger/texts/*.toml.
 
     A row has ``printed`` (the document's TeX), ``quote`` (its sentences) or both, and where it has no ``printed`` a
@@ -134,7 +136,7 @@ def texts() -> dict[str, Text]:
             formula = ",\\quad ".join(printed) if printed else row["reading"]
             claim = {language: row[language] for language in LANGUAGES}
             why = {language: row.get(f"why_{language}", "") for language in LANGUAGES}
-            words[f"{source}-{name}"] = Text(
+            words[f"{source}-{name}"] = ClaimText(
                 row["where"], row.get("link"), printed + sentences, sentences, formula, row.get("corrected"), claim, why
             )
     return words

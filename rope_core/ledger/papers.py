@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core import schemes
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, N, draw
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
@@ -26,17 +26,17 @@ def _plain(base: float) -> Spectrum:
 
 
 @claim("arXiv-2605.15514-locality")
-def locality() -> Check:
+def locality() -> ClaimCheck:
     """Measure how far from 1/2 is a key's chance to score lower near than far, at a length beyond every pair's turn."""
     chances = [failures(_plain(base), FAR, SIGNAL)[1] for base in (1e4, 5e5)]
-    return Check(gap(chances, [0.5, 0.5]), tolerance=DRAWN)
+    return ClaimCheck(gap(chances, [0.5, 0.5]), tolerance=DRAWN)
 
 
 @claim("arXiv-2605.15514-order")
-def order() -> Check:
+def order() -> ClaimCheck:
     """Measure how far from 1/2 is the chance that two keys change their order, at a length beyond every pair's turn."""
     chances = [failures(_plain(base), FAR, SIGNAL)[0] for base in (1e4, 5e5)]
-    return Check(gap(chances, [0.5, 0.5]), tolerance=DRAWN)
+    return ClaimCheck(gap(chances, [0.5, 0.5]), tolerance=DRAWN)
 
 
 def _against_the_base(starts: tuple[float, ...]) -> float:
@@ -50,34 +50,36 @@ def _against_the_base(starts: tuple[float, ...]) -> float:
 
 
 @claim("arXiv-2605.15514-base")
-def base() -> Check:
+def base() -> ClaimCheck:
     """Raise the base from 1,000, then from where the slowest pair takes sixteen contexts for a turn."""
     slow = tuple((16 * length / (2 * np.pi)) ** (128 / 126) for length in LENGTHS)
-    return Check(_against_the_base((1e3, 1e3)), condition=_against_the_base(slow))
+    return ClaimCheck(_against_the_base((1e3, 1e3)), condition=_against_the_base(slow))
 
 
 @claim("arXiv-2605.15514-same")
-def same() -> Check:
+def same() -> ClaimCheck:
     """Build a key that scores alike at two places, and another key that scores at one of them as it does."""
     q, k, other = draw(91, 3, DIM)
     at = [rotation_matrix(place, ROPE.theta, "interleaved").T @ q for place in (M, N)]
     moved = at[0] - at[1]
     k = k - moved * (k @ moved) / (moved @ moved)
     replaced = k + other - at[0] * (other @ at[0]) / (at[0] @ at[0])
-    return Check(max(gap(at[0] @ k, at[1] @ k), gap(at[0] @ replaced, at[0] @ k), shortfall(gap(replaced, k), 0.1)))
+    return ClaimCheck(
+        max(gap(at[0] @ k, at[1] @ k), gap(at[0] @ replaced, at[0] @ k), shortfall(gap(replaced, k), 0.1))
+    )
 
 
 undecided("arXiv-2605.15514-layers")
 
 
 @claim("arXiv-2410.06205-decay")
-def decay() -> Check:
+def decay() -> ClaimCheck:
     """Take the score's variance over random keys at many distances, and the distance at which a chosen key is best."""
     q = draw(92, DIM)
     turned = np.array([rotation_matrix(place, ROPE.theta, "interleaved").T @ q for place in range(256)])
     variance = (turned**2).sum(axis=1)
     best = np.argmax(turned @ turned[M])
-    return Check(max(gap(variance, np.full(256, q @ q)), float(abs(best - M))))
+    return ClaimCheck(max(gap(variance, np.full(256, q @ q)), float(abs(best - M))))
 
 
 undecided("arXiv-2410.06205-gemma")
@@ -89,43 +91,43 @@ def _unseen(kept: Array, factor: float) -> float:
 
 
 @claim("arXiv-2602.05258-outliers")
-def outliers() -> Check:
+def outliers() -> ClaimCheck:
     """Count unseen angles at eight times the length: by the authors' file, then with every unfinished pair clipped."""
     soft = schemes.cope(LLAMA, LLAMA.train_len, clipped_share=20 / 64, soft=True).slowdown
     share = float(np.mean(LLAMA.turns < 1.0))
     hard = schemes.cope(LLAMA, LLAMA.train_len, clipped_share=share, soft=False).slowdown
-    return Check(_unseen(1.0 / soft, 8.0), condition=_unseen(1.0 / hard, 8.0))
+    return ClaimCheck(_unseen(1.0 / soft, 8.0), condition=_unseen(1.0 / hard, 8.0))
 
 
 undecided("arXiv-2602.05258-leakage", "arXiv-2602.05258-gains")
 
 
 @claim("arXiv-2502.15894-frequency")
-def frequency() -> Check:
+def frequency() -> ClaimCheck:
     """Compare the one frequency that changes with the printed one, and its turns in the longer video with one."""
     video, factor = Rope(16, 256.0, 48), 2.5
     slowdown = schemes.riflex(video, video.train_len, factor=factor, period_share=1.0).slowdown
     changed = np.flatnonzero(slowdown != 1.0)
     turns = video.turns[changed] * factor / slowdown[changed]
-    return Check(max(gap(turns, [1.0]), gap(np.sign(slowdown[changed] - 1.0), [1.0])))
+    return ClaimCheck(max(gap(turns, [1.0]), gap(np.sign(slowdown[changed] - 1.0), [1.0])))
 
 
 undecided("arXiv-2502.15894-video")
 
 
 @claim("arXiv-2502.20082-critical")
-def critical() -> Check:
+def critical() -> ClaimCheck:
     """Compare the printed index with the first pair that does not finish a turn in training, for three ropes."""
     ropes = (Rope(128, 10_000.0, 4096), Rope(96, 10_000.0, 2048), LLAMA)
     printed = [np.ceil(r.dim / 2 * np.log(r.train_len / (2 * np.pi)) / np.log(r.base)) for r in ropes]
-    return Check(gap(printed, [np.argmax(r.turns < 1.0) for r in ropes]))
+    return ClaimCheck(gap(printed, [np.argmax(r.turns < 1.0) for r in ropes]))
 
 
 undecided("arXiv-2502.20082-llama3")
 
 
 @claim("arXiv-2601.22181-radices")
-def radices() -> Check:
+def radices() -> ClaimCheck:
     """Measure what breaks it: Pro's steps rise, Uni's are alike, YaRN's fall; YaRN's as released, then as defined."""
     low, high = schemes.yarn_ramp_bounds(LLAMA, 32.0, 1.0, truncate=True)
 
@@ -139,7 +141,7 @@ def radices() -> Check:
     ramps = schemes.interpolation_ramp_by_pair(LLAMA.pairs, low, high), schemes.ramp_by_turns(LLAMA, 1.0, 32.0)
     # The first step of the defined ramp begins inside it, for its ends are no whole pairs.
     released, defined = (float(np.diff(steps(schemes.blended_slowdown(ramp, 16.0))[1:]).max()) for ramp in ramps)
-    return Check(max(own, released), condition=max(own, defined))
+    return ClaimCheck(max(own, released), condition=max(own, defined))
 
 
 undecided("arXiv-2607.10134-learned")

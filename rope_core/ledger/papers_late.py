@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core import schemes
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 
-Positions = npt.NDArray[np.int64]
+PositionIds = npt.NDArray[np.int64]
 PLAIN = Rope(128, 10_000.0)
 LLAMA = Rope(128, 500_000.0, 8192)
 LLAMA_3B = LLAMA.theta / schemes.llama3(LLAMA, LLAMA.train_len, 32.0, 1.0, 4.0).slowdown
@@ -30,14 +30,14 @@ TRAINED, LOCAL, TEXT = 16, 6, 40
 
 
 @claim("arXiv-2610.06963-aliasing")
-def aliasing() -> Check:
+def aliasing() -> ClaimCheck:
     """Turn by a distance and by a period of one pair more: all pairs, then that pair alone."""
     theta, gaps, alone = Rope(128, 1e6).theta, [], []
     for pair in (5, 20, 40):
         near, far = np.exp(1j * np.outer([M, M + 2 * np.pi / theta[pair]], theta))
         gaps.append(gap(near, far))
         alone.append(gap(near[pair], far[pair]))
-    return Check(max(gaps), condition=max(alone))
+    return ClaimCheck(max(gaps), condition=max(alone))
 
 
 undecided("arXiv-2610.06963-helmet")
@@ -50,7 +50,7 @@ def _pruned(theta: Array, length: int, width: float) -> float:
 
 
 @claim("arXiv-2608.02947-logarithm")
-def logarithm() -> Check:
+def logarithm() -> ClaimCheck:
     """Count pruned terms beside a line in log N: frequencies as the models have them, then as RoPE spaces them."""
 
     def off(models: tuple[tuple[Array, int], ...]) -> float:
@@ -62,14 +62,14 @@ def logarithm() -> Check:
         return max(gaps)
 
     spaced = tuple((Rope(2 * len(t), b).theta, n) for (t, n), b in zip(WINDOWED, BASES, strict=True))
-    return Check(off(WINDOWED), condition=off(spaced), tolerance=1e-3)
+    return ClaimCheck(off(WINDOWED), condition=off(spaced), tolerance=1e-3)
 
 
 @claim("arXiv-2608.02947-reachable")
-def reachable() -> Check:
+def reachable() -> ClaimCheck:
     """Compare the widest window with 131,072 tokens at base 10,000, then with the contexts of the models named."""
     widest = [shortfall(2 * np.pi / float(theta.min()), length) for theta, length in WINDOWED]
-    return Check(shortfall(float(PLAIN.wavelength[-1]), 131_072), condition=max(widest))
+    return ClaimCheck(shortfall(float(PLAIN.wavelength[-1]), 131_072), condition=max(widest))
 
 
 def _equations(inv_freq: Array) -> Array:
@@ -93,13 +93,13 @@ def _uncancelled(matrix: Array) -> float:
 
 
 @claim("arXiv-2609.07971-commutant")
-def commutant() -> Check:
+def commutant() -> ClaimCheck:
     """Compare the commutant's dimension with two for each pair: where two pairs rest, then where all turn apart."""
     still = np.where(np.arange(DIM // 2) < 2, ROPE.theta, 0.0)
     scaled = np.kron(np.diag(draw(94, DIM // 2)), np.eye(2)) + np.kron(np.diag(draw(95, DIM // 2)), [[0, 1], [-1, 0]])
     own = [gap(_equations(ROPE.theta) @ scaled.T.ravel(), np.zeros(3 * DIM**2)), gap(_commutant(ROPE.theta), DIM)]
     cancels = [_uncancelled(scaled), shortfall(_uncancelled(draw(96, DIM, DIM)), 0.1)]
-    return Check(gap(_commutant(still), DIM), condition=max(own + cancels))
+    return ClaimCheck(gap(_commutant(still), DIM), condition=max(own + cancels))
 
 
 def _turn(generator: Array, angle: float) -> Array:
@@ -107,13 +107,13 @@ def _turn(generator: Array, angle: float) -> Array:
 
 
 @claim("arXiv-2608.29715-closure")
-def closure() -> Check:
+def closure() -> ClaimCheck:
     """Compose two turns of the transcribed block, and of blocks of four and eight with a drawn basis."""
     gaps, theta = [], 0.3
     for generator in (HIGHER, _drawn_generator(4), _drawn_generator(8)):
         first, second, between = (_turn(generator, place * theta) for place in (M, N, N - M))
         gaps += [gap(first.T @ first, np.eye(len(generator))), gap(first.T @ second, between)]
-    return Check(max(gaps))
+    return ClaimCheck(max(gaps))
 
 
 def _drawn_generator(size: int) -> Array:
@@ -123,7 +123,7 @@ def _drawn_generator(size: int) -> Array:
 
 
 @claim("arXiv-2608.29715-freedom")
-def freedom() -> Check:
+def freedom() -> ClaimCheck:
     """Count a block's angles beside RoPE's two; then write it as RoPE with one frequency twice, in a fixed basis."""
     angles = np.abs(np.angle(np.linalg.eigvals(_turn(HIGHER, 0.3))))
     u = np.array([1.0, 0.0, 0.0, 0.0])
@@ -132,33 +132,33 @@ def freedom() -> Check:
     w /= np.linalg.norm(w)
     basis = np.stack([u, HIGHER @ u, w, HIGHER @ w], axis=1)
     twice = [gap(basis.T @ _turn(HIGHER, place * 0.3) @ basis, blocks(place, np.full(2, 0.3))) for place in (M, N)]
-    return Check(shortfall(len(np.unique(angles.round(9))), 2), corrected=max(twice))
+    return ClaimCheck(shortfall(len(np.unique(angles.round(9))), 2), corrected=max(twice))
 
 
 undecided("arXiv-2608.11909-logic", "arXiv-2607.19363-heads", "arXiv-2607.07678-width")
 
 
-def _grouped(length: int) -> Positions:
+def _grouped(length: int) -> PositionIds:
     """Return the far part's position of each token: its group's number, one group a trained place."""
     return np.arange(length, dtype=np.int64) // max(1, -(-length // TRAINED))
 
 
 @claim("arXiv-2607.07740-short")
-def short() -> Check:
+def short() -> ClaimCheck:
     """Take the far part's positions at every length: those of the model when short, none past training when long."""
     changed = [gap(_grouped(length), np.arange(length)) for length in range(1, TRAINED + 1)]
     excess = [float(_grouped(length)[-1] - (TRAINED - 1)) for length in range(1, 8 * TRAINED)]
-    return Check(max(0.0, *changed, *excess))
+    return ClaimCheck(max(0.0, *changed, *excess))
 
 
-def _turned(x: Array, places: Positions) -> Array:
+def _turned(x: Array, places: PositionIds) -> Array:
     """Return rows, each turned to its place, (n, dim)."""
     turns = [rotation_matrix(abs(int(place)), ROPE.theta, "interleaved") for place in places]
     return np.array([(turn if p >= 0 else turn.T) @ row for row, p, turn in zip(x, places, turns, strict=True)])
 
 
 @claim("arXiv-2607.07740-merge")
-def merge() -> Check:
+def merge() -> ClaimCheck:
     """Add near and far attention and subtract what is in both, from a cache of keys that are turned once more."""
     q, k, v = draw(98, 3, TEXT, DIM)
     place, far = np.arange(TEXT, dtype=np.int64), _grouped(TEXT)
@@ -173,4 +173,4 @@ def merge() -> Check:
     near = weights(near_q, near_k, local)
     merged = near + weights(far_q, far_k, causal) - weights(far_q, far_k, local)
     chosen = near + weights(_turned(q, far), _turned(k, far), causal & ~local)
-    return Check(gap(*(w @ v / w.sum(axis=1, keepdims=True) for w in (merged, chosen))))
+    return ClaimCheck(gap(*(w @ v / w.sum(axis=1, keepdims=True) for w in (merged, chosen))))

@@ -22,13 +22,13 @@ from rope_core.ledger import (  # noqa: F401  (each enters its claims into CLAIM
     papers,
     papers_late,
 )
-from rope_core.ledger.entry import CLAIMS, Check, Text, texts
+from rope_core.ledger.entry import CLAIMS, ClaimCheck, ClaimText, texts
 
-Progress = Callable[[int, int], object]
+ProgressCallback = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
-class Result:
+class ClaimResult:
     """One claim, checked.
 
     Attributes:
@@ -39,8 +39,8 @@ class Result:
 
     id: str
     document: str
-    check: Check
-    text: Text
+    check: ClaimCheck
+    text: ClaimText
 
     @property
     def status(self) -> str:
@@ -57,7 +57,7 @@ def _source(name: str) -> str:
     return name.partition("-")[0]
 
 
-def run(progress: Progress | None = None, only: Sequence[str] | None = None) -> list[Result]:
+def run(progress: ProgressCallback | None = None, only: Sequence[str] | None = None) -> list[ClaimResult]:
     """Check every claim, in document order; under ten seconds for all of them.
 
     Args:
@@ -73,13 +73,13 @@ def run(progress: Progress | None = None, only: Sequence[str] | None = None) -> 
             raise argument_error("only", "ids of the ledger", name)
     words, results = texts(), []
     for done, name in enumerate(names, start=1):
-        results.append(Result(name, _source(name), CLAIMS[name](), words[name]))
+        results.append(ClaimResult(name, _source(name), CLAIMS[name](), words[name]))
         if progress is not None:
             progress(done, len(names))
     return results
 
 
-def to_json(results: Sequence[Result] | None = None) -> list[dict[str, Any]]:
+def to_json(results: Sequence[ClaimResult] | None = None) -> list[dict[str, Any]]:
     """Return the ledger as plain data: a list of {id, document, where, link, quotes, status, residual, corrected}.
 
     ``quotes`` are the source's own characters but for white space and "&"; ``link`` is None for a document;

@@ -31,7 +31,7 @@ class LrpeBackend(Protocol):
         """Return dX like x and dTheta like theta from dO, each None unless needed; x is None where nothing needs it."""
 
 
-class Rotate(torch.autograd.Function):
+class LrpeFunction(torch.autograd.Function):
     """LRPE as an autograd node; it keeps theta, and x where the activation's slope or theta's gradient needs it."""
 
     @staticmethod
@@ -54,5 +54,5 @@ class Rotate(torch.autograd.Function):
 
 def run(kernels: LrpeBackend, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, differentiable once in x and theta."""
-    out: Tensor = Rotate.apply(x, theta, start, p, kernels)  # type: ignore[no-untyped-call]
+    out: Tensor = LrpeFunction.apply(x, theta, start, p, kernels)  # type: ignore[no-untyped-call]
     return out

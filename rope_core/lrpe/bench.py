@@ -21,15 +21,15 @@ from torch import Tensor
 
 from rope_core.bench.environment import sets_of_buffers, with_allocator
 from rope_core.bench.harness import cache_and_memory, clock_of
-from rope_core.bench.statistics import Summary, summary
+from rope_core.bench.statistics import SampleSummary, summary
 from rope_core.errors import checked_int
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.arguments import LrpeSpec
 from rope_core.lrpe.autograd import LrpeBackend
 from rope_core.lrpe.eager import EAGER, activate, formula
 
-Buffers = tuple[Tensor, Tensor, Tensor]
-Variant = Callable[[Tensor, Tensor, Tensor], Tensor]
+XGradOut = tuple[Tensor, Tensor, Tensor]
+TimedFunction = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 CASES = (
     ("none", None),
@@ -47,7 +47,7 @@ THETAS = ("pair", "head", "both")
 
 
 @dataclass(frozen=True)
-class Row:
+class VariantTiming:
     """One variant's times over one activation.
 
     Attributes:
@@ -60,8 +60,8 @@ class Row:
     name: str
     act: str
     dim: int | None
-    ratio: Summary
-    seconds: Summary
+    ratio: SampleSummary
+    seconds: SampleSummary
     error: float
 
 
@@ -74,7 +74,7 @@ def measure(
     dtype: str = "float32",
     theta_kind: str = "pair",
     compiled: bool = True,
-) -> list[Row]:
+) -> list[VariantTiming]:
     """Return the times of LRPE's forward and backward as ratios to ``copy_`` of x, in interleaved rounds.
 
     Args:
@@ -102,7 +102,7 @@ def measure(
         sets.append((x, grad, torch.zeros_like(x)))
     variants = _variants_of(theta, p, compiled)
     errors = {name: check(name, run, sets[0], theta, p) for name, run in variants.items()}
-    everybody: dict[str, Variant] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
+    everybody: dict[str, TimedFunction] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
     times: dict[str, list[float]] = {name: [] for name in everybody}
     shuffle, clock = random.Random(0), clock_of(device)
     for turn in range(rounds):
@@ -111,7 +111,7 @@ def measure(
             step = everybody[name]
             times[name].append(clock.sample(lambda i, step=step: step(*sets[i]), [turn % len(sets)])[0])  # type: ignore[misc]
     return [
-        Row(
+        VariantTiming(
             name,
             act,
             dim,
@@ -123,11 +123,11 @@ def measure(
     ]
 
 
-def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, Variant]:
+def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, TimedFunction]:
     """Return what is timed, by name; each takes (x, grad, out) and returns its answer, O or dX."""
     where = arguments.position_table(0, p.length)
 
-    def backward_of(kernels: LrpeBackend) -> Variant:
+    def backward_of(kernels: LrpeBackend) -> TimedFunction:
         def backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
             dx, _ = kernels.backward(x, theta, 0, grad, p, True, False)
             assert dx is not None
@@ -135,7 +135,7 @@ def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, Varian
 
         return backward
 
-    chosen: dict[str, Variant] = {
+    chosen: dict[str, TimedFunction] = {
         "eager": lambda x, grad, out: formula(x, theta, where, p),
         "eager backward": backward_of(EAGER),
     }
@@ -159,7 +159,7 @@ def _compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | 
     return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
 
 
-def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: LrpeSpec) -> float:
+def check(name: str, run: TimedFunction, buffers: XGradOut, theta: Tensor, p: LrpeSpec) -> float:
     """Return a variant's largest error in the first two heads of the first sequence; AssertionError if wrong."""
     x, grad, _ = buffers
     part = (slice(0, 1), slice(None), slice(0, 2))

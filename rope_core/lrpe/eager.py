@@ -89,7 +89,7 @@ def formula(x: Tensor, theta: Tensor, where: PositionIds, p: LrpeSpec) -> Tensor
     return turn(activate(widened(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
 
 
-class Eager:
+class EagerBackend:
     """The plain torch backend, with the backward that is derived by hand."""
 
     def forward(self, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
@@ -123,4 +123,4 @@ class Eager:
         return dx, slope.sum_to_size(p.theta_shape).to(theta.dtype)
 
 
-EAGER = Eager()
+EAGER = EagerBackend()

@@ -30,7 +30,7 @@ class ForwardStages:
 
 
 @dataclass(frozen=True, eq=False)
-class DecodeStrip:
+class IncrementalDecode:
     """The whole sequence at once, and token by token with a growing offset; float64 (B, N, ...) each."""
 
     whole: Array
@@ -43,7 +43,7 @@ class DecodeStrip:
 
 
 @dataclass(frozen=True, eq=False)
-class BackwardView:
+class GradientComparison:
     """The gradient on its way back, float64.
 
     Attributes:
@@ -68,7 +68,7 @@ def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> ForwardSta
     return ForwardStages(values, activate(full, act, dim).reshape(values.shape), out)
 
 
-def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> DecodeStrip:
+def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> IncrementalDecode:
     """Return lrpe_rotate of a whole sequence and of its tokens one at a time, token n with offset + n.
 
     They agree in every bit unless the activation runs along the sequence (dim=1), which one token cannot see.
@@ -76,7 +76,7 @@ def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **o
     values, frequency = reference.real("x", x), np.asarray(theta)
     whole_run = lrpe_rotate(values, frequency, offset=offset, **options)
     steps = [lrpe_rotate(values[:, n : n + 1], frequency, offset=offset + n, **options) for n in range(values.shape[1])]
-    return DecodeStrip(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
+    return IncrementalDecode(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
 
 
 def has_torch() -> bool:
@@ -84,7 +84,7 @@ def has_torch() -> bool:
     return find_spec("torch") is not None
 
 
-def compare_backward(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> BackwardView:
+def compare_backward(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> GradientComparison:
     """Return each stage of the backward of lrpe_rotate, and autograd's answer beside it; loads torch."""
     values, frequency, upstream = reference.real("x", x), reference.real("theta", theta), reference.real("grad", grad)
     dx, dtheta = lrpe_rotate_backward(values, frequency, upstream, **options)
@@ -99,7 +99,7 @@ def compare_backward(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike
     tx, tt = torch.tensor(values, requires_grad=True), torch.tensor(frequency, requires_grad=True)
     out = eager.formula(tx.reshape(p.shape), tt.reshape(p.theta_shape), where, p)
     auto_dx, auto_dtheta = torch.autograd.grad(out, (tx, tt), torch.from_numpy(upstream).reshape(p.shape))
-    return BackwardView(turned, dx, dtheta, auto_dx.numpy(), auto_dtheta.numpy())
+    return GradientComparison(turned, dx, dtheta, auto_dx.numpy(), auto_dtheta.numpy())
 
 
 def linear_scores(

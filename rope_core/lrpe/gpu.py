@@ -63,7 +63,7 @@ def tile(p: LrpeSpec) -> tuple[int, int]:
     return max(1, min(128 if INTERPRETED else 16, TILE // (heads * power_of_two(p.pairs)))), heads
 
 
-class Triton:
+class TritonBackend:
     """The fused GPU backend."""
 
     def forward(self, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
@@ -150,4 +150,4 @@ def _tokens_of(p: LrpeSpec) -> int:
     return max(1, min(128 if INTERPRETED else 32, TILE // power_of_two(p.pairs)))
 
 
-TRITON = Triton()
+TRITON = TritonBackend()

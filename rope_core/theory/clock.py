@@ -156,7 +156,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Claim:
+class DurationReading:
     """One reading of source 003's "129.6k seconds": slow-downs of the hands, and what the clock then measures.
 
     ``once_round`` and ``repeats_after`` are in seconds; ``repeats_after`` at the stated reading error.
@@ -168,7 +168,7 @@ class Claim:
     repeats_after: float
 
 
-def clock_readings(error: float = 1.0) -> list[Claim]:
+def clock_readings(error: float = 1.0) -> list[DurationReading]:
     """Return what the wall clock measures as source 003 prints it, with the slow-downs compounding, and under NTK at 3.
 
     Printed: minutes 1.5 and hours 2 times slower, read literally. The quoted 129,600 s needs each hand to inherit
@@ -185,7 +185,7 @@ def clock_readings(error: float = 1.0) -> list[Claim]:
     }
     clocks = {key: WALL.slowed(vector) for key, vector in vectors.items()}
     return [
-        Claim(key, tuple(vectors[key].tolist()), clock.once_round, clock.repeats_after(error))
+        DurationReading(key, tuple(vectors[key].tolist()), clock.once_round, clock.repeats_after(error))
         for key, clock in clocks.items()
     ]
 

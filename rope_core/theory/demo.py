@@ -44,7 +44,7 @@ def shifted_scores(
 
 
 @dataclass(frozen=True)
-class ThreeWays:
+class RotationForms:
     """One vector turned by the matrix, element by element and as complex numbers, float64 (dim,) each."""
 
     matrix: Array
@@ -58,7 +58,7 @@ class ThreeWays:
         return float(np.max(rows.max(axis=0) - rows.min(axis=0)))
 
 
-def rotation_forms(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> ThreeWays:
+def rotation_forms(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> RotationForms:
     """Turn ``x`` (dim,) to ``position`` in three equivalent ways."""
     ways = (rotate_by_matrix, rotate_by_elements, rotate_by_complex)
-    return ThreeWays(*(way(x, position, inv_freq, layout) for way in ways))
+    return RotationForms(*(way(x, position, inv_freq, layout) for way in ways))

@@ -20,7 +20,7 @@ SHORT = 0.2
 # An angle that is passed by rounding alone is not passed.
 SLACK = 1.0 + 1e-9
 
-Params = Mapping[str, Mapping[str, object]]
+ParamsByScheme = Mapping[str, Mapping[str, object]]
 
 
 def extends(scheme: Scheme) -> bool:
@@ -67,7 +67,7 @@ class SchemeSpectrum:
 
 
 def scheme_spectra(
-    rope: Rope, params: Params, seq_len: int | None
+    rope: Rope, params: ParamsByScheme, seq_len: int | None
 ) -> tuple[list[SchemeSpectrum], dict[str, ArgumentError]]:
     """Run the schemes that ``params`` names at one length; returns those that answer, and the others' errors by name.
 

@@ -55,7 +55,7 @@ def extrapolation_bound(rope: Rope, distances: npt.ArrayLike) -> Array:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class InterpolationBounds:
     """Both bounds of one geometry.
 
     Attributes:
@@ -74,7 +74,7 @@ class Comparison:
 
 
 @lru_cache(maxsize=64)
-def compare_bounds(rope: Rope, reach: int) -> Comparison:
+def compare_bounds(rope: Rope, reach: int) -> InterpolationBounds:
     """Compare the bounds at the whole distances 1..reach, tokens.
 
     >>> c = compare_bounds(Rope(128, 10_000.0), 64)
@@ -89,7 +89,7 @@ def compare_bounds(rope: Rope, reach: int) -> Comparison:
         if bound[index] < least:
             least, at = float(bound[index]), low + index
     exact = interpolation_bound(rope)
-    return Comparison(
+    return InterpolationBounds(
         printed=2.0 * rope.dim / printed_bound(rope),
         proven=2.0 * rope.dim / exact,
         smallest=least / exact,

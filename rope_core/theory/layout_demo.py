@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.layout import Index, Layout, as_layout, convert, convert_projection, even_dim
+from rope_core.layout import DimIndices, Layout, as_layout, convert, convert_projection, even_dim
 from rope_core.rope import Array
 from rope_core.rotation import rotate, rotation_matrix
 
@@ -29,7 +29,7 @@ class LayoutRotations:
     interleaved: Array
     half: Array
     mixed: Array
-    order: Index
+    order: DimIndices
 
 
 def rotations_in_both_layouts(

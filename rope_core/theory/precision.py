@@ -159,7 +159,7 @@ def score_under_rounding(
 
 
 @dataclass(frozen=True)
-class Way:
+class TableError:
     """One way to make a cos and sin table in float32.
 
     Attributes:
@@ -218,7 +218,7 @@ WAYS = {
 }
 
 
-def compare_table_methods(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[str, Way]:
+def compare_table_methods(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[str, TableError]:
     """Build the tables of positions start.. in each way, check each answer, and time it beside a plain copy.
 
     Args:
@@ -250,7 +250,7 @@ def compare_table_methods(s: Spectrum, start: int, length: int, rounds: int = 5)
     stored["split_table"] = 2 * (SPLIT + -(-(n + first % SPLIT) // SPLIT)) * s.inv_freq.size
     stored["fixed_point"] = s.inv_freq.size
     return {
-        name: Way(
+        name: TableError(
             max(float(np.abs(mine - right).max()) for mine, right in zip(answers[name], truth, strict=True)),
             best[name] / best["copy"],
             stored[name],

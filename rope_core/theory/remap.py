@@ -16,19 +16,19 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
-from rope_core.schemes import Param, Value
+from rope_core.schemes import Param, ParamValue
 from rope_core.spectrum import checked_positions
 from rope_core.theory.softmax import log_length_scale
 
-Positions = npt.NDArray[np.int64]
+PositionIds = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class View:
+class PositionView:
     """Positions as one view counts them: ``query`` (n,), ``key`` (m,), and ``holds`` (n, m), where the view is used."""
 
-    query: Positions
-    key: Positions
+    query: PositionIds
+    key: PositionIds
     holds: npt.NDArray[np.bool_]
 
 
@@ -36,29 +36,29 @@ class View:
 class PositionRemap:
     """What a rule answers: views that cover every pair with key <= query once, and a scale of each query, (n,)."""
 
-    views: tuple[View, ...]
+    views: tuple[PositionView, ...]
     scale: Array
 
     @property
-    def relative(self) -> Positions:
+    def relative(self) -> PositionIds:
         """Relative position that each query uses for each key, (n, m); 0 where no view holds."""
         parts = [np.where(v.holds, v.query[:, None] - v.key[None, :], 0) for v in self.views]
         return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
 
 
-Answer = Callable[..., PositionRemap]
+RemapFunction = Callable[..., PositionRemap]
 
 
 @dataclass(frozen=True)
-class Rule:
+class RemapRule:
     """A named rule with its declared parameters and its source."""
 
     name: str
     params: tuple[Param, ...]
-    answer: Answer
+    answer: RemapFunction
     source: str
 
-    def parse(self, values: Mapping[str, object]) -> dict[str, Value]:
+    def parse(self, values: Mapping[str, object]) -> dict[str, ParamValue]:
         """Check ``values`` and fill in defaults; raises ValueError on an unknown name or a bad value."""
         names = [param.name for param in self.params]
         for name in values:
@@ -67,20 +67,20 @@ class Rule:
         return {p.name: p.parse(values.get(p.name, p.default), 1) for p in self.params}
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, RemapRule] = {}
 
 
-def rule(*params: Param, source: str) -> Callable[[Answer], Answer]:
+def rule(*params: Param, source: str) -> Callable[[RemapFunction], RemapFunction]:
     """Enter a function (query, key, train_len, **params) -> Remap into RULES.
 
     Raises TypeError when the function's keywords are not the declared Params.
     """
 
-    def enter(function: Answer) -> Answer:
+    def enter(function: RemapFunction) -> RemapFunction:
         declared = ("query", "key", "train_len", *(param.name for param in params))
         if tuple(inspect.signature(function).parameters) != declared:
             raise TypeError(f"{function.__name__} does not take {declared}")
-        RULES[function.__name__] = Rule(function.__name__, params, function, source)
+        RULES[function.__name__] = RemapRule(function.__name__, params, function, source)
         return function
 
     return enter
@@ -103,11 +103,11 @@ def remap_positions(
     return chosen.answer(checked_positions(query), checked_positions(key), train_len, **chosen.parse(params or {}))
 
 
-def _behind(query: Positions, key: Positions) -> Positions:
+def _behind(query: PositionIds, key: PositionIds) -> PositionIds:
     return query[:, None] - key[None, :]
 
 
-def _plain(query: Positions) -> Array:
+def _plain(query: PositionIds) -> Array:
     return np.ones(query.size)
 
 
@@ -115,11 +115,11 @@ SHARE = Param("window_share", 0.5, 0.0, 1.0, "of the trained length")
 
 
 @rule(SHARE, source="ReRoPE, kexue.fm/archives/9708; github.com/bojone/rerope, rerope_patch.py")
-def rerope(query: Positions, key: Positions, train_len: int, window_share: float) -> PositionRemap:
+def rerope(query: PositionIds, key: PositionIds, train_len: int, window_share: float) -> PositionRemap:
     """min(query - key, window): past a window all keys are equally far."""
     window = max(1, int(window_share * train_len))
     near = _behind(query, key) < window
-    views = (View(query, key, near), View(np.full_like(query, window), np.zeros_like(key), ~near))
+    views = (PositionView(query, key, near), PositionView(np.full_like(query, window), np.zeros_like(key), ~near))
     # Grown past the trained length as the authors do, positions counted from 1.
     return PositionRemap(views, log_length_scale(query + 1, train_len))
 
@@ -129,12 +129,14 @@ def rerope(query: Positions, key: Positions, train_len: int, window_share: float
     Param("group", 8.0, 1.0, 65_536.0, "tokens"),
     source="Self-Extend, arXiv:2401.01325; github.com/datamllab/LongLM, self_extend_patch/Llama_4_40.py",
 )
-def self_extend(query: Positions, key: Positions, train_len: int, window_share: float, group: float) -> PositionRemap:
+def self_extend(
+    query: PositionIds, key: PositionIds, train_len: int, window_share: float, group: float
+) -> PositionRemap:
     """Exact within a window; past it positions are counted in groups, shifted to meet the window's end."""
     window, size = max(1, int(window_share * train_len)), int(group)
     near = _behind(query, key) < window
-    far = View(query // size + window - window // size, key // size, ~near)
-    return PositionRemap((View(query, key, near), far), _plain(query))
+    far = PositionView(query // size + window - window // size, key // size, ~near)
+    return PositionRemap((PositionView(query, key, near), far), _plain(query))
 
 
 @rule(
@@ -143,7 +145,7 @@ def self_extend(query: Positions, key: Positions, train_len: int, window_share: 
     source="Dual chunk attention, arXiv:2402.17463; github.com/HKUNLP/ChunkLlama, chunkllama_attn_replace.py",
 )
 def dual_chunk(
-    query: Positions, key: Positions, train_len: int, chunk_share: float, local_share: float
+    query: PositionIds, key: PositionIds, train_len: int, chunk_share: float, local_share: float
 ) -> PositionRemap:
     """Positions restart in every chunk; the chunk before is counted on from there, all others are equally far."""
     most = max(2, int(chunk_share * train_len))
@@ -152,9 +154,9 @@ def dual_chunk(
     inside, keys = query % size, key % size
     return PositionRemap(
         (
-            View(inside, keys, apart == 0),
-            View(np.minimum(inside + size, most), keys, apart == 1),
-            View(np.full_like(query, min(2 * size - 1, most)), keys, apart > 1),
+            PositionView(inside, keys, apart == 0),
+            PositionView(np.minimum(inside + size, most), keys, apart == 1),
+            PositionView(np.full_like(query, min(2 * size - 1, most)), keys, apart > 1),
         ),
         _plain(query),
     )
@@ -163,8 +165,8 @@ def dual_chunk(
 __all__ = [
     "RULES",
     "PositionRemap",
-    "Rule",
-    "View",
+    "PositionView",
+    "RemapRule",
     "remap_positions",
     "rule",
 ]

@@ -41,7 +41,7 @@ def entropy(weights: npt.ArrayLike) -> Array:
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionMeans:
     """Means over the draws: entropy in nats, largest weight, and the weight on the one key that is meant."""
 
     entropy: float
@@ -50,7 +50,7 @@ class Attention:
 
 
 @lru_cache(maxsize=512)
-def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> Attention:
+def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> AttentionMeans:
     """Draw logits of ``length`` keys, N(0, 1) and one raised by ``signal``, scale them, and measure the softmax.
 
     Args:
@@ -74,7 +74,7 @@ def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draw
         weights = softmax(factor * logits)
         totals += float(entropy(weights)), float(weights.max()), float(weights[0])
     means = totals / count
-    return Attention(float(means[0]), float(means[1]), float(means[2]))
+    return AttentionMeans(float(means[0]), float(means[1]), float(means[2]))
 
 
 def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: float = 4.0) -> tuple[Array, Array]:

@@ -30,7 +30,7 @@ from playwright.sync_api import (
 from benchmarks.book import WAKE
 from benchmarks.servers import ROOT
 from tests.conftest import CHROMIUM
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 # Each window would load two pages for its address bar, which headless nobody sees: a third of a visit's processor time.
 UNSEEN = "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"
@@ -231,7 +231,7 @@ def tab(browser: Browser, app: str) -> Iterator[Visit]:
 
 def in_menu(page: Page, label: str) -> None:
     """Press a button of those behind the one beside the title."""
-    page.get_by_role("button", name=Words("en", "labels")("frame.menu"), exact=True).click()
+    page.get_by_role("button", name=PageTexts("en", "labels")("frame.menu"), exact=True).click()
     page.get_by_role("button", name=label, exact=True).click()
 
 

@@ -16,7 +16,7 @@ from tests.browser.test_pages import address
 from tests.support.reader import Reader, tell, violations
 from tests.test_pages import NAMES
 from ui.film.colours import contrast_ratio
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 pytestmark = pytest.mark.browser
 ZOOMED = {"width": 640, "height": 360}
@@ -143,17 +143,17 @@ def test_menus_boxes_and_sentences(browser: Browser, app: str) -> None:
     reader = Reader(browser, "zh", "light", DESK)
     page = reader.open(f"{app}/config?lang=zh&pair=-7&factor=bad")
     expect(page.get_by_role("alert").first).to_be_visible()
-    page.get_by_text(Words("zh", "config")("ways"), exact=True).click()
-    page.get_by_label(Words("zh", "config")("paste_label")).fill('{"model_type": ')
-    page.get_by_text(Words("zh", "config")("paste_button"), exact=True).click()
-    expect(page.get_by_text(Words("zh", "config")("kept", detail="").strip("。")).first).to_be_visible()
+    page.get_by_text(PageTexts("zh", "config")("ways"), exact=True).click()
+    page.get_by_label(PageTexts("zh", "config")("paste_label")).fill('{"model_type": ')
+    page.get_by_text(PageTexts("zh", "config")("paste_button"), exact=True).click()
+    expect(page.get_by_text(PageTexts("zh", "config")("kept", detail="").strip("。")).first).to_be_visible()
     reader.settle()
     assert violations(page) == []
     page.get_by_role("combobox").first.click()
     expect(page.get_by_role("listbox")).to_be_visible()
     assert violations(page) == []
     page.keyboard.press("Escape")
-    for box in (Words("zh", "labels")("frame.menu"), Words("zh", "labels")("frame.details")):
+    for box in (PageTexts("zh", "labels")("frame.menu"), PageTexts("zh", "labels")("frame.details")):
         page.get_by_role("button", name=box).first.click()
         reader.settle()
         assert violations(page) == []
@@ -237,9 +237,9 @@ def plotlys_own(page: Page) -> None:
 def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: Reader) -> None:
     """Choose in a menu, move a slider, open the code, switch the language; the focus is seen on each."""
     page = english.open(f"{app}/?lang=en")
-    tab_to(page, Words("en", "labels")(f"page.{name}"), "a")
+    tab_to(page, PageTexts("en", "labels")(f"page.{name}"), "a")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text(Words("en", name)("title"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(PageTexts("en", name)("title"))
     english.settle()
 
     tab_to(page, slider, "input")
@@ -248,11 +248,11 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
     page.keyboard.press("ArrowRight")
     page.wait_for_function("before => document.activeElement.getAttribute('aria-valuetext') !== before", arg=value)
 
-    tab_to(page, Words("en", "labels")("frame.details"), "button")
+    tab_to(page, PageTexts("en", "labels")("frame.details"), "button")
     glows(page)
     page.keyboard.press("Enter")
     english.settle()
-    expect(page.get_by_text(Words("en", "labels")("frame.recipe"), exact=True)).to_be_visible()
+    expect(page.get_by_text(PageTexts("en", "labels")("frame.recipe"), exact=True)).to_be_visible()
     page.keyboard.press("Escape")
 
     if page.get_by_role("combobox").count():
@@ -272,7 +272,7 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
     tab_to(page, "English", "radio", "Shift+Tab")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    expect(page.get_by_role("heading", level=1)).to_contain_text(Words("zh", name)("title"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(PageTexts("zh", name)("title"))
     page.wait_for_function("() => document.documentElement.lang === 'zh-CN'")
 
 

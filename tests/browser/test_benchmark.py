@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rope_core.bench.records import Store
+from rope_core.bench.records import BenchmarkDatabase
 from tests.browser.conftest import Visit, address_has, until
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 TINY = "open=run&suite=one&batch=1&seq=64&heads=2&kv_heads=1&head_dim=64&rounds=5&only=numba%2Ceager"
-T = Words("en", "benchmark")
+T = PageTexts("en", "benchmark")
 
 
 def children(records: Path) -> list[str]:
@@ -59,9 +59,9 @@ def test_a_run_is_cancelled_and_another_lands(browser: Browser, app: str, app_re
     expect(beside.get_by_text(beginning("over.done"))).to_be_visible()
     assert until(page, lambda: children(app_records), lambda alive: not alive) == []
 
-    finished = [run for run in Store(app_records).runs() if run.state == "finished"]
+    finished = [run for run in BenchmarkDatabase(app_records).runs() if run.state == "finished"]
     assert len(finished) == 1
-    results = {result.contestant: result for result in Store(app_records).results(finished[0].id)}
+    results = {result.contestant: result for result in BenchmarkDatabase(app_records).results(finished[0].id)}
     assert set(results) == {"numba", "eager"} and {r.state for r in results.values()} == {"ok"}
     assert results["numba"].case.seq == 64
 

@@ -21,19 +21,19 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, WAKE, Quiet, before_a_film, hosted, in_all
+from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, WAKE, QuietFileHandler, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
-from rope_core.grade import Result
+from rope_core.grade import StageResult
 from rope_core.version import LICENCE, __version__
 from tests.browser.conftest import DESK, PATIENCE, PHONE, WAY, Visit, address_has, built, holds, until
 from tests.support.painted import ALIKE, EDGE, drawn_apart, saved, unlike
 from tests.support.reader import violations
 from tools.book import scorm
-from ui.book.frame import Book
+from ui.book.frame import BookFrame
 from ui.page.menu import PATH, declaration
-from ui.page.tasks import Question
+from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 SVG = "{http://www.w3.org/2000/svg}"
@@ -82,9 +82,9 @@ def reader(browser: Browser) -> Iterator[Visit]:
 def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, host: Path) -> None:
     visit = reader
     page = opened(visit, f"{book}clock/?factor=8&error=2&open=heatmaps,reading&beat=2&lang=en")
-    expect(page.get_by_role("heading", level=1)).to_have_text(Words("en", "clock")("title"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(PageTexts("en", "clock")("title"))
     assert until(page, lambda: at(page), bool) == {"factor": 8, "distance": 2, "hand": 0, "beat": 2}
-    slower = page.get_by_role("slider", name=Words("en", "clock")("field.slower"))
+    slower = page.get_by_role("slider", name=PageTexts("en", "clock")("field.slower"))
     expect(slower).to_have_value("4")
     slower.scroll_into_view_if_needed()
     plot = page.locator("[id='page/reading/plot.reading']")
@@ -97,10 +97,10 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     page.locator(".film-range[data-key='input.factor']:visible").first.focus()
     page.keyboard.press("Home")
     address_has(page, "factor=1")
-    page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()
+    page.get_by_role("radio", name=PageTexts("en", "clock")("axis.even")).check()
     address_has(page, "axis=even")
     query = {"factor": "1", "error": "2", "slower": "4.5", "axis": "even", "open": "heatmaps,reading", "lang": "en"}
-    own = Book("clock", "en", {}, "../", query)
+    own = BookFrame("clock", "en", {}, "../", query)
     expected = {node.id: json.loads(node.data)["data"] for node in own.places.root.all() if node.kind == "plot"}
     page.mouse.wheel(0, -3000)
 
@@ -138,10 +138,10 @@ def test_other_pages_open_in_the_python_that_is_there(reader: Visit, book: str) 
     address_has(page, "clock/", "beat=2")
     page.get_by_role("searchbox").fill("attention factor")
     page.locator("#found a", has_text="Symptoms").first.click()
-    expect(title).to_have_text(Words("en", "glossary")("title"))
+    expect(title).to_have_text(PageTexts("en", "glossary")("title"))
     for name in ("clock", "rotation"):
         page.go_back()
-        expect(title).to_have_text(Words("en", name)("title"))
+        expect(title).to_have_text(PageTexts("en", name)("title"))
     page.wait_for_selector(READY)
     page.locator(".film-step").nth(2).click()
     address_has(page, "rotation/", "beat=3")
@@ -154,7 +154,7 @@ def test_other_pages_open_in_the_python_that_is_there(reader: Visit, book: str) 
 
 
 def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, book: str) -> None:
-    page, t = opened(reader, f"{book}inside/?head_no=3&lang=en"), Words("en", "inside")
+    page, t = opened(reader, f"{book}inside/?head_no=3&lang=en"), PageTexts("en", "inside")
     page.wait_for_selector("html[data-kept]")
     reader.context.set_offline(True)
     opened(reader, f"{book}inside/?head_no=3&lang=en")
@@ -178,9 +178,9 @@ def test_words_are_found_in_all_of_the_prose(reader: Visit, book: str, host: Pat
             page.wait_for_selector(f"html[lang=zh]{READY[4:]}")
             assert until(page, lambda: at(page), bool)["factor"] == 8 and "/zh/clock/?" in page.url
         page.get_by_role("searchbox").fill("xyzzy")
-        expect(page.locator("#found")).to_have_text(Words(lang, "labels")("browser.nothing"))
+        expect(page.locator("#found")).to_have_text(PageTexts(lang, "labels")("browser.nothing"))
         page.get_by_role("searchbox").fill(word)
-        expect(page.locator("#found a").filter(has_text=Words(lang, "clock")("title")).first).to_be_visible()
+        expect(page.locator("#found a").filter(has_text=PageTexts(lang, "clock")("title")).first).to_be_visible()
         page.get_by_role("searchbox").fill("theta")
         expect(page.locator("#found a").filter(has_text={"en": "frequency", "zh": "频率"}[lang]).first).to_be_visible()
         page.keyboard.press("ArrowDown")
@@ -190,7 +190,7 @@ def test_words_are_found_in_all_of_the_prose(reader: Visit, book: str, host: Pat
     page.get_by_role("searchbox").fill("时钟相邻词")
     expect(page.locator("#found li")).not_to_have_count(0)
     page.get_by_role("searchbox").fill("相邻")
-    link = page.locator("#found a").filter(has_text=Words("zh", "clock")("title")).first
+    link = page.locator("#found a").filter(has_text=PageTexts("zh", "clock")("title")).first
     href = link.get_attribute("href") or ""
     assert (host / urljoin(urlsplit(page.url).path, href.partition("#")[0]).strip("/")).is_dir()
 
@@ -214,12 +214,12 @@ def test_a_config_is_checked_on_the_readers_machine(reader: Visit, book: str) ->
     page.on("request", lambda request: sent.append(request.url))
     config = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 131072}
     rope = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 4.0, "original_max_position_embeddings": 8192}
-    page.get_by_text(Words("en", "config")("ways"), exact=True).click()
+    page.get_by_text(PageTexts("en", "config")("ways"), exact=True).click()
     page.locator("form textarea").fill(json.dumps(config | {"rope_parameters": rope}))
-    page.get_by_role("button", name=Words("en", "config")("paste_button")).click()
+    page.get_by_role("button", name=PageTexts("en", "config")("paste_button")).click()
     expect(page.get_by_text("131,072").first).to_be_visible()
     page.locator("form textarea").fill("{no json")
-    page.get_by_role("button", name=Words("en", "config")("paste_button")).click()
+    page.get_by_role("button", name=PageTexts("en", "config")("paste_button")).click()
     expect(page.get_by_role("alert").first).to_be_visible()
     assert not [url for url in sent if not url.startswith(book)] and not reader.outside
 
@@ -248,7 +248,7 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     visit = Visit(browser)
     # A fragment that no decoder takes opens the page all the same.
     page = opened(visit, f"{book}rotation/?open=yours&lang=en#100%")
-    editor, t = page.locator("[data-grade=rotate] textarea"), Words("en", "rotation")
+    editor, t = page.locator("[data-grade=rotate] textarea"), PageTexts("en", "rotation")
     right = (ROOT / "tests/rope_core/grade/solution.py").read_text("utf-8")
 
     def graded(source: str, points: int) -> str:
@@ -276,7 +276,7 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     assert not [complaint for complaint in visit.complaints if "Content Security Policy" not in complaint]
     visit.complaints.clear()
     page.evaluate("document.querySelector('[data-grade]').dataset.seconds = 4")
-    endless = Result("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
+    endless = StageResult("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
     stuck = right.replace("return rotate(grad", "while True: pass\n    return rotate(grad")
     assert graded(stuck, 3).count(endless) == 2
     # What was written is there again on another day, and Tab indents until Escape was pressed.
@@ -366,7 +366,7 @@ def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     assert talk
     page = opened(visit, f"{book}?lang=en")
     page.locator(".menu > summary").click()
-    page.get_by_text(Words("en", "labels")("frame.present"), exact=True).click()
+    page.get_by_text(PageTexts("en", "labels")("frame.present"), exact=True).click()
     page.get_by_role("button", name=talk.title).click()
 
     answered: list[int] = []
@@ -411,7 +411,7 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
     context = browser.new_context(viewport=size, color_scheme=scheme, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{book}{'' if name == 'home' else name}")
-    t = Words("en", name)
+    t = PageTexts("en", name)
     expect(page.get_by_role("heading", level=1)).to_have_text(t("title"))
     expect(page.get_by_text(t("claim")).first).to_be_visible()
     assert page.locator(".katex").count() or name == "home"
@@ -511,7 +511,7 @@ def test_who_only_reads_loads_no_python_and_a_hand_s_value_outlives_its_start(br
         context.close()
 
 
-class Gzipped(Quiet):
+class Gzipped(QuietFileHandler):
     """A host that names how .gz is encoded, so that browsers unpack it, and has lost one file."""
 
     lost = "none"
@@ -543,7 +543,7 @@ def test_a_host_that_unpacks_serves_and_one_that_refuses_is_named(browser: Brows
         visit.close()
 
 
-class Aged(Quiet):
+class Aged(QuietFileHandler):
     """A host that has browsers keep every file for ten minutes, as GitHub Pages does."""
 
     def end_headers(self) -> None:
@@ -584,7 +584,7 @@ SYSTEM = """<!doctype html><script src="runtime.js"></script><script>
 </script><iframe src="package/rotation/?lang=en" width="1200" height="700"></iframe>"""
 REPORT = """() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, data: API.cmi.suspend_data,
   code: API.lastErrorCode })"""
-QUESTION = next(task for task in declaration("rotation").tasks if isinstance(task, Question))
+QUESTION = next(task for task in declaration("rotation").tasks if isinstance(task, ChoiceQuestion))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import rope_core as rc
 from tests.browser.conftest import Visit, address_has
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 DYNAMIC = {
@@ -25,20 +25,20 @@ DYNAMIC = {
 
 def ways(visit: Visit, page: Page, lang: str) -> None:
     """Open the box with the ways to bring a config, unless it is open."""
-    if not page.get_by_label(Words(lang, "config")("paste_label")).is_visible():
-        page.get_by_text(Words(lang, "config")("ways"), exact=True).click()
+    if not page.get_by_label(PageTexts(lang, "config")("paste_label")).is_visible():
+        page.get_by_text(PageTexts(lang, "config")("ways"), exact=True).click()
         visit.settle()
 
 
 def paste(visit: Visit, page: Page, text: str, lang: str) -> None:
     ways(visit, page, lang)
-    page.get_by_label(Words(lang, "config")("paste_label")).fill(text)
-    page.get_by_text(Words(lang, "config")("paste_button"), exact=True).click()
+    page.get_by_label(PageTexts(lang, "config")("paste_label")).fill(text)
+    page.get_by_text(PageTexts(lang, "config")("paste_button"), exact=True).click()
     visit.settle()
 
 
 def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> None:
-    t = Words("en", "config")
+    t = PageTexts("en", "config")
     page = visit.open(f"{app}/config?lang=en")
     expect(page.locator(".film[data-ready]")).to_be_in_viewport()
     expect(page.locator("[data-testid=stPlotlyChart]")).to_have_count(0)

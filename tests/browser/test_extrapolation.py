@@ -7,14 +7,14 @@ from playwright.sync_api import expect
 
 from rope_core.lab.lines import lines
 from tests.browser.conftest import Visit, address_has
-from ui.text.words import Words
+from ui.text.words import PageTexts
 from ui.work import extrapolated
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(extrapolated.models() == ("",), reason="no trained weights are in the package"),
 ]
-T = Words("en", "extrapolation")
+T = PageTexts("en", "extrapolation")
 SECRET = "a sentence that stays here"
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import DESK, PHONE, WAY, Visit, address_has, holds, painted, reset, resting, until
 from tests.support.painted import ALIKE, as_python_has_it, at, drawn_apart, pairs, saved, unlike
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 
@@ -388,7 +388,7 @@ def lit(page: Page, symbol: str) -> None:
 def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
     page = rotation
     page.get_by_role("button", name="Step 2").click()
-    page.get_by_role("button", name=Words("en", "labels")("frame.menu"), exact=True).click()
+    page.get_by_role("button", name=PageTexts("en", "labels")("frame.menu"), exact=True).click()
     chip, hand = page.locator(".symbol[data-symbol=q]:visible"), page.locator(".film [data-symbol=q]:visible").first
     page.mouse.move(640, 300)
     chip.focus()
@@ -420,7 +420,7 @@ def test_a_link_to_a_section_opens_its_fold(visit: Visit, app: str) -> None:
 
 def test_a_saved_picture_shows_what_is_on_the_screen(visit: Visit, app: str) -> None:
     page = visit.open(f"{app}/clock?lang=en&beat=2&factor=8")
-    page.get_by_role("button", name=Words("en", "labels")("frame.details")).first.click()
+    page.get_by_role("button", name=PageTexts("en", "labels")("frame.details")).first.click()
     picture = saved(page, "SVG", "screen")
     page.keyboard.press("Escape")
     expect(page.locator(".film-saves")).to_have_count(0)

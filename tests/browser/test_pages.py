@@ -9,7 +9,7 @@ from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.browser.test_films import FILMS, drag, press_handles
 from tests.support.reader import STATES, Reader, tell, violations
 from tests.test_pages import NAMES
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 pytestmark = pytest.mark.browser
 WIDE = "() => document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth"
@@ -23,7 +23,7 @@ def address(url: str, name: str, query: str = "") -> str:
 def opened(visit: Visit, url: str, name: str, lang: str) -> None:
     """Open a page without a language in the link: it has the browser's, its frame, and nothing in the way."""
     page = visit.open(address(url, name))
-    expect(page.get_by_role("heading", level=1)).to_contain_text(Words(lang, name)("title"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(PageTexts(lang, name)("title"))
     assert page.locator("[role=dialog]").count() == 0
     assert page.locator("[data-testid=stException]").count() == 0
     address_has(page, f"lang={lang}")
@@ -34,7 +34,7 @@ def test_a_browser_of_a_third_language_has_english_and_the_switch(browser: Brows
     visit = Visit(browser, locale="de-DE")
     opened(visit, app, "home", "en")
     visit.page.get_by_text(LANGUAGES["zh"], exact=True).first.click()
-    expect(visit.page.get_by_role("heading", level=1)).to_contain_text(Words("zh", "home")("title"))
+    expect(visit.page.get_by_role("heading", level=1)).to_contain_text(PageTexts("zh", "home")("title"))
 
 
 @pytest.mark.parametrize("name", NAMES)

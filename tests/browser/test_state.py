@@ -16,7 +16,7 @@ from benchmarks.servers import ROOT, served
 from tests.browser.conftest import Visit, address_has, says
 from tests.support import films
 from tests.test_pages import opened
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 
@@ -94,7 +94,7 @@ def test_switching_language_or_page_keeps_every_value(rotation: Page) -> None:
     says(rotation, "At position 6 the four")
     address_has(rotation, "lang=en")
     rotation.get_by_role("link", name="Start here").click()
-    expect(rotation.get_by_role("heading", level=1)).to_contain_text(Words("en", "home")("title"))
+    expect(rotation.get_by_role("heading", level=1)).to_contain_text(PageTexts("en", "home")("title"))
     rotation.get_by_role("link", name="Rotation", exact=True).first.click()
     says(rotation, "At position 6 the four")
     address_has(rotation, "m=6")

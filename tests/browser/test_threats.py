@@ -18,7 +18,7 @@ from tests.browser.test_pages import address
 from tests.test_pages import NAMES
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS
 from ui.page.store import RESERVED
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 # Each would do something that `evidence` sees: run a script, load a picture, make a link, an icon, an emoji, a formula,
@@ -135,16 +135,16 @@ def attacked(visit: Visit, app: str, lang: str, names: tuple[str, ...], turn: in
         if name not in names:
             continue
         paste(visit, page, json.dumps(config), lang)
-        expect(page.get_by_text(Words(lang, "config")("shown.paste"))).to_be_visible()
+        expect(page.get_by_text(PageTexts(lang, "config")("shown.paste"))).to_be_visible()
         page.keyboard.press("Escape")
-        for fold in page.get_by_role("button", name=Words(lang, "config")("frame.details")).all():
+        for fold in page.get_by_role("button", name=PageTexts(lang, "config")("frame.details")).all():
             fold.click()
             visit.settle()
             page.keyboard.press("Escape")
         assert page.locator("[data-testid=stException]").count() == 0, name
         assert witness.evidence() == [], name
         with page.expect_download() as waiting:
-            page.get_by_text(Words(lang, "config")("report_html"), exact=True).click()
+            page.get_by_text(PageTexts(lang, "config")("report_html"), exact=True).click()
         report = folder / f"{name}.html"
         report.write_bytes(Path(waiting.value.path()).read_bytes())
         second = visit.context.new_page()
@@ -275,7 +275,7 @@ def lesson(turn: int) -> bytes:
 @pytest.mark.parametrize("turn", range(0, len(PAYLOADS), 6))
 def test_markup_in_a_lesson_is_text(turn: int, visit: Visit, app: str, tmp_path: Path) -> None:
     """Upload a hostile lesson, look at all its places, and upload one that is none."""
-    t = Words("en", "stage")
+    t = PageTexts("en", "stage")
     page, witness = visit.open(f"{app}/clock?display=stage&lang=en"), Witness(visit)
     for name, data in (
         ("..%2f<b>lesson.toml", lesson(turn)),

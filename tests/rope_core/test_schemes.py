@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from rope_core import SCHEMES, Param, Request, Rope, Scheme, Spectrum, spectrum
-from rope_core.schemes import Rescale, Value, apply_scheme, register, scheme
+from rope_core.schemes import ParamValue, Rescale, apply_scheme, register, scheme
 from tests.support import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -163,7 +163,7 @@ def test_proportional_stops_the_pairs_past_its_share() -> None:
 
 def test_a_scheme_follows_the_length_exactly_where_it_says_so() -> None:
     rope = Rope(64, 1e4, 4096)
-    given: dict[str, dict[str, Value]] = {"longrope": {"long_factor": 4.0}}
+    given: dict[str, dict[str, ParamValue]] = {"longrope": {"long_factor": 4.0}}
     for name, each in SCHEMES.items():
         params = given.get(name) or ({"factor": 4.0} if "factor" in each.defaults() else {})
         short, long = (spectrum(Request(rope, name, params, length)).inv_freq for length in (4096, 16_384))
@@ -296,7 +296,7 @@ def test_vector_takes_one_number_for_every_pair() -> None:
     many = spectrum(Request(Rope(8), "longrope", {"short_factor": np.full(4, 1.5)}))
     assert isinstance(single, Spectrum)
     assert np.array_equal(single.inv_freq, many.inv_freq)
-    expected: Value = (1.5, 1.5, 1.5, 1.5)
+    expected: ParamValue = (1.5, 1.5, 1.5, 1.5)
     assert SCHEMES["longrope"].parse({"short_factor": [1.5] * 4}, 4)["short_factor"] == expected
 
 

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from app import ROOT, lifespan
 from rope_core.jobs.queue import OVER, default_queue
-from ui.served.early import Early
+from ui.served.early import PreloadMiddleware
 
 JOBS = "/jobs-of-tests"
 
@@ -25,6 +25,6 @@ def cancel(_: Request) -> Response:
 app = st.App(
     ROOT / "ui" / "main.py",
     lifespan=lifespan,
-    middleware=[Middleware(Early)],
+    middleware=[Middleware(PreloadMiddleware)],
     routes=[Route(JOBS, cancel, methods=["POST"])],
 )

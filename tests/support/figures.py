@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 import rope_core as rc
 from rope_core.theory import extension
 from ui.figures.drawing import Drawing
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 ROPE = rc.Rope(16, 700.0, 256)
 
@@ -35,12 +35,12 @@ class Row:
     page: str
     draw: Callable[..., Drawing | None]
     given: tuple[Any, ...]
-    finding: Callable[[Words], str] | None = None
+    finding: Callable[[PageTexts], str] | None = None
 
     def __str__(self) -> str:
         return f"{self.page}.{inspect.unwrap(self.draw).__name__}"
 
-    def drawn(self, t: Words) -> Drawing:
+    def drawn(self, t: PageTexts) -> Drawing:
         """Return the figure, drawn anew."""
         drawing: Drawing | None = inspect.unwrap(self.draw)(*self.given, t)
         assert drawing is not None

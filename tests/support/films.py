@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from ui.figures.drawing import Film
 from ui.film.scene import Mark, Panel, text_at
 from ui.film.static_scene import StaticScene
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 TYPES = {"f4": "<f4", "i1": "|i1", "u1": "|u1"}
 
@@ -30,18 +30,18 @@ class FilmRow:
     draw: Callable[..., Film]
     given: tuple[Any, ...]
     at: Mapping[str, float]
-    finding: Callable[[Words], str] | None = None
+    finding: Callable[[PageTexts], str] | None = None
 
     def __str__(self) -> str:
         return f"{self.page}.{inspect.unwrap(self.draw).__name__}"
 
-    def built(self, t: Words) -> Film:
+    def built(self, t: PageTexts) -> Film:
         """Return the film, built anew, its scene whole."""
         film: Film = inspect.unwrap(self.draw)(*self.given, t)
         return film
 
 
-def to_draw(t: Words) -> str:
+def to_draw(t: PageTexts) -> str:
     """Return the sentence of a film in which the reader draws."""
     return t("film.draw_then")
 

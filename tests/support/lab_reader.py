@@ -14,16 +14,16 @@ import torch
 
 from rope_core.lab import cards, weights
 from rope_core.lab.corpus import manifest
-from rope_core.lab.model import Model
-from rope_core.lab.recipe import Recipe
-from rope_core.lab.shape import Shape
+from rope_core.lab.model import LabModel
+from rope_core.lab.recipe import TrainingRecipe
+from rope_core.lab.shape import ModelShape
 from rope_core.lab.train import hardware
 
 Array = npt.NDArray[np.float64]
 Frequencies = Callable[[int, int], Array]
 
 
-def small(encoding: str = "rope", seed: int = 3, **more: Any) -> Model:
+def small(encoding: str = "rope", seed: int = 3, **more: Any) -> LabModel:
     """Return a model with weights large enough for positions to matter, ready for evaluation."""
     sizes = {
         "layers": 2,
@@ -33,7 +33,7 @@ def small(encoding: str = "rope", seed: int = 3, **more: Any) -> Model:
         "context": 12,
         "base": 300.0,
     } | more
-    model = Model(Shape(encoding=encoding, **sizes), seed)
+    model = LabModel(ModelShape(encoding=encoding, **sizes), seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -76,7 +76,7 @@ def alibi_slope(head: int, heads: int) -> float:
 
 
 def read(
-    model: Model,
+    model: LabModel,
     text: bytes,
     frequencies: Frequencies | None = None,
     *,
@@ -139,7 +139,7 @@ def nats(result: Array, text: bytes) -> Array:
     return np.array(out)
 
 
-def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model], task: str = "text") -> None:
+def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, LabModel], task: str = "text") -> None:
     """Put models in the place of the shipped weights, for one test; they are rounded to bfloat16 as those are."""
     index = {}
     for name, model in models.items():
@@ -147,7 +147,7 @@ def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model
         index[name] = {
             "sha256": weights.write_weights(model, path),
             "bytes": path.stat().st_size,
-            "recipe": asdict(Recipe(model.shape, task=task)),
+            "recipe": asdict(TrainingRecipe(model.shape, task=task)),
             "loss": 1.0,
             "losses": [2.0, 1.0],
             "held_out": [1.0, 0.9, 1.1],

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.lab.cards import Card
+from rope_core.lab.cards import WeightsCard
 from rope_core.lab.lines import lines
-from rope_core.lab.recipe import Recipe
+from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.records import MeasurementRecord
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.schemes import UNSCALED
-from ui.work.extrapolated import SHIPPED, Seen
+from ui.work.extrapolated import SHIPPED, ExperimentResults
 
 Array = npt.NDArray[np.float64]
 KEYS = tuple(each.key for each in lines())
@@ -75,17 +75,17 @@ def sweep(
     )
 
 
-def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
+def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> ExperimentResults:
     """Results as if from a shipped record, whose recipe defines them by their text."""
     machine = {"processor": "a <b>processor</b>", "threads": 2, "torch": "2", "numpy": "2"}
     record = MeasurementRecord(name, {}, tuple(map(dict, results)), {"rope-0": HASH}, HASH[::-1], machine, "2026-01-02")
-    return Seen(tuple(results), SHIPPED, record, f"nan = None\nresults = {list(results)!r}")
+    return ExperimentResults(tuple(results), SHIPPED, record, f"nan = None\nresults = {list(results)!r}")
 
 
-def card(name: str, encoding: str = "rope", start: str = "", scheme: str = UNSCALED, **more: Any) -> Card:
+def card(name: str, encoding: str = "rope", start: str = "", scheme: str = UNSCALED, **more: Any) -> WeightsCard:
     """Return a card of weights that were trained on 64 bytes."""
-    recipe = Recipe(Shape(encoding, context=64), start=start, scheme=scheme, steps=99, warmup=9, **more)
-    return Card(name, HASH, recipe, (1.0, 0.9, 1.1), "2026-01-02")
+    recipe = TrainingRecipe(ModelShape(encoding, context=64), start=start, scheme=scheme, steps=99, warmup=9, **more)
+    return WeightsCard(name, HASH, recipe, (1.0, 0.9, 1.1), "2026-01-02")
 
 
 def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tools.book import about
-from tools.book.site import FOOT, HEAD, Page, pages
-from ui.text.words import LANGUAGES, Words
+from tools.book.site import FOOT, HEAD, BookPage, pages
+from ui.text.words import LANGUAGES, PageTexts
 
 SITE = "https://web.example.edu/rope/"
 
@@ -33,9 +33,11 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.parametrize("site", ["", SITE])
-@pytest.mark.parametrize("page", [Page("clock", "en"), Page("home", "zh"), Page("glossary", "zh")], ids=str)
-def test_a_head_names_the_page_once_and_by_absolute_addresses_only_where_they_are_known(page: Page, site: str) -> None:
-    parsed, t = Elements("\n".join(about.head(page, site))), Words(page.lang, page.name)
+@pytest.mark.parametrize("page", [BookPage("clock", "en"), BookPage("home", "zh"), BookPage("glossary", "zh")], ids=str)
+def test_a_head_names_the_page_once_and_by_absolute_addresses_only_where_they_are_known(
+    page: BookPage, site: str
+) -> None:
+    parsed, t = Elements("\n".join(about.head(page, site))), PageTexts(page.lang, page.name)
     (resource,) = map(json.loads, parsed.scripts)
     assert (resource["@type"], resource["name"], resource["inLanguage"]) == ("LearningResource", t("title"), page.lang)
     metas = {each.get("property") or each["name"]: each["content"] for tag, each in parsed.all if tag == "meta"}
@@ -44,7 +46,7 @@ def test_a_head_names_the_page_once_and_by_absolute_addresses_only_where_they_ar
     canonical = [href for rel, _, href in links if rel == "canonical"]
     assert canonical == ([SITE + page.folder] if site else []) and ("og:url" in metas) == bool(site)
     languages = {lang: href for _, lang, href in links if lang}
-    wanted = {lang: SITE + Page(page.name, lang).folder for lang in LANGUAGES}
+    wanted = {lang: SITE + BookPage(page.name, lang).folder for lang in LANGUAGES}
     assert languages == (wanted | {"x-default": wanted["en"]} if site else {})
 
 

@@ -121,7 +121,7 @@ def main() -> None:
             if unknown := set(names) - {page.name for page in site.pages()}:
                 parser.error(f"pages must be names of the menu, got {', '.join(sorted(unknown))}")
             scorm.write(options.folder, options.scorm, names, models=options.models or not names)
-    except pieces.Missing as missing:
+    except pieces.MissingPiece as missing:
         sys.exit(f"book: {missing}")
 
 

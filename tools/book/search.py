@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 
 from rope_core.hf.catalogue import models
 from rope_core.ledger.entry import texts
-from tools.book.site import TEX, Page, pages
+from tools.book.site import TEX, BookPage, pages
 from ui.book.markdown import html
 from ui.text.glossary import terms
-from ui.text.words import LANGUAGES, Words, sections
+from ui.text.words import LANGUAGES, PageTexts, sections
 
 TAG = re.compile(r"<[^>]+>")
-Row = tuple[str, str, str, str]
+SearchRow = tuple[str, str, str, str]
 
 
 def write(folder: Path) -> None:
@@ -26,9 +26,9 @@ def write(folder: Path) -> None:
         (folder / "assets" / f"search-{lang}.json").write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
 
 
-def _rows(page: Page, folder: Path) -> list[Row]:
+def _rows(page: BookPage, folder: Path) -> list[SearchRow]:
     """Return a page's sections; the way to one in a fold opens the fold."""
-    written, t = (folder / page.folder / "index.html").read_text("utf-8"), Words(page.lang, page.name)
+    written, t = (folder / page.folder / "index.html").read_text("utf-8"), PageTexts(page.lang, page.name)
     rows = [(t("title"), page.folder, "", plain(t("claim")))]
     for section in sections(page.lang, page.name):
         title, body = t.prose(section)
@@ -38,9 +38,9 @@ def _rows(page: Page, folder: Path) -> list[Row]:
     return rows
 
 
-def _named(page: Page) -> Iterator[Row]:
+def _named(page: BookPage) -> Iterator[SearchRow]:
     """Yield what a page of reference lists: a term in both languages, a model, a claim."""
-    title = Words(page.lang, page.name)("title")
+    title = PageTexts(page.lang, page.name)("title")
     if page.name == "glossary":
         for term in terms():
             name, other = term.names[page.lang], next(term.names[each] for each in LANGUAGES if each != page.lang)

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ui.book.frame import FIRST, Book, folder
+from ui.book.frame import FIRST, BookFrame, folder
 from ui.book.markdown import html
-from ui.book.nodes import Node, data, live
+from ui.book.nodes import HtmlNode, data, live
 from ui.figures.drawing import Drawing
 from ui.film.static_scene import StaticScene
 from ui.page.menu import ORDER
-from ui.text.words import LANGUAGES, Words, sections
+from ui.text.words import LANGUAGES, PageTexts, sections
 
 HEAD, FOOT = "<!-- head -->", "<!-- foot -->"
 """Where a page's words about itself go, once all pages are there (about.py)."""
@@ -64,7 +64,7 @@ SCRIPTS = sorted(path.name for path in PLAYER.glob("*.js") if path.stem != "stre
 
 
 @dataclass(frozen=True)
-class Page:
+class BookPage:
     """One page in one language."""
 
     name: str
@@ -80,14 +80,14 @@ class Page:
         """The way from the page's folder to the book's root."""
         return "../" * self.folder.count("/")
 
-    def to(self, other: Page) -> str:
+    def to(self, other: BookPage) -> str:
         """Return the way to another page."""
         return self.root + other.folder or "./"
 
 
-def pages() -> list[Page]:
+def pages() -> list[BookPage]:
     """Return every page in every language, in the order of the menu."""
-    return [Page(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names]
+    return [BookPage(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names]
 
 
 def draw(folder: str, names: Sequence[str]) -> None:
@@ -98,9 +98,9 @@ def draw(folder: str, names: Sequence[str]) -> None:
             write(page, Path(folder))
 
 
-def write(page: Page, folder: Path) -> None:
+def write(page: BookPage, folder: Path) -> None:
     """Write a page's file, formulas as their LaTeX, and beside it the data of its figures."""
-    book, t = Book(page.name, page.lang, {}, page.root), Words(page.lang, "labels")
+    book, t = BookFrame(page.name, page.lang, {}, page.root), PageTexts(page.lang, "labels")
     tree = book.places.root
     drawn, films = data(tree), {node.id for node in tree.all() if node.kind == "film"}
     for node in tree.all():
@@ -109,7 +109,7 @@ def write(page: Page, folder: Path) -> None:
             drawing = book.figures[node.id]
             node.html = _table(drawing, t) if isinstance(drawing, Drawing) else _still(node)
     built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live(tree)}
-    others = [Page(page.name, lang) for lang in LANGUAGES if lang != page.lang]
+    others = [BookPage(page.name, lang) for lang in LANGUAGES if lang != page.lang]
     switch = "".join(
         f'<a href="{way}" lang="{lang}" data-lang="{lang}" data-href="{way}">{LANGUAGES[lang]}</a>'
         for lang, way in ((each.lang, page.to(each)) for each in others)
@@ -121,7 +121,7 @@ def write(page: Page, folder: Path) -> None:
         "data-root": page.root,
         "data-book": page.root or "./",
         "data-nothing": t("browser.nothing"),
-        "data-canonical": page.to(Page(page.name, FIRST)),
+        "data-canonical": page.to(BookPage(page.name, FIRST)),
         "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
     }
     task = html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
@@ -190,7 +190,7 @@ def typeset(files: Iterable[Path], katex: Path) -> None:
         path.write_text(TEX.sub(put, text), "utf-8")
 
 
-def _still(node: Node) -> str:
+def _still(node: HtmlNode) -> str:
     """Return a film's picture, which is there before its script; for readers without scripts each step's picture."""
     first, *later = (
         f'<p class="film-say">{escape(say)}</p>{panels}<p class="film-finding">▸ {escape(finding)}</p>'
@@ -199,7 +199,7 @@ def _still(node: Node) -> str:
     return first + (f"<noscript>{''.join(later)}</noscript>" if later else "")
 
 
-def _table(drawing: Drawing, t: Words) -> str:
+def _table(drawing: Drawing, t: PageTexts) -> str:
     """Return some of a figure's numbers as a table for readers without scripts; its finding is beside it."""
     columns = {name: np.asarray(column).ravel().tolist() for name, column in drawing.table().items()}
     columns = dict(list(columns.items())[:COLUMNS])
@@ -215,7 +215,7 @@ def _number(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _contents(page: Page, written: str) -> str:
+def _contents(page: BookPage, written: str) -> str:
     """Return the sections of a page as a list of links."""
     titles = {name: title for name, (title, _) in sections(page.lang, page.name).items() if f'id="{name}"' in written}
     links = "".join(
@@ -224,14 +224,14 @@ def _contents(page: Page, written: str) -> str:
     return f'<ul class="contents">{links}</ul>' if links else ""
 
 
-def _menu(page: Page, t: Words, contents: str) -> str:
+def _menu(page: BookPage, t: PageTexts, contents: str) -> str:
     """Return the links to all pages, below this one those to its sections."""
     pieces = []
     for section, names in ORDER.items():
         links = []
         for name in names:
             here = ' aria-current="page"' if name == page.name else ""
-            link = f'<a href="{page.to(Page(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a>'
+            link = f'<a href="{page.to(BookPage(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a>'
             links.append(f"<li>{link}{contents if here else ''}</li>")
         pieces.append(f"<h2>{escape(t(f'section.{section}'))}</h2><ul>{''.join(links)}</ul>")
     return "".join(pieces)

@@ -30,7 +30,7 @@ FOLDER, RECORD = ROOT / "build" / "engines", ROOT / "tests" / "golden" / "engine
 
 
 @dataclass(frozen=True)
-class Source:
+class EngineSource:
     """Where an engine's code comes from: packages without their dependencies, and the child that runs it.
 
     ``only`` takes no more of a wheel than the files below these folders.
@@ -42,18 +42,18 @@ class Source:
 
 
 SOURCES = {
-    "transformers 5.23": Source((), ("transformers",)),
-    "transformers 4.57": Source(
+    "transformers 5.23": EngineSource((), ("transformers",)),
+    "transformers 4.57": EngineSource(
         ("transformers==4.57.6", "tokenizers>=0.22,<0.23", "huggingface_hub<1.0"), ("transformers",)
     ),
-    "vLLM 0.33": Source(("vllm==0.33.0",), ("servers", "vllm"), ("vllm/",)),
-    "SGLang 0.5.23": Source(("sglang==0.5.23", "msgspec"), ("servers", "sglang"), ("sglang/",)),
-    "mlx-lm 0.32.2": Source(("mlx-lm==0.32.2", "mlx", "mlx-cpu"), ("mlx", "mlx_lm")),
-    "LitGPT 0.5.13": Source(("litgpt==0.5.13",), ("litgpt",)),
+    "vLLM 0.33": EngineSource(("vllm==0.33.0",), ("servers", "vllm"), ("vllm/",)),
+    "SGLang 0.5.23": EngineSource(("sglang==0.5.23", "msgspec"), ("servers", "sglang"), ("sglang/",)),
+    "mlx-lm 0.32.2": EngineSource(("mlx-lm==0.32.2", "mlx", "mlx-cpu"), ("mlx", "mlx_lm")),
+    "LitGPT 0.5.13": EngineSource(("litgpt==0.5.13",), ("litgpt",)),
 }
 
 
-def installed(name: str, source: Source) -> Path:
+def installed(name: str, source: EngineSource) -> Path:
     """Return the folder with an engine's packages, installing them where it is not there yet.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.checks.engines import Engine, engines
+from rope_core.checks.engines import EngineResult, engines
 from rope_core.hf.families import composites, recorded
 from tools.engines.measure import POSITIONS, Vector, vectors
 from tools.engines.tasks import tasks
@@ -23,7 +23,7 @@ def by_id() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def computed(task_id: str) -> dict[str, Engine]:
+def computed(task_id: str) -> dict[str, EngineResult]:
     """Return what the engine table says of a task."""
     task = by_id()[task_id]
     return {each.name: each for each in engines(task["config"], task["layer"], task["length"])}

@@ -8,7 +8,7 @@ import torch
 
 import rope_core as rc
 from rope_core.checks.engines import recorded
-from tools.engines.measure import NotSupported, Rotate, Vector, in_order, main
+from tools.engines.measure import NotSupported, RotateVector, Vector, in_order, main
 from tools.engines.stubs import stub
 
 stub("litgpt", ["litgpt.model", "litgpt.config"])
@@ -22,7 +22,7 @@ KEYS = ("factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow
 FAMILIES = set(recorded()["engine"]["LitGPT 0.5.13"]["knows"].split())
 
 
-def run(task: dict[str, Any]) -> tuple[Rotate, int]:
+def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
     """Build the rotation of a config; LongRoPE has no key, and a checkpoint of it is listed without scaling."""
     if task["config"]["model_type"] not in FAMILIES:
         raise NotSupported(task["config"]["model_type"])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 Vector = npt.NDArray[np.float64]
 # The logits of these pairs of positions are recorded; all lie within the shortest context of the table.
 POSITIONS = ((1000, 0), (37, 1000), (1999, 234))
-Rotate = Callable[[Vector, int], Vector]
+RotateVector = Callable[[Vector, int], Vector]
 
 
 class NotSupported(Exception):
@@ -28,7 +28,7 @@ def vectors(dim: int) -> tuple[Vector, Vector]:
     return np.cos(1.7 * lanes + 0.3), np.sin(2.3 * lanes + 0.1)
 
 
-def measured(rotate: Rotate, dim: int) -> dict[str, Any]:
+def measured(rotate: RotateVector, dim: int) -> dict[str, Any]:
     """Return layout, inv_freq, factor and logits of a rotation of vectors (dim,) to a position.
 
     The lane that the first unit vector moves to gives the layout; the angle of every pair at position 1 is its
@@ -61,13 +61,13 @@ def measured(rotate: Rotate, dim: int) -> dict[str, Any]:
     }
 
 
-def in_order(rotate: Rotate, dim: int) -> Rotate:
+def in_order(rotate: RotateVector, dim: int) -> RotateVector:
     """Return a rotation that reorders lanes as well (DeepSeek's apply functions do) without the reordering."""
     order = np.argmax([rotate(lane, 0) for lane in np.eye(dim)], axis=1)
     return lambda x, position: rotate(x, position)[order]
 
 
-def main(run: Callable[[dict[str, Any]], tuple[Rotate, int]]) -> int:
+def main(run: Callable[[dict[str, Any]], tuple[RotateVector, int]]) -> int:
     """Measure every task of standard input and print the rows: id to what was measured, or why nothing was."""
     rows: dict[str, Any] = {}
     for task in json.load(sys.stdin):

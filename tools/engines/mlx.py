@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.engines.measure import NotRun, NotSupported, Rotate, Vector, main
+from tools.engines.measure import NotRun, NotSupported, RotateVector, Vector, main
 
 mx: Any = importlib.import_module("mlx.core")
 mx.set_default_device(mx.cpu)
@@ -75,7 +75,7 @@ def rope_of(model: Any, wanted: str | None) -> Any:
     raise NotRun(f"no layer of type {wanted} with a rope, but {sorted(set(map(str, seen)))}")
 
 
-def run(task: dict[str, Any]) -> tuple[Rotate, int]:
+def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
     """Build a model and take its rope; a dynamic one is given as many tokens as the task's length.
 
     A config of the catalogue lacks fields that a model may need beside its rotation: an error then says nothing.

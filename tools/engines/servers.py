@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from rope_core.hf.resolve import resolve
-from tools.engines.measure import NotRun, Rotate, Vector, main
+from tools.engines.measure import NotRun, RotateVector, Vector, main
 from tools.engines.stubs import stub
 
 transformers.logging.set_verbosity_error()
@@ -96,7 +96,7 @@ def sglang(task: dict[str, Any]) -> Any:
     return rope.get_rope(task["dim"], task["dim"], longest, base, neox, values, torch.float32, share)
 
 
-def run(task: dict[str, Any]) -> tuple[Rotate, int]:
+def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
     """Build a server's layer and rotate by its native forward, in a batch that reaches the task's length."""
     rope._ROPE_DICT.clear()  # it takes a factor of 4 for 4.0
     layer, dim = BUILD[sys.argv[1]](task), task["dim"]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import transformers
 
-from tools.engines.measure import NotRun, NotSupported, Rotate, Vector, in_order, main
+from tools.engines.measure import NotRun, NotSupported, RotateVector, Vector, in_order, main
 
 transformers.logging.set_verbosity_error()
 
@@ -51,7 +51,7 @@ def applied(module: Any, config: Any, sections: list[int] | None) -> Any:
     return rotated
 
 
-def run(task: dict[str, Any]) -> tuple[Rotate, int]:
+def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
     """Build the model type's rotation for one layer type."""
     config, layer, dim = task["config"], task["layer"], task["dim"]
     if config["model_type"] not in transformers.CONFIG_MAPPING:

@@ -10,10 +10,19 @@ from html import escape
 from typing import Any
 
 from ui.book.markdown import html
-from ui.book.places import Places
+from ui.book.places import NodeTree
 from ui.figures.tally import LETTERS
-from ui.page.controls import Place
-from ui.page.frame import Act, Columns, File, Frame, Kind, Look, Looks, Pick
+from ui.page.controls import ContainerContext
+from ui.page.frame import (
+    ButtonLook,
+    ClickHandler,
+    ColumnFormats,
+    NoteKind,
+    PageFrame,
+    RowClickHandler,
+    TableColumns,
+    UploadedFile,
+)
 
 OPEN = "book.open"
 """The session's set of places behind a button that are open."""
@@ -21,12 +30,12 @@ SIGNS = {"check": "✓ ", "lightbulb": "✗ "}
 ROLES = {"error": "alert", "warning": "alert", "success": "status", "info": "note"}
 
 
-class Redraw(BaseException):
+class RedrawRequest(BaseException):
     """The page asks to be drawn again; no error, so that no part takes it for one."""
 
 
 @dataclass
-class Chosen:
+class ChosenFile:
     """A file that the reader has chosen."""
 
     name: str
@@ -38,7 +47,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Saved:
+class DownloadFile:
     """A file for the reader's disk."""
 
     name: str
@@ -46,14 +55,14 @@ class Saved:
     content: bytes
 
 
-class Content(Frame):
-    """What is the same on every page; each method is described in ui.page.frame.Frame."""
+class BookContent(PageFrame):
+    """What is the same on every page; each method is described in ui.page.frame.PageFrame."""
 
-    places: Places
+    places: NodeTree
     pressed: str = ""
 
     def redraw(self) -> None:
-        raise Redraw
+        raise RedrawRequest
 
     def write(self, markdown: str) -> None:
         self.places.add("write", html(markdown))
@@ -61,7 +70,7 @@ class Content(Frame):
     def caption(self, markdown: str) -> None:
         self.places.add("caption", html(markdown))
 
-    def note(self, markdown: str, kind: Kind = "info") -> None:
+    def note(self, markdown: str, kind: NoteKind = "info") -> None:
         self.places.add(f"note {kind}", html(markdown), key="note", attributes={"role": ROLES[kind]})
 
     def badge(self, text: str, icon: str, colour: str) -> None:
@@ -77,7 +86,13 @@ class Content(Frame):
         self.places.add("progress", f'<label>{escape(text)} <progress value="{share:.3f}"></progress></label>')
 
     def table(
-        self, columns: Columns, key: str = "", *, looks: Looks = None, height: int | None = None, pick: Pick = None
+        self,
+        columns: TableColumns,
+        key: str = "",
+        *,
+        looks: ColumnFormats = None,
+        height: int | None = None,
+        pick: RowClickHandler = None,
     ) -> int:
         looks = looks or {}
         heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in columns)
@@ -105,20 +120,20 @@ class Content(Frame):
             self.places.act(node.id, act)
         return min(chosen, max(len(rows) - 1, 0))
 
-    def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
+    def columns(self, *widths: float, level: bool = False) -> Sequence[ContainerContext]:
         look = "columns level" if level else "columns"
         shares = " ".join(f"minmax(0, {width:g}fr)" for width in widths)
         row = self.places.add(look, key="columns", attributes={"style": f"--widths: {shares}"})
         with self.places.inside(row):
             return [self._place("column") for _ in widths]
 
-    def row(self) -> Place:
+    def row(self) -> ContainerContext:
         return self._place("row")
 
-    def card(self, *, stretch: bool = False, key: str | None = None) -> Place:
+    def card(self, *, stretch: bool = False, key: str | None = None) -> ContainerContext:
         return self.places.inside(self.places.add("card stretch" if stretch else "card", key=key or "card"))
 
-    def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
+    def tabs(self, titles: Sequence[str]) -> Sequence[ContainerContext]:
         group = self.places.name("tabs")
         looks = ({"name": group, **({} if k else {"open": ""})} for k in range(len(titles)))
         return [
@@ -126,7 +141,7 @@ class Content(Frame):
             for title, look in zip(titles, looks, strict=True)
         ]
 
-    def fold(self, title: str, *, opened: bool = False) -> Place:
+    def fold(self, title: str, *, opened: bool = False) -> ContainerContext:
         return self.places.folding("fold", html(title, line=True), attributes={"open": ""} if opened else {})
 
     @contextmanager
@@ -139,7 +154,14 @@ class Content(Frame):
             yield not lazy or node.id in opened
 
     def button(
-        self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
+        self,
+        label: str,
+        key: str,
+        act: ClickHandler = None,
+        *given: Any,
+        look: ButtonLook = "",
+        icon: str = "",
+        off: bool = False,
     ) -> bool:
         def press(_: Any) -> None:
             self.pressed = node.id
@@ -163,8 +185,8 @@ class Content(Frame):
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
 
-        def save(_: Any) -> Saved:
-            return Saved(file, mime, (data() if callable(data) else data).encode())
+        def save(_: Any) -> DownloadFile:
+            return DownloadFile(file, mime, (data() if callable(data) else data).encode())
 
         self.places.put("button", key, f'<button type="button" data-act="{{act}}">{escape(label)}</button>', save)
 
@@ -174,18 +196,20 @@ class Content(Frame):
         self.places.put("control", key, inside, lambda given: self.session.update({key: str(given)}), live=text)
         return text
 
-    def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
+    def upload(
+        self, label: str, key: str, most: int, take: Callable[[UploadedFile], None] | None = None
+    ) -> UploadedFile | None:
 
         def taken(given: Any) -> None:
             name, content = given
-            file = Chosen(str(name)[:200], len(content), bytes(content))
+            file = ChosenFile(str(name)[:200], len(content), bytes(content))
             self.session[f"book.{key}"] = file
             if take:
                 take(file)
 
         box = f'<input type="file" data-act="{{act}}" data-most="{most << 20}">'
         self.places.put("control", key, f"<label><span>{escape(label)}</span>{box}</label>", taken)
-        file: File | None = self.session.get(f"book.{key}")
+        file: UploadedFile | None = self.session.get(f"book.{key}")
         return file
 
     def form(
@@ -202,7 +226,7 @@ class Content(Frame):
         node.html = f"<label><span>{escape(label)}</span>{box}</label><button>{escape(button)}</button>"
         self.places.act(node.id, lambda text: take(str(text)))
 
-    def _place(self, kind: str) -> Place:
+    def _place(self, kind: str) -> ContainerContext:
         return self.places.inside(self.places.add(kind, key=kind.split()[0]))
 
 

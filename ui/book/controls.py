@@ -1,4 +1,4 @@
-"""Controls of a page as HTML's own inputs: what a reader moves goes through ``Store.try_put`` and nothing else."""
+"""Controls of a page as HTML's own inputs: what a reader moves goes through ``PageValues.try_put`` and nothing else."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
 
-from ui.book.places import Places
+from ui.book.places import NodeTree
 from ui.page import controls
-from ui.page.controls import Names, hideable
-from ui.page.state import Field, Value
-from ui.page.store import Store
-from ui.text.words import Words, short
+from ui.page.controls import LabelFunction, hideable
+from ui.page.state import Field, FieldValue
+from ui.page.store import PageValues
+from ui.text.words import PageTexts, short
 
 
-class Controls(controls.Controls):
-    """The controls of one page: see ui.page.controls.Controls."""
+class BookControls(controls.PageControls):
+    """The controls of one page: see ui.page.controls.PageControls."""
 
-    def __init__(self, store: Store, t: Words, places: Places, hidden: frozenset[str] = frozenset()) -> None:
+    def __init__(self, store: PageValues, t: PageTexts, places: NodeTree, hidden: frozenset[str] = frozenset()) -> None:
         super().__init__(store, t, hidden)
         self.places = places
 
     def _labelled(self, field: Field, box: str) -> str:
         return f"<label><span>{escape(self.label(field))}</span>{box}</label>"
 
-    def _group(self, field: Field, kind: str, choices: Iterable[str], names: Names) -> str:
+    def _group(self, field: Field, kind: str, choices: Iterable[str], names: LabelFunction) -> str:
         """Return buttons of which one or several are on."""
         look = f'type="{kind}" name="{{act}}" data-act="{{act}}"'
         buttons = [
@@ -39,7 +39,7 @@ class Controls(controls.Controls):
         field: Field,
         html: str,
         live: Any,
-        read: Callable[[Any], Value],
+        read: Callable[[Any], FieldValue],
         *,
         kind: str = "",
         after: Callable[[], None] | None = None,
@@ -53,11 +53,11 @@ class Controls(controls.Controls):
 
         self.places.put(f"control {kind}".strip(), f"w.{field.name}", html, act, live=live)
 
-    def draw_slider(self, field: Field, value: Value, stops: list[Value]) -> None:
+    def draw_slider(self, field: Field, value: FieldValue, stops: list[FieldValue]) -> None:
         if stops:
             texts = escape(json.dumps([short(stop) for stop in stops], ensure_ascii=False))
             look, read = f'min="0" max="{len(stops) - 1}" data-texts="{texts}"', lambda given: stops[int(given)]
-            live: Value = stops.index(value)
+            live: FieldValue = stops.index(value)
         else:
             whole = field.kind == "int"
             low, high = (str(int(end)) if whole else f"{end:g}" for end in (field.low, field.high))
@@ -85,26 +85,26 @@ class Controls(controls.Controls):
         self._put(field, html, self.store.get(field), bool)
 
     @hideable
-    def select(self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None) -> None:
+    def select(self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None) -> None:
         name = self.named(field, names)
         options = "".join(f'<option value="{escape(each)}">{escape(name(each))}</option>' for each in field.choices)
         html = self._labelled(field, f'<select data-act="{{act}}">{options}</select>')
         self._put(field, html, self.store.get(field), str, after=after)
 
     @hideable
-    def segments(self, field: Field, names: Names | None = None) -> None:
+    def segments(self, field: Field, names: LabelFunction | None = None) -> None:
         html = self._group(field, "radio", field.choices, self.named(field, names))
         self._put(field, html, self.store.get(field), str, kind="segments")
 
-    def draw_several(self, field: Field, choices: Sequence[str], names: Names, chosen: list[str]) -> None:
+    def draw_several(self, field: Field, choices: Sequence[str], names: LabelFunction, chosen: list[str]) -> None:
         self._put(field, self._group(field, "checkbox", choices, names), chosen, ",".join, kind="segments")
 
-    def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
+    def beside(self, *fields: Field, draw: Callable[[Field], FieldValue] | None = None) -> None:
         with self.places.inside(self.places.add("beside")):
             for field in fields:
                 (draw or self.slider)(field)
 
 
-def _number(given: Any) -> Value:
+def _number(given: Any) -> FieldValue:
     """Return a number from an input, None where it is empty."""
     return None if given in (None, "") else float(given)

@@ -9,22 +9,22 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from ui.book.content import OPEN, Redraw, Saved
-from ui.book.controls import Controls
+from ui.book.content import OPEN, DownloadFile, RedrawRequest
+from ui.book.controls import BookControls
 from ui.book.markdown import html
-from ui.book.nodes import Node
-from ui.book.places import Places
-from ui.book.stage import CONTROLS, Stage
+from ui.book.nodes import HtmlNode
+from ui.book.places import NodeTree
+from ui.book.stage import CONTROLS, LessonFrame
 from ui.figures.drawing import Drawing, Film, write
 from ui.page import tasks
-from ui.page.controls import Hand
+from ui.page.controls import FilmHand
 from ui.page.menu import SECTIONS, declaration
 from ui.page.symbols import legend, meanings
-from ui.page.tasks import Question
+from ui.page.tasks import ChoiceQuestion
 from ui.present.steps import on_slide
-from ui.present.view import View
-from ui.text.words import Words
-from ui.work.session import Session
+from ui.present.view import PageView
+from ui.text.words import PageTexts
+from ui.work.session import SessionState
 
 FIRST = "en"
 """The language whose pages are at the book's root; the others are in folders of their names."""
@@ -32,8 +32,8 @@ AGAIN = 5
 """How often a page may ask to be drawn again before it is taken as it is."""
 
 
-class Book(Stage):
-    """A page for one reader: see ui.page.frame.Frame.
+class BookFrame(LessonFrame):
+    """A page for one reader: see ui.page.frame.PageFrame.
 
     Args:
         name: of the page.
@@ -44,14 +44,14 @@ class Book(Stage):
     """
 
     def __init__(
-        self, name: str, lang: str, session: Session, root: str, query: Mapping[str, str] | None = None
+        self, name: str, lang: str, session: SessionState, root: str, query: Mapping[str, str] | None = None
     ) -> None:
         self.page = declaration(name)
-        self.name, self.t, self.session, self.root = name, Words(lang, name), session, root
+        self.name, self.t, self.session, self.root = name, PageTexts(lang, name), session, root
         session[OPEN] = set()
         self.store = self.page.store(session)
         self.store.read_query(query or {})
-        self.view = View(name, lang, session)
+        self.view = PageView(name, lang, session)
         self.view.values.clear()
         self.store.notes.extend(self.view.read(query or {}, self.store.fields))
         self.view.arrive(self.store, query or {}, moved=True)
@@ -59,14 +59,14 @@ class Book(Stage):
         self.figures: dict[str, Drawing | Film] = {}
         self.draw()
 
-    def draw(self) -> Node:
+    def draw(self) -> HtmlNode:
         """Draw the whole page; return its tree."""
         for _ in range(AGAIN):
-            self.places, self.parts = Places(), dict[str, Callable[[], None]]()
+            self.places, self.parts = NodeTree(), dict[str, Callable[[], None]]()
             self.shared = self.folds = 0
             self.lead, question = None, self.question()
             self.view.answer(self.store, out=bool(question and question.seen))
-            self.controls = Controls(self.store, self.t, self.places, self.view.hidden)
+            self.controls = BookControls(self.store, self.t, self.places, self.view.hidden)
             self.controls.folded = self.view.stage and not self.session.get(CONTROLS)
             try:
                 self.top()
@@ -74,7 +74,7 @@ class Book(Stage):
                     self.menu()
                 self.attempt(partial(self.page.body, self))
                 self.onward()
-            except Redraw:
+            except RedrawRequest:
                 continue
             if not self.forget_lead():
                 break
@@ -82,11 +82,11 @@ class Book(Stage):
             self.alone()
         return self.places.root
 
-    def act(self, key: str, given: Any) -> Saved | None:
+    def act(self, key: str, given: Any) -> DownloadFile | None:
         """Do what a control asks for and draw its part again, or the page; return a file where it asks for one."""
         before, owner = self.store.shared(), self.places.owners[key]
         saved = self.places.acts[key](given)
-        if isinstance(saved, Saved):
+        if isinstance(saved, DownloadFile):
             return saved
         self.view.arrive(self.store, {}, moved=False)
         part = next((node for node in self.places.root.all() if node.id == owner), self.places.root)
@@ -97,8 +97,8 @@ class Book(Stage):
                 with self.places.again(part):
                     self.parts[part.id]()
                 if tasks.done(self.page.tasks, self.store, self.session) != self.counted:
-                    raise Redraw
-            except Redraw:
+                    raise RedrawRequest
+            except RedrawRequest:
                 self.draw()
         self.pressed = ""
         return None
@@ -118,7 +118,7 @@ class Book(Stage):
         heading = f'<h2 id="{escape(section)}">{escape(title)}</h2>' if title else ""
         self.places.add("prose", heading + html(body), key=f"prose.{section}")
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
         if self.view.stage and not self.leads(drawing.id):
             return
         finding = self._film(drawing) if isinstance(drawing, Film) else self._figure(drawing)
@@ -145,7 +145,7 @@ class Book(Stage):
 
     def _film(self, drawing: Film) -> str:
         """Draw a film; return the sentence below its picture."""
-        film, name, hand = drawing.packed(self.t), f"{self.name}.{drawing.id}", Hand(drawing, self.controls)
+        film, name, hand = drawing.packed(self.t), f"{self.name}.{drawing.id}", FilmHand(drawing, self.controls)
         data = b64encode(film.data).decode("ascii")
         node = self.places.add("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
         count, lesson = self.session.get(node.id, 0), self.view.here() is not None

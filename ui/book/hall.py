@@ -7,17 +7,17 @@ from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from ui.book.learning import Learning
+from ui.book.learning import LearningFrame
 from ui.figures.tally import finding
-from ui.page.frame import File
+from ui.page.frame import UploadedFile
 from ui.present import lessons
 from ui.present.addresses import local
-from ui.present.lessons import BadLesson, Lesson, Problem
+from ui.present.lessons import Lesson, LessonError, LessonProblem
 from ui.present.rooms import room_name
-from ui.present.steps import Prediction, described, summary
-from ui.present.view import LOADED, OWN, ROOM, View
+from ui.present.steps import PredictionState, described, summary
+from ui.present.view import LOADED, OWN, ROOM, PageView
 from ui.text.escape import plain
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 ROOMS = "hall.rooms"
 """The session's address of a service of rooms that knows this browser for a lecturer's; absent without one."""
@@ -26,29 +26,29 @@ PROBLEM, REFUSED, VOTES = "hall.problem", "hall.refused", "hall.votes"
 EXAMPLE = "lecture"
 
 
-class Hall(Learning):
+class HallFrame(LearningFrame):
     """The parts of *Present* that a lecturer brings along: a lesson file, and a room of a hall."""
 
-    view: View
+    view: PageView
 
     @property
     def room(self) -> str:
         """The name of the room that this reader leads; "" without one."""
         return self.view.room if self.session.get(ROOMS) else ""
 
-    def own_lesson(self, t: Words) -> None:
+    def own_lesson(self, t: PageTexts) -> None:
         """Draw the box for a lesson file, what is wrong with it, and the way to begin it."""
 
-        def take(file: File) -> None:
+        def take(file: UploadedFile) -> None:
             self.session.pop(PROBLEM, None)
             try:
                 self.session[LOADED] = lessons.load(file.getvalue(), OWN)
-            except BadLesson as bad:
+            except LessonError as bad:
                 self.session[PROBLEM] = bad.problem
 
         self.write(f"**{t('own')}**")
         self.upload(t("upload"), "present.file", 1, take)
-        problem: Problem | None = self.session.get(PROBLEM)
+        problem: LessonProblem | None = self.session.get(PROBLEM)
         if problem:
             self.note(f"{t('problem')} {described(problem, t)}", "error")
         own: Lesson | None = self.session.get(LOADED)
@@ -57,7 +57,7 @@ class Hall(Learning):
         data = lessons.shipped(self.t.lang, "talks", EXAMPLE).decode()
         self.download(t("example"), data, f"{EXAMPLE}.toml", "application/toml", "present.example")
 
-    def open_room(self, t: Words) -> None:
+    def open_room(self, t: PageTexts) -> None:
         """Draw the box for a room's name; below it the room that is open, with what it offers."""
         if not self.session.get(ROOMS):
             return
@@ -87,7 +87,7 @@ class Hall(Learning):
             )
             node.attributes = {"data-room": address}
 
-    def audience(self, t: Words) -> None:
+    def audience(self, t: PageTexts) -> None:
         """Draw the QR code of the room, or of this view, with its address."""
         if self.room:
             address = f"{self.session[ROOMS]}{quote(self.room)}?{urlencode({'lang': self.t.lang})}"
@@ -104,14 +104,14 @@ class Hall(Learning):
         """Return the address of this view."""
         raise NotImplementedError
 
-    def followed(self, t: Words, sentence: str, question: Prediction | None) -> None:
+    def followed(self, t: PageTexts, sentence: str, question: PredictionState | None) -> None:
         """Draw the room's line, with what hall.js has the room's phones show: the step, and no answer before it is out.
 
         Phones show nothing that is beside the question here, which could answer it.
         """
         if not self.room:
             return
-        words = Words(self.t.lang, "predict")
+        words = PageTexts(self.t.lang, "predict")
         content: dict[str, Any] = {"lang": self.t.lang, "say": sentence}
         if question:
             content |= {"id": question.id, "question": question.predict.question}
@@ -136,8 +136,8 @@ class Hall(Learning):
 
         self.places.act(node.id, count)
 
-    def counted_votes(self, question: Prediction) -> None:
+    def counted_votes(self, question: PredictionState) -> None:
         """Write how the room has voted, once its count is there."""
         votes = self.session.get(VOTES, {}).get(question.id)
         if self.room and votes:
-            self.write(f"▸ {finding(votes, question.predict.answer, Words(self.t.lang, 'predict'))}")
+            self.write(f"▸ {finding(votes, question.predict.answer, PageTexts(self.t.lang, 'predict'))}")

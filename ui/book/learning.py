@@ -9,25 +9,25 @@ from typing import Any
 
 from rope_core import errors
 from rope_core.comparisons import pasted, samples
-from rope_core.comparisons.samples import Answers, Call
+from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade.assignment import SECONDS, TASKS
-from rope_core.grade.result import Result, check_source, results, starter, texts
-from ui.book.content import Content
+from rope_core.grade.result import StageResult, check_source, results, starter, texts
+from ui.book.content import BookContent
 from ui.figures.drawing import saves
 from ui.page import tasks
-from ui.page.controls import Place
+from ui.page.controls import ContainerContext
 from ui.page.menu import PATH, declaration
-from ui.present.view import View
+from ui.present.view import PageView
 from ui.text.escape import plain
 
 ANSWERED = "code.answered"
 """The session's calls of a reader's function and what it answered."""
 
 
-class Learning(Content):
-    """The parts of a page that teach; each method is described in ui.page.frame.Frame."""
+class LearningFrame(BookContent):
+    """The parts of a page that teach; each method is described in ui.page.frame.PageFrame."""
 
-    view: View
+    view: PageView
     folds = counted = 0
 
     @property
@@ -70,9 +70,9 @@ class Learning(Content):
         self.places.act(node.id, take)
         self._graded(self.session.get(key))
 
-    def run_code(self, text: str, calls: Sequence[Call], take: Callable[[str], None]) -> Answers | None:
+    def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
         words = [samples.write_call(each) for each in calls]
-        known: tuple[Sequence[str], Answers] | None = self.session.get(ANSWERED)
+        known: tuple[Sequence[str], FunctionAnswers] | None = self.session.get(ANSWERED)
         answers = known[1] if known and known[0] == words and known[1].code == text else None
         if self.staged:
             return answers
@@ -100,7 +100,7 @@ class Learning(Content):
         self.places.act(node.id, run)
         return answers
 
-    def _graded(self, graded: list[Result] | str | None) -> None:
+    def _graded(self, graded: list[StageResult] | str | None) -> None:
         """Write what a student's code gave: why it is no Python, or a line for each stage."""
         if not graded:
             return
@@ -113,7 +113,7 @@ class Learning(Content):
         marks = [f"{'✓' if result.passed else '✗'} {result.headline(lang)}" for result in graded]
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})
 
-    def below(self) -> Place:
+    def below(self) -> ContainerContext:
         if not self.folds:
             self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
         self.folds += 1

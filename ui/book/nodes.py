@@ -14,7 +14,7 @@ LETTERS = 10
 
 
 @dataclass
-class Node:
+class HtmlNode:
     """An element of a page.
 
     Attributes:
@@ -30,7 +30,7 @@ class Node:
     id: str
     kind: str
     html: str = ""
-    children: list[Node] = field(default_factory=list)
+    children: list[HtmlNode] = field(default_factory=list)
     tag: str = "div"
     attributes: Mapping[str, str] = field(default_factory=dict)
     data: str = ""
@@ -45,7 +45,7 @@ class Node:
             self.kept = f"{shell}.{_hash([shell, self.data, [(child.id, child.mark) for child in self.children]])}"
         return self.kept
 
-    def all(self) -> Iterator[Node]:
+    def all(self) -> Iterator[HtmlNode]:
         """Yield the node and all below it."""
         yield self
         for child in self.children:
@@ -63,17 +63,17 @@ class Node:
         yield f"</{self.tag}>"
 
 
-def data(node: Node) -> dict[str, str]:
+def data(node: HtmlNode) -> dict[str, str]:
     """Return by id what scripts draw in the nodes below."""
     return {each.id: each.data for each in node.all() if each.data}
 
 
-def live(node: Node) -> dict[str, Any]:
+def live(node: HtmlNode) -> dict[str, Any]:
     """Return the live values of the nodes below, by id."""
     return {each.id: each.live for each in node.all() if each.live is not None}
 
 
-def changes(node: Node, known: Mapping[str, str]) -> dict[str, Any]:
+def changes(node: HtmlNode, known: Mapping[str, str]) -> dict[str, Any]:
     """Return a node for a browser that has the marks ``known`` by id: what it lacks, else id and mark alone."""
     before, named = known.get(node.id), {"id": node.id, "mark": node.mark}
     if before == node.mark:
@@ -84,7 +84,7 @@ def changes(node: Node, known: Mapping[str, str]) -> dict[str, Any]:
     return named | {"html": node.written(), "drawn": data(node)}
 
 
-def marks(node: Node) -> dict[str, str]:
+def marks(node: HtmlNode) -> dict[str, str]:
     """Return the marks of a node and all below it, by id."""
     return {each.id: each.mark for each in node.all()}
 

@@ -8,18 +8,18 @@ from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from typing import Any
 
-from ui.book.nodes import Node
+from ui.book.nodes import HtmlNode
 
-Act = Callable[[Any], object]
+EventHandler = Callable[[Any], object]
 
 
-class Inside(AbstractContextManager[Node]):
+class NodeContext(AbstractContextManager[HtmlNode]):
     """A place in a tree."""
 
-    def __init__(self, places: Places, node: Node) -> None:
+    def __init__(self, places: NodeTree, node: HtmlNode) -> None:
         self.places, self.node = places, node
 
-    def __enter__(self) -> Node:
+    def __enter__(self) -> HtmlNode:
         self.places.path.append(self.node)
         return self.node
 
@@ -27,23 +27,23 @@ class Inside(AbstractContextManager[Node]):
         self.places.path.pop()
 
 
-class Places:
+class NodeTree:
     """A tree that grows at the place in force."""
 
     def __init__(self) -> None:
-        self.root = Node("page", "page")
+        self.root = HtmlNode("page", "page")
         self.path = [self.root]
         self.counts: dict[str, Counter[str]] = {}
-        self.acts: dict[str, Act] = {}
+        self.acts: dict[str, EventHandler] = {}
         self.owners: dict[str, str] = {}
 
     @property
-    def here(self) -> Node:
+    def here(self) -> HtmlNode:
         """The node that is being filled."""
         return self.path[-1]
 
     @property
-    def part(self) -> Node:
+    def part(self) -> HtmlNode:
         """The part that is being drawn, else the page."""
         return next((node for node in reversed(self.path) if node.kind == "part"), self.root)
 
@@ -53,17 +53,17 @@ class Places:
         counts[key] += 1
         return f"{self.part.id}/{key}" + (f".{counts[key]}" if counts[key] > 1 else "")
 
-    def add(self, kind: str, html: str = "", *, key: str = "", **more: Any) -> Node:
+    def add(self, kind: str, html: str = "", *, key: str = "", **more: Any) -> HtmlNode:
         """Put a node at the place in force."""
-        node = Node(self.name(key or kind), kind, html, **more)
+        node = HtmlNode(self.name(key or kind), kind, html, **more)
         self.here.children.append(node)
         return node
 
-    def inside(self, node: Node) -> Inside:
+    def inside(self, node: HtmlNode) -> NodeContext:
         """Return a place that fills a node, as often as it is entered."""
-        return Inside(self, node)
+        return NodeContext(self, node)
 
-    def put(self, kind: str, key: str, html: str, act: Act, **more: Any) -> Node:
+    def put(self, kind: str, key: str, html: str, act: EventHandler, **more: Any) -> HtmlNode:
         """Put a node whose HTML has ``{act}`` where it names what it asks for."""
         node = self.add(kind, key=key, **more)
         node.html = html.replace("{act}", escape(node.id))
@@ -71,20 +71,20 @@ class Places:
         return node
 
     @contextmanager
-    def folding(self, kind: str, line: str, *, key: str = "", **more: Any) -> Iterator[Node]:
+    def folding(self, kind: str, line: str, *, key: str = "", **more: Any) -> Iterator[HtmlNode]:
         """Fill a node that folds under a line of HTML."""
         with self.inside(self.add(kind, key=key or kind, tag="details", **more)) as node:
             self.add("line", line, tag="summary")
             with self.inside(self.add("inside")):
                 yield node
 
-    def act(self, key: str, act: Act) -> None:
+    def act(self, key: str, act: EventHandler) -> None:
         """Have ``act`` called with what the browser sends under ``key``; it belongs to the part that is being drawn."""
         self.acts[key] = act
         self.owners[key] = self.part.id
 
     @contextmanager
-    def again(self, part: Node) -> Iterator[None]:
+    def again(self, part: HtmlNode) -> Iterator[None]:
         """Draw a part anew in its own place, without the nodes and acts that it had."""
         gone = {node.id for node in part.all()} - {part.id}
         self.acts = {key: act for key, act in self.acts.items() if self.owners[key] not in gone | {part.id}}

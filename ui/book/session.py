@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from copy import copy, deepcopy
 from typing import Any
 
-from ui.book.content import Saved
-from ui.book.frame import Book, folder
+from ui.book.content import DownloadFile
+from ui.book.frame import BookFrame, folder
 from ui.book.hall import ROOMS
 from ui.book.nodes import changes, live, marks
 from ui.present.lessons import Lesson
@@ -19,7 +19,7 @@ OWN_LESSON: list[Lesson] = []
 """The reader's own lesson file, for the next page of this visit."""
 
 
-class Reading:
+class ReaderSession:
     """One reader's page, and what the browser has of it.
 
     Args:
@@ -47,7 +47,7 @@ class Reading:
         self.session: dict[Any, Any] = {"values": dict(values), "book.address": address, ROOMS: rooms}
         if OWN_LESSON:
             self.session[LOADED] = OWN_LESSON[-1]
-        self.page = Book(name, lang, self.session, root, dict(query))
+        self.page = BookFrame(name, lang, self.session, root, dict(query))
         self.known = {} if self.page.view.stage else dict(known)
 
     def answer(self) -> str:
@@ -72,13 +72,13 @@ class Reading:
         staged = self.page.view.stage
         saved = self.page.act(key, json.loads(given))
         OWN_LESSON[:] = filter(None, [self.session.get(LOADED)])
-        if isinstance(saved, Saved):
+        if isinstance(saved, DownloadFile):
             content = b64encode(saved.content).decode("ascii")
             return json.dumps({"save": {"name": saved.name, "mime": saved.mime, "content": content}})
         following = self.page.view.going()
         if following and following != self.page.name:
             query = self.page.view.query() | {"lang": self.page.t.lang}
-            self.page = Book(following, self.page.t.lang, self.session, self.page.root, query)
+            self.page = BookFrame(following, self.page.t.lang, self.session, self.page.root, query)
         if self.page.view.stage != staged:  # what is known is in other places
             self.known = {}
         return self.answer()
@@ -92,13 +92,13 @@ class Reading:
             return
         unseen = copy(self)
         unseen.session = deepcopy(self.session)
-        unseen.page = Book(self.page.name, self.page.t.lang, unseen.session, self.page.root, self.page.query())
+        unseen.page = BookFrame(self.page.name, self.page.t.lang, unseen.session, self.page.root, self.page.query())
         keys = {node.kind: node.id for node in unseen.page.places.root.all()}
         key = keys.get("choices", keys.get("button stage-next"))
         if key in unseen.page.places.acts:
             unseen.act(key, "0")
 
 
-def opened(request: str) -> Reading:
-    """Return the page that a request in JSON asks for, by the names of ``Reading``'s arguments."""
-    return Reading(**json.loads(request))
+def opened(request: str) -> ReaderSession:
+    """Return the page that a request in JSON asks for, by the names of ``ReaderSession``'s arguments."""
+    return ReaderSession(**json.loads(request))

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from html import escape
 
-from ui.book.hall import ROOMS, Hall
-from ui.book.nodes import Node
+from ui.book.hall import ROOMS, HallFrame
+from ui.book.nodes import HtmlNode
 from ui.page import tasks
 from ui.present import lessons
-from ui.present.lessons import Lesson, Step
-from ui.present.steps import Prediction, is_long, notes, sentence, summary
-from ui.present.view import View
+from ui.present.lessons import Lesson, LessonStep
+from ui.present.steps import PredictionState, is_long, notes, sentence, summary
+from ui.present.view import PageView
 from ui.text.escape import plain
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 LEADS = "stage.leads"
 """The session's parts in which the leading figures are, by (page, figure's id; "" is the page's first)."""
@@ -22,26 +22,28 @@ CONTROLS = "stage.open"
 """Whether the session's stage has the controls below the figure."""
 
 
-class Stage(Hall):
+class LessonFrame(HallFrame):
     """What a lesson adds to a page, and what the presentation display leaves of it."""
 
-    view: View
-    lead: Node | None = None
-    lead_part: Node
+    view: PageView
+    lead: HtmlNode | None = None
+    lead_part: HtmlNode
 
     # ---- a step ----------------------------------------------------------------------------------------------------
 
-    def question(self) -> Prediction | None:
+    def question(self) -> PredictionState | None:
         """Return the question of the step in force on this page."""
         lesson, step = self.view.lesson(), self.view.here()
-        return Prediction(self.session, step, step.predict, lesson.id) if lesson and step and step.predict else None
+        return (
+            PredictionState(self.session, step, step.predict, lesson.id) if lesson and step and step.predict else None
+        )
 
     def top(self) -> None:
         """Draw the stage's tools and the step's sentence; beside the normal display the lesson's step in a card."""
         lesson, step, stage = self.view.lesson(), self.view.here(), self.view.stage
         if not stage and not (lesson and self.view.number):
             return
-        t = Words(self.t.lang, "stage")
+        t = PageTexts(self.t.lang, "stage")
         with self.places.inside(self.places.add("stage" if stage else "card lesson", key="stage")):
             if stage:
                 self._tools(t, lesson, step)
@@ -53,7 +55,7 @@ class Stage(Hall):
             if lesson and not stage:
                 self._press("stage-end", t("end"), self.view.end)
 
-    def _tools(self, t: Words, lesson: Lesson | None, step: Step | None) -> None:
+    def _tools(self, t: PageTexts, lesson: Lesson | None, step: LessonStep | None) -> None:
         with self.places.inside(self.places.add("stage-tools row", key="tools")):
             self.places.add("stage-title", f"<h1>{escape(self.t('title'))}</h1>")
             on = bool(self.session.get(CONTROLS))
@@ -69,7 +71,7 @@ class Stage(Hall):
                 self.talks()
             self._press("stage-leave", t("leave"), lambda: self.view.present(on=False))
 
-    def _line(self, t: Words, lesson: Lesson | None, step: Step | None) -> None:
+    def _line(self, t: PageTexts, lesson: Lesson | None, step: LessonStep | None) -> None:
         """Draw the sentence between the buttons that the arrow keys press; the claim before a page's own first step."""
         text = sentence(step, lesson.id, self.session) if lesson and step else self.t("claim")
         with self.places.inside(self.places.add("stage-line row", key="line")):
@@ -86,7 +88,7 @@ class Stage(Hall):
         if self.view.stage:
             self.followed(t, text if step else "", self.question())
 
-    def _step(self, t: Words, lesson: Lesson, by: int) -> None:
+    def _step(self, t: PageTexts, lesson: Lesson, by: int) -> None:
         name = "next" if by > 0 else "previous"
         number = (self.view.number or 0) + by
         off = not self.view.earliest() <= number <= len(lesson.steps)
@@ -112,7 +114,7 @@ class Stage(Hall):
         if act:
             self.places.act(node.id, lambda _: act())
 
-    def _ask(self, t: Words) -> None:
+    def _ask(self, t: PageTexts) -> None:
         """Ask the step's question or, once there is a choice, judge it; offer the way back to a talk's page."""
         lesson, step, question = self.view.lesson(), self.view.step(), self.question()
         if lesson and step and step.page != self.view.page:
@@ -120,7 +122,7 @@ class Stage(Hall):
             self._press("stage-back", t("back_to_talk"), lambda: self.view.move(step.number))
         if question is None:
             return
-        words, choices = Words(self.t.lang, "predict"), question.predict.choices
+        words, choices = PageTexts(self.t.lang, "predict"), question.predict.choices
         if question.seen:
             right = question.predict.answer
             verdict = tasks.judged(words, choices, question.chosen, right)
@@ -145,7 +147,7 @@ class Stage(Hall):
 
     def talks(self) -> None:
         """Draw what can be presented: this page, the shipped talks, a lesson file; and in a hall the room."""
-        t = Words(self.t.lang, "stage")
+        t = PageTexts(self.t.lang, "stage")
         self.open_room(t)
         if not self.view.stage:
             self.button(t("present_page"), "present.page", self.view.present, look="primary")
@@ -173,7 +175,7 @@ class Stage(Hall):
         """Return whether this figure leads."""
         return self.lead is None and self.leading in ("", figure)
 
-    def take_lead(self, node: Node) -> None:
+    def take_lead(self, node: HtmlNode) -> None:
         """Have a node lead: it alone is left of the page, with its part's controls where they are wanted."""
         self.lead, self.lead_part = node, self.places.part
         self.session.setdefault(LEADS, {})[self.name, self.leading] = self.lead_part.id

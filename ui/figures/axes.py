@@ -12,7 +12,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE, GREEN, RED
 from ui.film.scene import Axis, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 # Patches along an edge; pairs of a head of 64; slowest and fastest frequency, rad per patch, as with base 100.
 GRID, PAIRS, LOW, HIGH = 14, 32, 0.01, 1.0
@@ -41,7 +41,7 @@ def least_along(frequencies: Array, angle: float) -> float:
 
 
 @cached_figure
-def maps(t: Words) -> Film:
+def maps(t: PageTexts) -> Film:
     """Return the score maps of the dragged patch, side by side, and what the marked patch scores in each."""
     column, row = (field_control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
     places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)

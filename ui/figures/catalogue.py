@@ -8,18 +8,18 @@ from functools import lru_cache
 import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.hf.resolve import ropes_of
-from rope_core.schemes import Value
+from rope_core.schemes import ParamValue
 
 DEFAULT = "llama-2-7b"
 
 
 @dataclass(frozen=True)
-class Setting:
+class RopeSetting:
     """What a model turns by: its geometry, scheme and the scheme's parameters."""
 
     rope: rc.Rope
     scheme: str
-    params: dict[str, Value]
+    params: dict[str, ParamValue]
     max_len: int
 
 
@@ -48,14 +48,14 @@ def layout(model_id: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def setting(model_id: str, layer: str = "") -> Setting:
+def setting(model_id: str, layer: str = "") -> RopeSetting:
     """Return the geometry and scheme of a model (of one layer type where they differ)."""
     kinds = layer_types(model_id)
     kind = layer if layer in kinds else (kinds[0] if kinds else None)
     return setting_of(rc.from_hf(catalogue.model(model_id).config, kind))
 
 
-def setting_of(rotary: rc.HfRope) -> Setting:
+def setting_of(rotary: rc.HfRope) -> RopeSetting:
     """Return the geometry and scheme of a rotation."""
     rope = rc.Rope(rotary.rotary_dim, rotary.base, rotary.train_len)
-    return Setting(rope, rotary.scheme, dict(rotary.params), rotary.max_len or rotary.train_len)
+    return RopeSetting(rope, rotary.scheme, dict(rotary.params), rotary.max_len or rotary.train_len)

@@ -23,9 +23,9 @@ from rope_core.version import LICENCE, __version__
 from ui.figures.plot import Figure, packed
 from ui.film.scene import Scene
 from ui.text.escape import cell
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-Table = Mapping[str, Any]
+TableColumns = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Drawing:
     id: str
     figure: Figure
     finding: str
-    table: Callable[[], Table]
+    table: Callable[[], TableColumns]
     recipe: str
     wide: bool = False
 
@@ -57,7 +57,7 @@ class Film:
 
     id: str
     scene: Scene
-    table: Callable[[], Table]
+    table: Callable[[], TableColumns]
     recipe: str
     data: bytes = field(default=b"", repr=False)
     gap: Callable[[npt.NDArray[np.float64]], str] | None = None
@@ -72,7 +72,7 @@ class Film:
         numbers = (repr(int(value) if value == int(value) else value) for value in given.values())
         return f"{', '.join(given)} = {', '.join(numbers)}\n{lines}" if given else lines
 
-    def packed(self, t: Words) -> Film:
+    def packed(self, t: PageTexts) -> Film:
         """Return the film of a page ready to be sent, its panels as bytes."""
         data = self.data or self.scene.to_bytes(f"{t.page}.{self.id}", t)
         return replace(self, scene=replace(self.scene, panels=()), data=data)
@@ -84,7 +84,7 @@ class Film:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredDrawing:
     """A drawing as it is kept: its figure as one text in place of hundreds of objects.
 
     Streamlit has all objects searched for garbage after every rerun, so that each one kept costs every visitor: with
@@ -100,16 +100,16 @@ class Stored:
         return len(self.text)
 
 
-KEPT: LRUCache[tuple[Any, ...], Stored | Film] = LRUCache(24_000_000, lambda stored: stored.size)
+KEPT: LRUCache[tuple[Any, ...], StoredDrawing | Film] = LRUCache(24_000_000, lambda stored: stored.size)
 """The last drawings of all sessions, 24 MB of text at most."""
 DRAWN = threading.Condition()
 """Who asks for a drawing that another session has begun waits for that one."""
 
 
-Shown = TypeVar("Shown", Drawing, Film)
+PictureT = TypeVar("PictureT", Drawing, Film)
 
 
-def cached_figure(draw: Callable[..., Shown]) -> Callable[..., Shown]:
+def cached_figure(draw: Callable[..., PictureT]) -> Callable[..., PictureT]:
     """Make a figure function that depends on its arguments alone share its last drawings among all sessions.
 
     In a hall hundreds look at one view. A type counts as well as a value: 1 and 1.0 may be written differently.
@@ -119,11 +119,11 @@ def cached_figure(draw: Callable[..., Shown]) -> Callable[..., Shown]:
         return (draw, *((type(value), frozen(value)) for value in given))
 
     @cached(KEPT, key, condition=DRAWN)
-    def stored(*given: Any) -> Stored | Film:
+    def stored(*given: Any) -> StoredDrawing | Film:
         drawing = draw(*given)
         if isinstance(drawing, Film):
             return replace(drawing.packed(given[-1]), table=lambda: draw(*given).table())
-        return Stored(replace(drawing, figure={}, table=lambda: draw(*given).table()), write(drawing.figure))
+        return StoredDrawing(replace(drawing, figure={}, table=lambda: draw(*given).table()), write(drawing.figure))
 
     @wraps(draw)
     def recall(*given: Any) -> Any:
@@ -149,7 +149,7 @@ def frozen(value: Any) -> Any:
     return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 
-def as_csv(table: Table) -> bytes:
+def as_csv(table: TableColumns) -> bytes:
     """Write named columns as CSV, UTF-8 with a byte-order mark (spreadsheets need it); short columns end blank."""
     out = io.StringIO()
     writer = csv.writer(out)
@@ -163,7 +163,7 @@ GROUNDS = ("screen", "light", "dark", "none")
 """What a saved picture may lie on: as on the screen, either theme's paper, or nothing."""
 
 
-def saves(film: str, t: Words) -> str:
+def saves(film: str, t: PageTexts) -> str:
     """Return what saves a film's frame in view, as HTML; the player hears it, and writes the line about it below."""
     options = "".join(f'<option value="{name}">{escape(t(f"film.ground_{name}"))}</option>' for name in GROUNDS)
     buttons = "".join(
@@ -178,7 +178,7 @@ def saves(film: str, t: Words) -> str:
     )
 
 
-def grid(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> Table:
+def grid(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> TableColumns:
     """Return three columns for a heatmap: one row per cell of z (len(y), len(x))."""
     across, down = np.meshgrid(np.asarray(x), np.asarray(y))
     return {names[0]: across.ravel(), names[1]: down.ravel(), names[2]: np.asarray(z).ravel()}

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from rope_core.lab import faults
-from rope_core.lab.faults import NAMES, Trace
+from rope_core.lab.faults import NAMES, FaultTrace
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 MOST = 1.5
 """The error at which a bar is as high as its row."""
@@ -21,7 +21,7 @@ LINES = ("called", "cause", "test", "mend")
 
 
 @cached_figure
-def traces(t: Words) -> Film:
+def traces(t: PageTexts) -> Film:
     """Return a row for each fault, its error at each token beside what is seen of it, and the chosen one explained."""
     control = Control(
         "fault",
@@ -53,7 +53,7 @@ def traces(t: Words) -> Film:
     )
 
 
-def _bars(trace: Trace, x0: float, x1: float, foot: float, height: float) -> list[Mark]:
+def _bars(trace: FaultTrace, x0: float, x1: float, foot: float, height: float) -> list[Mark]:
     """Return a trace as bars: green where it is right, hatched where it is wrong, an outline for a filler."""
     count = len(trace.tokens)
     edges = np.linspace(x0, x1, count + 1)
@@ -77,7 +77,7 @@ def _bars(trace: Trace, x0: float, x1: float, foot: float, height: float) -> lis
     return drawn
 
 
-def _rows(control: Control, known: dict[str, Trace], t: Words, wide: bool) -> Panel:
+def _rows(control: Control, known: dict[str, FaultTrace], t: PageTexts, wide: bool) -> Panel:
     """Return the five traces below each other; the chosen one is framed, and a press frames another."""
     text, end = (3.1, 10.0) if wide else (3.5, 10.0)
     size = 15 if wide else 13
@@ -121,7 +121,7 @@ def _rows(control: Control, known: dict[str, Trace], t: Words, wide: bool) -> Pa
     )
 
 
-def _chosen(control: Control, texts: dict[str, TextTrack], t: Words, wide: bool) -> Panel:
+def _chosen(control: Control, texts: dict[str, TextTrack], t: PageTexts, wide: bool) -> Panel:
     """Return what the chosen fault is called, what causes it, what finds it and what mends it."""
     paragraphs = []
     for line in LINES:
@@ -136,7 +136,7 @@ def _chosen(control: Control, texts: dict[str, TextTrack], t: Words, wide: bool)
     return text_panel(*paragraphs, min_width=280, screen="wide" if wide else "narrow")
 
 
-def _scale(control: Control, t: Words) -> Paragraph:
+def _scale(control: Control, t: PageTexts) -> Paragraph:
     """Return what the bars measure."""
     scale = control.texts(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES)
     return Paragraph(scale, MUTED_COLOUR, 14)

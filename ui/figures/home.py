@@ -39,7 +39,7 @@ from ui.film.scene import (
     sentence_parts,
     text_panel,
 )
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DOUBLINGS = 12
 """Powers of two of the last position that a drawn curve goes to."""
@@ -82,7 +82,7 @@ def _turns(far: Control, wavelength: float) -> TextTrack:
 
 
 @cached_figure
-def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], t: Words) -> Film:
+def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], t: PageTexts) -> Film:
     """Return two words and the angle between their arrows, then all pairs at a distance; ``position`` of the query."""
     mat = field_control(t, "position", tuple(range(FIRST, LAST + 1)), play_seconds=6.0)
     far = field_control(t, "distance", distances, play_seconds=16.0)
@@ -134,7 +134,7 @@ def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], 
     return Film("dials", scene, lambda: {"distance": np.array(apart), "angle_rad": np.array(apart) * theta}, recipe)
 
 
-def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: Words) -> tuple[Panel, ...]:
+def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: PageTexts) -> tuple[Panel, ...]:
     """Return what the two arrows say, and of what they are; shorter on a phone."""
     lines = [
         Paragraph(apart, DISTANCE_COLOUR, 26, bold=True),
@@ -147,7 +147,7 @@ def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: Words) -> tuple[P
     return text_panel(*lines, **look, screen="wide"), text_panel(lines[0], lines[2], lines[-1], **look, screen="narrow")
 
 
-def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
+def _text(mat: Control, count: TextTrack, t: PageTexts) -> Panel:
     """Return the words, cat red and mat blue, which moves while the words between fill in, and their distance."""
     rows = [row.split() for row in t("rows").split("|")]
     here = mat.stop_number
@@ -163,7 +163,7 @@ def _text(mat: Control, count: TextTrack, t: Words) -> Panel:
     return Panel(Axis(-0.55, LAST + 0.55), Axis(-1.25, 1.6), shown, min_width=2000, height=104, phone_height=84)
 
 
-def _circle(mat: Control, theta: float, t: Words) -> Panel:
+def _circle(mat: Control, theta: float, t: PageTexts) -> Panel:
     """Return cat's key and mat's query as arrows, and the angle between them in a slice for each word."""
     stops = np.array(mat.stops)
     key = KEY_POSITION * theta
@@ -218,7 +218,7 @@ def _following(x: NumberTrack, y: NumberTrack, angles: Array, name: str, mat: Co
     ]
 
 
-def _comes_round(theta: float, t: Words) -> Panel:
+def _comes_round(theta: float, t: PageTexts) -> Panel:
     """Return the single pair at four words and at a whole turn more, where it points nearly the same way."""
     once = round(2 * np.pi / theta)
     near, later = 4, 4 + once
@@ -240,7 +240,7 @@ def _comes_round(theta: float, t: Words) -> Panel:
     )
 
 
-def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: Words) -> Panel:
+def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: PageTexts) -> Panel:
     """Return every pair as a small dial at a distance: filled while it is in its first turn, pale once gone round."""
     at = np.arange(rope.pairs)
     across = ACROSS if rope.pairs <= 64 else 2 * ACROSS
@@ -268,7 +268,7 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: Words) -> Panel:
 
 
 @cached_figure
-def finished(rope: rc.Rope, t: Words) -> Film:
+def finished(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a place to draw how many pairs have turned once, over the position, and the true curve."""
     x = np.linspace(0.0, DOUBLINGS, 10 * DOUBLINGS + 1)
     positions = np.rint(2**x).astype(int)

@@ -13,16 +13,16 @@ from functools import partial
 
 import numpy as np
 
-from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, Result, run
+from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, ClaimResult, run
 from rope_core.ledger.kit import adjacent, columns, unswapped
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Film
-from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
+from ui.figures.plot import LOG, PlotlyProps, axis, bars, dots, note, plot, vband, vline
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, field_control, scene_in_beats, sentence_parts
-from ui.text.words import Words, powers
+from ui.text.words import PageTexts, powers
 
 ANY = "any"
 # The word of a status in links and text keys; errata first, what holds last, as the list is ordered.
@@ -42,41 +42,41 @@ SWAPPED = f"{DOCUMENT}-elements"
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedClaims:
     """All claims as last checked, and how long that took, in seconds."""
 
-    results: tuple[Result, ...]
+    results: tuple[ClaimResult, ...]
     seconds: float
 
 
 _lock = threading.Lock()
-_kept: list[Checked] = []
+_kept: list[CheckedClaims] = []
 
 
-def checked(again: bool = False) -> Checked:
+def checked(again: bool = False) -> CheckedClaims:
     """Check every claim, once per process or ``again``."""
     with _lock:
         if _kept and not again:
             return _kept[0]
         start = time.perf_counter()
         results = tuple(run())
-        _kept[:] = [Checked(results, time.perf_counter() - start)]
+        _kept[:] = [CheckedClaims(results, time.perf_counter() - start)]
         return _kept[0]
 
 
-def chosen(results: Sequence[Result], document: str = ANY, status: str = ANY) -> list[Result]:
+def chosen(results: Sequence[ClaimResult], document: str = ANY, status: str = ANY) -> list[ClaimResult]:
     """Return the entries of a document and a status key, errata first, each group in document order."""
     order = list(KEYS)
     kept = [r for r in results if document in (ANY, r.document) and status in (ANY, KEYS[r.status])]
     return sorted(kept, key=lambda r: order.index(r.status))
 
 
-def find(results: Sequence[Result], name: str) -> Result | None:
+def find(results: Sequence[ClaimResult], name: str) -> ClaimResult | None:
     """Return the entry called ``name``, or None."""
     return next((r for r in results if r.id == name), None)
 
 
-def verdict(result: Result, t: Words) -> str:
+def verdict(result: ClaimResult, t: PageTexts) -> str:
     """Return a status as icon and word."""
     return t(f"verdict.{KEYS[result.status]}")
 
@@ -91,18 +91,18 @@ def literal(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!$|~:<>&^" else c for c in text)
 
 
-def headline(result: Result, t: Words) -> str:
+def headline(result: ClaimResult, t: PageTexts) -> str:
     """One entry on one line, as Markdown: verdict, claim and residual."""
     claim = literal(result.text.claim[t.lang])
     return t("headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=number(result.residual))
 
 
-def named(document: str, t: Words) -> str:
+def named(document: str, t: PageTexts) -> str:
     """Return a source by its title."""
     return t(f"source.{document}")
 
 
-def origin(result: Result, t: Words) -> str:
+def origin(result: ClaimResult, t: PageTexts) -> str:
     """Return a claim's origin as Markdown: a part of a document, or of a paper with its link."""
     where = literal(result.text.where)
     if result.text.link is None:
@@ -110,7 +110,7 @@ def origin(result: Result, t: Words) -> str:
     return t("paper", number=result.text.link.rpartition("/")[2], link=result.text.link, where=where)
 
 
-def card(result: Result, t: Words) -> str:
+def card(result: ClaimResult, t: PageTexts) -> str:
     """One entry in full, as Markdown: verdict, claim, formula, residuals, reason and corrected form."""
     text, check = result.text, result.check
     lines = [
@@ -137,7 +137,7 @@ def card(result: Result, t: Words) -> str:
     return "\n\n".join(lines)
 
 
-def source(result: Result) -> str:
+def source(result: ClaimResult) -> str:
     """Return the Python function that decides an entry; empty for an empirical one."""
     if result.status == EMPIRICAL:
         return ""
@@ -148,7 +148,7 @@ def source(result: Result) -> str:
     return f"{inspect.getsource(function.func).strip()}\n\n{function.func.__name__}({given})"
 
 
-def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
+def listing(results: Sequence[ClaimResult], t: PageTexts) -> dict[str, list[str]]:
     """Return the entries as named columns, one row each."""
     return {
         t("col.id"): [r.id for r in results],
@@ -159,7 +159,7 @@ def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
     }
 
 
-def swapped(t: Words) -> Film:
+def swapped(t: PageTexts) -> Film:
     """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers.
 
     First a pair on an axis, then any other: the printed formula stretches its two numbers by different factors.
@@ -202,7 +202,7 @@ def _turned(pair: tuple[float, float], beside: Callable[[Array], Array]) -> Arra
     return np.stack([columns(numbers, beside(numbers), float(stop), degree) for stop in ANGLES])
 
 
-def _formulas(t: Words) -> Panel:
+def _formulas(t: PageTexts) -> Panel:
     """Return the printed and the right formula, and the two numbers in which they differ."""
     drawn: list[Mark] = []
     rows = (("printed", ("−x₀", "x₁"), UNSEEN_COLOUR, 0.78, "✗"), ("right", ("−x₁", "x₀"), QUERY_COLOUR, 0.28, "✓"))
@@ -226,7 +226,7 @@ def _formulas(t: Words) -> Panel:
     return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=365, phone_height=200)
 
 
-def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: Words) -> Panel:
+def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: PageTexts) -> Panel:
     """Return the pair's arrow, x₀ upward and x₁ to the right, as the right and as the printed formula turn it."""
     angle, wrong = (at.numbers(np.unwrap(np.arctan2(each[:, 0], each[:, 1]))) for each in (right, printed))
     lengths = np.hypot(*printed.T)
@@ -261,7 +261,7 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
     )
 
 
-def _way(at: Control, printed: Array, t: Words) -> TextTrack:
+def _way(at: Control, printed: Array, t: PageTexts) -> TextTrack:
     """Return whether the printed arrow points along its line or against it."""
     return at.texts(t("upside_down" if x0 < 0 else "still_on_line") for x0 in printed[:, 0])
 
@@ -270,7 +270,7 @@ def _hundredth(value: float) -> str:
     return f"{value + 0.0:.2f}".replace("-", "−")
 
 
-def overview(results: Sequence[Result], t: Words) -> Drawing:
+def overview(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
     """How many claims of each source got which verdict."""
     counts = Counter((r.document, r.status) for r in results)
     total = Counter(r.status for r in results)
@@ -319,7 +319,7 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
     )
 
 
-def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
+def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) -> Drawing:
     """Every residual on one axis, by source, with the threshold below which it counts as zero."""
     decided = [r for r in results if r.residual is not None]
     values = np.array([float(r.residual or 0.0) for r in decided])
@@ -349,7 +349,7 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
                 hovertemplate="%{text}<extra></extra>",
             )
         )
-    whole: Props = {"xref": "x", "yref": "paper"}
+    whole: PlotlyProps = {"xref": "x", "yref": "paper"}
     counted = note(
         t("counts", threshold=f"{threshold:.0e}", passed=passed),
         math.log10(threshold),

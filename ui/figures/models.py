@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rope_core.hf.survey import Row, Share, errata, shares
+from rope_core.hf.survey import RotatingShare, SurveyRow, errata, shares
 from rope_core.rope import Array
 from ui.figures import slowest
 from ui.figures.drawing import Drawing, Film, cached_figure
-from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, split
+from ui.figures.plot import POWERS, PlotlyProps, axis, dots, headings, in_panel, line, note, panels, plot, split
 from ui.film import marks
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.film.scene import Axis, Control, NumberTrack, Panel, field_control, scene_in_beats, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 NAMES_AT, LAST_AT = -1.5, 8.0
 """Where the names begin and the picture ends, powers of ten of tokens."""
@@ -23,7 +23,7 @@ SINCE, RECENT = 2023, 2025
 KINDS, SYMBOLS = ("whole", "nope", "hybrid", "none"), ("circle", "square", "triangle-up", "x")
 
 
-def title(row: Row) -> str:
+def title(row: SurveyRow) -> str:
     """Return a row's name: the model's, and its layer type where they differ."""
     return row.model.name + (f" · {row.layer_type}" if row.layer_type else "")
 
@@ -35,7 +35,7 @@ def broken_line(strokes: Sequence[tuple[int, float, float]]) -> tuple[list[int |
     return x, y
 
 
-def year_ticks(years: Sequence[int]) -> Props:
+def year_ticks(years: Sequence[int]) -> PlotlyProps:
     """Each year below the middle of its rows, left out where these are too few for its width."""
     runs = {year: [k for k, each in enumerate(years) if each == year] for year in sorted(set(years))}
     wide = {year: run for year, run in runs.items() if len(run) * 14 >= len(years)}
@@ -44,7 +44,7 @@ def year_ticks(years: Sequence[int]) -> Props:
 
 
 @cached_figure
-def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
+def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: PageTexts) -> Film:
     """Return known models' slowest pairs in a longer text, then how many tokens a turn of each pair takes."""
     shown, far = slowest.rows(), slowest.length_control(times, t)
     at = field_control(t, "context", lengths, play_seconds=12.0)
@@ -84,12 +84,12 @@ def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
     )
 
 
-def _whole(rows: Sequence[Row]) -> int:
+def _whole(rows: Sequence[SurveyRow]) -> int:
     """Return in how many rows the slowest pair completes a turn within the model's own context."""
     return sum(row.longest <= row.context for row in rows)
 
 
-def _turning(shown: Sequence[Row], at: Control, height: int, t: Words) -> Panel:
+def _turning(shown: Sequence[SurveyRow], at: Control, height: int, t: PageTexts) -> Panel:
     """Return each model's pairs as a line over the tokens of a turn: blue up to the length, then dashed."""
     places = np.log10([[row.shortest, row.longest, row.context] for row in shown])
     cut = np.log10(at.stops)[:, None]
@@ -124,7 +124,7 @@ def _turning(shown: Sequence[Row], at: Control, height: int, t: Words) -> Panel:
     return Panel(across, Axis(0.3, top + 0.8), drawn, heading, min_width=2000, height=height)
 
 
-def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
+def spans(rows: Sequence[SurveyRow], length: int, picked: str, t: PageTexts) -> Drawing:
     """Wavelengths of every model from its fastest to its slowest pair, cut at one context; its own context marked."""
     index = range(len(rows))
     turned = [(k, row.shortest, min(row.longest, length)) for k, row in zip(index, rows, strict=True)]
@@ -182,7 +182,7 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     )
 
 
-def kind_of(share: Share) -> str:
+def kind_of(share: RotatingShare) -> str:
     """Return what a model's layers are: all rotate, some attention does not, some are no attention, or none rotates."""
     if not share.rotating:
         return "none"
@@ -192,7 +192,7 @@ def kind_of(share: Share) -> str:
 
 
 @cached_figure
-def rotating(t: Words) -> Drawing:
+def rotating(t: PageTexts) -> Drawing:
     """Share of layers that rotate, part of the head, base and trained length, model by model and by year."""
     results = shares()
     years = sorted({each.year for each in results})
@@ -202,7 +202,7 @@ def rotating(t: Words) -> Drawing:
         for year in years
         for k, each in enumerate(sorted(ranks[year], key=lambda each: (KINDS.index(kind_of(each)), each.name)))
     }
-    measures: dict[str, Callable[[Share], float | None]] = {
+    measures: dict[str, Callable[[RotatingShare], float | None]] = {
         "share": lambda each: 100 * each.rotating / each.layers,
         "width": lambda each: 100 * each.width if each.rotating else None,
         "base": lambda each: each.base,
@@ -227,8 +227,8 @@ def rotating(t: Words) -> Drawing:
             )
             data.append(in_panel(panel, trace))
     columns, lines = split([1, 1], 0.1), split([1, 1], 0.2)
-    when: Props = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
-    percent: Props = {"range": [-6, 106], "dtick": 25}
+    when: PlotlyProps = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
+    percent: PlotlyProps = {"range": [-6, 106], "dtick": 25}
     axes = [
         (axis(**when, showticklabels=False), axis(**percent)),
         (axis(**when, showticklabels=False), axis(**percent)),
@@ -259,7 +259,7 @@ def rotating(t: Words) -> Drawing:
     )
 
 
-def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
+def listing(rows: Sequence[SurveyRow], t: PageTexts) -> dict[str, list[object]]:
     """Return the table's columns, by their heads in the page's language."""
     columns: dict[str, list[object]] = {
         "name": [title(row) for row in rows],
@@ -279,7 +279,7 @@ def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
     return {t(f"col.{key}"): column for key, column in columns.items()}
 
 
-def mistakes(t: Words) -> dict[str, list[object]]:
+def mistakes(t: PageTexts) -> dict[str, list[object]]:
     """Source 004's cells that the models' own papers or code contradict, as a table's columns."""
     results = errata()
     columns: dict[str, list[object]] = {
@@ -293,7 +293,7 @@ def mistakes(t: Words) -> dict[str, list[object]]:
     return {t(f"col.{key}"): column for key, column in columns.items()}
 
 
-def card(rows: Sequence[Row], t: Words) -> str:
+def card(rows: Sequence[SurveyRow], t: PageTexts) -> str:
     """Return what is known of one model, as Markdown: every layer type, the grade and the source."""
     model = rows[0].model
     lines = [

@@ -14,26 +14,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Props = dict[str, Any]
+PlotlyProps = dict[str, Any]
 Figure = dict[str, Any]
 Domain = list[float]
 
-HOUSE: Props = {
+HOUSE: PlotlyProps = {
     "margin": {"l": 64, "r": 16, "t": 34, "b": 52},
     "font": {"size": 15},
     "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
     "hoverlabel": {"font": {"size": 15}},
 }
 """Margins and type sizes of every figure; the legend is above the data."""
-LOG: Props = {"type": "log"}
-POWERS: Props = {"type": "log", "exponentformat": "power", "dtick": 1}
+LOG: PlotlyProps = {"type": "log"}
+POWERS: PlotlyProps = {"type": "log", "exponentformat": "power", "dtick": 1}
 WHOLE: list[Domain] = [[0.0, 1.0]]
 AS_IS = frozenset({bool, int, str, type(None)})
 # plotly.js' names of numpy's types, whose bytes are in the order of every browser's machine.
 TYPED = {"<f8": "f8", "<f4": "f4", "|i1": "i1", "|u1": "u1", "<i2": "i2", "<u2": "u2", "<i4": "i4", "<u4": "u4"}
 
 
-def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Props:
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> PlotlyProps:
     """Return ``base`` with ``over`` set on top, mapping by mapping.
 
     >>> merged({"font": {"size": 3, "color": "red"}}, {"font": {"size": 4}})
@@ -46,17 +46,17 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Props:
     return result
 
 
-def plot(data: Iterable[Props], *, height: int = 400, **layout: Any) -> Figure:
+def plot(data: Iterable[PlotlyProps], *, height: int = 400, **layout: Any) -> Figure:
     """Return a figure in the house style; ``layout`` is Plotly's, set over it."""
     return {"data": list(data), "layout": merged(HOUSE, {"height": height, **layout})}
 
 
-def axis(title: str = "", **look: Any) -> Props:
+def axis(title: str = "", **look: Any) -> PlotlyProps:
     """Return an axis with its title."""
     return {"title": {"text": title}, **look} if title else look
 
 
-def scatter(x: Any, y: Any, mode: str, name: str = "", **look: Any) -> Props:
+def scatter(x: Any, y: Any, mode: str, name: str = "", **look: Any) -> PlotlyProps:
     """Return points, lines or both; a trace without a name has no entry in the legend."""
     named = {"name": name} if name else {"showlegend": False}
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **named, **look}
@@ -64,24 +64,24 @@ def scatter(x: Any, y: Any, mode: str, name: str = "", **look: Any) -> Props:
 
 def line(
     x: Any, y: Any, colour: str, width: float = 4, name: str = "", dash: str = "solid", mode: str = "lines", **look: Any
-) -> Props:
+) -> PlotlyProps:
     """Return a line; ``mode`` "lines+markers" shows its points as well."""
     stroke = {"color": colour, "width": width} | ({} if dash == "solid" else {"dash": dash})
     return merged(scatter(x, y, mode, name, line=stroke), look)
 
 
-def dots(x: Any, y: Any, colour: Any, size: Any, name: str = "", **look: Any) -> Props:
+def dots(x: Any, y: Any, colour: Any, size: Any, name: str = "", **look: Any) -> PlotlyProps:
     """Return points of one colour and size, or of one each; ``look`` may set more of the marker."""
     return merged(scatter(x, y, "markers", name, marker={"color": colour, "size": size}), look)
 
 
-def bars(x: Any, y: Any, colour: Any, name: str = "", **look: Any) -> Props:
+def bars(x: Any, y: Any, colour: Any, name: str = "", **look: Any) -> PlotlyProps:
     """Return bars; they lie where ``orientation`` is "h"."""
     named = {"name": name} if name else {"showlegend": False}
     return merged({"type": "bar", "x": x, "y": y, "marker": {"color": colour}, **named}, look)
 
 
-def heatmap(z: Any, scale: Sequence[Any] = (), **look: Any) -> Props:
+def heatmap(z: Any, scale: Sequence[Any] = (), **look: Any) -> PlotlyProps:
     """Return a coloured grid of z (rows, columns), with a colour scale of its own where one is given."""
     return {"type": "heatmap", "z": z, **({"colorscale": scale} if scale else {}), **look}
 
@@ -91,53 +91,53 @@ def as_bytes(z: npt.NDArray[Any], limit: float) -> npt.NDArray[np.int8]:
     return np.rint(np.clip(np.asarray(z) / limit, -1, 1) * 127).astype(np.int8)
 
 
-def byte_bar(limit: float, title: str = "", parts: int = 4) -> Props:
+def byte_bar(limit: float, title: str = "", parts: int = 4) -> PlotlyProps:
     """Return a colour bar whose ticks read in the quantity's own unit for a heatmap of `as_bytes`."""
     ticks = np.linspace(-127, 127, parts + 1)
     labels = [f"{tick / 127 * limit:.3g}" for tick in ticks]
     return {"tickvals": ticks.tolist(), "ticktext": labels, "title": {"text": title}, "thickness": 14}
 
 
-def error_bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], **look: Any) -> Props:
+def error_bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], **look: Any) -> PlotlyProps:
     """Return error bars around ``values`` from ``low`` to ``high``, which are on the data's own scale."""
     up = [above - value for value, above in zip(values, high, strict=True)]
     down = [value - below for value, below in zip(values, low, strict=True)]
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **look}
 
 
-def hline(y: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> Props:
+def hline(y: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> PlotlyProps:
     """Return a level line across a panel."""
     stroke = {"color": colour, "width": width, "dash": dash}
     return {"type": "line", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": stroke} | _across("x", panel) | look
 
 
-def vline(x: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> Props:
+def vline(x: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> PlotlyProps:
     """Return an upright line across a panel."""
     stroke = {"color": colour, "width": width, "dash": dash}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "line": stroke} | _across("y", panel) | look
 
 
-def hband(y0: float, y1: float, colour: str, opacity: float, **look: Any) -> Props:
+def hband(y0: float, y1: float, colour: str, opacity: float, **look: Any) -> PlotlyProps:
     """Return a level band across the first panel."""
     return {"type": "rect", "x0": 0, "x1": 1, "y0": y0, "y1": y1} | _fill(colour, opacity) | _across("x", 1) | look
 
 
-def vband(x0: float, x1: float, colour: str, opacity: float, **look: Any) -> Props:
+def vband(x0: float, x1: float, colour: str, opacity: float, **look: Any) -> PlotlyProps:
     """Return an upright band across the first panel."""
     return {"type": "rect", "x0": x0, "x1": x1, "y0": 0, "y1": 1} | _fill(colour, opacity) | _across("y", 1) | look
 
 
-def _fill(colour: str, opacity: float) -> Props:
+def _fill(colour: str, opacity: float) -> PlotlyProps:
     return {"fillcolor": colour, "opacity": opacity, "line": {"width": 0}}
 
 
-def _across(whole: str, panel: int) -> Props:
+def _across(whole: str, panel: int) -> PlotlyProps:
     """Return references to a panel's axes, the one that is crossed from end to end counted in shares of the panel."""
     number = "" if panel == 1 else str(panel)
     return {f"{each}ref": f"{each}{number}" + (" domain" if each == whole else "") for each in "xy"}
 
 
-def note(text: str, x: Any, y: Any, **look: Any) -> Props:
+def note(text: str, x: Any, y: Any, **look: Any) -> PlotlyProps:
     """Return words on the figure; ``xref`` and ``yref`` "paper" place them in shares of the plot."""
     return {"text": text, "x": x, "y": y, "showarrow": False, **look}
 
@@ -183,7 +183,7 @@ def text_width(label: str) -> float:
 
 def end_names(
     labels: Sequence[str], ends: Sequence[float], shades: Sequence[str], least: float
-) -> tuple[list[Props], list[float]]:
+) -> tuple[list[PlotlyProps], list[float]]:
     """Return curves' names right of the plot, near their ends and ``least`` apart, and the heights where they are."""
     heights = apart(ends, least)
     beside = {"xref": "paper", "xanchor": "left", "xshift": 6}
@@ -202,9 +202,11 @@ def split(sizes: Sequence[float], gap: float) -> list[Domain]:
     return [[round(start, 12), round(start + room * size, 12)] for start, size in zip(starts, sizes, strict=True)]
 
 
-def panels(axes: Sequence[tuple[Props, Props]], columns: list[Domain], rows: list[Domain] = WHOLE) -> Props:
+def panels(
+    axes: Sequence[tuple[PlotlyProps, PlotlyProps]], columns: list[Domain], rows: list[Domain] = WHOLE
+) -> PlotlyProps:
     """Return the axes of panels, (x, y) each, left to right and then down; ``rows`` from the bottom up."""
-    layout: Props = {}
+    layout: PlotlyProps = {}
     for k, (x, y) in enumerate(axes):
         row, column = divmod(k, len(columns))
         number = str(k + 1) if k else ""
@@ -213,14 +215,14 @@ def panels(axes: Sequence[tuple[Props, Props]], columns: list[Domain], rows: lis
     return layout
 
 
-def headings(texts: Sequence[str], columns: list[Domain], rows: list[Domain] = WHOLE) -> list[Props]:
+def headings(texts: Sequence[str], columns: list[Domain], rows: list[Domain] = WHOLE) -> list[PlotlyProps]:
     """Return the titles of panels, each above the middle of its own."""
     place = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "font": {"size": 16}}
     middles = [(columns[k % len(columns)], rows[-1 - k // len(columns)][1]) for k in range(len(texts))]
     return [note(text, (low + high) / 2, top, **place) for text, ((low, high), top) in zip(texts, middles, strict=True)]
 
 
-def in_panel(panel: int, trace: Props) -> Props:
+def in_panel(panel: int, trace: PlotlyProps) -> PlotlyProps:
     """Return the trace on a panel, counted from 1."""
     return trace if panel == 1 else {**trace, "xaxis": f"x{panel}", "yaxis": f"y{panel}"}
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.rope import Array
-from ui.figures.drawing import Film, Table
+from ui.figures.drawing import Film, TableColumns
 from ui.film import marks
 from ui.film.colours import PURPLE
 from ui.film.scene import Panel, Scene
 from ui.film.sketch import Sketch, over
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 CLOSE, MOSTLY = 0.1, 0.5
 """The share of a panel's height within which a curve is close, and of a gap that lies on one side."""
@@ -26,8 +26,8 @@ def predicted(
     panel: Panel,
     curve: tuple[npt.NDArray[Any], npt.NDArray[Any]],
     columns: Mapping[str, float],
-    t: Words,
-    table: Callable[[], Table],
+    t: PageTexts,
+    table: Callable[[], TableColumns],
     recipe: str,
     digits: int = 2,
     **slots: str,
@@ -56,7 +56,7 @@ def predicted(
     return Film(name, Scene((question,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)
 
 
-def compared(drawn: Sketch, heights: Array, true: Array, write: Callable[[float], str], t: Words) -> str:
+def compared(drawn: Sketch, heights: Array, true: Array, write: Callable[[float], str], t: PageTexts) -> str:
     """Return what is wrong with a drawn curve, and where it is farthest from the true one.
 
     Args:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from rope_core.hf import survey
-from rope_core.hf.survey import Row
+from rope_core.hf.survey import SurveyRow
 from rope_core.rope import Array
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import TOP, clock_angle, turned_hand
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextOrTrack, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 MODELS = (
     "llama-2-7b",
@@ -39,14 +39,14 @@ COLUMNS, RADIUS = 5, 0.36
 """How many dials are in a row, and the radius of each where columns are 1 apart."""
 
 
-def rows() -> list[Row]:
+def rows() -> list[SurveyRow]:
     """Return the rows of the models: the first, then the others from the greatest angle at their context down."""
     of = {row.model.id: row for row in survey.rows() if row.model.id in MODELS}
     first, *others = (of[name] for name in MODELS)
     return [first, *sorted(others, key=lambda row: -row.slowest_angle(row.context))]
 
 
-def length_control(times: Sequence[float], t: Words) -> Control:
+def length_control(times: Sequence[float], t: PageTexts) -> Control:
     """Return the length of the text, in contexts of each model."""
     labels = tuple(t("times_stop", times=f"{each:g}") for each in times)
     return Control("times", t("field.times"), tuple(map(float, times)), labels, play_seconds=6.0)
@@ -55,12 +55,12 @@ def length_control(times: Sequence[float], t: Words) -> Control:
 degrees = partial(home.degrees, whole_from=9.5, below=".1f")
 
 
-def angles(row: Row, far: Control) -> Array:
+def angles(row: SurveyRow, far: Control) -> Array:
     """Return how far a row's slowest pair has turned at every length of the text, rad."""
     return np.array([row.slowest_angle(times * row.context) for times in far.stops])
 
 
-def finding(row: Row, far: Control, t: Words) -> TextTrack:
+def finding(row: SurveyRow, far: Control, t: PageTexts) -> TextTrack:
     """Return how far one model's slowest pair turns, and how much of that is new, at every length of the text."""
     within = row.slowest_angle(row.context)
     texts = []
@@ -71,7 +71,7 @@ def finding(row: Row, far: Control, t: Words) -> TextTrack:
     return far.texts(texts)
 
 
-def panels(shown: Sequence[Row], far: Control, t: Words) -> tuple[Panel, ...]:
+def panels(shown: Sequence[SurveyRow], far: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the model whose arrow is dragged, and the others in two rows; on a narrow screen one above the other."""
     both = (True, False)
     return tuple(draw for wide in both for draw in (_one(shown[0], far, t, wide), _others(shown[1:], far, t, wide)))
@@ -82,7 +82,7 @@ def _longer(far: Control, text: Sequence[str], at_first: str = "") -> TextTrack:
     return far.texts(each if k > 1 else at_first for k, each in zip(far.stops, text, strict=True))
 
 
-def _dial(row: Row, far: Control, x: float, y: float, radius: float, stroke_width: float) -> list[Mark]:
+def _dial(row: SurveyRow, far: Control, x: float, y: float, radius: float, stroke_width: float) -> list[Mark]:
     """Return a circle with what the context shows in green, what is new to it hatched, and no arrow."""
     within = TOP - row.slowest_angle(row.context)
     turned = clock_angle(far.numbers(angles(row, far)))
@@ -95,7 +95,7 @@ def _dial(row: Row, far: Control, x: float, y: float, radius: float, stroke_widt
     ]
 
 
-def _one(row: Row, far: Control, t: Words, wide: bool) -> Panel:
+def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
     """Return the dial whose arrow is dragged, with its words below, or beside it on a narrow screen."""
     turned, within = angles(row, far), row.slowest_angle(row.context)
     goal = clock_angle(row.slowest_angle(MOST * row.context))
@@ -141,7 +141,7 @@ def _one(row: Row, far: Control, t: Words, wide: bool) -> Panel:
     )
 
 
-def _others(shown: Sequence[Row], far: Control, t: Words, wide: bool) -> Panel:
+def _others(shown: Sequence[SurveyRow], far: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a small dial for each model: its name, how much its context shows, and how much is new."""
     drawn: list[Mark] = []
     size, pitch, last = (14, 1.62, 57) if wide else (12, 1.85, 36)

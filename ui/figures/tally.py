@@ -9,7 +9,7 @@ from ui.figures.drawing import Drawing
 from ui.figures.plot import axis, bars, note, plot
 from ui.film.colours import BLUE, GREEN, GREY
 from ui.text.escape import drawn
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 LETTERS = "ABCDEFGHIJ"
 LINE = {"en": 84, "zh": 44}
@@ -17,7 +17,7 @@ ROW, LINE_HEIGHT = 62, 26
 LABEL = {"xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 19}}
 
 
-def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: Words) -> Drawing:
+def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: PageTexts) -> Drawing:
     """One bar per choice, the choice written above it; ``answer`` is the right one once it is out, else None."""
     texts = ["<br>".join(map(drawn, wrap(text, LINE[t.lang]))) for text in choices]
     rows = [ROW + LINE_HEIGHT * (text.count("<br>") + 1) for text in texts]
@@ -58,7 +58,7 @@ def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: W
     )
 
 
-def finding(votes: Sequence[int], answer: int | None, t: Words) -> str:
+def finding(votes: Sequence[int], answer: int | None, t: PageTexts) -> str:
     """Return the sentence under the bars: how many chose what, and how many were right."""
     total = sum(votes)
     if not total:

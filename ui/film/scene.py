@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ui.film.colours import series_text_colour
 from ui.film.sketch import Sketch
-from ui.text.words import Words, short
+from ui.text.words import PageTexts, short
 
 Mark = dict[str, Any]
 TYPES = {"<f4": "f4", "|i1": "i1", "|u1": "u1"}
@@ -85,7 +85,7 @@ class Control:
         return TextTrack((self,), tuple(texts))
 
 
-def field_control(t: Words, name: str, stops: Sequence[float], **more: Any) -> Control:
+def field_control(t: PageTexts, name: str, stops: Sequence[float], **more: Any) -> Control:
     """Return the control of a field under its label, every stop written as numbers are on a page."""
     return Control(name, t(f"field.{name}"), tuple(map(float, stops)), tuple(map(short, stops)), **more)
 
@@ -277,7 +277,7 @@ class Scene:
         of_beat = self.beats[index[BEAT]].finding if self.beats else ""
         return text_at(of_beat or self.finding, index)
 
-    def to_bytes(self, name: str, t: Words) -> bytes:
+    def to_bytes(self, name: str, t: PageTexts) -> bytes:
         """Return the scene's name after its length, a mark of the content, and deflated: head's length, head, numbers.
 
         ``name`` tells it from the other films that a browser has, ASCII; ``t`` has the player's own words.
@@ -309,7 +309,7 @@ def _shown_in(part: Timed, first: int, last: int, count: int) -> Timed:
 
 
 def scene_in_beats(
-    t: Words, name: str, *parts: BeatParts, control_values: Sequence[Mapping[str, float]] = (), **slots: Any
+    t: PageTexts, name: str, *parts: BeatParts, control_values: Sequence[Mapping[str, float]] = (), **slots: Any
 ) -> Scene:
     """Return a scene whose beats each show their own panels and move their own control, in this order.
 

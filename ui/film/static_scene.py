@@ -23,7 +23,7 @@ KINDS = {code: np.dtype(kind) for kind, code in TYPES.items()}
 WIDTH, GAP = 840.0, 16.0
 """Px of the room that panels share, and between two of them."""
 SIDE, EDGE = 52.0, 14.0
-Part = Mapping[str, Any]
+ScenePart = Mapping[str, Any]
 STYLE = """svg{color:#1c2733;--film-paper:#fff;font-family:sans-serif}.film-tick{font-size:13px;fill:currentColor}
 .film-axis{font-size:14px;font-weight:600;fill:currentColor}.film-grid{stroke:currentColor;opacity:.14}
 .film-label-text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}.film-pad{fill:currentColor;opacity:.05}"""
@@ -41,7 +41,7 @@ class StaticScene:
     def __init__(self, data: bytes, values: Mapping[str, float]) -> None:
         body = zlib.decompress(data[1 + data[0] + MARK_BYTES :])
         (length,) = struct.unpack_from("<I", body)
-        self.head: Part = json.loads(body[4 : 4 + length])
+        self.head: ScenePart = json.loads(body[4 : 4 + length])
         self.held = body[4 + length :]
         self.mark = crc32(body)
         self.index = {
@@ -71,7 +71,7 @@ class StaticScene:
         frame = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_px(WIDTH)} {_px(y + high)}" width="{_px(WIDTH)}"'
         return f"<svg {frame}><style>{STYLE}</style>{''.join(pieces)}</svg>"
 
-    def figure(self, panel: Part, svg: str) -> str:
+    def figure(self, panel: ScenePart, svg: str) -> str:
         """Return a panel with its title and paragraphs as HTML."""
         look = "film-panel" if svg else "film-panel film-text"
         title = f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
@@ -81,7 +81,7 @@ class StaticScene:
         screen = f' data-screen="{only}"' if (only := panel["screen"]) else ""
         return f'<figure class="{look}"{screen} style="{size}">{title}{self.paragraphs(panel)}{place}</figure>'
 
-    def paragraphs(self, panel: Part) -> str:
+    def paragraphs(self, panel: ScenePart) -> str:
         """Return a panel's paragraphs as HTML."""
         texts = []
         for each in panel["paragraphs"]:
@@ -109,13 +109,13 @@ class StaticScene:
         values = np.frombuffer(self.held, KINDS[part["type"]], int(np.prod(size)), part["at"]).reshape(size)
         return np.asarray(values[tuple(self.index[driver] for driver in part["by"])])
 
-    def _shown(self, part: Part) -> bool:
+    def _shown(self, part: ScenePart) -> bool:
         """Whether the beat in force shows a panel or a mark."""
         beat = self.index.get(BEAT, 0) + 1
         within = part.get("first_beat", 1) <= beat and not 0 < part.get("last_beat", 0) < beat
         return bool(within and not part.get("after_reveal"))
 
-    def _painted(self, *, wide: bool = False) -> Iterator[tuple[Part, str, tuple[float, float, float]]]:
+    def _painted(self, *, wide: bool = False) -> Iterator[tuple[ScenePart, str, tuple[float, float, float]]]:
         """Yield the panels in view as SVG, in rows as a page has them, each with its left edge, width and height.
 
         ``wide``: without those of narrow screens.
@@ -123,7 +123,7 @@ class StaticScene:
         panels = [
             each for each in self.head["panels"] if self._shown(each) and not (wide and each["screen"] == "narrow")
         ]
-        row = list[Part]()
+        row = list[ScenePart]()
         for panel in [*panels, None]:
             if row and (panel is None or sum(each["min_width"] + GAP for each in [*row, panel]) - GAP > WIDTH):
                 room = WIDTH - GAP * (len(row) - 1) - sum(min(each["min_width"], WIDTH) for each in row)
@@ -140,7 +140,7 @@ class StaticScene:
 class _Panel:
     """A panel's room in px, and its marks in it."""
 
-    def __init__(self, still: StaticScene, head: Part, width: float) -> None:
+    def __init__(self, still: StaticScene, head: ScenePart, width: float) -> None:
         self.still, self.head, self.width = still, head, width
         place = f"{still.mark} {still.index.get(BEAT)} {still.head['panels'].index(head)}"
         self.name, self.hatches = f"hatch-{crc32(place.encode()):x}", dict[str, str]()
@@ -202,25 +202,25 @@ class _Panel:
             pieces += [_text(title, x, y, anchor, "film-axis")] * bool(title)
         return "".join(pieces)
 
-    def mark(self, mark: Part) -> str:
+    def mark(self, mark: ScenePart) -> str:
         """Return a mark as the player draws it, with what is grabbed as one thing."""
         paint = getattr(self, mark["kind"])
         inside = "".join(paint(mark))
         return _tag("g", inside, opacity=mark["opacity"]) if mark.get("opacity") not in (None, 1) else inside
 
-    def line(self, mark: Part) -> Iterator[str]:
+    def line(self, mark: ScenePart) -> Iterator[str]:
         line = {"stroke": _css(mark["colour"]), "stroke_width": mark["stroke_width"], "fill": _css(mark["fill"])}
         d = _through(*np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"])))
         yield _tag("path", d=d, stroke_dasharray=mark["stroke_dash"], stroke_linejoin="round", **line)
 
-    def dot(self, mark: Part) -> Iterator[str]:
+    def dot(self, mark: ScenePart) -> Iterator[str]:
         for x, y, colour in zip(
             *np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"])), self.colours(mark), strict=False
         ):
             if np.isfinite(x + y):
                 yield _tag("circle", cx=x, cy=y, r=mark["radius_px"], fill=colour)
 
-    def rect(self, mark: Part) -> Iterator[str]:
+    def rect(self, mark: ScenePart) -> Iterator[str]:
         sides = np.broadcast_arrays(*(self.x(mark[k]) for k in ("x0", "x1")), *(self.y(mark[k]) for k in ("y0", "y1")))
         edge = {"rx": mark.get("corner_px", "")}
         if outline := mark.get("outline"):
@@ -231,7 +231,7 @@ class _Panel:
                 room = {"x": min(a, b), "width": abs(b - a), "y": min(c, d), "height": abs(d - c)}
                 yield _tag("rect", **room, fill=self.fill(mark, colour), **edge)
 
-    def vector(self, mark: Part) -> Iterator[str]:
+    def vector(self, mark: ScenePart) -> Iterator[str]:
         ends = (
             self.x(mark["x"]),
             self.y(mark["y"]),
@@ -254,13 +254,13 @@ class _Panel:
                 tip = ((tx, ty), (bx - w * s, by + w * c), (bx + w * s, by - w * c))
                 yield _tag("path", d=_through(*np.transpose(tip)) + "Z", fill=colour)
 
-    def arc(self, mark: Part) -> Iterator[str]:
+    def arc(self, mark: ScenePart) -> Iterator[str]:
         for x, y, radius, turns in self.turned(mark):
             look = {"stroke": _css(mark["colour"]), "stroke_width": mark["stroke_width"]}
             d = _through(x + radius * np.cos(turns), y - radius * np.sin(turns))
             yield _tag("path", d=d, fill="none", stroke_dasharray=mark.get("stroke_dash", ""), **look)
 
-    def wedge(self, mark: Part) -> Iterator[str]:
+    def wedge(self, mark: ScenePart) -> Iterator[str]:
         for x, y, radius, turns in self.turned(mark):
             inner = mark.get("inner_radius", 0.0) * self.unit(mark)
             back = turns[::-1] if inner else turns[:0]
@@ -270,7 +270,7 @@ class _Panel:
             )
             yield _tag("path", d=f"{d}Z", fill=self.fill(mark, _css(mark["colour"])))
 
-    def turned(self, mark: Part) -> Iterator[tuple[float, float, float, np.ndarray]]:
+    def turned(self, mark: ScenePart) -> Iterator[tuple[float, float, float, np.ndarray]]:
         """Yield the centre and radius of each arc in px, and angles along it (rad)."""
         ends = (self.still.numbers(mark[name]) for name in ("radius", "start_angle", "end_angle"))
         for x, y, r, start, end in np.transpose(np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"]), *ends)):
@@ -279,7 +279,7 @@ class _Panel:
             if radius > 0 and np.isfinite(x + y + start + sweep):
                 yield x, y, radius, start + sweep * np.linspace(0.0, 1.0, max(2, int(np.ceil(abs(sweep) / 0.1)) + 1))
 
-    def fill(self, mark: Part, colour: str) -> str:
+    def fill(self, mark: ScenePart, colour: str) -> str:
         """Return the fill of a mark: its colour, or a hatching in it."""
         if mark.get("fill_pattern") != "hatch":
             return colour
@@ -287,7 +287,7 @@ class _Panel:
         self.hatches[pattern] = colour
         return f"url(#{pattern})"
 
-    def text(self, mark: Part) -> Iterator[str]:
+    def text(self, mark: ScenePart) -> Iterator[str]:
         x, y = self.x(mark["x"])[0] + mark.get("dx", 0), self.y(mark["y"])[0] + mark.get("dy", 0)
         if np.isfinite(x + y):
             look = {"font_size": mark.get("font_size", 15), "font_weight": 600 if mark.get("bold") else ""}
@@ -295,7 +295,7 @@ class _Panel:
             text = escape(self.still.text(mark["content"]))
             yield _tag("text", text, x=x, y=y, text_anchor=mark.get("anchor", "middle"), **look)
 
-    def heatmap(self, mark: Part) -> Iterator[str]:
+    def heatmap(self, mark: ScenePart) -> Iterator[str]:
         cells, shades = self.still.numbers(mark["cells"]).astype(int), self.still.numbers(mark["colours"])
         pixels = shades.reshape(-1, 3)[cells + 127].astype(np.uint8)
         (a, b), (c, d) = self.x(mark["x"]), self.y(mark["y"])
@@ -304,7 +304,7 @@ class _Panel:
         look = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
         yield _tag("image", href=f"data:image/png;base64,{b64encode(png(pixels)).decode()}", **room, **look)
 
-    def drag_handle(self, mark: Part) -> Iterator[str]:
+    def drag_handle(self, mark: ScenePart) -> Iterator[str]:
         yield from map(self.mark, mark["grab_marks"])
         if mark.get("radius_px") == 0:
             return
@@ -318,7 +318,7 @@ class _Panel:
         if np.isfinite(x + y):
             yield _tag("circle", cx=x, cy=y, r=mark.get("radius_px", 9), fill=_css(mark["colour"]))
 
-    def sketch_input(self, mark: Part) -> Iterator[str]:
+    def sketch_input(self, mark: ScenePart) -> Iterator[str]:
         drawn = mark["sketch"]
         (left, right), (low, high) = (
             self.x([drawn["columns"][0], drawn["columns"][-1]]),
@@ -326,11 +326,11 @@ class _Panel:
         )
         yield _tag("rect", x=left - 12, width=right - left + 24, y=high, height=low - high, class_="film-pad")
 
-    def unit(self, mark: Part) -> float:
+    def unit(self, mark: ScenePart) -> float:
         """Return px of a length: in units of x, or of y where the mark says so."""
         return float(abs(self.sy) if mark.get("length_unit") == "y" else self.sx)
 
-    def colours(self, mark: Part) -> Iterator[str]:
+    def colours(self, mark: ScenePart) -> Iterator[str]:
         """Yield the colour of each of a mark's parts."""
         several = mark["colour"] if isinstance(mark["colour"], list) else [mark["colour"]]
         if mark.get("colour_index") is not None and isinstance(mark["colour"], list):

@@ -35,7 +35,7 @@ EDITION = re.compile(r"^assets-[0-9a-f]{16}/")
 
 
 @dataclass(frozen=True)
-class File:
+class BookFile:
     """One file of the book.
 
     Attributes:
@@ -48,7 +48,7 @@ class File:
     headers: Mapping[str, str]
 
 
-def read(folder: Path) -> dict[str, File]:
+def read(folder: Path) -> dict[str, BookFile]:
     """Return the files of a built book by their path in it.
 
     Raises ValueError where the folder has no index.html.
@@ -59,7 +59,7 @@ def read(folder: Path) -> dict[str, File]:
     return {name: _file(name, path) for name, path in paths.items()}
 
 
-def _file(name: str, path: Path) -> File:
+def _file(name: str, path: Path) -> BookFile:
     body = path.read_bytes()
     kind = KIND.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     packed = gzip.compress(body, 9, mtime=0) if TEXTS.match(kind) else b""
@@ -72,13 +72,13 @@ def _file(name: str, path: Path) -> File:
     }
     if path.name == "worker.js":
         headers["content-security-policy"] = WORKER
-    return File(body, packed if len(packed) < 0.9 * len(body) else b"", headers)
+    return BookFile(body, packed if len(packed) < 0.9 * len(body) else b"", headers)
 
 
-class Files:
+class BookFiles:
     """An ASGI application that answers with the files of a book."""
 
-    def __init__(self, files: Mapping[str, File]) -> None:
+    def __init__(self, files: Mapping[str, BookFile]) -> None:
         self.files, self.turn = files, asyncio.Semaphore(ABREAST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,7 +101,7 @@ class Files:
         await _send(file, scope, send)
 
 
-async def _send(file: File, scope: Scope, send: Send) -> None:
+async def _send(file: BookFile, scope: Scope, send: Send) -> None:
     given = Headers(scope=scope)
     headers, body = dict(file.headers), file.body
     if file.packed and re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))", given.get("accept-encoding", "")):

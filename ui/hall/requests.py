@@ -19,7 +19,7 @@ BODY_SECONDS = 10.0
 QUESTION = re.compile(r"[\w-]{1,60}/\d{1,3}", re.ASCII)
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request that is not answered with what it wants: ``status`` is the answer's."""
 
     def __init__(self, status: int, reason: str = "") -> None:
@@ -32,7 +32,7 @@ def room_of(request: Request) -> str:
     try:
         return room_name(request.path_params["room"])
     except ValueError:
-        raise Refused(404) from None
+        raise RefusedRequest(404) from None
 
 
 def as_json(content: Any, status: int = 200) -> Response:
@@ -44,27 +44,27 @@ def refuse_other_sites(request: Request) -> None:
     """Refuse what a page of another site sends; a request without an Origin is no page's, or one of this site."""
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
-        raise Refused(403, "origin")
+        raise RefusedRequest(403, "origin")
 
 
 async def read_body(request: Request, most: int) -> dict[str, Any]:
     """Return a body of JSON, whole within BODY_SECONDS; a form of another site cannot send its type."""
     if request.headers.get("content-type") != "application/json":
-        raise Refused(415)
+        raise RefusedRequest(415)
     body = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for piece in request.stream():
                 body += piece
                 if len(body) > most:
-                    raise Refused(413)
+                    raise RefusedRequest(413)
         given = json.loads(body)
     except TimeoutError:
-        raise Refused(408) from None
+        raise RefusedRequest(408) from None
     except (ValueError, RecursionError):
-        raise Refused(400) from None
+        raise RefusedRequest(400) from None
     if not isinstance(given, dict):
-        raise Refused(400)
+        raise RefusedRequest(400)
     return given
 
 
@@ -79,13 +79,13 @@ def step_of(given: dict[str, Any]) -> dict[str, Any]:
         content |= {"id": given["id"], "question": given.get("question"), "choices": choices}
         texts = [given["id"], content["question"], *(choices if isinstance(choices, list) else [None])]
         if not all(isinstance(text, str) for text in texts) or not QUESTION.fullmatch(given["id"]):
-            raise Refused(400)
+            raise RefusedRequest(400)
         if answer is not None:
             if not isinstance(answer, int) or not 0 <= answer < len(texts) - 2:
-                raise Refused(400)
+                raise RefusedRequest(400)
             content["answer"] = answer
     if not isinstance(say, str):
-        raise Refused(400)
+        raise RefusedRequest(400)
     return content
 
 

@@ -22,10 +22,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from ui.hall.requests import Refused, as_json, read_body, refuse_other_sites, room_of, step_of, wait_for
-from ui.hall.store import Room, Store, Unavailable
+from ui.hall.requests import RefusedRequest, as_json, read_body, refuse_other_sites, room_of, step_of, wait_for
+from ui.hall.store import RoomStore, StoredRoom, StoreUnavailable
 from ui.present import qr
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 ASSETS = {path.name: path.read_bytes() for path in (Path(__file__).parent / "assets").iterdir()}
 TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
@@ -48,10 +48,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class Live:
+class LiveRoom:
     """A room in memory: what its phones show, and an event for who waits for another content or another vote."""
 
-    room: Room
+    room: StoredRoom
     content: dict[str, Any]
     shown: asyncio.Event = field(default_factory=asyncio.Event)
     voted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -67,7 +67,7 @@ class Live:
         """The question that is open or answered; "" where there is none."""
         return str(self.content.get("id", ""))
 
-    def put(self, room: Room, content: dict[str, Any]) -> None:
+    def put(self, room: StoredRoom, content: dict[str, Any]) -> None:
         """Take another content, and wake all who wait."""
         self.room, self.content = room, content
         self.__dict__.pop("event", None)
@@ -82,7 +82,7 @@ class Live:
         event.set()
 
 
-class Rooms:
+class RoomService:
     """The service of rooms below ``/room/``.
 
     Args:
@@ -90,10 +90,10 @@ class Rooms:
         keys: the lecturers' keys; a room belongs to the key that opened it.
     """
 
-    def __init__(self, store: Store, keys: list[str]) -> None:
+    def __init__(self, store: RoomStore, keys: list[str]) -> None:
         self.store, self.keys = store, keys
         self.secret = sha256("\n".join(["phones", *keys[:1]]).encode()).digest()
-        self.live = {room.name: Live(room, json.loads(room.content)) for room in store.rooms()}
+        self.live = {room.name: LiveRoom(room, json.loads(room.content)) for room in store.rooms()}
         self._logged: dict[str, float] = {}
 
     def routes(self) -> list[BaseRoute]:
@@ -124,11 +124,11 @@ class Rooms:
         async def endpoint(request: Request) -> Response:
             try:
                 response: Response = await answer(request)
-            except Refused as refused:
+            except RefusedRequest as refused:
                 return as_json({"counted": False, "reason": refused.reason}, refused.status)
             except ClientDisconnect:
                 return Response(status_code=400)
-            except Unavailable as error:
+            except StoreUnavailable as error:
                 if time.monotonic() - self._logged.get(error.reason, -LOG_SECONDS) >= LOG_SECONDS:
                     self._logged[error.reason] = time.monotonic()
                     log.error("%s: %s", error, error.__cause__)
@@ -152,20 +152,20 @@ class Rooms:
         refuse_other_sites(request)
         owner = self.owner(request)
         if not owner:
-            raise Refused(403, "lecturer")
+            raise RefusedRequest(403, "lecturer")
         return owner
 
-    def _own(self, request: Request) -> Live:
+    def _own(self, request: Request) -> LiveRoom:
         """Return the room that a lecturer's request names; refuse one of another lecturer."""
         owner, live = self._lecturer(request), self._there(request)
         if live.room.owner != owner:
-            raise Refused(403, "taken")
+            raise RefusedRequest(403, "taken")
         return live
 
-    def _there(self, request: Request) -> Live:
+    def _there(self, request: Request) -> LiveRoom:
         live = self.live.get(room_of(request))
         if live is None:
-            raise Refused(404, "closed")
+            raise RefusedRequest(404, "closed")
         return live
 
     def sign(self, name: str) -> str:
@@ -198,7 +198,7 @@ class Rooms:
         text = request.query_params.get("text", "")
         drawn = qr.code(text) if 0 < len(text) <= CODE else None
         if drawn is None:
-            raise Refused(400, "long")
+            raise RefusedRequest(400, "long")
         return Response(
             drawn.make_image().to_string(), media_type="image/svg+xml", headers={"cache-control": "no-store"}
         )
@@ -208,17 +208,17 @@ class Rooms:
         owner, name = self._lecturer(request), room_of(request)
         live = self.live.get(name)
         if live and live.room.owner != owner:
-            raise Refused(403, "taken")
+            raise RefusedRequest(403, "taken")
         if live is None and len(self.live) >= MOST_ROOMS:
-            raise Refused(503, "rooms")
+            raise RefusedRequest(503, "rooms")
         content = step_of(await read_body(request, BODY))
         text = json.dumps(content, ensure_ascii=False)
-        before = live.room if live else Room(name, owner, 0, "")
+        before = live.room if live else StoredRoom(name, owner, 0, "")
         if text != before.content:
-            room = Room(name, owner, max(before.number + 1, int(1000 * self.store.now())), text)
+            room = StoredRoom(name, owner, max(before.number + 1, int(1000 * self.store.now())), text)
             self.store.show(room, content["id"] if "answer" in content else "")
             if live is None:
-                self.live[name] = Live(room, content)
+                self.live[name] = LiveRoom(room, content)
             else:
                 live.put(room, content)
         return self._counts(self.live[name])
@@ -231,10 +231,10 @@ class Rooms:
             await asyncio.sleep(GATHER)
         return self._counts(self._own(request))
 
-    def _mark(self, live: Live) -> str:
+    def _mark(self, live: LiveRoom) -> str:
         return f"{live.room.number}.{self.store.total(live.room.name, live.question)}"
 
-    def _counts(self, live: Live) -> Response:
+    def _counts(self, live: LiveRoom) -> Response:
         """Return how many have voted; how, only once the answer is out."""
         counts: dict[str, Any] = {"mark": self._mark(live), "id": live.question}
         counts["voters"] = self.store.total(live.room.name, live.question)
@@ -267,7 +267,7 @@ class Rooms:
         """Answer with a file of the phones' page."""
         name = "{file}.{ending}".format_map(request.path_params)
         if name not in ASSETS or request.path_params["ending"] not in TYPES:
-            raise Refused(404)
+            raise RefusedRequest(404)
         return Response(
             ASSETS[name], media_type=TYPES[request.path_params["ending"]], headers={"cache-control": "max-age=300"}
         )
@@ -275,7 +275,7 @@ class Rooms:
     async def page(self, request: Request) -> Response:
         """Answer with a room's page in the language that its link names, whether the room is open or not."""
         room, lang = room_of(request), request.query_params.get("lang", "en")
-        t = Words(lang if lang in LANGUAGES else "en", "predict")
+        t = PageTexts(lang if lang in LANGUAGES else "en", "predict")
         words = {key: t(f"phone.{key}") for key in WORDS}
         text = (
             ASSETS["page.html"]
@@ -304,7 +304,7 @@ class Rooms:
         """Answer with a stream of what a room shows (server-sent events), until the room is closed."""
         return StreamingResponse(self._steps(self._there(request)), media_type="text/event-stream", headers=STREAM)
 
-    async def _steps(self, live: Live) -> AsyncIterator[bytes]:
+    async def _steps(self, live: LiveRoom) -> AsyncIterator[bytes]:
         number = -1
         while self.live.get(live.room.name) is live:
             shown = live.shown
@@ -323,9 +323,9 @@ class Rooms:
         live, given, voter = self._there(request), await read_body(request, VOTE), self.voter(request)
         choice, offered = given.get("choice"), range(len(live.content.get("choices", ())))
         if not isinstance(choice, int) or isinstance(choice, bool) or choice not in offered:
-            raise Refused(200, "late")
+            raise RefusedRequest(200, "late")
         if given.get("question") != live.question or not voter:
-            raise Refused(200, "late")
+            raise RefusedRequest(200, "late")
         reason = self.store.vote(live.room.name, live.question, voter, choice)
         if not reason:
             live.wake(phones=False)

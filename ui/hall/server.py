@@ -19,9 +19,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ui.hall.files import Files, read
-from ui.hall.rooms import Rooms
-from ui.hall.store import Store, Unavailable
+from ui.hall.files import BookFiles, read
+from ui.hall.rooms import RoomService
+from ui.hall.store import RoomStore, StoreUnavailable
 
 HEAD_SECONDS = 10.0
 """Seconds in which a connection's first request has its header whole."""
@@ -31,7 +31,7 @@ EXPIRE_SECONDS = 3600.0
 STOP_SECONDS, BACKLOG = 2, 4096
 
 
-class Protocol(H11Protocol):
+class TimeoutProtocol(H11Protocol):
     """Closes a connection whose next request has begun, or was never begun, and is not whole in time.
 
     uvicorn's own limit is for a connection on which nothing arrives after an answer.
@@ -65,19 +65,19 @@ class Protocol(H11Protocol):
             self.late = self.loop.call_later(HEAD_SECONDS * random.uniform(1, 1.5), self.transport.abort)
 
 
-def application(book: Path, store: Store, keys: list[str], hosts: list[str]) -> Starlette:
+def application(book: Path, store: RoomStore, keys: list[str], hosts: list[str]) -> Starlette:
     """Return the hall as an ASGI application; ``hosts``: names under which it answers, all without one.
 
     Raises ValueError where ``book`` is no built book.
     """
-    rooms = Rooms(store, keys)
+    rooms = RoomService(store, keys)
 
     async def expire() -> None:
         while True:
             await asyncio.sleep(EXPIRE_SECONDS)
             try:
                 rooms.expire()
-            except Unavailable as error:
+            except StoreUnavailable as error:
                 logging.getLogger(__name__).error("%s", error)
 
     @asynccontextmanager
@@ -90,7 +90,7 @@ def application(book: Path, store: Store, keys: list[str], hosts: list[str]) -> 
         store.close()
 
     trusted = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)] if hosts else []
-    routes = [*rooms.routes(), Mount("/", Files(read(book)))]
+    routes = [*rooms.routes(), Mount("/", BookFiles(read(book)))]
     return Starlette(routes=routes, middleware=trusted, lifespan=lifespan)
 
 
@@ -108,7 +108,7 @@ def serve(app: Starlette, listening: socket.socket, certificate: Path | None = N
     """Serve on a socket until stopped; FORWARDED_ALLOW_IPS names the proxies whose word on the scheme counts."""
     settings = uvicorn.Config(
         app,
-        http=Protocol,
+        http=TimeoutProtocol,
         ws="none",
         access_log=False,
         log_level="warning",

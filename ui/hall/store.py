@@ -39,7 +39,7 @@ EXPIRED = (
 )
 
 
-class Unavailable(Exception):
+class StoreUnavailable(Exception):
     """The file takes nothing: ``reason`` is "locked", "full", "unwritable" or "unreadable"."""
 
     def __init__(self, reason: str) -> None:
@@ -48,7 +48,7 @@ class Unavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Room:
+class StoredRoom:
     """A room as the file has it.
 
     Attributes:
@@ -69,18 +69,18 @@ def default_path() -> Path:
     return kept("ROPE_LAB_ROOMS", "rooms.sqlite3")
 
 
-def _unavailable(error: Exception) -> Unavailable:
+def _unavailable(error: Exception) -> StoreUnavailable:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Unavailable("locked")
+        return StoreUnavailable("locked")
     if code == sqlite3.SQLITE_FULL:
-        return Unavailable("full")
+        return StoreUnavailable("full")
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
-        return Unavailable("unreadable")
-    return Unavailable("unwritable")
+        return StoreUnavailable("unreadable")
+    return StoreUnavailable("unwritable")
 
 
-class Store:
+class RoomStore:
     """An open file of rooms, for one thread; no other process opens it meanwhile.
 
     Each call is one transaction and raises Unavailable where the file takes nothing. What a call has written outlives
@@ -124,7 +124,7 @@ class Store:
         except (OSError, sqlite3.Error) as error:
             raise _unavailable(error) from error
 
-    def rooms(self) -> list[Room]:
+    def rooms(self) -> list[StoredRoom]:
         """Remove what has expired; return the rooms."""
         now = self.now()
         self._totals.clear()
@@ -132,9 +132,9 @@ class Store:
             for statement in EXPIRED:
                 db.execute(statement, (now - DAY, now + SLACK)[: statement.count("?")])
             rows = db.execute("SELECT name, owner, number, content FROM rooms ORDER BY name").fetchall()
-        return [Room(*row) for row in rows]
+        return [StoredRoom(*row) for row in rows]
 
-    def show(self, room: Room, answered: str = "") -> None:
+    def show(self, room: StoredRoom, answered: str = "") -> None:
         """Keep a room's content; no vote counts any more for the question ``answered``."""
         row = (room.name, room.owner, room.number, room.content, self.now())
         with self._open() as db:

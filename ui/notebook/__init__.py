@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ui.figures.drawing import Drawing, Film
-from ui.notebook.drawn import FIRST_FILM, Config, read
+from ui.notebook.drawn import FIRST_FILM, ConfigOrRope, read
 
 if TYPE_CHECKING:
     from ui.notebook.widget import FilmWidget
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def film(
     page: str,
-    config: Config | None = None,
+    config: ConfigOrRope | None = None,
     *,
     name: str = FIRST_FILM,
     lang: str = "en",
@@ -47,7 +47,7 @@ def film(
 def figure(
     page: str,
     name: str,
-    config: Config | None = None,
+    config: ConfigOrRope | None = None,
     *,
     lang: str = "en",
     layer_type: str | None = None,
@@ -64,7 +64,7 @@ def figure(
     return FigureWidget(drawing.figure)
 
 
-def names(page: str, config: Config | None = None, *, layer_type: str | None = None) -> dict[str, str]:
+def names(page: str, config: ConfigOrRope | None = None, *, layer_type: str | None = None) -> dict[str, str]:
     """Return what a page draws for a model, in its order: "film" or "figure" by name."""
     shown = read(page, config, "en", layer_type, {}).shown
     return {name: "film" if isinstance(each, Film) else "figure" for name, each in shown.items()}

@@ -11,45 +11,45 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.hf.read import read_config
-from ui.book.frame import Book
-from ui.book.nodes import Node
+from ui.book.frame import BookFrame
+from ui.book.nodes import HtmlNode
 from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing, Film
 from ui.page import configs
 from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
 from ui.page.menu import SECTIONS, declaration
-from ui.page.state import Field, Refused, check, number_text
+from ui.page.state import Field, RefusedValue, check, number_text
 from ui.page.store import OWN
-from ui.text.words import LANGUAGES, Words, short
-from ui.work.session import Session
+from ui.text.words import LANGUAGES, PageTexts, short
+from ui.work.session import SessionState
 
-Config = Mapping[str, Any] | str | Path | rc.HfRope
+ConfigOrRope = Mapping[str, Any] | str | Path | rc.HfRope
 FIRST_FILM = "film"
 CONFIG_PAGE = "config"
 
 
-class Found(BaseException):
+class DrawingFound(BaseException):
     """The page has drawn what is looked for."""
 
 
-class Reader(Book):
+class NotebookFrame(BookFrame):
     """A page that keeps what it draws, folded sections included, and stops at what is ``wanted``."""
 
-    def __init__(self, name: str, lang: str, session: Session, query: Mapping[str, str], wanted: str = "") -> None:
+    def __init__(self, name: str, lang: str, session: SessionState, query: Mapping[str, str], wanted: str = "") -> None:
         self.shown: dict[str, Drawing | Film] = {}
         self.wanted = wanted
         super().__init__(name, lang, session, "", query)
 
-    def draw(self) -> Node:
+    def draw(self) -> HtmlNode:
         try:
             return super().draw()
-        except Found:
+        except DrawingFound:
             return self.places.root
 
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: object = None) -> None:
         self.shown[drawing.id] = drawing
         if drawing.id == self.wanted or (self.wanted == FIRST_FILM and isinstance(drawing, Film)):
-            raise Found
+            raise DrawingFound
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         self.folded(section, *parts)
@@ -60,8 +60,13 @@ class Reader(Book):
 
 
 def read(
-    page: str, config: Config | None, lang: str, layer_type: str | None, values: Mapping[str, Any], wanted: str = ""
-) -> Reader:
+    page: str,
+    config: ConfigOrRope | None,
+    lang: str,
+    layer_type: str | None,
+    values: Mapping[str, Any],
+    wanted: str = "",
+) -> NotebookFrame:
     """Draw a page for a model until ``wanted`` is drawn, else all of it.
 
     Args:
@@ -82,7 +87,7 @@ def read(
         raise ValueError(f"lang must be one of {', '.join(LANGUAGES)}, got {lang!r}")
     declared = {field.name: field for field in declaration(page).fields}
     session: dict[Any, Any] = {"values": {}}
-    query = _query(page, declared, values, Words(lang, "labels"))
+    query = _query(page, declared, values, PageTexts(lang, "labels"))
     if config is not None:
         for name in sorted({MODEL.name, LAYER.name} & set(query) if DIM.name in declared else ()):
             raise ValueError(f"{name} must be left out where config says the model, got {values[name]!r}")
@@ -91,32 +96,32 @@ def read(
             query.setdefault(SEQ_LEN.name, number_text(config.seq_len))
         if page == CONFIG_PAGE and layer_type:
             query["layer"] = layer_type
-    reader = Reader(page, lang, session, query, wanted)
+    reader = NotebookFrame(page, lang, session, query, wanted)
     for key, slots in reader.store.notes:
         raise ValueError(reader.sentence(key, slots))
     return reader
 
 
-def _query(page: str, declared: Mapping[str, Field], values: Mapping[str, Any], t: Words) -> dict[str, str]:
+def _query(page: str, declared: Mapping[str, Field], values: Mapping[str, Any], t: PageTexts) -> dict[str, str]:
     for name, value in values.items():
         if name not in declared:
             raise ValueError(f"values must be among {', '.join(sorted(declared))} on the page {page}, got {name!r}")
         try:
             check(declared[name], value)
-        except (Refused, TypeError, ValueError) as error:
+        except (RefusedValue, TypeError, ValueError) as error:
             bounds = {"low": short(declared[name].low), "high": short(declared[name].high)}
-            rule = t(error.rule, **bounds) if isinstance(error, Refused) else t("rule.number")
+            rule = t(error.rule, **bounds) if isinstance(error, RefusedValue) else t("rule.number")
             raise ValueError(f"{name} must be {rule}, got {value!r}") from None
     return {name: "auto" if value is None else number_text(value) for name, value in values.items()}
 
 
-def _model(page: str, declared: Mapping[str, Field], config: Config, layer_type: str | None) -> dict[Any, Any]:
+def _model(page: str, declared: Mapping[str, Field], config: ConfigOrRope, layer_type: str | None) -> dict[Any, Any]:
     """Return what a session holds for a model in the place of one of the catalogue."""
     if page == CONFIG_PAGE:
         if isinstance(config, rc.HfRope):
             raise ValueError("config must be a dict or a path on the page config, which checks all of its fields")
         name = config if isinstance(config, str) else ""
-        return {configs.TEXT: configs.View("upload", Path(name).name, read_config(config))}
+        return {configs.TEXT: configs.NamedConfig("upload", Path(name).name, read_config(config))}
     if DIM.name not in declared:
         raise ValueError(f"config must be None on the page {page}, whose pictures are of no one model")
     rope = config if isinstance(config, rc.HfRope) else rc.from_hf(config, layer_type)

@@ -16,9 +16,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from ui import film as player
-from ui.figures.drawing import Film, Table
+from ui.figures.drawing import Film, TableColumns
 from ui.film.static_scene import StaticScene
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 HERE = Path(__file__).parent
 PLAYER = Path(player.__file__).parent / "assets"
@@ -46,7 +46,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     _still = traitlets.Unicode().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, film: Film, t: Words, values: Mapping[str, Any]) -> None:
+    def __init__(self, film: Film, t: PageTexts, values: Mapping[str, Any]) -> None:
         packed = film.packed(t)
         self._film, self._words = packed, t
         self._stops = {control.name: control for control in packed.scene.all_controls}
@@ -78,7 +78,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """Return the sentence below the picture, with the controls where they are."""
         return self._gap or self._film.scene.finding_at(self.values)
 
-    def table(self) -> Table:
+    def table(self) -> TableColumns:
         """Return the film's numbers as named columns."""
         return self._film.table()
 

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl
 from rope_core.checks.commands import commands
 from rope_core.checks.extend import extend
 from rope_core.comparisons import pasted, samples
-from rope_core.comparisons.columns import Column, of_config, of_scheme
-from rope_core.comparisons.compare import Compared, Setting, checks, compare_column, target_length
+from rope_core.comparisons.columns import ComparisonColumn, of_config, of_scheme
+from rope_core.comparisons.compare import ComparedColumn, ComparisonSetting, checks, compare_column, target_length
 from rope_core.comparisons.examples import EXAMPLES
 from rope_core.hf.catalogue import model as catalogued
 from rope_core.rope import MAX_LEN, Rope
@@ -20,13 +20,13 @@ from rope_core.schemes import KINDS, SCHEMES, UNSCALED
 from ui.figures import catalogue as models
 from ui.figures.schemes import sweep
 from ui.figures.schemes.checks import KEYS
-from ui.figures.schemes.pairs import Comparison
+from ui.figures.schemes.pairs import SchemeComparison
 from ui.page import fields
 from ui.page.fields import FACTOR, SEQ_LEN
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.text.words import Words
+from ui.page.store import PageValues
+from ui.text.words import PageTexts
 
 MINE = Field("mine", "text", next(iter(EXAMPLES)), high=pasted.LETTERS)
 OTHERS = ("", *SCHEMES, *models.ids())
@@ -46,40 +46,42 @@ FIELDS = (MINE, *BESIDE, REFERENCE, TRAINED_TO, FINE_TUNED, CHECK, *ALLOWED.valu
 
 
 @dataclass(frozen=True)
-class Refusals:
+class RefusedColumns:
     """Columns that have no answer here: the reader's own, and others by their names."""
 
     mine: str = ""
     others: Mapping[str, Exception] | None = None
 
 
-def name_of(choice: str, t: Words) -> str:
+def name_of(choice: str, t: PageTexts) -> str:
     """Return how a reader knows what may be beside."""
     return t("nothing") if not choice else t(f"scheme.{choice}") if choice in SCHEMES else models.name(choice)
 
 
-def setting_of(store: Store) -> Setting:
+def setting_of(store: PageValues) -> ComparisonSetting:
     """Return what columns are compared at; raises ValueError where the values do not go together."""
     pasted.unpack(store.get(MINE))
     rope, factor = store.rope(), store.get(FACTOR)
     length = target_length(rope, factor, store.get(SEQ_LEN))
     thresholds = {key: store.get(field) for key, field in ALLOWED.items()}
-    return Setting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED), thresholds)
+    return ComparisonSetting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED), thresholds)
 
 
-def lengths_of(setting: Setting) -> tuple[int, ...]:
+def lengths_of(setting: ComparisonSetting) -> tuple[int, ...]:
     """Return the target lengths of the sweep."""
     return sweep.lengths_of(setting.rope.train_len, MAX_LEN)
 
 
 @lru_cache(maxsize=64)
-def calls_of(rope: Rope, factor: float, length: int) -> list[samples.Call]:
+def calls_of(rope: Rope, factor: float, length: int) -> list[samples.SchemeCall]:
     """Return what a function of the reader's is called with."""
-    setting = Setting(rope, factor, length)
+    setting = ComparisonSetting(rope, factor, length)
     return samples.calls_of(setting, sweep.FACTORS, lengths_of(setting))
 
 
-def mine_of(text: str, setting: Setting, answers: samples.Answers | None, t: Words) -> Compared:
+def mine_of(
+    text: str, setting: ComparisonSetting, answers: samples.FunctionAnswers | None, t: PageTexts
+) -> ComparedColumn:
     """Return the reader's column; one that is a config brings its own geometry. Raises ValueError."""
     if pasted.kind_of(text) != "code":
         column = pasted.of_text("mine", text)
@@ -92,14 +94,16 @@ def mine_of(text: str, setting: Setting, answers: samples.Answers | None, t: Wor
     return compare_column(column, setting)
 
 
-def compared(store: Store, text: str, answers: samples.Answers | None, t: Words) -> tuple[Comparison | None, Refusals]:
+def compared(
+    store: PageValues, text: str, answers: samples.FunctionAnswers | None, t: PageTexts
+) -> tuple[SchemeComparison | None, RefusedColumns]:
     """Return the columns beside each other, and those that have no answer here."""
     setting, given, names, python = setting_of(store), [], [], []
-    refused = Refusals()
+    refused = RefusedColumns()
     try:
         given.append(mine_of(text, setting, answers, t))
     except (ValueError, KeyError) as error:
-        refused = Refusals(str(error))
+        refused = RefusedColumns(str(error))
     else:
         setting = given[0].setting
         names.append(t("mine"))
@@ -121,14 +125,16 @@ def compared(store: Store, text: str, answers: samples.Answers | None, t: Words)
     if not given:
         return None, refused
     before = _before(text) if names[0] == t("mine") else ""
-    return Comparison(tuple(given), tuple(names), reference, KEYS[store.get(CHECK)], tuple(python), before), refused
+    return SchemeComparison(
+        tuple(given), tuple(names), reference, KEYS[store.get(CHECK)], tuple(python), before
+    ), refused
 
 
-def _beside(choice: str, setting: Setting) -> Compared:
+def _beside(choice: str, setting: ComparisonSetting) -> ComparedColumn:
     """Return a scheme, or a model's scheme with its parameters, at the setting's geometry."""
     if choice in SCHEMES:
         return compare_column(of_scheme(choice), setting)
-    column: Column = of_config(choice, catalogued(choice).hf_config())
+    column: ComparisonColumn = of_config(choice, catalogued(choice).hf_config())
     # What a model was released with it was trained on with.
     return compare_column(replace(column, rope=None, length=None, factor=None), replace(setting, fine_tuned=True))
 
@@ -150,7 +156,7 @@ def _before(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Block:
+class ConfigBlock:
     """A scheme of the comparison as a config: its title, the fields to write, and the commands of programs."""
 
     title: str
@@ -158,7 +164,7 @@ class Block:
     commands: str
 
 
-def blocks(store: Store, lang: str) -> list[Block]:
+def blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
     """Return the config blocks that give the chosen model those of the schemes beside that configs know."""
     model = store.get(fields.MODEL)
     setting = setting_of(store)
@@ -170,7 +176,7 @@ def blocks(store: Store, lang: str) -> list[Block]:
         return []
     wanted = {store.get(field) for field in BESIDE}
     return [
-        Block(
+        ConfigBlock(
             way.title(lang),
             json.dumps(way.block, indent=2),
             "\n".join(each.line for each in commands(way, lang=lang) if each.line),
@@ -180,6 +186,6 @@ def blocks(store: Store, lang: str) -> list[Block]:
     ]
 
 
-def view(page: Frame, name: str) -> str:
+def view(page: PageFrame, name: str) -> str:
     """Return the address of the page of schemes with the values of a label, as a link has them."""
     return page.href("schemes", **dict(parse_qsl(page.t(f"values.{name}"))))

@@ -14,10 +14,10 @@ from rope_core.hf import hub
 from rope_core.hf.read import check_nesting_depth, parse_json_object
 from ui.figures import catalogue as models
 from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
-from ui.page.frame import File, Frame
+from ui.page.frame import PageFrame, UploadedFile
 from ui.page.state import Field
 from ui.page.store import RESET
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 # Far above any released config.json, and parsed and checked in well under a second.
 LIMIT = 2**20
@@ -33,7 +33,7 @@ WANTED_STEPS = tuple(round(stop) for stop in ladder(64, MAX_LEN))
 
 
 @dataclass(frozen=True)
-class View:
+class NamedConfig:
     """A config that could be read: where it came from ("model", "hub", "paste" or "upload"), its name, its content."""
 
     kind: str
@@ -47,13 +47,13 @@ class View:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ConfigPageState:
     """What the page was drawn for: the config, the layer type, transformers' version, all notes or few, the rotation.
 
     ``rope`` is None where none can be built, and ``trouble`` says why.
     """
 
-    view: View
+    view: NamedConfig
     layer: str | None
     version: str
     everything: bool
@@ -76,19 +76,19 @@ def read(text: str | bytes) -> dict[str, Any]:
     return config
 
 
-class Source:
+class ConfigChooser:
     """Which config a page shows, and the ways to change it; what cannot be read leaves the view as it was."""
 
-    def __init__(self, page: Frame, model: Field, hub_id: Field, dependent: tuple[Field, ...]) -> None:
+    def __init__(self, page: PageFrame, model: Field, hub_id: Field, dependent: tuple[Field, ...]) -> None:
         self.page, self.store, self.session = page, page.store, page.session
         self.model, self.hub_id, self.dependent = model, hub_id, dependent
 
-    def view(self) -> View:
+    def view(self) -> NamedConfig:
         """Return the config in view: text of this session, else the hub's, else the catalogue's."""
         if self.session.pop(RESET, None) == self.store.page:
             self.session.pop(TEXT, None)
         pasted = self.session.get(TEXT)
-        if isinstance(pasted, View):
+        if isinstance(pasted, NamedConfig):
             return pasted
         hub_id = self.store.get(self.hub_id)
         if hub_id:
@@ -98,13 +98,13 @@ class Source:
                 self.session[REFUSED] = error
                 self.store.put(self.hub_id, "")
         chosen = self.store.get(self.model)
-        return View("model", chosen, rc.model(chosen).hf_config())
+        return NamedConfig("model", chosen, rc.model(chosen).hf_config())
 
-    def fetched(self, hub_id: str) -> View:
+    def fetched(self, hub_id: str) -> NamedConfig:
         """Return the hub's config, fetched once in a session."""
-        known: dict[str, View] = self.session.setdefault(HUB, {})
+        known: dict[str, NamedConfig] = self.session.setdefault(HUB, {})
         if hub_id not in known:
-            known[hub_id] = View("hub", hub_id, hub.fetch(hub_id))
+            known[hub_id] = NamedConfig("hub", hub_id, hub.fetch(hub_id))
         return known[hub_id]
 
     def refused(self) -> rc.ConfigError | None:
@@ -124,7 +124,7 @@ class Source:
     def take(self, kind: str, name: str, load: Callable[[], dict[str, Any]]) -> None:
         """Show the text that ``load`` reads, or keep the view and the reason."""
         try:
-            view = View(kind, name, load())
+            view = NamedConfig(kind, name, load())
         except rc.ConfigError as error:
             self.session[REFUSED] = error
         else:
@@ -135,7 +135,7 @@ class Source:
         """Take a pasted text."""
         self.take("paste", "", lambda: read(text))
 
-    def upload(self, file: File) -> None:
+    def upload(self, file: UploadedFile) -> None:
         """Take a file; one over the limit is not read."""
         self.take("upload", file.name, lambda: read(file.getvalue()) if file.size <= LIMIT else too_long(file.size))
 
@@ -165,7 +165,7 @@ def kinds(config: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
 
 
-def label(view: View, t: Words) -> str:
+def label(view: NamedConfig, t: PageTexts) -> str:
     """How a reader knows the config in view; holds nothing that a visitor wrote but a checked hub id."""
     if view.kind == "model":
         return models.name(view.name)
@@ -215,7 +215,7 @@ def rope_part(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def whatif_stops(
-    view: View, request: rc.Request, factor: float | None, trained: int | None, promised: int | None = None
+    view: NamedConfig, request: rc.Request, factor: float | None, trained: int | None, promised: int | None = None
 ) -> tuple[float, tuple[float, ...], tuple[int, ...]]:
     """Return the factor that a film of a request opens with, and the factors and trained lengths that it can rest at.
 

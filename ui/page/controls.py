@@ -12,19 +12,19 @@ from ui.figures import catalogue as models
 from ui.figures.drawing import Film
 from ui.page import fields
 from ui.page.fields import BASE, CUSTOM, DIM, LAYER, MODEL, TRAIN_LEN
-from ui.page.state import Field, Value
-from ui.page.store import Store
-from ui.text.words import Words
+from ui.page.state import Field, FieldValue
+from ui.page.store import PageValues
+from ui.text.words import PageTexts
 
-Place = AbstractContextManager[object]
-Names = Callable[[str], str]
+ContainerContext = AbstractContextManager[object]
+LabelFunction = Callable[[str], str]
 
 
-def hideable(draw: Callable[..., None]) -> Callable[..., Value]:
+def hideable(draw: Callable[..., None]) -> Callable[..., FieldValue]:
     """Have a field's control drawn at the place for controls unless it is hidden, and the value in force returned."""
 
     @wraps(draw)
-    def method(self: Controls, field: Field, *args: Any, **looks: Any) -> Value:
+    def method(self: PageControls, field: Field, *args: Any, **looks: Any) -> FieldValue:
         if not self.hides(field):
             with self.place:
                 draw(self, field, *args, **looks)
@@ -33,44 +33,46 @@ def hideable(draw: Callable[..., None]) -> Callable[..., Value]:
     return method
 
 
-class Controls(Protocol):
+class PageControls(Protocol):
     """The controls of one page. Each returns the value in force; a hidden one is not drawn.
 
     ``hidden``: names of fields without a control; ``folded``: no control at all; ``place``: where controls are drawn.
     """
 
-    store: Store
-    t: Words
+    store: PageValues
+    t: PageTexts
     hidden: frozenset[str]
     folded: bool
-    place: Place
+    place: ContainerContext
 
-    def __init__(self, store: Store, t: Words, hidden: frozenset[str] = frozenset()) -> None:
+    def __init__(self, store: PageValues, t: PageTexts, hidden: frozenset[str] = frozenset()) -> None:
         self.store, self.t, self.hidden = store, t, hidden
         self.folded, self.place = False, nullcontext()
 
-    def number(self, field: Field) -> Value:
+    def number(self, field: Field) -> FieldValue:
         """Draw a box for an exact number."""
 
-    def text(self, field: Field) -> Value:
+    def text(self, field: Field) -> FieldValue:
         """Draw a box for a line of text."""
 
-    def toggle(self, field: Field) -> Value:
+    def toggle(self, field: Field) -> FieldValue:
         """Draw a switch."""
 
-    def select(self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None) -> Value:
+    def select(
+        self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None
+    ) -> FieldValue:
         """Draw a menu over the field's choices; call ``after`` when the visitor has chosen."""
 
-    def segments(self, field: Field, names: Names | None = None) -> Value:
+    def segments(self, field: Field, names: LabelFunction | None = None) -> FieldValue:
         """Draw a row of buttons over the field's choices; one is always on."""
 
-    def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
+    def beside(self, *fields: Field, draw: Callable[[Field], FieldValue] | None = None) -> None:
         """Draw the controls of fields beside each other, sliders unless ``draw`` draws others."""
 
-    def draw_slider(self, field: Field, value: Value, stops: list[Value]) -> None:
+    def draw_slider(self, field: Field, value: FieldValue, stops: list[FieldValue]) -> None:
         """Draw a slider at a value, over ``stops`` where there are some."""
 
-    def draw_several(self, field: Field, choices: Sequence[str], names: Names, chosen: list[str]) -> None:
+    def draw_several(self, field: Field, choices: Sequence[str], names: LabelFunction, chosen: list[str]) -> None:
         """Draw a button for each choice, those that are chosen on."""
 
     # ---- the same on all frames ------------------------------------------------------------------------------------
@@ -83,11 +85,11 @@ class Controls(Protocol):
         """Return the field's name in the page's language."""
         return self.t(f"field.{field.name}")
 
-    def named(self, field: Field, names: Names | None) -> Names:
+    def named(self, field: Field, names: LabelFunction | None) -> LabelFunction:
         """Return what names the field's choices."""
         return names or (lambda choice: self.t(f"{field.name}.{choice}"))
 
-    def slider(self, field: Field) -> Value:
+    def slider(self, field: Field) -> FieldValue:
         """Draw a slider, over the field's own stops where it has some."""
         value = min(self.store.get(field), field.high)
         if field.low < field.high and not self.hides(field):
@@ -95,7 +97,7 @@ class Controls(Protocol):
                 self.draw_slider(field, value, sorted({*field.steps, value}) if field.steps else [])
         return value
 
-    def several(self, field: Field, choices: Sequence[str], names: Names) -> list[str]:
+    def several(self, field: Field, choices: Sequence[str], names: LabelFunction) -> list[str]:
         """Draw a button for each choice, any number of them on; the field holds them with commas between."""
         chosen = [choice for choice in self.store.get(field).split(",") if choice in choices]
         if not self.hides(field):
@@ -124,7 +126,7 @@ class Controls(Protocol):
             self.beside(*numbers, draw=self.number)
 
 
-class Hand:
+class FilmHand:
     """What a film's controls hold on a page, and what happens when a hand lets go of them.
 
     Attributes:
@@ -132,7 +134,7 @@ class Hand:
         finding: the sentence below its picture; ``gap``: how far a curve drawn by hand is from the true one.
     """
 
-    def __init__(self, film: Film, controls: Controls) -> None:
+    def __init__(self, film: Film, controls: PageControls) -> None:
         self._store, self._controls, self._sketch = controls.store, controls, film.scene.sketch
         self._fields = [self._store.fields[control.name] for control in film.scene.all_controls]
         self.values: dict[str, Any] = dict(film.scene.values(lambda name: self._store.get(self._store.fields[name])))

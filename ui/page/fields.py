@@ -8,7 +8,7 @@ from dataclasses import replace
 from rope_core.schemes import SCHEMES, Param
 from ui.figures import catalogue as models
 from ui.film.scene import BEAT
-from ui.page.state import Field, Value
+from ui.page.state import Field, FieldValue
 
 MAX_DIM = 1024
 MAX_LEN = 16_777_216
@@ -47,7 +47,7 @@ def field_of(param: Param) -> Field | None:
     return Field(param.name, "float", param.default, param.low, param.high, 0.05, stops, shared=True, optional=optional)
 
 
-def starting(field: Field, value: Value) -> Field:
+def starting(field: Field, value: FieldValue) -> Field:
     """Return the field with another value before anybody sets it."""
     return replace(field, default=value)
 

@@ -19,29 +19,29 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from rope_core.comparisons.samples import Answers, Call
+from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from ui.figures.drawing import Drawing, Film, as_csv
 from ui.page import tasks
 from ui.page.citation import cited_entry, cited_line
-from ui.page.controls import Controls, Names, Place
+from ui.page.controls import ContainerContext, LabelFunction, PageControls
 from ui.page.sentences import explained, sentence
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Challenge, Question
+from ui.page.store import PageValues
+from ui.page.tasks import Challenge, ChoiceQuestion
 from ui.text.escape import plain
-from ui.text.words import Words
-from ui.work.session import Session
+from ui.text.words import PageTexts
+from ui.work.session import SessionState
 
 LOG = logging.getLogger(__name__)
-Kind = Literal["info", "success", "warning", "error"]
-Look = Literal["", "primary", "quiet"]
-Act = Callable[..., object] | None
-Columns = Mapping[str, Sequence[object]]
-Looks = Mapping[str, Any] | None
-Pick = Callable[[int], None] | None
+NoteKind = Literal["info", "success", "warning", "error"]
+ButtonLook = Literal["", "primary", "quiet"]
+ClickHandler = Callable[..., object] | None
+TableColumns = Mapping[str, Sequence[object]]
+ColumnFormats = Mapping[str, Any] | None
+RowClickHandler = Callable[[int], None] | None
 
 
-class File(Protocol):
+class UploadedFile(Protocol):
     """A file that a visitor has chosen."""
 
     name: str
@@ -51,14 +51,14 @@ class File(Protocol):
         """Return its content."""
 
 
-class Frame(Protocol):
+class PageFrame(Protocol):
     """A page that is being drawn: its words and values, and what draws it."""
 
     name: str
-    t: Words
-    store: Store
-    controls: Controls
-    session: Session
+    t: PageTexts
+    store: PageValues
+    controls: PageControls
+    session: SessionState
     """What this visitor's long work and texts are kept in; none of it is in the URL."""
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
@@ -77,7 +77,7 @@ class Frame(Protocol):
         Code of a visitor is never run by a server: there the page writes the command that grades it.
         """
 
-    def run_code(self, text: str, calls: Sequence[Call], take: Callable[[str], None]) -> Answers | None:
+    def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
         """Have the reader write a scheme, or paste its numbers; return a function's answers to calls, None without any.
 
         ``take`` is given the text once the reader presses the button. A function runs in a process without files and
@@ -94,7 +94,7 @@ class Frame(Protocol):
     def caption(self, markdown: str) -> None:
         """Write Markdown in small letters."""
 
-    def note(self, markdown: str, kind: Kind = "info") -> None:
+    def note(self, markdown: str, kind: NoteKind = "info") -> None:
         """Write Markdown in a box."""
 
     def badge(self, text: str, icon: str, colour: str) -> None:
@@ -107,7 +107,13 @@ class Frame(Protocol):
         """Draw how much of some work is done, 0 to 1."""
 
     def table(
-        self, columns: Columns, key: str = "", *, looks: Looks = None, height: int | None = None, pick: Pick = None
+        self,
+        columns: TableColumns,
+        key: str = "",
+        *,
+        looks: ColumnFormats = None,
+        height: int | None = None,
+        pick: RowClickHandler = None,
     ) -> int:
         """Draw columns by their heads; where there is a ``key``, a row can be chosen.
 
@@ -115,32 +121,39 @@ class Frame(Protocol):
         ``pick`` is called with the row that is chosen; the table returns it, 0 until one is.
         """
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
         """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``.
 
         A film has the controls that it moves with it; ``ask``: the question right below it.
         """
 
-    def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
+    def columns(self, *widths: float, level: bool = False) -> Sequence[ContainerContext]:
         """Return places beside each other, of these relative widths; ``level``: their last lines in one line."""
 
-    def row(self) -> Place:
+    def row(self) -> ContainerContext:
         """Return a place whose content is in a line."""
 
-    def card(self, *, stretch: bool = False, key: str | None = None) -> Place:
+    def card(self, *, stretch: bool = False, key: str | None = None) -> ContainerContext:
         """Return a place with a border, as high as those beside it where it is to ``stretch``."""
 
-    def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
+    def tabs(self, titles: Sequence[str]) -> Sequence[ContainerContext]:
         """Return places of which the visitor sees one at a time."""
 
-    def fold(self, title: str, *, opened: bool = False) -> Place:
+    def fold(self, title: str, *, opened: bool = False) -> ContainerContext:
         """Return a place that folds under its title."""
 
     def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> AbstractContextManager[bool]:
         """Return a place behind a button, and whether its content is wanted now; ``lazy``: only once it is open."""
 
     def button(
-        self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
+        self,
+        label: str,
+        key: str,
+        act: ClickHandler = None,
+        *given: Any,
+        look: ButtonLook = "",
+        icon: str = "",
+        off: bool = False,
     ) -> bool:
         """Draw a button; return whether it was pressed. ``act(*given)`` runs before the page is drawn again."""
 
@@ -156,7 +169,9 @@ class Frame(Protocol):
     def area(self, label: str, key: str) -> str:
         """Draw a box for several lines of text, kept in the session under ``key``; return the text."""
 
-    def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
+    def upload(
+        self, label: str, key: str, most: int, take: Callable[[UploadedFile], None] | None = None
+    ) -> UploadedFile | None:
         """Draw a box for one file of at most ``most`` MiB; ``take`` is called with a new one."""
 
     def form(
@@ -176,7 +191,7 @@ class Frame(Protocol):
     def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
         """Draw choices as buttons, the one that is chosen on; ``take`` is called with the index of one."""
 
-    def below(self) -> Place:
+    def below(self) -> ContainerContext:
         """Return the place of the folds below the page, under a heading of its own."""
 
     def unfolding(self, section: str, title: str) -> AbstractContextManager[bool]:
@@ -220,18 +235,18 @@ class Frame(Protocol):
         for key, given in notes:
             self.note(self.sentence(key, given), "warning")
 
-    def refusals(self, refused: Mapping[str, Exception], names: Names | None = None) -> None:
+    def refusals(self, refused: Mapping[str, Exception], names: LabelFunction | None = None) -> None:
         """Write why schemes have no answer here, a line each; ``names``: how a reader knows them."""
         for name, error in refused.items():
             reason, scheme = plain(explained(error, self.t), 400), names(name) if names else self.t(f"scheme.{name}")
             self.caption(self.t("refused", scheme=scheme, reason=reason))
 
-    def predict(self, question: Question) -> bool:
+    def predict(self, question: ChoiceQuestion) -> bool:
         """Ask a question whose answer is hidden until a choice is made; return whether it may be seen.
 
         Then whether it was right, and why, is written, and the page's values move to where it is seen.
         """
-        field, key, words = question.field, f"ask.{question.name}", Words(self.t.lang, "predict")
+        field, key, words = question.field, f"ask.{question.name}", PageTexts(self.t.lang, "predict")
         if self.staged or self.controls.hides(field):
             return True
         chosen = self.store.get(field)
@@ -243,7 +258,7 @@ class Frame(Protocol):
                 self._choose(key, field, partial(tasks.answer, question, self.store))
         return bool(chosen)
 
-    def _answer(self, question: Question, choice: str, words: Words) -> None:
+    def _answer(self, question: ChoiceQuestion, choice: str, words: PageTexts) -> None:
         """Write whether the choice was right and why, and offer to ask again."""
         key, letters = f"ask.{question.name}", question.choices
         chosen, right = letters.index(choice), letters.index(question.right)
@@ -265,7 +280,7 @@ class Frame(Protocol):
         """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
         if self.staged:
             return
-        words, key = Words(self.t.lang, "predict"), f"challenge.{challenge.name}"
+        words, key = PageTexts(self.t.lang, "predict"), f"challenge.{challenge.name}"
         with self.card(key=f"challenge-{challenge.name}"):
             self.write(f"{self.sign('flag')}**{words('challenge')}** {self.t(f'{key}.task')}")
             numbers = [field for field in challenge.fields if field.kind != "choice"]
@@ -286,7 +301,7 @@ class Frame(Protocol):
         The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
         """
 
-        def fold(page: Frame) -> None:
+        def fold(page: PageFrame) -> None:
             page.folded(section, *parts)
 
         fold.__name__ = section

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from ui.page.frame import Frame
+from ui.page.frame import PageFrame
 from ui.page.state import Field
-from ui.page.store import Store
+from ui.page.store import PageValues
 from ui.page.tasks import Task, done
-from ui.work.session import Session
+from ui.work.session import SessionState
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 PATH = (
@@ -40,7 +40,7 @@ SECTIONS = {path.stem: path.parent.name for path in PAGES.glob("*/*.py")}
 
 
 @dataclass(frozen=True)
-class Declaration:
+class PageDeclaration:
     """What a page file declares at module level.
 
     Attributes:
@@ -55,26 +55,26 @@ class Declaration:
     name: str
     fields: tuple[Field, ...]
     tasks: tuple[Task, ...]
-    fits: Callable[[Store], object] | None
-    body: Callable[[Frame], None]
+    fits: Callable[[PageValues], object] | None
+    body: Callable[[PageFrame], None]
     claim_in_film: bool
 
-    def store(self, session: Session) -> Store:
+    def store(self, session: SessionState) -> PageValues:
         """Return the page's values in a session."""
-        return Store(self.name, self.fields, session, self.fits)
+        return PageValues(self.name, self.fields, session, self.fits)
 
 
-def declaration(page: str) -> Declaration:
+def declaration(page: str) -> PageDeclaration:
     """Return what the page ``page`` declares; raise KeyError where there is no such page."""
     module = import_module(f"pages.{SECTIONS[page]}.{page}")
     tasks = getattr(module, "TASKS", ())
     fields = (*module.FIELDS, *(field for task in tasks for field in task.fields))
     fits, claim_in_film = getattr(module, "fits", None), getattr(module, "CLAIM_IN_FILM", False)
-    return Declaration(page, fields, tasks, fits, module.body, claim_in_film)
+    return PageDeclaration(page, fields, tasks, fits, module.body, claim_in_film)
 
 
 @dataclass(frozen=True)
-class Way:
+class PathProgress:
     """How far a visitor is on the path.
 
     Attributes:
@@ -93,7 +93,7 @@ class Way:
     following: str | None
 
 
-def way(page: str, session: Session) -> Way | None:
+def way(page: str, session: SessionState) -> PathProgress | None:
     """Return how far a visitor is, None for a page that is not on the path."""
     path = [name for name in PATH if name in SECTIONS]
     if page not in path:
@@ -105,4 +105,4 @@ def way(page: str, session: Session) -> Way | None:
         counts[name] = done(declared.tasks, store, session), len(declared.tasks)
     at = path.index(page)
     finished, of = (sum(count) for count in zip(*counts.values(), strict=True))
-    return Way(at + 1, len(path), *counts[page], finished, of, next(iter(path[at + 1 :]), None))
+    return PathProgress(at + 1, len(path), *counts[page], finished, of, next(iter(path[at + 1 :]), None))

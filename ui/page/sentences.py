@@ -7,16 +7,18 @@ from typing import Any
 
 from rope_core import errors
 from ui.text.escape import plain
-from ui.text.words import Words, short
-from ui.work.session import Unfit
+from ui.text.words import PageTexts, short
+from ui.work.session import IncompatibleValues
 
 
-def explained(error: Exception, t: Words) -> str:
+def explained(error: Exception, t: PageTexts) -> str:
     """Return why values are refused, in the language of ``t``."""
-    return t(error.key, **error.given) if isinstance(error, Unfit) else errors.error_sentence(error, t.lang)
+    return (
+        t(error.key, **error.given) if isinstance(error, IncompatibleValues) else errors.error_sentence(error, t.lang)
+    )
 
 
-def sentence(key: str, given: Mapping[str, Any], t: Words) -> str:
+def sentence(key: str, given: Mapping[str, Any], t: PageTexts) -> str:
     """Return the label ``key`` with its slots filled.
 
     A ``rule`` is a text key whose slots are ``low`` and ``high``, a ``field`` gives a ``label`` as well, and an

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Value = Any
+FieldValue = Any
 MOST_LETTERS = 200
 
 
@@ -26,11 +26,11 @@ class Field:
 
     name: str
     kind: str
-    default: Value = None
+    default: FieldValue = None
     low: float = -math.inf
     high: float = math.inf
     step: float | None = None
-    steps: tuple[Value, ...] = ()
+    steps: tuple[FieldValue, ...] = ()
     choices: tuple[str, ...] = ()
     even: bool = False
     shared: bool = False
@@ -42,7 +42,7 @@ class Field:
         return self.name if self.shared else f"{page}.{self.name}"
 
 
-class Refused(ValueError):
+class RefusedValue(ValueError):
     """A value that a field does not take: ``rule`` is a text key, ``detail`` fills its slots."""
 
     def __init__(self, field: Field, rule: str, given: object) -> None:
@@ -50,7 +50,7 @@ class Refused(ValueError):
         self.field, self.rule, self.given = field, rule, given
 
 
-def number_text(value: Value) -> str:
+def number_text(value: FieldValue) -> str:
     """Write a value for the URL, shortest form that reads back the same."""
     if isinstance(value, bool):
         return "1" if value else "0"
@@ -59,39 +59,39 @@ def number_text(value: Value) -> str:
     return str(value)
 
 
-def check(field: Field, value: Value) -> Value:
+def check(field: Field, value: FieldValue) -> FieldValue:
     """Return ``value`` in the field's type, or raise Refused naming the broken rule."""
     if field.kind == "choice":
         if value not in field.choices:
-            raise Refused(field, "rule.choice", value)
+            raise RefusedValue(field, "rule.choice", value)
         return value
     if field.kind == "text" and len(value) < field.low:
-        raise Refused(field, "rule.letters", value)
+        raise RefusedValue(field, "rule.letters", value)
     if field.kind in ("bool", "text"):
         return value
     if value is None:
         if field.optional:
             return None
-        raise Refused(field, "rule.number", value)
+        raise RefusedValue(field, "rule.number", value)
     number = float(value)
     if not math.isfinite(number):
-        raise Refused(field, "rule.number", value)
+        raise RefusedValue(field, "rule.number", value)
     if field.kind == "int" and not number.is_integer():
-        raise Refused(field, "rule.integer", value)
+        raise RefusedValue(field, "rule.integer", value)
     if not (field.low < number if field.low_open else field.low <= number) or number > field.high:
-        raise Refused(field, "rule.above" if field.low_open and number <= field.low else "rule.range", value)
+        raise RefusedValue(field, "rule.above" if field.low_open and number <= field.low else "rule.range", value)
     if field.even and int(number) % 2:
-        raise Refused(field, "rule.even", value)
+        raise RefusedValue(field, "rule.even", value)
     return int(number) if field.kind == "int" else number
 
 
-def read(field: Field, text: str) -> Value:
+def read(field: Field, text: str) -> FieldValue:
     """Read a field from URL text; raises Refused when the text is no value of the field."""
     has_own = field.kind == "text" and math.isfinite(field.high)
     text = text.strip()[: int(field.high) if has_own else MOST_LETTERS]
     if field.kind == "bool":
         if text not in ("0", "1"):
-            raise Refused(field, "rule.bool", text)
+            raise RefusedValue(field, "rule.bool", text)
         return text == "1"
     if field.kind in ("choice", "text"):
         return check(field, text)
@@ -100,24 +100,24 @@ def read(field: Field, text: str) -> Value:
     try:
         number = float(text)
     except ValueError:
-        raise Refused(field, "rule.number", text) from None
+        raise RefusedValue(field, "rule.number", text) from None
     return check(field, number)
 
 
-def clamp(field: Field, text: str) -> Value:
+def clamp(field: Field, text: str) -> FieldValue:
     """Return the nearest value that the field takes to a URL number out of its range, or Refused when there is none."""
     try:
         number = float(text)
     except ValueError:
-        raise Refused(field, "rule.number", text) from None
+        raise RefusedValue(field, "rule.number", text) from None
     if math.isnan(number) or field.kind not in ("int", "float"):
-        raise Refused(field, "rule.number", text)
+        raise RefusedValue(field, "rule.number", text)
     low, high = field.low, field.high
     if field.low_open and number <= low:
-        raise Refused(field, "rule.above", text)
+        raise RefusedValue(field, "rule.above", text)
     number = min(max(number, low), high)
     if not math.isfinite(number):
-        raise Refused(field, "rule.number", text)
+        raise RefusedValue(field, "rule.number", text)
     if field.kind == "int":
         number = round(number)
         if field.even and number % 2:
@@ -127,21 +127,21 @@ def clamp(field: Field, text: str) -> Value:
 
 def from_query(
     fields: Mapping[str, Field], query: Mapping[str, str]
-) -> tuple[dict[str, Value], list[tuple[Refused, Value]]]:
+) -> tuple[dict[str, FieldValue], list[tuple[RefusedValue, FieldValue]]]:
     """Read all known fields from a query; returns values and what was corrected (with the value used, or None)."""
-    values: dict[str, Value] = {}
-    corrected: list[tuple[Refused, Value]] = []
+    values: dict[str, FieldValue] = {}
+    corrected: list[tuple[RefusedValue, FieldValue]] = []
     for name, text in query.items():
         field = fields.get(name)
         if field is None:
             continue
         try:
             values[name] = read(field, text)
-        except Refused as refused:
-            refusal = Refused(field, refused.rule, text)
+        except RefusedValue as refused:
+            refusal = RefusedValue(field, refused.rule, text)
             try:
                 values[name] = clamp(field, text)
                 corrected.append((refusal, values[name]))
-            except Refused:
+            except RefusedValue:
                 corrected.append((refusal, None))
     return values, corrected

@@ -9,17 +9,17 @@ import rope_core as rc
 from ui.figures import catalogue as models
 from ui.page import fields
 from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
-from ui.page.state import Field, Refused, Value, check, from_query, number_text
-from ui.work.session import Session
+from ui.page.state import Field, FieldValue, RefusedValue, check, from_query, number_text
+from ui.work.session import SessionState
 
-Note = tuple[str, dict[str, Any]]
+StoreNote = tuple[str, dict[str, Any]]
 OWN = "own"
 """The session's place for the geometry and scheme of a model that is none of the catalogue."""
 RESET = "reset"
 """The session's page whose values were forgotten last, until it has dropped what it keeps beside them."""
 
 
-class Store:
+class PageValues:
     """Values of one page's fields. Explicit values live in the session; the rest are defaults.
 
     Args:
@@ -33,20 +33,20 @@ class Store:
         self,
         page: str,
         own: Collection[Field],
-        session: Session,
-        fits: Callable[[Store], object] | None = None,
+        session: SessionState,
+        fits: Callable[[PageValues], object] | None = None,
     ) -> None:
         self.page = page
         self.fields = {field.name: field for field in own}
-        self.explicit: dict[str, Value] = session.setdefault("values", {})
+        self.explicit: dict[str, FieldValue] = session.setdefault("values", {})
         self.session = session
         shared = any(field.shared for field in own)
-        self._fits = fits or (Store.request if SCHEME in own else Store.rope if shared else lambda _: None)
+        self._fits = fits or (PageValues.request if SCHEME in own else PageValues.rope if shared else lambda _: None)
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[StoreNote]:
         """What is shown once, above the page: (text key, slots)."""
-        notes: list[Note] = self.session.setdefault("notes", [])
+        notes: list[StoreNote] = self.session.setdefault("notes", [])
         return notes
 
     def fits(self) -> None:
@@ -61,12 +61,12 @@ class Store:
             return False
         return True
 
-    def get(self, field: Field) -> Value:
+    def get(self, field: Field) -> FieldValue:
         """Return the value in force: the explicit one, else the model's, else the field's default."""
         slot = field.slot(self.page)
         return self.explicit[slot] if slot in self.explicit else self.default(field)
 
-    def default(self, field: Field) -> Value:
+    def default(self, field: Field) -> FieldValue:
         """Return what a field holds before anybody sets it; geometry and scheme come from the chosen model."""
         if not field.shared or field is MODEL or field is fields.LAYER:
             return field.default
@@ -81,15 +81,15 @@ class Store:
         value = setting.params.get(field.name)
         return field.default if value is None or isinstance(value, tuple) else value
 
-    def setting(self) -> models.Setting | None:
+    def setting(self) -> models.RopeSetting | None:
         """Return the chosen model's geometry and scheme: the session's own one, or None, for the visitor's values."""
         model = self.explicit.get(MODEL.name, MODEL.default)
         if model == CUSTOM:
-            own: models.Setting | None = self.session.get(OWN)
+            own: models.RopeSetting | None = self.session.get(OWN)
             return own
         return models.setting(model, self.explicit.get(fields.LAYER.name, ""))
 
-    def shared(self) -> tuple[Value, ...]:
+    def shared(self) -> tuple[FieldValue, ...]:
         """Return the values in force of the fields that this page shares with others."""
         return tuple(self.get(field) for field in self.fields.values() if field.shared)
 
@@ -97,10 +97,10 @@ class Store:
         """Return the geometry in force."""
         return rc.Rope(self.get(fields.DIM), self.get(fields.BASE), self.get(fields.TRAIN_LEN))
 
-    def params(self, scheme: str) -> dict[str, Value]:
+    def params(self, scheme: str) -> dict[str, FieldValue]:
         """Return the parameters in force for ``scheme``: the controls' values, and a model's own vectors."""
         setting = self.setting()
-        chosen: dict[str, Value] = {}
+        chosen: dict[str, FieldValue] = {}
         for param in rc.SCHEMES[scheme].params:
             if param.name in fields.PARAMS:
                 chosen[param.name] = self.get(fields.PARAMS[param.name])
@@ -113,7 +113,7 @@ class Store:
         name = self.get(SCHEME)
         return rc.Request(self.rope(), name, self.params(name), self.get(fields.SEQ_LEN))
 
-    def put(self, field: Field, value: Value) -> None:
+    def put(self, field: Field, value: FieldValue) -> None:
         """Set a value; an equal-to-default one is forgotten, so that links stay short."""
         if field is MODEL:
             for other in GEOMETRY + fields.SCHEME_FIELDS:
@@ -123,7 +123,7 @@ class Store:
         else:
             self.explicit[field.slot(self.page)] = value
 
-    def try_put(self, field: Field, value: Value) -> None:
+    def try_put(self, field: Field, value: FieldValue) -> None:
         """Set a value unless the field or the page refuses it; a refusal becomes a note and changes nothing."""
         before = dict(self.explicit)
         try:
@@ -133,12 +133,12 @@ class Store:
             self.restore(before)
             note = (
                 ("frame.refused", slots(error))
-                if isinstance(error, Refused)
+                if isinstance(error, RefusedValue)
                 else ("frame.impossible", {"error": error})
             )
             self.notes.append(note)
 
-    def restore(self, values: Mapping[str, Value]) -> None:
+    def restore(self, values: Mapping[str, FieldValue]) -> None:
         """Put back an earlier state of all values."""
         self.explicit.clear()
         self.explicit.update(values)
@@ -149,12 +149,12 @@ class Store:
         for field in self.fields.values():
             self.explicit.pop(field.slot(self.page), None)
 
-    def take(self, state: Mapping[str, Value]) -> None:
+    def take(self, state: Mapping[str, FieldValue]) -> None:
         """Make ``state``, checked values by name, the whole state: what it leaves out returns to its default."""
         self.reset()
         self._put_all(state)
 
-    def _put_all(self, values: Mapping[str, Value]) -> None:
+    def _put_all(self, values: Mapping[str, FieldValue]) -> None:
         # The model first: choosing one sets the others.
         for name in sorted(values, key=lambda name: (name != MODEL.name, name)):
             self.put(self.fields[name], values[name])
@@ -186,7 +186,7 @@ class Store:
 RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "lead", "talk", "step", "open")
 
 
-def slots(refused: Refused) -> dict[str, Any]:
+def slots(refused: RefusedValue) -> dict[str, Any]:
     """Return the parts of a refusal that its sentence needs; the frame looks up the words."""
     field = refused.field
     return {"field": field.name, "rule": refused.rule, "given": refused.given, "low": field.low, "high": field.high}

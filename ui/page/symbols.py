@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from html import escape
 
-from ui.text.words import Words, labels
+from ui.text.words import PageTexts, labels
 
 KEY = "symbol."
 
 
-def meanings(t: Words) -> dict[str, str]:
+def meanings(t: PageTexts) -> dict[str, str]:
     """Return what each symbol of a page means, with its unit, by the letter; from the page's ``[symbol]``."""
     own = labels(t.lang, t.page)
     return {key.removeprefix(KEY): meaning for key, meaning in own.items() if key.startswith(KEY)}
 
 
-def legend(t: Words) -> str:
+def legend(t: PageTexts) -> str:
     """Return the legend as HTML; whether shown or not, a meaning is read out with its symbol."""
     items = "".join(
         f'<span class="symbol" tabindex="0" role="note" data-symbol="{escape(letter)}" data-meaning="{escape(meaning)}"'

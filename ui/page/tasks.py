@@ -14,10 +14,10 @@ from typing import Any
 
 from rope_core.theory.challenges import ChallengeVerdict
 from ui.figures.tally import LETTERS
-from ui.page.state import Field, Value
-from ui.page.store import Store
-from ui.text.words import RAISED, Words
-from ui.work.session import Session
+from ui.page.state import Field, FieldValue
+from ui.page.store import PageValues
+from ui.text.words import RAISED, PageTexts
+from ui.work.session import SessionState
 
 DONE = "tasks.done"
 """The session's set of tasks that are done, as "<page>.<task>"; the reader's browser keeps it as well."""
@@ -26,7 +26,7 @@ NAME, MOST = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,40}"), 500
 
 
 @dataclass(frozen=True)
-class Question:
+class ChoiceQuestion:
     """A prediction: one of its choices is right, and the answer moves the page's values to where it is seen.
 
     Attributes:
@@ -38,7 +38,7 @@ class Question:
 
     name: str
     right: str
-    then: tuple[tuple[Field, Value], ...]
+    then: tuple[tuple[Field, FieldValue], ...]
     choices: str = "abc"
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Challenge:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SketchQuestion:
     """A prediction that is drawn: ``name`` is its field, the one of a film's sketch (`ui.figures.predicted`)."""
 
     name: str
@@ -92,10 +92,10 @@ class Drawn:
         return (self.field,)
 
 
-Task = Question | Challenge | Drawn
+Task = ChoiceQuestion | Challenge | SketchQuestion
 
 
-def answer(question: Question, store: Store, choice: str) -> None:
+def answer(question: ChoiceQuestion, store: PageValues, choice: str) -> None:
     """Take a choice, "" to ask again, and move the page's values to where the answer is seen."""
     store.try_put(question.field, choice)
     if choice:
@@ -103,7 +103,9 @@ def answer(question: Question, store: Store, choice: str) -> None:
             store.try_put(field, value)
 
 
-def verdict(challenge: Challenge, store: Store, session: Session, given: Sequence[Any]) -> ChallengeVerdict | None:
+def verdict(
+    challenge: Challenge, store: PageValues, session: SessionState, given: Sequence[Any]
+) -> ChallengeVerdict | None:
     """Return what the check says of the values in force, None until all are given; remember that it was passed."""
     values = [store.get(field) for field in challenge.fields]
     if any(value in (None, "") for value in values):
@@ -114,7 +116,7 @@ def verdict(challenge: Challenge, store: Store, session: Session, given: Sequenc
     return result
 
 
-def judged(words: Words, texts: Sequence[str], chosen: int | None, right: int) -> str:
+def judged(words: PageTexts, texts: Sequence[str], chosen: int | None, right: int) -> str:
     """Return whether a choice, None for no choice, was right, and what is; ``words``: those of predictions."""
     slots = {"right": LETTERS[right], "choice": texts[right]}
     if chosen is None:
@@ -124,7 +126,7 @@ def judged(words: Words, texts: Sequence[str], chosen: int | None, right: int) -
     return words("no", letter=LETTERS[chosen], **slots)
 
 
-def feedback(challenge: Challenge, result: ChallengeVerdict, words: Words, t: Words) -> str:
+def feedback(challenge: Challenge, result: ChallengeVerdict, words: PageTexts, t: PageTexts) -> str:
     """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
     head = words("solved" if result.passed else "not_yet")
     slots = {slot: written(value, result.beside.get(slot)) for slot, value in result.given.items()}
@@ -148,23 +150,23 @@ def written(value: float, beside: float | None = None) -> str:
     return part.replace("-", "−") + (f"·10{str(int(power)).translate(RAISED)}" if power else "")
 
 
-def done(tasks: Collection[Task], store: Store, session: Session) -> int:
+def done(tasks: Collection[Task], store: PageValues, session: SessionState) -> int:
     """Return how many of a page's tasks are done: answered rightly, drawn and compared, or passed, once or as it is."""
     for task in tasks:
-        if isinstance(task, Question) and store.get(task.field) == task.right:
+        if isinstance(task, ChoiceQuestion) and store.get(task.field) == task.right:
             remember(session, [f"{store.page}.{task.name}"])
-        if isinstance(task, Drawn) and store.get(task.field):
+        if isinstance(task, SketchQuestion) and store.get(task.field):
             remember(session, [f"{store.page}.{task.name}"])
     return sum(f"{store.page}.{task.name}" in session.get(DONE, ()) for task in tasks)
 
 
-def remember(session: Session, names: object) -> None:
+def remember(session: SessionState, names: object) -> None:
     """Add tasks to those done; what a browser sends that is no list of names is left out."""
     known: set[str] = session.setdefault(DONE, set())
     given = names if isinstance(names, list) else []
     known.update(name for name in given[:MOST] if isinstance(name, str) and NAME.fullmatch(name))
 
 
-def remembered(session: Session) -> list[str]:
+def remembered(session: SessionState) -> list[str]:
     """Return the tasks that are done, in order, for the browser to keep."""
     return sorted(session.get(DONE, ()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 
 def language() -> str:
@@ -18,7 +18,7 @@ def language() -> str:
 
 def language_switch() -> None:
     """Draw the two languages as buttons."""
-    t, key = Words(language(), "labels"), "w.lang"
+    t, key = PageTexts(language(), "labels"), "w.lang"
     if st.session_state.get(key) != t.lang:
         st.session_state[key] = t.lang
     st.segmented_control(

@@ -29,8 +29,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ui.page.menu import SECTIONS, Declaration, declaration
-from ui.page.state import Field, Refused, Value, check
+from ui.page.menu import SECTIONS, PageDeclaration, declaration
+from ui.page.state import Field, FieldValue, RefusedValue, check
 from ui.page.store import slots
 from ui.text.words import counted
 
@@ -49,43 +49,43 @@ KEYS = {
     "predict": ("question", "choices", "answer", "then"),
 }
 
-Table = Mapping[str, Any]
+TomlTable = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Predict:
+class LessonQuestion:
     """A question that is answered before the figure moves; ``then`` is the whole state after the answer."""
 
     question: str
     choices: tuple[str, ...]
     answer: int
-    then: dict[str, Value]
+    then: dict[str, FieldValue]
 
 
 @dataclass(frozen=True)
-class Play:
+class FilmPlay:
     """What a film plays when a step is reached: a control dragged from where it is to a value."""
 
     control: str
-    to: Value
+    to: FieldValue
     seconds: float
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """One step: where, its sentence, the whole state of the controls, and what leads."""
 
     number: int
     page: str
     say: str
     notes: str
-    state: dict[str, Value]
+    state: dict[str, FieldValue]
     figure: str
-    play: Play | None
-    predict: Predict | None
+    play: FilmPlay | None
+    predict: LessonQuestion | None
 
     @property
-    def end(self) -> dict[str, Value]:
+    def end(self) -> dict[str, FieldValue]:
         """Return the state that ``say`` is about: after the answer, and after what is played."""
         state = dict(self.predict.then if self.predict else self.state)
         return state | {self.play.control: self.play.to} if self.play else state
@@ -98,15 +98,15 @@ class Lesson:
     id: str
     title: str
     minutes: float
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
 
-    def step(self, number: int) -> Step:
+    def step(self, number: int) -> LessonStep:
         """Return the step with this number, from 1."""
         return self.steps[number - 1]
 
 
 @dataclass(frozen=True)
-class Problem:
+class LessonProblem:
     """What is wrong with a lesson file: the step (0: the head of the file), a text key, and what fills its slots."""
 
     step: int
@@ -114,17 +114,17 @@ class Problem:
     given: dict[str, Any] = field(default_factory=dict)
 
 
-class BadLesson(ValueError):
+class LessonError(ValueError):
     """A lesson file that is not one; ``problem`` says why."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LessonProblem) -> None:
         super().__init__(
             f"lesson must be a valid lesson file, got {problem.key} {problem.given} at step {problem.step}"
         )
         self.problem = problem
 
 
-class Reader:
+class LessonReader:
     """Reads one file; the first thing that is wrong with it is raised as BadLesson."""
 
     def __init__(self, page: str | None) -> None:
@@ -132,15 +132,15 @@ class Reader:
 
     def wrong(self, key: str, **given: Any) -> NoReturn:
         """Refuse the file for a problem at the place that is being read."""
-        raise BadLesson(Problem(self.at, key, given))
+        raise LessonError(LessonProblem(self.at, key, given))
 
-    def known(self, kind: str, table: Table) -> None:
+    def known(self, kind: str, table: TomlTable) -> None:
         """Refuse keys that the format does not have."""
         for name in table:
             if name not in KEYS[kind]:
                 self.wrong("lesson.unknown_key", given=name)
 
-    def text(self, table: Table, name: str, *, needed: bool = True) -> str:
+    def text(self, table: TomlTable, name: str, *, needed: bool = True) -> str:
         """Return a text of at most its length; "" where it is absent and not needed."""
         value = table.get(name, "")
         if not isinstance(value, str):
@@ -151,21 +151,21 @@ class Reader:
             self.wrong("lesson.too_long", name=name, limit=LENGTHS[name])
         return value.strip()
 
-    def table(self, table: Table, name: str) -> Table:
+    def table(self, table: TomlTable, name: str) -> TomlTable:
         """Return a table, an empty one where it is absent."""
         value = table.get(name, {})
         if not isinstance(value, dict):
             self.wrong("lesson.not_table", name=name)
         return value
 
-    def number(self, table: Table, name: str, most: float, default: float | None = None) -> float:
+    def number(self, table: TomlTable, name: str, most: float, default: float | None = None) -> float:
         """Return a number above 0, at most ``most``."""
         value = table.get(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
             self.wrong(f"lesson.{name}")
         return float(value)
 
-    def lesson(self, table: Table, name: str) -> Lesson:
+    def lesson(self, table: TomlTable, name: str) -> Lesson:
         """Return the whole file."""
         self.known("lesson", table)
         title, minutes = self.text(table, "title"), self.number(table, "minutes", 600)
@@ -179,7 +179,7 @@ class Reader:
             read.append(self.step(step))
         return Lesson(name, title, minutes, tuple(read))
 
-    def step(self, table: Table) -> Step:
+    def step(self, table: TomlTable) -> LessonStep:
         """One step."""
         self.known("step", table)
         page = self.text({"page": self.page or "", **table}, "page")
@@ -189,7 +189,7 @@ class Reader:
             self.wrong("lesson.unknown_page", given=page)
         declared = declaration(page)
         state = self.state(table, "state", declared, {})
-        return Step(
+        return LessonStep(
             self.at,
             page,
             self.text(table, "say"),
@@ -200,16 +200,16 @@ class Reader:
             self.predict(self.table(table, "predict"), state, declared) if "predict" in table else None,
         )
 
-    def play(self, table: Table, state: Mapping[str, Value], declared: Declaration) -> Play:
+    def play(self, table: TomlTable, state: Mapping[str, FieldValue], declared: PageDeclaration) -> FilmPlay:
         """Return what a film is to drag."""
         self.known("play", table)
         control = table.get("control")
         if not isinstance(control, str) or "to" not in table:
             self.wrong("lesson.missing", name="control, to")
         end = self.state({"play": {control: table["to"]}}, "play", declared, state)
-        return Play(control, end[control], self.number(table, "seconds", 60, 4))
+        return FilmPlay(control, end[control], self.number(table, "seconds", 60, 4))
 
-    def predict(self, table: Table, state: Mapping[str, Value], declared: Declaration) -> Predict:
+    def predict(self, table: TomlTable, state: Mapping[str, FieldValue], declared: PageDeclaration) -> LessonQuestion:
         """Return a question with its choices, its answer, and the state after it."""
         self.known("predict", table)
         choices, answer = table.get("choices"), table.get("answer")
@@ -218,9 +218,11 @@ class Reader:
         texts = tuple(self.text({"choice": choice}, "choice") for choice in choices)
         if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < len(texts):
             self.wrong("lesson.answer", last=len(texts) - 1)
-        return Predict(self.text(table, "question"), texts, answer, self.state(table, "then", declared, state))
+        return LessonQuestion(self.text(table, "question"), texts, answer, self.state(table, "then", declared, state))
 
-    def state(self, table: Table, name: str, declared: Declaration, before: Mapping[str, Value]) -> dict[str, Value]:
+    def state(
+        self, table: TomlTable, name: str, declared: PageDeclaration, before: Mapping[str, FieldValue]
+    ) -> dict[str, FieldValue]:
         """Return a page's values by name, each in its field's type and range, and all of them going together."""
         state, fields = dict(before), {field.name: field for field in declared.fields}
         for key, value in self.table(table, name).items():
@@ -228,7 +230,7 @@ class Reader:
                 self.wrong("lesson.unknown_field", given=key, page=declared.name)
             try:
                 state[key] = check(fields[key], typed(fields[key], value))
-            except Refused as refused:
+            except RefusedValue as refused:
                 if refused.rule != "rule.choice":
                     self.wrong("lesson.value", **slots(refused))
                 offered = fields[key].choices
@@ -244,7 +246,7 @@ class Reader:
             self.wrong("lesson.impossible", error=error)
         return state
 
-    def parsed(self, data: bytes) -> Table:
+    def parsed(self, data: bytes) -> TomlTable:
         """Return the file as a table."""
         if len(data) > MAX_BYTES:
             self.wrong("lesson.too_big", limit=MAX_BYTES // 1024)
@@ -261,7 +263,7 @@ class Reader:
             self.wrong("lesson.not_toml", detail=str(error))
 
 
-def typed(of: Field, value: object) -> Value:
+def typed(of: Field, value: object) -> FieldValue:
     """Return a TOML value as the field's type takes it; raises Refused for a value of another type."""
     if of.optional and value == "auto":
         return None
@@ -273,7 +275,7 @@ def typed(of: Field, value: object) -> Value:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         fits, rule = number and abs(value) < 1e300, "rule.number"  # type: ignore[arg-type]
     if not fits:
-        raise Refused(of, rule, tellable(value))
+        raise RefusedValue(of, rule, tellable(value))
     return value
 
 
@@ -289,7 +291,7 @@ def load(data: bytes, name: str, page: str | None = None) -> Lesson:
     Raises:
         BadLesson: with what is wrong first.
     """
-    reader = Reader(page)
+    reader = LessonReader(page)
     return reader.lesson(reader.parsed(data), name)
 
 

@@ -7,19 +7,19 @@ from typing import Any
 import streamlit as st
 
 from ui.present import lessons
-from ui.present.lessons import BadLesson, Lesson, Problem
+from ui.present.lessons import Lesson, LessonError, LessonProblem
 from ui.present.steps import described, summary
-from ui.present.view import LOADED, OWN, View
-from ui.text.words import Words
+from ui.present.view import LOADED, OWN, PageView
+from ui.text.words import PageTexts
 
 PROBLEM, FILE = "panel.problem", "panel.file"
 # The label says the limit; Streamlit's own line would say another.
 ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 
 
-def panel(view: View) -> None:
+def panel(view: PageView) -> None:
     """Buttons for what can be presented, and the box for a file."""
-    t = Words(view.lang, "stage")
+    t = PageTexts(view.lang, "stage")
     if not view.stage and st.button(t("present_page"), key="panel.page", type="primary", width="stretch"):
         view.present()
         st.rerun()
@@ -35,7 +35,7 @@ def panel(view: View) -> None:
     if own is not None and st.button(summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
         view.begin(OWN)
         st.rerun()
-    problem: Problem | None = st.session_state.get(PROBLEM)
+    problem: LessonProblem | None = st.session_state.get(PROBLEM)
     if problem:
         st.error(f"{t('problem')} {described(problem, t)}")
     st.caption(t("frame.present_help"))
@@ -53,5 +53,5 @@ def take() -> None:
         return
     try:
         st.session_state[LOADED] = lessons.load(file.getvalue(), OWN)
-    except BadLesson as bad:
+    except LessonError as bad:
         st.session_state[PROBLEM] = bad.problem

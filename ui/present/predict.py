@@ -6,10 +6,10 @@ import streamlit as st
 
 from ui.page.tasks import judged
 from ui.present import choices
-from ui.present.lessons import Predict, Step
-from ui.present.steps import Prediction
-from ui.present.view import View
-from ui.text.words import Words
+from ui.present.lessons import LessonQuestion, LessonStep
+from ui.present.steps import PredictionState
+from ui.present.view import PageView
+from ui.text.words import PageTexts
 
 REVEAL = "stage-reveal"
 LOOK = """<style>
@@ -23,12 +23,12 @@ LOOK = """<style>
 </style>"""
 
 
-class Question(Prediction):
+class ServedPrediction(PredictionState):
     """One question in one session of the app."""
 
-    def __init__(self, view: View, step: Step, predict: Predict, lesson_id: str) -> None:
+    def __init__(self, view: PageView, step: LessonStep, predict: LessonQuestion, lesson_id: str) -> None:
         super().__init__(st.session_state, step, predict, lesson_id)
-        self.t, self.stage = Words(view.lang, "predict"), view.stage
+        self.t, self.stage = PageTexts(view.lang, "predict"), view.stage
 
     def choose(self, choice: int) -> None:
         """Take a choice, and put the answer out."""
@@ -36,7 +36,7 @@ class Question(Prediction):
         self.see()
 
 
-def ask(view: View, step: Step, lesson_id: str) -> bool:
+def ask(view: PageView, step: LessonStep, lesson_id: str) -> bool:
     """Draw the choices of a step's question; True once its answer is out in this session and the figure may move.
 
     The question itself is the step's ``sentence``. Call it while the script draws the page, not in a fragment: an
@@ -44,7 +44,7 @@ def ask(view: View, step: Step, lesson_id: str) -> bool:
     """
     if step.predict is None:
         return True
-    question = Question(view, step, step.predict, lesson_id)
+    question = ServedPrediction(view, step, step.predict, lesson_id)
     st.html(LOOK)
     if question.seen:
         settled(question)
@@ -59,7 +59,7 @@ def ask(view: View, step: Step, lesson_id: str) -> bool:
     return False
 
 
-def settled(question: Question) -> None:
+def settled(question: ServedPrediction) -> None:
     """Draw whether the choice was right and what is, and the way to ask again."""
     right = question.predict.answer
     icon = "check" if question.chosen == right else "lightbulb"

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.page.controls import Controls, Place
-from ui.page.store import Store
+from ui.page.controls import ContainerContext, PageControls
+from ui.page.store import PageValues
 from ui.present import panel, predict, qr
 from ui.present.addresses import local
 from ui.present.language import language_switch
-from ui.present.lessons import Step
+from ui.present.lessons import LessonStep
 from ui.present.steps import is_long, notes, sentence
-from ui.present.view import View
+from ui.present.view import PageView
 from ui.text.escape import plain
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 HERE = Path(__file__).parent
 STYLE = f"<style>{(HERE / 'stage.css').read_text('utf-8')}</style>"
@@ -30,7 +30,7 @@ OUTSIDE = ""
 """The name of the part of a page that is no part."""
 
 
-class Stage:
+class PresentationStage:
     """One run of a page on the stage.
 
     Args:
@@ -43,14 +43,14 @@ class Stage:
 
     def __init__(
         self,
-        own: Words,
-        view: View,
-        store: Store,
-        controls: Controls,
+        own: PageTexts,
+        view: PageView,
+        store: PageValues,
+        controls: PageControls,
         link: Callable[[Mapping[str, str]], str],
     ) -> None:
         self.view, self.controls, self.link = view, controls, link
-        self.t = Words(view.lang, "stage")
+        self.t = PageTexts(view.lang, "stage")
         step = view.here()
         self.wanted = step.figure if step else ""
         self.leads: dict[str, str] = st.session_state.setdefault(LEADS, {})
@@ -65,7 +65,7 @@ class Stage:
         self.top = st.container()
         self.lead = self.top
 
-    def _tools(self, title: str, step: Step | None) -> None:
+    def _tools(self, title: str, step: LessonStep | None) -> None:
         """Draw the title, small, and what a lecturer presses."""
         with st.container(horizontal=True, vertical_alignment="center", key="stage-tools"):
             st.title(title, width="stretch")
@@ -144,7 +144,7 @@ class Stage:
             yield
         self.drawn, self.controls.place = before
 
-    def place(self, figure: str) -> Place | None:
+    def place(self, figure: str) -> ContainerContext | None:
         """Return the place of the figure that leads, above the rest of its part; None for others, which are not drawn.
 
         A part that was not known to have it is put above the others by another run.
@@ -171,9 +171,9 @@ def within(part: str | None, outer: str) -> bool:
     return part is not None and f"{part}/".startswith(f"{outer}/")
 
 
-def headline(own: Words, view: View, store: Store) -> None:
+def headline(own: PageTexts, view: PageView, store: PageValues) -> None:
     """Draw the step's sentence, large, between the buttons that the arrow keys press; the claim before the first."""
-    t = Words(view.lang, "stage")
+    t = PageTexts(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
@@ -190,7 +190,7 @@ def headline(own: Words, view: View, store: Store) -> None:
     ask(view, store)
 
 
-def step_button(view: View, t: Words, by: int) -> None:
+def step_button(view: PageView, t: PageTexts, by: int) -> None:
     """Draw a button that moves through the lesson, off at its ends."""
     lesson = view.lesson()
     at, last = view.number or 0, len(lesson.steps) if lesson else 0
@@ -205,9 +205,9 @@ def step_button(view: View, t: Words, by: int) -> None:
     )
 
 
-def ask(view: View, store: Store) -> None:
+def ask(view: PageView, store: PageValues) -> None:
     """Draw the question of the step; once it is answered the figure moves. In a talk, the way back to its page."""
-    t = Words(view.lang, "stage")
+    t = PageTexts(view.lang, "stage")
     lesson, step = view.lesson(), view.step()
     if lesson is None or step is None:
         return
@@ -219,9 +219,9 @@ def ask(view: View, store: Store) -> None:
         view.answer(store, out=predict.ask(view, step, lesson.id))
 
 
-def strip(view: View, store: Store) -> None:
+def strip(view: PageView, store: PageValues) -> None:
     """Draw the lesson beside the normal display, for who follows on a screen of their own."""
-    t = Words(view.lang, "stage")
+    t = PageTexts(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     if lesson is None:
         return

@@ -6,10 +6,10 @@ import re
 from html import escape
 
 from ui.page.sentences import sentence as written
-from ui.present.lessons import Lesson, Predict, Problem, Step
+from ui.present.lessons import Lesson, LessonProblem, LessonQuestion, LessonStep
 from ui.text.escape import plain
-from ui.text.words import Words
-from ui.work.session import Session
+from ui.text.words import PageTexts
+from ui.work.session import SessionState
 
 ANSWERS, SEEN = "predict.answers", "predict.seen"
 """The session's choices by question, and its questions whose answer is out."""
@@ -20,10 +20,10 @@ TWO_LINES = 200
 HAN = "\u2e80"
 
 
-class Prediction:
+class PredictionState:
     """One question in one session: what was chosen, and whether the answer is out."""
 
-    def __init__(self, session: Session, step: Step, predict: Predict, lesson_id: str) -> None:
+    def __init__(self, session: SessionState, step: LessonStep, predict: LessonQuestion, lesson_id: str) -> None:
         self.session, self.predict, self.id = session, predict, named(step, lesson_id)
 
     @property
@@ -56,12 +56,12 @@ class Prediction:
         self.session.setdefault(ANSWERS, {}).pop(self.id, None)
 
 
-def named(step: Step, lesson_id: str) -> str:
+def named(step: LessonStep, lesson_id: str) -> str:
     """Return the word by which a question is known in the session and in a room, in every language the same."""
     return f"{lesson_id}/{step.number}"
 
 
-def sentence(step: Step, lesson_id: str, session: Session) -> str:
+def sentence(step: LessonStep, lesson_id: str, session: SessionState) -> str:
     """Return what is written in large letters: the question until the answer is out, then the step's sentence."""
     open_question = step.predict is not None and named(step, lesson_id) not in session.get(SEEN, ())
     return step.predict.question if step.predict and open_question else step.say
@@ -90,19 +90,19 @@ def on_slide(finding: str) -> str:
     return finding[: ends[-1].start()] + (ends[-1][0].replace(";", ".").replace("；", "。")) if ends else finding
 
 
-def summary(lesson: Lesson, t: Words, *, markdown: bool = True) -> str:
+def summary(lesson: Lesson, t: PageTexts, *, markdown: bool = True) -> str:
     """Return a lesson in one line, as harmless ``markdown`` or as letters: title, minutes, steps."""
     title = plain(lesson.title, 120) if markdown else lesson.title
     return t("talk", title=title, minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 
 
-def described(problem: Problem, t: Words) -> str:
+def described(problem: LessonProblem, t: PageTexts) -> str:
     """Return a problem of a lesson file in the page's language, with its step."""
     text = written(problem.key, problem.given, t)
     return t("lesson.at_step", step=problem.step, problem=text) if problem.step else text
 
 
-def notes(lesson: Lesson | None, step: Step, t: Words) -> str:
+def notes(lesson: Lesson | None, step: LessonStep, t: PageTexts) -> str:
     """Return what the lecturer's own window shows of a step, hidden here, as HTML; stage.js writes it there."""
     following = lesson.steps[step.number].say if lesson and step.number < len(lesson.steps) else ""
     answer = f"{t('answer')} {step.predict.choices[step.predict.answer]}" if step.predict else ""

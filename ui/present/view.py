@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ui.page.menu import SECTIONS, declaration
-from ui.page.state import Field, Refused, Value, from_query
-from ui.page.store import Note, Store, slots
+from ui.page.state import Field, FieldValue, RefusedValue, from_query
+from ui.page.store import PageValues, StoreNote, slots
 from ui.present import lessons
-from ui.present.lessons import Lesson, Step
+from ui.present.lessons import Lesson, LessonStep
 from ui.present.rooms import room_name
 from ui.text.words import sections
-from ui.work.session import Session
+from ui.work.session import SessionState
 
 STAGE, OWN, ALL = "stage", "own", "all"
 DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
@@ -42,15 +42,15 @@ def on_some_page(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class View:
+class PageView:
     """How one page is shown to one session."""
 
     page: str
     lang: str
-    session: Session
+    session: SessionState
 
     @property
-    def values(self) -> dict[str, Value]:
+    def values(self) -> dict[str, FieldValue]:
         """The explicit values, by name; one plain dict for the whole session."""
         return self.session.setdefault(SESSION, {})  # type: ignore[no-any-return]
 
@@ -58,7 +58,7 @@ class View:
         """Return a field's value in force."""
         return self.values.get(field.name, field.default)
 
-    def put(self, field: Field, value: Value) -> None:
+    def put(self, field: Field, value: FieldValue) -> None:
         """Set a value; a default is forgotten."""
         if value == field.default:
             self.values.pop(field.name, None)
@@ -110,12 +110,12 @@ class View:
             return self.session.get(LOADED)
         return lessons.talk(self.lang, name) if name else lessons.page_lesson(self.lang, self.page)
 
-    def step(self) -> Step | None:
+    def step(self) -> LessonStep | None:
         """Return the step in force, which may be on another page of a talk."""
         lesson = self.lesson() if self.number else None
         return lesson.step(self.number) if lesson and self.number else None
 
-    def here(self) -> Step | None:
+    def here(self) -> LessonStep | None:
         """Return the step in force where it is on this page."""
         step = self.step()
         return step if step and step.page == self.page else None
@@ -125,10 +125,10 @@ class View:
         """Whether the state in force is the one after the answer of the step."""
         return bool(self.session.get(REACHED, (None, False))[1])
 
-    def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[Note]:
+    def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[StoreNote]:
         """Take the link's values; returns what was corrected or refused."""
         values, corrected = from_query(FIELDS, query)
-        notes: list[Note] = [
+        notes: list[StoreNote] = [
             ("frame.ignored" if used is None else "frame.corrected", slots(refused) | {"used": used})
             for refused, used in corrected
         ]
@@ -143,21 +143,21 @@ class View:
             notes += self._read_hide(str(values[HIDE.name]), known)
         return notes + self._read_step()
 
-    def _read_room(self, text: str) -> list[Note]:
+    def _read_room(self, text: str) -> list[StoreNote]:
         try:
             self.put(ROOM, room_name(text) if text else "")
         except ValueError:
             self.put(ROOM, "")
-            return [("frame.ignored", slots(Refused(ROOM, "rule.room", text)))]
+            return [("frame.ignored", slots(RefusedValue(ROOM, "rule.room", text)))]
         return []
 
-    def _read_hide(self, text: str, known: Mapping[str, Field]) -> list[Note]:
+    def _read_hide(self, text: str, known: Mapping[str, Field]) -> list[StoreNote]:
         names = [name.strip() for name in text.split(",") if name.strip()]
         unknown = [name for name in names if name not in known and not on_some_page(name)]
         self.put(HIDE, ",".join(dict.fromkeys(name for name in names if name not in unknown)))
         return [("frame.unknown_hidden", {"given": name[:40]}) for name in unknown[:UNKNOWN_SHOWN]]
 
-    def _read_step(self) -> list[Note]:
+    def _read_step(self) -> list[StoreNote]:
         """Bring the step within the lesson; a talk starts at its first step."""
         if self.number is None and TALK.name not in self.values:
             return []
@@ -173,10 +173,10 @@ class View:
         if given is None or 1 <= given <= last:
             return []
         self.put(STEP, min(max(given, 1), last))
-        values = slots(Refused(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
+        values = slots(RefusedValue(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
         return [("frame.corrected", values)]
 
-    def arrive(self, store: Store, query: Mapping[str, str], *, moved: bool) -> None:
+    def arrive(self, store: PageValues, query: Mapping[str, str], *, moved: bool) -> None:
         """Take the state of a step that was just reached, unless the ``query`` just read brought values of its own."""
         given = any(name in store.fields for name in query)
         if moved and STEP.name not in query and not self.get(TALK):
@@ -191,7 +191,7 @@ class View:
         if step and not given:
             store.take(step.state)
 
-    def answer(self, store: Store, *, out: bool) -> None:
+    def answer(self, store: PageValues, *, out: bool) -> None:
         """Take the state after the answer of the step in force once it is ``out``; ask again from the state before."""
         reached, after = self.session.get(REACHED, (None, False))
         step = self.here()
@@ -206,7 +206,7 @@ class View:
             return None
         return asdict(step.play) | {"step": step.number}
 
-    def again(self, store: Store) -> None:
+    def again(self, store: PageValues) -> None:
         """Return to the state of the step in force, else to the page's defaults."""
         step = self.here()
         if step:

@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.page.store import Store
-from ui.present.view import View
+from ui.page.store import PageValues
+from ui.present.view import PageView
 
 
 def by_history() -> bool:
@@ -18,10 +18,10 @@ def by_history() -> bool:
     return context is not None and context.is_history_navigation
 
 
-class Address:
+class PageAddress:
     """The address of one page with one session's values."""
 
-    def __init__(self, store: Store, view: View) -> None:
+    def __init__(self, store: PageValues, view: PageView) -> None:
         self.store, self.view = store, view
 
     def arrive(self, *, pressed: bool) -> None:

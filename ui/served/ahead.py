@@ -11,22 +11,22 @@ from contextlib import suppress
 from itertools import chain
 from queue import Full, Queue
 
-from ui.book.frame import Book
+from ui.book.frame import BookFrame
 from ui.present import lessons
-from ui.present.lessons import Lesson, Step
+from ui.present.lessons import Lesson, LessonStep
 from ui.present.stage import STANDS
 from ui.present.steps import SEEN, named
 from ui.present.view import DISPLAY, LOADED, OWN, STAGE, STEP, TALK
 
 WAITING = 8
 """How many steps may wait to be drawn; a lecturer who goes on faster waits as without."""
-Job = tuple[Lesson, Step, str, bool]
+DrawJob = tuple[Lesson, LessonStep, str, bool]
 SLOW = {("ledger", "overview"), ("attention", "base_bound")}
 """Figures whose first drawing computes for most of a second, in any language: a link may lead to them at once."""
-JOBS: Queue[Job] = Queue(WAITING)
+JOBS: Queue[DrawJob] = Queue(WAITING)
 
 
-def rehearse(lesson: Lesson, step: Step, lang: str, *, answered: bool) -> None:
+def rehearse(lesson: Lesson, step: LessonStep, lang: str, *, answered: bool) -> None:
     """Have what follows a step drawn in the background: its answer, or the next step."""
     asks = step.predict is not None and not answered
     if asks or step.number < len(lesson.steps):
@@ -34,11 +34,11 @@ def rehearse(lesson: Lesson, step: Step, lang: str, *, answered: bool) -> None:
             JOBS.put_nowait((lesson, step if asks else lesson.step(step.number + 1), lang, asks))
 
 
-def draw(lesson: Lesson, step: Step, lang: str, answered: bool) -> None:
+def draw(lesson: Lesson, step: LessonStep, lang: str, answered: bool) -> None:
     """Draw a step's figure for nobody, and note the part that it is in."""
     session = {LOADED: lesson, SEEN: {named(step, lesson.id)} if answered else set()}
     query = {DISPLAY.name: STAGE, TALK.name: OWN, STEP.name: str(step.number)}
-    page = Book(step.page, lang, session, "", query)
+    page = BookFrame(step.page, lang, session, "", query)
     if page.lead and step.figure:
         STANDS[step.page, step.figure] = page.lead_part.id.partition("/")[2]
 

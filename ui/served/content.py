@@ -8,8 +8,17 @@ from typing import Any, cast
 
 import streamlit as st
 
-from ui.page.controls import Place
-from ui.page.frame import Act, Columns, File, Frame, Kind, Look, Looks, Pick
+from ui.page.controls import ContainerContext
+from ui.page.frame import (
+    ButtonLook,
+    ClickHandler,
+    ColumnFormats,
+    NoteKind,
+    PageFrame,
+    RowClickHandler,
+    TableColumns,
+    UploadedFile,
+)
 from ui.present import choices
 from ui.served.access import MOST_LETTERS
 
@@ -24,8 +33,8 @@ LOOKS: dict[str, Callable[[], Any]] = {
 }
 
 
-class Content(Frame):
-    """What is the same on every page; each method is described in ui.page.frame.Frame."""
+class ServedContent(PageFrame):
+    """What is the same on every page; each method is described in ui.page.frame.PageFrame."""
 
     def redraw(self) -> None:
         st.rerun()
@@ -36,7 +45,7 @@ class Content(Frame):
     def caption(self, markdown: str) -> None:
         st.caption(markdown)
 
-    def note(self, markdown: str, kind: Kind = "info") -> None:
+    def note(self, markdown: str, kind: NoteKind = "info") -> None:
         BOXES[kind](markdown)
 
     def badge(self, text: str, icon: str, colour: str) -> None:
@@ -49,7 +58,13 @@ class Content(Frame):
         st.progress(share, text=text)
 
     def table(
-        self, columns: Columns, key: str = "", *, looks: Looks = None, height: int | None = None, pick: Pick = None
+        self,
+        columns: TableColumns,
+        key: str = "",
+        *,
+        looks: ColumnFormats = None,
+        height: int | None = None,
+        pick: RowClickHandler = None,
     ) -> int:
         config = {
             head: LOOKS[look]() if look in LOOKS else st.column_config.TextColumn(width=look)
@@ -68,19 +83,19 @@ class Content(Frame):
         rows: list[int] = st.dataframe(columns, key=key, **given).selection.rows
         return next(iter(rows), 0)
 
-    def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
+    def columns(self, *widths: float, level: bool = False) -> Sequence[ContainerContext]:
         return st.columns(widths, vertical_alignment="bottom" if level else "top")
 
-    def row(self) -> Place:
+    def row(self) -> ContainerContext:
         return st.container(horizontal=True, vertical_alignment="center")
 
-    def card(self, *, stretch: bool = False, key: str | None = None) -> Place:
+    def card(self, *, stretch: bool = False, key: str | None = None) -> ContainerContext:
         return st.container(border=True, height="stretch" if stretch else "content", key=key)
 
-    def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
+    def tabs(self, titles: Sequence[str]) -> Sequence[ContainerContext]:
         return st.tabs(titles)
 
-    def fold(self, title: str, *, opened: bool = False) -> Place:
+    def fold(self, title: str, *, opened: bool = False) -> ContainerContext:
         return st.expander(title, expanded=opened)
 
     @contextmanager
@@ -90,7 +105,14 @@ class Content(Frame):
             yield bool(box.open) if lazy else True
 
     def button(
-        self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
+        self,
+        label: str,
+        key: str,
+        act: ClickHandler = None,
+        *given: Any,
+        look: ButtonLook = "",
+        icon: str = "",
+        off: bool = False,
     ) -> bool:
         looks: dict[str, Any] = {"type": {"": "secondary", "quiet": "tertiary"}.get(look, look)}
         looks |= {"icon": f":material/{icon}:" if icon else None, "disabled": off}
@@ -108,7 +130,9 @@ class Content(Frame):
     def area(self, label: str, key: str) -> str:
         return st.text_area(label, key=key, height=120, max_chars=MOST_LETTERS) or ""
 
-    def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
+    def upload(
+        self, label: str, key: str, most: int, take: Callable[[UploadedFile], None] | None = None
+    ) -> UploadedFile | None:
 
         def taken() -> None:
             if take and st.session_state[key] is not None:

@@ -8,15 +8,15 @@ from typing import Any
 import streamlit as st
 
 from ui.page import controls
-from ui.page.controls import Names, hideable
-from ui.page.state import Field, Value
+from ui.page.controls import LabelFunction, hideable
+from ui.page.state import Field, FieldValue
 from ui.text.words import short
 
 
-class Controls(controls.Controls):
-    """The widgets of one page: see ui.page.controls.Controls."""
+class ServedControls(controls.PageControls):
+    """The widgets of one page: see ui.page.controls.PageControls."""
 
-    def _seed(self, field: Field, value: Value, suffix: str = "") -> str:
+    def _seed(self, field: Field, value: FieldValue, suffix: str = "") -> str:
         """Make the widget hold the store's value; returns the widget's key."""
         key = f"w.{self.store.page}.{field.name}{suffix}"
         if st.session_state.get(key, ...) != value:
@@ -28,12 +28,12 @@ class Controls(controls.Controls):
         if after:
             after()
 
-    def _bound(self, field: Field, value: Value, after: Callable[[], None] | None = None) -> dict[str, Any]:
+    def _bound(self, field: Field, value: FieldValue, after: Callable[[], None] | None = None) -> dict[str, Any]:
         """Return what ties a widget to its field."""
         key = self._seed(field, value)
         return {"label": self.label(field), "key": key, "on_change": self._commit, "args": (field, key, after)}
 
-    def draw_slider(self, field: Field, value: Value, stops: list[Value]) -> None:
+    def draw_slider(self, field: Field, value: FieldValue, stops: list[FieldValue]) -> None:
         bound = self._bound(field, value)
         if stops:
             st.select_slider(options=stops, format_func=short, **bound)
@@ -54,13 +54,13 @@ class Controls(controls.Controls):
 
     @hideable
     def select(
-        self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None, **looks: Any
+        self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None, **looks: Any
     ) -> None:
         bound = self._bound(field, self.store.get(field), after)
         st.selectbox(options=field.choices, format_func=self.named(field, names), **bound, **looks)
 
     @hideable
-    def segments(self, field: Field, names: Names | None = None) -> None:
+    def segments(self, field: Field, names: LabelFunction | None = None) -> None:
         bound = self._bound(field, self.store.get(field))
         st.segmented_control(options=field.choices, required=True, format_func=self.named(field, names), **bound)
 
@@ -72,7 +72,7 @@ class Controls(controls.Controls):
     def toggle(self, field: Field) -> None:
         st.toggle(**self._bound(field, self.store.get(field)))
 
-    def draw_several(self, field: Field, choices: Sequence[str], names: Names, chosen: list[str]) -> None:
+    def draw_several(self, field: Field, choices: Sequence[str], names: LabelFunction, chosen: list[str]) -> None:
         key = self._seed(field, chosen)
         st.pills(
             self.label(field),
@@ -83,7 +83,7 @@ class Controls(controls.Controls):
             on_change=lambda: self.store.put(field, ",".join(st.session_state[key])),
         )
 
-    def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
+    def beside(self, *fields: Field, draw: Callable[[Field], FieldValue] | None = None) -> None:
         for column, field in zip(st.columns(len(fields)), fields, strict=True):
             with column:
                 (draw or self.slider)(field)

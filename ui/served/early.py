@@ -30,7 +30,7 @@ def link() -> bytes:
     return ", ".join(f"<{file}>; rel=modulepreload" for file in files).encode("ascii")
 
 
-class Early:
+class PreloadMiddleware:
     """Middleware: every HTML document comes with that header."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -16,9 +16,9 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 from ui import film as package
 from ui.figures.drawing import Film
 from ui.page import tasks
-from ui.page.controls import Controls, Hand
-from ui.text.words import Words
-from ui.work.session import Session
+from ui.page.controls import FilmHand, PageControls
+from ui.text.words import PageTexts
+from ui.work.session import SessionState
 
 PACKAGE = "rope-lab"
 NAME = f"{PACKAGE}.film"
@@ -45,7 +45,7 @@ def component() -> Any:
     return st.components.v2.component(NAME, **files, isolate_styles=False)
 
 
-def remember(session: Session) -> None:
+def remember(session: SessionState) -> None:
     """Have the browser keep which tasks are done, and take those that it knows of."""
 
     def known() -> None:
@@ -64,9 +64,11 @@ def _moved(key: str) -> dict[str, Any]:
     return {"at": plain, "count": count if isinstance(count, int) else 0}
 
 
-def show(t: Words, film: Film, controls: Controls, play: Mapping[str, Any] | None, *, lesson: bool = False) -> str:
-    """Draw a film and return the sentence below its picture; ``play`` and ``lesson`` as `Hand.settings` takes them."""
-    name, hand = f"{t.page}.{film.id}", Hand(film, controls)
+def show(
+    t: PageTexts, film: Film, controls: PageControls, play: Mapping[str, Any] | None, *, lesson: bool = False
+) -> str:
+    """Draw a film and return the sentence below its picture; ``play`` and ``lesson`` as for `FilmHand.settings`."""
+    name, hand = f"{t.page}.{film.id}", FilmHand(film, controls)
     key, mount = f"film.{name}", component()
     with st.container(key=f"film-{film.id}"):
         mount(key=key, data=film.packed(t).data, on_moved_change=lambda: hand.take(_moved(key)["at"]))

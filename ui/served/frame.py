@@ -15,25 +15,25 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rope_core.comparisons import pasted, samples
-from rope_core.comparisons.samples import Answers, Call
+from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade import spare, starter
 from rope_core.grade.process import is_confined
 from ui.figures.drawing import Drawing, Film, saves
 from ui.page import tasks
 from ui.page.charts import sendable
-from ui.page.controls import Place
-from ui.page.menu import PATH, Declaration, declaration, way
+from ui.page.controls import ContainerContext
+from ui.page.menu import PATH, PageDeclaration, declaration, way
 from ui.page.symbols import legend, meanings
-from ui.page.tasks import Question
+from ui.page.tasks import ChoiceQuestion
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
 from ui.present.steps import on_slide
-from ui.present.view import OPEN, REACHED, View
+from ui.present.view import OPEN, REACHED, PageView
 from ui.served import access, ahead, film
-from ui.served.address import Address
-from ui.served.content import Content
-from ui.served.controls import Controls
-from ui.text.words import Words
+from ui.served.address import PageAddress
+from ui.served.content import ServedContent
+from ui.served.controls import ServedControls
+from ui.text.words import PageTexts
 
 STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
 PLOT = {"displaylogo": False, "locale": "en"}
@@ -43,17 +43,17 @@ SHOWN, PRESSED, ANSWERED = "code.shown", "code.pressed", "code.answered"
 """What the box for code was last filled with, the text that its reader had run, and what that answered."""
 RUNNING = threading.BoundedSemaphore(2)
 """So many functions of visitors run at a time."""
-Pages = Mapping[str, st.Page]
+StreamlitPages = Mapping[str, st.Page]
 
 
-def draw(name: str, pages: Pages) -> None:
+def draw(name: str, pages: StreamlitPages) -> None:
     """Draw a page for the session that runs this script; ``pages``: those that links lead to, by name."""
-    view = View(name, language(), st.session_state)
+    view = PageView(name, language(), st.session_state)
     target = view.going()
     if target not in (None, name):
         st.switch_page(pages[str(target)])
     page = declaration(name)
-    served = Served(page, view, pages, pressed=target is not None)
+    served = ServedFrame(page, view, pages, pressed=target is not None)
     served.top()
     with st.container(key="stage-rest") if served.stage else nullcontext():
         served.attempt(partial(page.body, served))
@@ -68,17 +68,17 @@ def anchor(section: str) -> str:
     return f'<span id="{escape(section)}"></span>'
 
 
-class Served(Content):
-    """One run of a page: see ui.page.frame.Frame."""
+class ServedFrame(ServedContent):
+    """One run of a page: see ui.page.frame.PageFrame."""
 
-    def __init__(self, page: Declaration, view: View, pages: Pages, *, pressed: bool) -> None:
-        self.name, self.t, self.session = page.name, Words(view.lang, page.name), st.session_state
+    def __init__(self, page: PageDeclaration, view: PageView, pages: StreamlitPages, *, pressed: bool) -> None:
+        self.name, self.t, self.session = page.name, PageTexts(view.lang, page.name), st.session_state
         self.store, self.view, self.pages, self.tasks = page.store(st.session_state), view, pages, page.tasks
         self.claim_in_film = page.claim_in_film
-        self.address = Address(self.store, view)
+        self.address = PageAddress(self.store, view)
         self.address.arrive(pressed=pressed)
-        self.controls = Controls(self.store, self.t, view.hidden)
-        self.stage: stage.Stage | None = None
+        self.controls = ServedControls(self.store, self.t, view.hidden)
+        self.stage: stage.PresentationStage | None = None
         self.folds: DeltaGenerator | None = None
         # How many tasks of the page the line below it says are done; None before it is drawn.
         self.counted: int | None = None
@@ -92,7 +92,7 @@ class Served(Content):
         symbols = f"<div hidden>{legend(self.t)}</div>"
         st.html(access.script(self.t.lang) + symbols, unsafe_allow_javascript=True)
         if self.view.stage:
-            self.stage = stage.Stage(self.t, self.view, self.store, self.controls, self.address.link)
+            self.stage = stage.PresentationStage(self.t, self.view, self.store, self.controls, self.address.link)
             return
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
@@ -154,7 +154,7 @@ class Served(Content):
             st.header(title, anchor=section)
         st.markdown(body)
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: Question | None = None) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
         if not self.stage:
             finding = self._shown(drawing)
             if ask:
@@ -236,7 +236,7 @@ class Served(Content):
         self.code(starter(function), "python")
         self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
 
-    def run_code(self, text: str, calls: Sequence[Call], take: Callable[[str], None]) -> Answers | None:
+    def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
         key = f"code.{self.name}"
         if self.session.get(SHOWN) != text or key not in self.session:
             self.session[key], self.session[SHOWN] = pasted.shown(text), text
@@ -249,7 +249,7 @@ class Served(Content):
             st.text_area(self.t("code.label"), key=key, height=290, max_chars=access.MOST_LETTERS)
             st.button(self.t("code.run"), key=f"run.{self.name}", on_click=press, type="primary")
             spare.prepare()
-        known: tuple[Sequence[Call], Answers] | None = self.session.get(ANSWERED)
+        known: tuple[Sequence[SchemeCall], FunctionAnswers] | None = self.session.get(ANSWERED)
         if known and known[0] == calls and known[1].code == text:
             return known[1]
         if pasted.kind_of(text) != "code":
@@ -270,7 +270,7 @@ class Served(Content):
             return answers
         return None
 
-    def below(self) -> Place:
+    def below(self) -> ContainerContext:
         if self.folds is None and not self.stage:
             st.header(self.t("frame.deeper"), anchor="deeper")
             self.folds = st.container(key="folds")

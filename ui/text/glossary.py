@@ -11,7 +11,7 @@ from ui.text.words import TEXT
 
 
 @dataclass(frozen=True)
-class Term:
+class GlossaryTerm:
     """One term.
 
     Attributes:
@@ -35,11 +35,11 @@ class Term:
 
 
 @lru_cache(maxsize=1)
-def terms() -> tuple[Term, ...]:
+def terms() -> tuple[GlossaryTerm, ...]:
     """Return every term of ui/text/glossary.toml, in its order: what is first needed comes first."""
     rows = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
     return tuple(
-        Term(
+        GlossaryTerm(
             {"en": row["en"], "zh": row["zh"]},
             row.get("symbol", ""),
             row["says"],

@@ -1,4 +1,4 @@
-"""Reads the texts: ``Words(lang, page)`` answers labels and prose; formulas and counts are slots of both languages."""
+"""Reads the texts: ``PageTexts(lang, page)`` answers labels and prose; formulas and counts are slots of both."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def powers(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Words:
+class PageTexts:
     """The texts of one page in one language."""
 
     lang: str

@@ -18,11 +18,11 @@ from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.records import MeasurementRecord
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
 from ui.work.jobs import active, latest, memory_limit, own, owner, queue, tab
-from ui.work.session import Session, Unfit
+from ui.work.session import IncompatibleValues, SessionState
 
 MODULE = "rope_core.lab.job"
 TIME_LIMIT, SILENCE_LIMIT = 1800.0, 600.0
@@ -32,15 +32,15 @@ MOST_READ = 90_000
 HELD_OUT = 4096
 MOST_KEPT, MOST_KNOWN = 32, 256
 SHIPPED, HERE, GOING = "shipped", "here", "going"
-Results = tuple[Mapping[str, Any], ...]
-Key = tuple[str, str, str, tuple[str, ...]]
+ResultRecords = tuple[Mapping[str, Any], ...]
+RequestKey = tuple[str, str, str, tuple[str, ...]]
 
 
-Code = Callable[..., Any]
+RecipeFunction = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Panel:
+class Experiment:
     """One experiment of the page.
 
     Attributes:
@@ -57,19 +57,19 @@ class Panel:
 
 
 PANELS = {
-    "sweep": Panel("sweep", "sweep"),
-    "seeds": Panel("sweep", "sweep-seeds", {"lengths": (2048,), "documents": 8}),
-    "encodings": Panel("sweep", "encodings", {"lengths": (256, 512, 1024, 2048), "documents": 8}),
-    "finetuned": Panel("sweep", "finetuned", {"lengths": (2048,), "documents": 8}),
-    "retrieval": Panel("retrieval", "retrieval"),
-    "recall": Panel("recall", "recall", {"trials": 4}, ("recall-window",)),
-    "stale": Panel("stale", "stale", {"factor": 4.0}),
-    "generate": Panel("generate", "generate"),
+    "sweep": Experiment("sweep", "sweep"),
+    "seeds": Experiment("sweep", "sweep-seeds", {"lengths": (2048,), "documents": 8}),
+    "encodings": Experiment("sweep", "encodings", {"lengths": (256, 512, 1024, 2048), "documents": 8}),
+    "finetuned": Experiment("sweep", "finetuned", {"lengths": (2048,), "documents": 8}),
+    "retrieval": Experiment("retrieval", "retrieval"),
+    "recall": Experiment("recall", "recall", {"trials": 4}, ("recall-window",)),
+    "stale": Experiment("stale", "stale", {"factor": 4.0}),
+    "generate": Experiment("generate", "generate"),
 }
 
 
 @dataclass(frozen=True)
-class Request:
+class ExperimentRequest:
     """Work that a visitor asks for, whole: what its results are kept by.
 
     Attributes:
@@ -85,7 +85,7 @@ class Request:
     weights: tuple[str, ...] = ()
 
     @property
-    def key(self) -> Key:
+    def key(self) -> RequestKey:
         """The request with the text's hash in the text's place."""
         return self.kind, self.arguments, hashlib.sha256(self.text).hexdigest() if self.text else "", self.weights
 
@@ -120,14 +120,14 @@ def held_out_hash() -> str:
     return hashlib.sha256(b"".join(each.text for each in corpus.held_out())).hexdigest()
 
 
-def request(kind: str, text: bytes = b"", **values: Any) -> Request:
+def request(kind: str, text: bytes = b"", **values: Any) -> ExperimentRequest:
     """Return a request of a kind; None values are left to the lab's defaults."""
     arguments = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
-    return Request(kind, arguments, text, tuple(each.sha256 for each in cards.weights_cards().values()))
+    return ExperimentRequest(kind, arguments, text, tuple(each.sha256 for each in cards.weights_cards().values()))
 
 
 @dataclass(frozen=True)
-class Seen:
+class ExperimentResults:
     """Results to draw, and where they come from.
 
     Attributes:
@@ -138,14 +138,14 @@ class Seen:
         request: what this app measured, where it did.
     """
 
-    results: Results
+    results: ResultRecords
     origin: str
     record: MeasurementRecord | None
     code: str
-    request: Request | None = None
+    request: ExperimentRequest | None = None
 
 
-Draw = Callable[[Seen], None]
+DrawResults = Callable[[ExperimentResults], None]
 
 
 def shipped(name: str) -> MeasurementRecord | None:
@@ -156,16 +156,16 @@ def shipped(name: str) -> MeasurementRecord | None:
         return None
 
 
-def seen_shipped(name: str) -> Seen | None:
+def seen_shipped(name: str) -> ExperimentResults | None:
     """Return a shipped record's results, to draw."""
     record = shipped(name)
     if record is None:
         return None
     code = f"from rope_core.lab import records\nresults = records.shipped({name!r}).results"
-    return Seen(record.results, SHIPPED, record, code)
+    return ExperimentResults(record.results, SHIPPED, record, code)
 
 
-def seen_together(*names: str) -> Seen | None:
+def seen_together(*names: str) -> ExperimentResults | None:
     """Results of shipped records on the same documents, to draw in one figure; None without the first."""
     first = seen_shipped(names[0])
     if first is None:
@@ -173,7 +173,7 @@ def seen_together(*names: str) -> Seen | None:
     parts = [first, *(each for each in map(seen_shipped, names[1:]) if each is not None)]
     joined = " + ".join(f"records.shipped({each!r}).results" for each in names if shipped(each))
     results = tuple(result for each in parts for result in each.results)
-    return Seen(results, SHIPPED, first.record, f"from rope_core.lab import records\nresults = {joined}")
+    return ExperimentResults(results, SHIPPED, first.record, f"from rope_core.lab import records\nresults = {joined}")
 
 
 def command(panel: str) -> str:
@@ -182,9 +182,9 @@ def command(panel: str) -> str:
     return f"rope lab record {PANELS[panel].record} {wanted.kind} '{wanted.arguments}'"
 
 
-KEPT: LRUCache[Key, Results] = LRUCache(MOST_KEPT)
+KEPT: LRUCache[RequestKey, ResultRecords] = LRUCache(MOST_KEPT)
 """Results of this process by their request's key, the latest used; numbers and the lab's own text only."""
-REQUESTS: LRUCache[str, Key] = LRUCache(MOST_KNOWN)
+REQUESTS: LRUCache[str, RequestKey] = LRUCache(MOST_KNOWN)
 """The keys of requests by the jobs of this process."""
 TURN = threading.Lock()
 
@@ -194,7 +194,7 @@ def allowed() -> bool:
     return os.environ.get("ROPE_LAB_MEASURE") != "off"
 
 
-def start(session: Session, panel: str, wanted: Request, title: str) -> None:
+def start(session: SessionState, panel: str, wanted: ExperimentRequest, title: str) -> None:
     """Queue a panel's work, or take up what this browser's page has left before it was loaded again.
 
     Raises ValueError where the queue takes no more.
@@ -222,12 +222,12 @@ def start(session: Session, panel: str, wanted: Request, title: str) -> None:
         REQUESTS[job] = wanted.key
 
 
-def every(session: Session, panel: str) -> float | None:
+def every(session: SessionState, panel: str) -> float | None:
     """Seconds between two looks at a panel, or None where nothing will change."""
     return 1.0 if active(latest(session, panel)) else None
 
 
-def seen(session: Session, panel: str, wanted: Request) -> Seen | None:
+def seen(session: SessionState, panel: str, wanted: ExperimentRequest) -> ExperimentResults | None:
     """Return what was measured here for a request: all of it, or as far as the session's running work has come.
 
     Finished work is kept for all sessions.
@@ -239,13 +239,13 @@ def seen(session: Session, panel: str, wanted: Request) -> Seen | None:
             KEPT.setdefault(key, status.results)
         results = KEPT.get(wanted.key)
     if results is not None:
-        return Seen(results, HERE, None, recipe(wanted), wanted)
+        return ExperimentResults(results, HERE, None, recipe(wanted), wanted)
     if status and status.results and key == wanted.key:
-        return Seen(status.results, GOING, None, recipe(wanted), wanted)
+        return ExperimentResults(status.results, GOING, None, recipe(wanted), wanted)
     return None
 
 
-def recipe(wanted: Request) -> str:
+def recipe(wanted: ExperimentRequest) -> str:
     """Python lines that measure a request again."""
     lines_ = ["from rope_core.lab.job import steps", f"request = {wanted.values!r}"]
     if wanted.text:
@@ -311,20 +311,20 @@ def to_read(text: bytes, length: int, documents: int) -> bytes:
     Raises Unfit on an empty text, one shorter than a document, and one past 5 MB.
     """
     if not text:
-        raise Unfit("text_empty", need=f"{length + 1:,}", length=f"{length:,}")
+        raise IncompatibleValues("text_empty", need=f"{length + 1:,}", length=f"{length:,}")
     if len(text) > MAX_TEXT:
-        raise Unfit("text_huge", size=f"{len(text):,}", most=f"{MAX_TEXT:,}")
+        raise IncompatibleValues("text_huge", size=f"{len(text):,}", most=f"{MAX_TEXT:,}")
     if len(text) <= length:
-        raise Unfit("text_tiny", size=f"{len(text):,}", need=f"{length + 1:,}", length=f"{length:,}")
+        raise IncompatibleValues("text_tiny", size=f"{len(text):,}", need=f"{length + 1:,}", length=f"{length:,}")
     if length >= MOST_READ:
-        raise Unfit("text_long", length=f"{length:,}", most=f"{MOST_READ - 1:,}")
+        raise IncompatibleValues("text_long", length=f"{length:,}", most=f"{MOST_READ - 1:,}")
     return text[: min(documents, len(text) // (length + 1), MOST_READ // (length + 1)) * (length + 1)]
 
 
 def held_out(length: int) -> None:
     """Refuse a length that the held-out documents do not have, with Unfit."""
     if length > HELD_OUT:
-        raise Unfit("held_out_short", length=f"{length:,}", most=f"{HELD_OUT:,}")
+        raise IncompatibleValues("held_out_short", length=f"{length:,}", most=f"{HELD_OUT:,}")
 
 
 def sweep(
@@ -336,7 +336,7 @@ def sweep(
     base: float,
     params: Mapping[str, float | None],
     text: bytes = b"",
-) -> Request:
+) -> ExperimentRequest:
     """Return what the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
     model = cards.get_weights_card(name)
     given = {key: value for key, value in params.items() if value is not None}
@@ -352,7 +352,7 @@ def sweep(
     )
 
 
-def panel_request(panel: str, **values: Any) -> Request:
+def panel_request(panel: str, **values: Any) -> ExperimentRequest:
     """Return what "measure it here" asks for: the panel's models and quick values, and those of its controls."""
     known: dict[str, dict[str, Any]] = {
         "seeds": {"weights": models()},
@@ -364,18 +364,18 @@ def panel_request(panel: str, **values: Any) -> Request:
     return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in arguments.items()})
 
 
-def trained(seen: Seen) -> int:
+def trained(seen: ExperimentResults) -> int:
     """Trained length of the first model among results; of the first rotary one where the index lacks it."""
     known = cards.weights_cards()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
     return known[names[0]].context if names else first_context()
 
 
-def rope(seen: Seen) -> Rope:
+def rope(seen: ExperimentResults) -> Rope:
     """Return the rotation of the first model among results, of the usual shape where the index lacks it."""
     known = cards.weights_cards()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
-    return (known[names[0]].recipe.shape if names else Shape()).rope
+    return (known[names[0]].recipe.shape if names else ModelShape()).rope
 
 
 def first_context() -> int:

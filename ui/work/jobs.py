@@ -8,8 +8,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from rope_core.jobs import queue as jobs
-from rope_core.jobs.queue import Status
-from ui.work.session import Session
+from rope_core.jobs.queue import JobStatus
+from ui.work.session import SessionState
 
 JOBS, SEEN, OWNER = "work.jobs", "work.seen", "work.owner"
 TAB = "work.tab"
@@ -26,12 +26,12 @@ def gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
-def owner(session: Session) -> str:
+def owner(session: SessionState) -> str:
     """Return a word for whose work it is, the same after a reload where the frame knows the reader's address."""
     return str(session.setdefault(OWNER, uuid.uuid4().hex))
 
 
-def tab(session: Session) -> str:
+def tab(session: SessionState) -> str:
     """Return the tab that waits for the work; "" where nobody would notice that it is closed."""
     return str(session.get(TAB, ""))
 
@@ -46,13 +46,13 @@ def end(name: str) -> None:
     jobs.default_queue().leave(name)
 
 
-def own(session: Session) -> dict[str, str]:
+def own(session: SessionState) -> dict[str, str]:
     """Return the session's latest job of each place."""
     result: dict[str, str] = session.setdefault(JOBS, {})
     return result
 
 
-def latest(session: Session, place: str) -> Status | None:
+def latest(session: SessionState, place: str) -> JobStatus | None:
     """Return the status of the session's latest job of a place; None where it has none."""
     try:
         return jobs.default_queue().status(own(session)[place])
@@ -60,31 +60,31 @@ def latest(session: Session, place: str) -> Status | None:
         return None
 
 
-def active(status: Status | None) -> bool:
+def active(status: JobStatus | None) -> bool:
     """Whether a job waits or runs."""
     return status is not None and status.state not in jobs.OVER
 
 
-def queue() -> list[Status]:
+def queue() -> list[JobStatus]:
     """Return everybody's jobs that wait or run, the running first."""
     return sorted(
         filter(active, jobs.default_queue().all()), key=lambda status: (status.state != jobs.RUNNING, status.ahead)
     )
 
 
-def before(status: Status) -> int:
+def before(status: JobStatus) -> int:
     """Return how many jobs end before this one starts: those ahead of it and those that run."""
     running = [other for other in queue() if other.state == jobs.RUNNING]
     return status.ahead + len(running) if status.state == jobs.WAITING else 0
 
 
-def cancel(session: Session, place: str) -> None:
+def cancel(session: SessionState, place: str) -> None:
     """Stop the session's job of a place."""
     if place in own(session):
         jobs.default_queue().cancel(own(session)[place])
 
 
-def ended(session: Session, place: str) -> bool:
+def ended(session: SessionState, place: str) -> bool:
     """Whether a place's job came to its end since the last call."""
     status, seen = latest(session, place), session.setdefault(SEEN, {})
     now = None if status is None else (status.id, status.state in jobs.OVER)

@@ -9,17 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rope_core.bench import view
-from rope_core.bench.cases import SUITES, Case
-from rope_core.bench.records import Result, Store, default_path
+from rope_core.bench.cases import SUITES, BenchmarkCase
+from rope_core.bench.records import BenchmarkDatabase, CaseResult, default_path
 from rope_core.jobs import queue as jobs
-from rope_core.jobs.queue import Status
+from rope_core.jobs.queue import JobStatus
 from ui.work.jobs import gpu, memory_limit, own, owner, tab
-from ui.work.session import Session
+from ui.work.session import SessionState
 
 PLACE = "benchmark"
 ONE, INTERPRETER, GPU = "one", "interpreter", "gpu"
 # The interpreter takes milliseconds per program whatever its size, so its check is one small shape.
-INTERPRETED = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
+INTERPRETED = BenchmarkCase("cpu", "float32", 1, 16, 2, 1, 64, 64)
 TIME_LIMIT = 3600.0
 SILENCE_LIMIT = 900.0
 
@@ -44,24 +44,24 @@ def sources() -> tuple[str, ...]:
     return (*view.shipped_names(), *([view.HERE] if find_spec("sqlite3") else []))
 
 
-def slug(case: Case) -> str:
+def slug(case: BenchmarkCase) -> str:
     """Return a kind of case as one word for a link."""
     parts = (case.device, case.dtype, case.layout, case.direction, case.memory)
     sizes = (case.batch, case.q_heads, case.k_heads, case.dim, case.rotary_dim)
     return ".".join([*parts, "x".join(map(str, sizes)), *(["inplace"] if case.inplace else [])])
 
 
-def kinds(source: view.Source) -> dict[str, Case]:
+def kinds(source: view.BenchmarkSource) -> dict[str, BenchmarkCase]:
     """Return the kinds of case of a source by their words."""
     return {slug(kind): kind for kind in view.kinds(source.points)}
 
 
-def lengths(points: Iterable[view.Point]) -> tuple[str, ...]:
+def lengths(points: Iterable[view.CaseTiming]) -> tuple[str, ...]:
     """Return the lengths among points, as text, the longest last."""
     return tuple(str(n) for n in sorted({p.case.seq for p in points}))
 
 
-def at_length(points: Iterable[view.Point], length: str) -> list[view.Point]:
+def at_length(points: Iterable[view.CaseTiming], length: str) -> list[view.CaseTiming]:
     """Return the points of one length."""
     return [p for p in points if str(p.case.seq) == length]
 
@@ -71,7 +71,7 @@ def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
     return wanted if wanted in set(among) else fallback
 
 
-def cases(what: str, own: Case) -> list[Case]:
+def cases(what: str, own: BenchmarkCase) -> list[BenchmarkCase]:
     """Return the shapes of a choice."""
     return [own] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
 
@@ -81,7 +81,7 @@ def interpreter_records() -> Path:
     return default_path().with_name("interpreter.sqlite3")
 
 
-def arguments(what: str, own: Case, only: Iterable[str], rounds: int) -> list[str]:
+def arguments(what: str, own: BenchmarkCase, only: Iterable[str], rounds: int) -> list[str]:
     """Return the command line of ``rope bench`` for a choice.
 
     >>> arguments("quick", INTERPRETED, ["numba"], 9)
@@ -96,7 +96,7 @@ def arguments(what: str, own: Case, only: Iterable[str], rounds: int) -> list[st
     return line + (["--records", str(interpreter_records())] if what == INTERPRETER else [])
 
 
-def shape(case: Case) -> list[str]:
+def shape(case: BenchmarkCase) -> list[str]:
     """One case as a command line."""
     words = {"device": case.device, "dtype": case.dtype, "layout": case.layout, "memory": case.memory}
     words |= {"direction": case.direction, "batch": str(case.batch), "seq": str(case.seq), "dim": str(case.dim)}
@@ -105,7 +105,9 @@ def shape(case: Case) -> list[str]:
     return line + (["--inplace"] if case.inplace else [])
 
 
-def start(session: Session, what: str, case: Case, only: Iterable[str], rounds: int, allocator: str) -> None:
+def start(
+    session: SessionState, what: str, case: BenchmarkCase, only: Iterable[str], rounds: int, allocator: str
+) -> None:
     """Queue a run.
 
     Raises ValueError where it would not fit in memory, with the number, or the queue takes no more.
@@ -131,14 +133,14 @@ def start(session: Session, what: str, case: Case, only: Iterable[str], rounds: 
     )
 
 
-def landed(status: Status) -> list[Result]:
+def landed(status: JobStatus) -> list[CaseResult]:
     """Return what a run has recorded so far."""
     runs = {result["run"] for result in status.results if isinstance(result, dict) and "run" in result}
-    results: list[Result] = []
+    results: list[CaseResult] = []
     for path in (default_path(), interpreter_records()):
         # A file that is busy for a moment is read again by the next look, a second later.
         with contextlib.suppress(OSError, ValueError):
             if runs and path.exists():
-                store = Store(path, view.PATIENCE)
+                store = BenchmarkDatabase(path, view.PATIENCE)
                 results += [result for run in sorted(runs) for result in store.results(run)]
     return results

@@ -13,7 +13,7 @@ MODEL_MOST = 60
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportSummary:
     """A report.
 
     Attributes:
@@ -33,10 +33,10 @@ class Reported:
     cells: int
 
 
-def report(data: bytes) -> Reported:
+def report(data: bytes) -> ReportSummary:
     """Return what a file holds; raises ValueError where it is no report."""
     record = read(data)
-    return Reported(
+    return ReportSummary(
         str(record["model"]["name"])[-MODEL_MOST:],
         str(record["text"]["unit"]),
         int(record["trained"]),

@@ -3,11 +3,11 @@
 from collections.abc import MutableMapping
 from typing import Any
 
-Session = MutableMapping[Any, Any]
+SessionState = MutableMapping[Any, Any]
 """What one visitor's values are kept in, by words of the modules that keep them."""
 
 
-class Unfit(ValueError):
+class IncompatibleValues(ValueError):
     """Values that do not go together: ``key`` is a text key of the page, ``given`` fills its slots."""
 
     def __init__(self, key: str, **given: str) -> None:

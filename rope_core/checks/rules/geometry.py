@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, Phrase, finding, real
-from rope_core.checks.engines import Engine, engines
+from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding, real
+from rope_core.checks.engines import EngineResult, engines
 from rope_core.hf.types import YARN
 
 
-def pairing(case: Case) -> Iterator[Finding]:
+def pairing(case: LayerContext) -> Iterator[Finding]:
     """Adjacent pairs, weights that are reordered while they run, a flag that is off, a family nobody knows."""
     origin, rope = case.rope.provenance["layout"], case.rope
     if rope.nope:
@@ -28,7 +28,7 @@ def pairing(case: Case) -> Iterator[Finding]:
         yield finding("interleave_flag_not_read", case.top("rope_interleave"), given=unread, layout=rope.layout)
 
 
-def widths(case: Case) -> Iterator[Finding]:
+def widths(case: LayerContext) -> Iterator[Finding]:
     """Report a rotary width that the config asks for and does not get, or a head that is not hidden/heads wide."""
     rope, head = case.rope, case.rope.provenance["head_dim"]
     origin = rope.provenance["rotary_dim"]
@@ -54,7 +54,7 @@ def widths(case: Case) -> Iterator[Finding]:
         yield from not_divided(case)
 
 
-def not_divided(case: Case) -> Iterator[Finding]:
+def not_divided(case: LayerContext) -> Iterator[Finding]:
     """head_dim is not hidden_size / num_attention_heads; whoever divides gets another spectrum."""
     hidden, heads = case.fields.get("hidden_size").value, case.fields.get("num_attention_heads").value
     if case.rope.provenance["head_dim"].source != "top level":
@@ -64,7 +64,7 @@ def not_divided(case: Case) -> Iterator[Finding]:
         yield finding("head_dim_stands_alone", path, head=case.rope.head_dim, divided=hidden // heads)
 
 
-def sections(case: Case) -> Iterator[Finding]:
+def sections(case: LayerContext) -> Iterator[Finding]:
     """Axes of multimodal positions: their pairs add up, and YaRN beside them."""
     rope = case.rope
     given = rope.mrope_section
@@ -84,24 +84,26 @@ def sections(case: Case) -> Iterator[Finding]:
         yield finding("mrope_read_as_default", case.at("rope_type"), sections=given)
 
 
-def otherwise(case: Case) -> list[Phrase]:
+def otherwise(case: LayerContext) -> list[FindingPhrase]:
     """Return the programs that turn this layer type otherwise than transformers, by how much, as the engine table."""
     answers = case_engines(case)
     return [
-        Phrase("engine_differs", {"engine": each.name, "worst": 100.0 * max(by, each.attention_difference or 0.0)})
+        FindingPhrase(
+            "engine_differs", {"engine": each.name, "worst": 100.0 * max(by, each.attention_difference or 0.0)}
+        )
         for each in answers
         if (by := each.difference) is not None and max(by, each.attention_difference or 0.0) > 1e-6
     ]
 
 
-def case_engines(case: Case) -> list[Engine]:
+def case_engines(case: LayerContext) -> list[EngineResult]:
     """Return what the engine table has for this layer type; [] for a part beside the language model."""
     if case.part.name:
         return []
     return engines(case.config, case.rope.layer_type if len(case.ropes) > 1 else None, case.seq_len)
 
 
-def indexer(case: Case) -> Iterator[Finding]:
+def indexer(case: LayerContext) -> Iterator[Finding]:
     """Report the layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
     own, main = case.fields.family.get("indexer"), case.rope.layout
     if own is None or own == "none" or not case.is_first:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from rope_core.checks.case import Case, Finding, Phrase, finding, real
+from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding, real
 from rope_core.hf.families import FALLBACK
 from rope_core.hf.types import COMMON, DEFAULT, LENGTH, LONGROPE, READ_ELSEWHERE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, yarn_attention_factor
@@ -26,7 +26,7 @@ LIKELY = {
 }
 
 
-def ignored_keys(case: Case) -> Iterator[Finding]:
+def ignored_keys(case: LayerContext) -> Iterator[Finding]:
     """Keys of the rope dict that this scheme does not read."""
     # Hunyuan's released configs carry YaRN's keys beside alpha.
     spare = ("beta_fast", "beta_slow", "mscale", "mscale_all_dim") if case.rope.scheme == STATIC_NTK else ()
@@ -50,11 +50,13 @@ def nearest(key: str) -> dict[str, object]:
     """Return what to do about an unread key: write the one that was meant, or another type for one that is known."""
     near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
     meant = bool(near) and near != key
-    advice = Phrase("write_instead", {"near": near}) if meant else Phrase("other_type" if near else "nothing")
+    advice = (
+        FindingPhrase("write_instead", {"near": near}) if meant else FindingPhrase("other_type" if near else "nothing")
+    )
     return {"near": near if meant else None, "advice": advice}
 
 
-def unread_elsewhere(case: Case) -> list[str]:
+def unread_elsewhere(case: LayerContext) -> list[str]:
     """Keys that another model's code reads and this one's does not."""
     kind, family = case.fields.model_type or "", case.fields.family
     unread = []
@@ -65,7 +67,7 @@ def unread_elsewhere(case: Case) -> list[str]:
     return unread
 
 
-def attention_typo(case: Case) -> Iterator[Finding]:
+def attention_typo(case: LayerContext) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
     value = real(case.entry.value(ATTENTION_TYPO))
     own = yarn_attention_factor(case.number("factor"))
@@ -81,20 +83,20 @@ def attention_typo(case: Case) -> Iterator[Finding]:
         )
 
 
-def scaling_keys(case: Case) -> list[str]:
+def scaling_keys(case: LayerContext) -> list[str]:
     """Keys of a scaling that has no type to say which; [] where a type is given."""
     if case.rope.nope or case.entry.origin("rope_type").source != FALLBACK:
         return []
     return [key for key in (*case.rope.ignored, LENGTH) if key in case.entry.rope and key in (*PARAMETERS, LENGTH)]
 
 
-def type_missing(case: Case) -> Iterator[Finding]:
+def type_missing(case: LayerContext) -> Iterator[Finding]:
     """Report a rope dict with a scheme's keys and no type: the scheme is not applied."""
     if keys := scaling_keys(case):
         yield finding("type_missing", case.at("rope_type"), keys=tuple(keys), base=case.rope.base)
 
 
-def types_conflict(case: Case) -> Iterator[Finding]:
+def types_conflict(case: LayerContext) -> Iterator[Finding]:
     """type and rope_type contradict each other."""
     origin = case.rope.provenance["scheme"]
     if "type_and_rope_type_differ" not in origin.traps:
@@ -104,7 +106,7 @@ def types_conflict(case: Case) -> Iterator[Finding]:
     yield finding("type_and_rope_type_differ", case.at("type"), "note" if same else "warning", type=old, rope_type=kind)
 
 
-def types_not_read(case: Case) -> Iterator[Finding]:
+def types_not_read(case: LayerContext) -> Iterator[Finding]:
     """Report a list of the layer types to scale, as Step-3.5's file has it, where transformers scales others.
 
     Source: models/step3p5/configuration_step3p5.py of transformers 5.23, which scales full attention whatever it says.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, finding, real, shown
+from rope_core.checks.case import Finding, LayerContext, finding, real, shown
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 
@@ -21,7 +21,7 @@ def layer_type_phrase(rope: HfRope) -> str:
     return f"{rope.layer_type} ({what})"
 
 
-def types_differ(case: Case) -> Iterator[Finding]:
+def types_differ(case: LayerContext) -> Iterator[Finding]:
     """Two bases in one model, or a scaling that only some layers have. Yielded once, for the first layer type."""
     turning = [rope for rope in case.ropes if not rope.nope]
     if not case.is_first or len(turning) < 2:
@@ -35,7 +35,7 @@ def types_differ(case: Case) -> Iterator[Finding]:
         yield finding("scaling_on_some_layers", where, types=types, scaled=scaled[0].layer_type)
 
 
-def sliding_scaled(case: Case) -> Iterator[Finding]:
+def sliding_scaled(case: LayerContext) -> Iterator[Finding]:
     """Report a scaling on layers whose window is shorter than the trained length already."""
     rope = case.rope
     window = case.fields.get("sliding_window").value
@@ -46,7 +46,7 @@ def sliding_scaled(case: Case) -> Iterator[Finding]:
         yield finding("sliding_layers_scaled", path, window=window, train=rope.train_len, type=rope.rope_type)
 
 
-def resting(case: Case) -> Iterator[Finding]:
+def resting(case: LayerContext) -> Iterator[Finding]:
     """Layers without rotation, by index; a list of flags that looks turned round."""
     if not case.is_first:
         return
@@ -61,7 +61,7 @@ def resting(case: Case) -> Iterator[Finding]:
         yield finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
 
 
-def count(case: Case) -> Iterator[Finding]:
+def count(case: LayerContext) -> Iterator[Finding]:
     """Report a list of layer types that is not as long as the model is deep: transformers refuses to load it."""
     listed, total = case.fields.stated.get("layer_types"), case.fields.layer_count()
     if case.is_first and isinstance(listed, list | tuple) and 0 < total != len(listed):

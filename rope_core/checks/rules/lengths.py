@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rope_core.checks.case import Case, Finding, Phrase, finding, largest
+from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding, largest
 from rope_core.checks.extend import cards
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
@@ -17,7 +17,7 @@ from rope_core.spectrum import Request, spectrum
 SERVED = ("max_sequence_length", "model_max_length", "max_seq_len", "seq_length")
 
 
-def with_train_len(case: Case, train_len: int) -> Request:
+def with_train_len(case: LayerContext, train_len: int) -> Request:
     """Return the same request with another trained length."""
     old = case.rope.request
     return replace(old, rope=Rope(old.rope.dim, old.rope.base, train_len))
@@ -30,7 +30,7 @@ def yarn_ramp_pairs(request: Request) -> tuple[float, float]:
     return yarn_ramp_bounds(request.rope, fast, slow, bool(params["truncate"]))
 
 
-def length_missing(case: Case) -> Iterator[Finding]:
+def length_missing(case: LayerContext) -> Iterator[Finding]:
     """No trained length: transformers 5 takes the maximum in silence."""
     if "trained_length_is_max_length" not in case.rope.provenance["train_len"].traps:
         return
@@ -39,19 +39,19 @@ def length_missing(case: Case) -> Iterator[Finding]:
     values: dict[str, object] = {
         "used": case.rope.train_len,
         "guess": math.floor(guess),
-        "meant_for": Phrase("nothing"),
+        "meant_for": FindingPhrase("nothing"),
     }
     if 1 <= guess < case.rope.train_len and case.rope.rope_type in RAMPED:
         other = with_train_len(case, math.floor(guess))
         worst = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
         meant = {"guess": math.floor(guess), "worst": worst}
-        values |= {**meant, "meant_for": Phrase("holds_the_factor", meant)}
+        values |= {**meant, "meant_for": FindingPhrase("holds_the_factor", meant)}
         if case.rope.rope_type == YARN:
             values |= {"range": yarn_ramp_pairs(case.rope.request), "meant": yarn_ramp_pairs(other)}
     yield finding("trained_length_is_max_length", f"{case.entry.path}.{LENGTH}", **values)
 
 
-def length_overridden(case: Case) -> Iterator[Finding]:
+def length_overridden(case: LayerContext) -> Iterator[Finding]:
     """Report a top-level trained length that wins over the dict's."""
     origin = case.rope.provenance["train_len"]
     if "trained_length_overridden" in origin.traps:
@@ -64,7 +64,7 @@ def length_overridden(case: Case) -> Iterator[Finding]:
         yield finding("trained_length_overridden", origin.path, **values)
 
 
-def length_not_smaller(case: Case) -> Iterator[Finding]:
+def length_not_smaller(case: LayerContext) -> Iterator[Finding]:
     """Report a trained length that equals (or exceeds) the maximum although a factor says that it was extended."""
     origin, longest = case.rope.provenance["train_len"], case.rope.max_len
     if case.rope.rope_type not in NEEDS_LENGTH or origin.traps or longest is None or case.rope.train_len < longest:
@@ -75,17 +75,17 @@ def length_not_smaller(case: Case) -> Iterator[Finding]:
     reach = math.floor(factor * case.rope.train_len)
     served = case.rope.train_len == longest and case.rope.rope_type != LLAMA3
     values: dict[str, object] = {"train": case.rope.train_len, "max": longest, "reach": reach}
-    values["advice"] = Phrase("raise_limit" if served else "below_maximum", dict(values))
+    values["advice"] = FindingPhrase("raise_limit" if served else "below_maximum", dict(values))
     yield finding("train_len_not_below_max", origin.path, "note" if served else "warning", **values)
 
 
-def served_length(case: Case) -> int:
+def served_length(case: LayerContext) -> int:
     """Return the longest length that a field beside max_position_embeddings names; 0 where none does."""
     values = [case.fields.stated.get(name) for name in SERVED]
     return max((value for value in values if isinstance(value, int) and not isinstance(value, bool)), default=0)
 
 
-def by_recipe(case: Case) -> bool:
+def by_recipe(case: LayerContext) -> bool:
     """Whether a model's own card writes this scaling: known here, or of the kind that cards write.
 
     Multimodal positions run slower than tokens, so Qwen3-VL's card takes a factor below the ratio of the lengths.
@@ -99,7 +99,7 @@ def by_recipe(case: Case) -> bool:
     )
 
 
-def factor_and_lengths(case: Case) -> Iterator[Finding]:
+def factor_and_lengths(case: LayerContext) -> Iterator[Finding]:
     """Report a stated factor beside another ratio of the two lengths."""
     longest, train = case.rope.max_len, case.rope.train_len
     factor = case.rope.params.get("factor")
@@ -127,7 +127,7 @@ def factor_and_lengths(case: Case) -> Iterator[Finding]:
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
         # A trained length is a whole number.
         whole = (longest / factor).is_integer()
-        trained = Phrase("or_trained", {"trained": longest / factor}) if whole else Phrase("nothing")
+        trained = FindingPhrase("or_trained", {"trained": longest / factor}) if whole else FindingPhrase("nothing")
         yield finding("factor_is_not_ratio", case.at("factor"), **values, trained=trained)
     elif case.rope.rope_type == LONGROPE:
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
@@ -135,7 +135,7 @@ def factor_and_lengths(case: Case) -> Iterator[Finding]:
             yield finding("longrope_factor_by_version", case.at("factor"), **values)
 
 
-def scaled_twice(case: Case) -> Iterator[Finding]:
+def scaled_twice(case: LayerContext) -> Iterator[Finding]:
     """Report a maximum that holds the factor already, in types where vLLM multiplies it in once more."""
     if case.rope.rope_type not in (LINEAR, DYNAMIC) or case.rope.max_len is None:
         return
@@ -155,7 +155,7 @@ def scaled_twice(case: Case) -> Iterator[Finding]:
         )
 
 
-def beyond(case: Case) -> Iterator[Finding]:
+def beyond(case: LayerContext) -> Iterator[Finding]:
     """Report a length in use past everything that the config was made for."""
     longest = case.rope.max_len
     if case.seq_len is None or longest is None or case.rope.nope:
@@ -179,8 +179,8 @@ def beyond(case: Case) -> Iterator[Finding]:
     }
     where = case.top("max_position_embeddings")
     if case.seq_len > further:
-        advice = Phrase("extend" if kind == DEFAULT else "extend_own", {"type": kind})
-        both = Phrase("either_reading", values) if further > reach else Phrase("nothing")
+        advice = FindingPhrase("extend" if kind == DEFAULT else "extend_own", {"type": kind})
+        both = FindingPhrase("either_reading", values) if further > reach else FindingPhrase("nothing")
         yield finding("length_beyond", where, **values, advice=advice, both=both)
     elif case.seq_len > reach:
         yield finding("length_by_reading", where, **values, factor=factor)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rope_core.checks.case import Case
+from rope_core.checks.case import LayerContext
 from rope_core.hf.catalogue import models
 from rope_core.hf.families import packaged
 from rope_core.hf.resolve import resolve
@@ -22,7 +22,7 @@ ADDED = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Released:
+class ReleasedFingerprint:
     """A released model: what tells it apart from others of its widths, what each layer type does, and its layers."""
 
     name: str
@@ -36,16 +36,16 @@ class Released:
 
 
 @cache
-def by_widths() -> dict[tuple[object, ...], list[Released]]:
+def by_widths() -> dict[tuple[object, ...], list[ReleasedFingerprint]]:
     """Return the catalogue and shapes.toml by model type and widths, whatever the lengths."""
-    shapes, rows = packaged("shapes.toml"), dict[tuple[object, ...], list[Released]]()
+    shapes, rows = packaged("shapes.toml"), dict[tuple[object, ...], list[ReleasedFingerprint]]()
     configs = [
         (model.name, model.hf_config(), {VOCABULARY: shapes["vocabulary"].get(model.id)}) for model in models()
     ] + [(row["name"], row["config"], {}) for row in shapes["released"]]
     for name, config, more in configs:
         text = resolve(config).text
         kept = {field: text.fields.stated.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER, PARALLEL)} | more
-        released = Released(name, kept, text.ropes(), tuple(text.fields.layer_types()))
+        released = ReleasedFingerprint(name, kept, text.ropes(), tuple(text.fields.layer_types()))
         rows.setdefault(widths(text.fields.stated, text.fields.model_type), []).append(released)
     return rows
 
@@ -77,7 +77,7 @@ def family_name(model_type: object) -> str:
     return str(model_type).replace("_moe", "")
 
 
-def relatives(case: Case) -> list[tuple[Released, HfRope]]:
+def relatives(case: LayerContext) -> list[tuple[ReleasedFingerprint, HfRope]]:
     """Return the released models of a config's type and vocabulary, of any size, as this layer type runs in them.
 
     A family with experts is that without.
@@ -88,7 +88,7 @@ def relatives(case: Case) -> list[tuple[Released, HfRope]]:
     return [(each, rope) for each, rope in known if rope is not None and not rope.nope]
 
 
-def resembled(case: Case) -> list[Released]:
+def resembled(case: LayerContext) -> list[ReleasedFingerprint]:
     """Return the released models that a config's shape is that of, whatever their lengths."""
     key = widths(case.fields.stated, case.fields.model_type)
     if not all(isinstance(part, str if index == 0 else int) for index, part in enumerate(key)):
@@ -96,7 +96,7 @@ def resembled(case: Case) -> list[Released]:
     return [each for each in by_widths().get(key, []) if is_of(case.fields.stated, each.fields)]
 
 
-def twins(case: Case) -> list[tuple[str, HfRope]]:
+def twins(case: LayerContext) -> list[tuple[str, HfRope]]:
     """Released models of the same shape and maximum length, as this layer type runs in them."""
     rows = [(each.name, each.rope(case.rope.layer_type)) for each in resembled(case)]
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, Phrase, finding
+from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding
 from rope_core.checks.rules.likeness import relatives, twins
 from rope_core.checks.rules.unread import bases_unread, elsewhere
 from rope_core.hf.families import CLASS, DICT, FALLBACK
@@ -13,7 +13,7 @@ from rope_core.hf.types import DEFAULT
 LONG = 16_384
 
 
-def base(case: Case) -> Iterator[Finding]:
+def base(case: LayerContext) -> Iterator[Finding]:
     """Report a base that nobody stated, in a config that needed one."""
     rope = case.rope
     origin = rope.provenance["base"]
@@ -21,7 +21,7 @@ def base(case: Case) -> Iterator[Finding]:
         return
     if origin.source not in (CLASS, FALLBACK) or (case.fields.family.get("fixed") and not plain(case)):
         return
-    source = Phrase(origin.source.replace(" ", "_"))
+    source = FindingPhrase(origin.source.replace(" ", "_"))
     same = [(name, other) for name, other in twins(case) if other.rope_type == rope.rope_type]
     others = [(name, other.base) for name, other in same if other.base != rope.base]
     if bases_unread(case):
@@ -44,19 +44,19 @@ def base(case: Case) -> Iterator[Finding]:
     elif "max_position_embeddings" in case.fields.stated:
         released = {other.base for _, other in relatives(case)}
         lost = bool(released) and rope.base not in released
-        known = Phrase("released_bases", {"bases": sorted(released)}) if lost else Phrase("nothing")
+        known = FindingPhrase("released_bases", {"bases": sorted(released)}) if lost else FindingPhrase("nothing")
         severity = "warning" if lost else "note"
         yield finding("base_is_class_default", origin.path, severity, base=rope.base, known=known)
 
 
-def plain(case: Case) -> bool:
+def plain(case: LayerContext) -> bool:
     """Whether layers that look at everything run base 10,000 unscaled over a long context."""
     rope = case.rope
     everything = case.entry.layer_type in (None, "full_attention")
     return everything and rope.rope_type == DEFAULT and (rope.max_len or 0) >= LONG and rope.base == 10_000.0
 
 
-def overridden(case: Case) -> Iterator[Finding]:
+def overridden(case: LayerContext) -> Iterator[Finding]:
     """Report a top-level base that the rope dict overrules."""
     origin = case.rope.provenance["base"]
     if "top_level_base_ignored" not in origin.traps:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from rope_core.checks.case import Case, Finding, finding, largest
+from rope_core.checks.case import Finding, LayerContext, finding, largest
 from rope_core.checks.rules.lengths import yarn_ramp_pairs
 from rope_core.hf.types import DYNAMIC, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.rope import MAX_LEN
 from rope_core.spectrum import spectrum
 
 
-def yarn_betas(case: Case) -> Iterator[Finding]:
+def yarn_betas(case: LayerContext) -> Iterator[Finding]:
     """beta_fast below beta_slow, a zero that means the default, or a ramp of less than two pairs."""
     if case.rope.rope_type != YARN:
         return
@@ -41,7 +41,7 @@ def yarn_betas(case: Case) -> Iterator[Finding]:
         )
 
 
-def yarn_rounding(case: Case) -> Iterator[Finding]:
+def yarn_rounding(case: LayerContext) -> Iterator[Finding]:
     """Report what rounding the ramp to whole pairs changes, where the config rules it out, or is not read."""
     if case.rope.rope_type != YARN:
         return
@@ -61,7 +61,7 @@ def yarn_rounding(case: Case) -> Iterator[Finding]:
         yield finding("truncate_off", origin.path, **values)
 
 
-def llama3_band(case: Case) -> Iterator[Finding]:
+def llama3_band(case: LayerContext) -> Iterator[Finding]:
     """high_freq_factor not above low_freq_factor: no blended pairs."""
     if case.rope.rope_type != LLAMA3:
         return
@@ -78,7 +78,7 @@ def llama3_band(case: Case) -> Iterator[Finding]:
         )
 
 
-def longrope_switch(case: Case) -> Iterator[Finding]:
+def longrope_switch(case: LayerContext) -> Iterator[Finding]:
     """Report the length at which all pairs change at once."""
     if case.rope.rope_type != LONGROPE:
         return
@@ -100,7 +100,7 @@ def longrope_switch(case: Case) -> Iterator[Finding]:
     )
 
 
-def dynamic_moves(case: Case) -> Iterator[Finding]:
+def dynamic_moves(case: LayerContext) -> Iterator[Finding]:
     """Past the trained length the base grows with every token; cached keys keep the old one."""
     if case.rope.rope_type != DYNAMIC or case.rope.scheme == STATIC_NTK or case.number("factor") <= 1:
         return
@@ -120,7 +120,7 @@ def dynamic_moves(case: Case) -> Iterator[Finding]:
     )
 
 
-def proportional_pairs(case: Case) -> Iterator[Finding]:
+def proportional_pairs(case: LayerContext) -> Iterator[Finding]:
     """Gemma 4's partial rotation: denominators of the whole head, pairs across the whole head."""
     if case.rope.rope_type != PROPORTIONAL:
         return
@@ -137,7 +137,7 @@ def proportional_pairs(case: Case) -> Iterator[Finding]:
         yield finding("proportional_factor", case.at("factor"), factor=case.rope.params["factor"])
 
 
-def alpha(case: Case) -> Iterator[Finding]:
+def alpha(case: LayerContext) -> Iterator[Finding]:
     """Hunyuan's alpha: a fixed larger base under a type that says dynamic."""
     if case.rope.scheme == STATIC_NTK:
         bigger = case.rope.base * case.number("factor") ** (case.rope.rotary_dim / max(case.rope.rotary_dim - 2, 1))

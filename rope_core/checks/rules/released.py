@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest, printable
+from rope_core.checks.case import Finding, FindingPhrase, LayerContext, apart, finding, largest, printable
 from rope_core.checks.extend import WINDOWED, cards
 from rope_core.checks.rules.keys import scaling_keys
 from rope_core.checks.rules.layers import rope_type_text
@@ -31,7 +31,7 @@ LONG_CONTEXT = 65_536
 OTHERS = {"rope_type", "rope_theta"}
 
 
-def scaling_lost(case: Case) -> Iterator[Finding]:
+def scaling_lost(case: LayerContext) -> Iterator[Finding]:
     """Report a config that does not scale its positions where the released model of its shape and base does."""
     rope = case.rope
     if rope.nope or rope.rope_type != DEFAULT:
@@ -51,7 +51,7 @@ def scaling_lost(case: Case) -> Iterator[Finding]:
 PLACES = {"rope_type": "scheme", "rope_theta": "base", LENGTH: "train_len"}
 
 
-def released_differs(case: Case) -> Iterator[Finding]:
+def released_differs(case: LayerContext) -> Iterator[Finding]:
     """Report a config that turns like no released model of its widths, or claims more length than they do."""
     rope = case.rope
     if rope.nope:
@@ -95,17 +95,21 @@ def released_differs(case: Case) -> Iterator[Finding]:
         place,
         "warning" if names & BUILT_IN or (meant and not extended and not names >= OTHERS) else "note",
         model=name,
-        released=[Phrase("value", {"name": name, "value": theirs}) for name, _, theirs in rows],
-        own=[Phrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
-        advice=Phrase("keep_extension" if stretched else "copy_released", {"field": printable(place)}),
+        released=[FindingPhrase("value", {"name": name, "value": theirs}) for name, _, theirs in rows],
+        own=[FindingPhrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
+        advice=FindingPhrase("keep_extension" if stretched else "copy_released", {"field": printable(place)}),
         apart=[
-            Phrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
-            *([Phrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})] if unlike(*multiplied) else []),
+            FindingPhrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
+            *(
+                [FindingPhrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})]
+                if unlike(*multiplied)
+                else []
+            ),
         ],
     )
 
 
-def family_differs(case: Case) -> Iterator[Finding]:
+def family_differs(case: LayerContext) -> Iterator[Finding]:
     """Report what every released model of the type and vocabulary has alike, whatever its size, and this has not.
 
     That is the share of a head that turns, the pairs of each axis, and, at a long context, the smallest base.
@@ -136,9 +140,9 @@ def family_differs(case: Case) -> Iterator[Finding]:
         if differs:
             origin = rope.provenance.get(place)
             models = [each.name for each, _ in (near if name == "rope_theta" else same)]
-            released = Phrase("value", {"name": name, "value": next(iter(values[name]))})
+            released = FindingPhrase("value", {"name": name, "value": next(iter(values[name]))})
             where = origin.path if origin else case.at(name)
-            phrases = {"own": Phrase("value", {"name": name, "value": mine}), "released": released}
+            phrases = {"own": FindingPhrase("value", {"name": name, "value": mine}), "released": released}
             yield finding("family_differs", where, **phrases, models=models[:4], type=case.fields.model_type)
 
 
@@ -190,7 +194,7 @@ def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
     return texts_of
 
 
-def layers_differ(case: Case) -> Iterator[Finding]:
+def layers_differ(case: LayerContext) -> Iterator[Finding]:
     """Report layer types in another order or number than in every released model of the shape."""
     own, same = tuple(case.fields.layer_types()), [each for each in resembled(case) if each.types]
     if not case.is_first or not own or not same or any(each.types == own for each in same):

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rope_core.checks.case import Case, Finding, finding, real
+from rope_core.checks.case import Finding, LayerContext, finding, real
 from rope_core.hf.forms import MISTRAL
 from rope_core.hf.types import LONGROPE, YARN
 from rope_core.schemes import yarn_attention_factor
 
 
-def attention(case: Case) -> Iterator[Finding]:
+def attention(case: LayerContext) -> Iterator[Finding]:
     """Report an attention factor that replaces the formula's, or a weight that counts for nothing."""
     rope = case.rope
     if rope.rope_type not in (YARN, LONGROPE):
@@ -40,7 +40,7 @@ def attention(case: Case) -> Iterator[Finding]:
         yield finding("mscale_by_length", rope.provenance["attention_factor"].path, effective=rope.attention_factor)
 
 
-def conversion(case: Case) -> Iterator[Finding]:
+def conversion(case: LayerContext) -> Iterator[Finding]:
     """Report a scale of Mistral's own params.json that llama.cpp's converter left out."""
     yarn = case.fields.stated.get(YARN) if case.fields.model_type == MISTRAL else None
     factor = case.rope.attention_factor
@@ -48,7 +48,7 @@ def conversion(case: Case) -> Iterator[Finding]:
         yield finding("conversion_drops_scale", case.top(f"{YARN}.apply_scale"), factor=factor, logits=factor**2)
 
 
-def one_weight(case: Case, factor: float) -> Iterator[Finding]:
+def one_weight(case: LayerContext, factor: float) -> Iterator[Finding]:
     """mscale or mscale_all_dim without the other, where DeepSeek's formula would give another attention factor."""
     weights = {name: case.rope.params.get(name) for name in ("mscale", "mscale_all_dim")}
     if case.rope.params.get("attention_factor") is not None or sum(map(bool, weights.values())) != 1:
@@ -61,7 +61,7 @@ def one_weight(case: Case, factor: float) -> Iterator[Finding]:
         yield finding("mscale_alone", case.at(name), key=name, effective=case.rope.attention_factor, meant=meant)
 
 
-def logits(case: Case) -> Iterator[Finding]:
+def logits(case: LayerContext) -> Iterator[Finding]:
     """DeepSeek's second correction, and configs that ask for it where no code applies it."""
     rope = case.rope
     if rope.logit_scale != 1.0:
@@ -80,7 +80,7 @@ def logits(case: Case) -> Iterator[Finding]:
         yield finding("logit_scale_not_applied", case.at("mscale_all_dim"), scale=scale)
 
 
-def precision(case: Case) -> Iterator[Finding]:
+def precision(case: LayerContext) -> Iterator[Finding]:
     """Weights in half precision: a cast of the whole module takes inv_freq along."""
     name = "dtype" if case.fields.stated.get("dtype") else "torch_dtype"
     kind = str(case.fields.stated.get(name)).removeprefix("torch.")
@@ -94,7 +94,7 @@ def precision(case: Case) -> Iterator[Finding]:
     yield finding("half_precision", case.top(name), dtype=kind, length=length, error=float(error.max()))
 
 
-def turns(case: Case) -> Iterator[Finding]:
+def turns(case: LayerContext) -> Iterator[Finding]:
     """Pairs that do not complete one turn within the trained length."""
     rope = case.rope
     if rope.nope:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, finding
+from rope_core.checks.case import Finding, LayerContext, finding
 
 # The trap's key is the finding's.
 PLAIN = (
@@ -22,7 +22,7 @@ PLAIN = (
 )
 
 
-def plain(case: Case) -> Iterator[Finding]:
+def plain(case: LayerContext) -> Iterator[Finding]:
     """Traps that are findings as they are."""
     for name, origin in case.rope.provenance.items():
         for trap in origin.traps:

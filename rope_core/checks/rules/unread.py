@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest, real, shown
+from rope_core.checks.case import Finding, FindingPhrase, LayerContext, apart, finding, largest, real, shown
 from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.layers import layer_type_phrase, rope_type_text
 from rope_core.checks.schemas import OLD, layer_rope_dict
@@ -60,7 +60,7 @@ def bases(fields: ModelFields) -> dict[str, float]:
     return {path: value for path, value in places.items() if value is not None and value > 1.0}
 
 
-def bases_unread(case: Case) -> dict[str, float]:
+def bases_unread(case: LayerContext) -> dict[str, float]:
     """Return the places that name a base and that no layer reads, or not these layers under the name they would read.
 
     A field of another part of the model is among them.
@@ -74,7 +74,7 @@ def bases_unread(case: Case) -> dict[str, float]:
     }
 
 
-def elsewhere(case: Case) -> Iterator[Finding]:
+def elsewhere(case: LayerContext) -> Iterator[Finding]:
     """Report that a base is stated where nobody reads it, in a config whose base comes from its class or from nobody.
 
     A note where the place belongs to another part of the model, or where a rule on that field reports it besides.
@@ -85,11 +85,11 @@ def elsewhere(case: Case) -> Iterator[Finding]:
         above = [path for path in unread if case.fields.prefix.startswith(path.rpartition(".")[0])]
         path = next(iter(above or unread))
         loud = bool(above) and path.rpartition(".")[2] not in OLD
-        places = [Phrase("value", {"name": place, "value": value}) for place, value in unread.items()]
+        places = [FindingPhrase("value", {"name": place, "value": value}) for place, value in unread.items()]
         yield finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
 
 
-def unread_fields(case: Case) -> Iterator[Finding]:
+def unread_fields(case: LayerContext) -> Iterator[Finding]:
     """Report every stated field of a rotation that no layer reads, by what other classes read under its name."""
     fields, rope = case.fields, case.rope
     inner = fields.stated.get("attn_config")
@@ -107,14 +107,14 @@ def unread_fields(case: Case) -> Iterator[Finding]:
         elif LIKE_ROPE.search(name) and name not in REPORTED_ELSEWHERE and not changes_nothing(case, name, value):
             alpha = real(value) if name in ALPHAS else None
             power = rope.rotary_dim / max(rope.rotary_dim - 2, 1)
-            raised = Phrase("raised_base", {"base": rope.base * alpha**power}) if alpha and alpha > 1 else None
+            raised = FindingPhrase("raised_base", {"base": rope.base * alpha**power}) if alpha and alpha > 1 else None
             severity = "warning" if fields.is_known_type and name not in SPARE else "note"
-            runs = Phrase("runs_so", {"type": rope_type_text(rope), "base": rope.base, "layout": rope.layout})
-            advice = raised or Phrase("state_or_remove")
+            runs = FindingPhrase("runs_so", {"type": rope_type_text(rope), "base": rope.base, "layout": rope.layout})
+            advice = raised or FindingPhrase("state_or_remove")
             yield finding("field_not_read", where, severity, key=name, value=value, runs=runs, advice=advice)
 
 
-def is_settled(case: Case, name: str, value: float | None) -> bool:
+def is_settled(case: LayerContext, name: str, value: float | None) -> bool:
     """Whether a single family's field is no number, says what holds, or is named by a trap or the layer types."""
     traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
     if value is None or (traps and name in ("rope_theta", "partial_rotary_factor")):
@@ -128,7 +128,7 @@ def is_settled(case: Case, name: str, value: float | None) -> bool:
     return value in {rope.base for rope in case.ropes} or (name == "rope_theta" and len(case.ropes) > 1)
 
 
-def changes_nothing(case: Case, name: str, value: Any) -> bool:
+def changes_nothing(case: LayerContext, name: str, value: Any) -> bool:
     """Whether an unread field of a rope-like name is off, a word, a flag for what holds, or a number that runs."""
     family, rope = case.fields.family, case.rope
     if ON.search(name):
@@ -148,7 +148,7 @@ def changes_nothing(case: Case, name: str, value: Any) -> bool:
     return same or case.fields.stated.get(family.get("theta_field", "")) == value
 
 
-def scaling_wins(case: Case) -> Iterator[Finding]:
+def scaling_wins(case: LayerContext) -> Iterator[Finding]:
     """rope_scaling beside rope_parameters: the latter is discarded whole."""
     if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
         return
@@ -159,7 +159,7 @@ def scaling_wins(case: Case) -> Iterator[Finding]:
     yield finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
 
 
-def fixed_code(case: Case) -> Iterator[Finding]:
+def fixed_code(case: LayerContext) -> Iterator[Finding]:
     """Report the rope fields of a model whose code states the base and reads none of them."""
     names = tuple(name for name in ("rope_scaling", "rope_parameters", "rope_theta") if case.unread.get(name))
     if not case.fields.family.get("fixed") or case.rope.nope or not names:
@@ -199,9 +199,11 @@ def flat(fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope,
             "flat_dict_not_read",
             fields.prefix + where,
             None if stops or not repeats(fields, block, ropes) else "note",
-            names=[Phrase("value", {"name": key, "value": value}) for key, value in unread.items()],
+            names=[FindingPhrase("value", {"name": key, "value": value}) for key, value in unread.items()],
             types=list(own),
-            runs=Phrase("stops") if stops else Phrase("runs", {"types": [layer_type_phrase(rope) for rope in ropes]}),
+            runs=FindingPhrase("stops")
+            if stops
+            else FindingPhrase("runs", {"types": [layer_type_phrase(rope) for rope in ropes]}),
             block=block,
         )
 
@@ -214,7 +216,11 @@ def missing(fields: ModelFields, ropes: tuple[HfRope, ...]) -> Iterator[Finding]
         return
     for kind in (kind for kind in present if kind not in given):
         built = [rope for rope in ropes if rope.layer_type == kind]
-        runs = Phrase("runs", {"types": [layer_type_phrase(rope) for rope in built]}) if built else Phrase("stops")
+        runs = (
+            FindingPhrase("runs", {"types": [layer_type_phrase(rope) for rope in built]})
+            if built
+            else FindingPhrase("stops")
+        )
         severity = "warning" if built else "error"
         where = f"{fields.prefix}rope_parameters"
         yield finding("layer_dict_missing", where, severity, missing=kind, runs=runs)
@@ -274,7 +280,7 @@ def flattened(config: ResolvedConfig, text: str) -> Iterator[Finding]:
         return
     pairs = [(rope, classes[kind]) for kind, rope in own.items() if kind in classes]
     if list(own) != list(classes) or any(largest(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs):
-        worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [Phrase("layers_apart")]
+        worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [FindingPhrase("layers_apart")]
         yield finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
 
 

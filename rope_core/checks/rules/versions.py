@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rope_core.checks.case import Finding, Phrase, apart, finding, largest
+from rope_core.checks.case import Finding, FindingPhrase, apart, finding, largest
 from rope_core.checks.engines import engines, lacks
 from rope_core.errors import ConfigError
 from rope_core.hf.fields import ModelFields, dict_at
@@ -86,7 +86,7 @@ def faults(fields: ModelFields, release: str | None) -> Iterator[Finding]:
         else:
             applies = wrote is not None and since is not None and wrote < since
         if applies:
-            names = {"first": row["first"], "since": row["since"], "what": Phrase(row["what"])}
+            names = {"first": row["first"], "since": row["since"], "what": FindingPhrase(row["what"])}
             place = fields.field_path(row["field"]) if row["field"] else "transformers_version"
             yield replace(finding("read_otherwise_before", place, **names), source=row["source"])
 
@@ -96,12 +96,12 @@ def _cost(config: ResolvedConfig) -> dict[str, object]:
     try:
         pairs = [(engines(config, kind)[1], rope) for kind, rope in config.text.ropes().items()]
     except ConfigError:
-        return {"apart": [Phrase("not_built")]}
+        return {"apart": [FindingPhrase("not_built")]}
     built = [(four.inv_freq, four.values.get("base"), five) for four, five in pairs if four.inv_freq is not None]
     if len(built) < len(pairs):
-        return {"apart": [Phrase("not_built")]}
+        return {"apart": [FindingPhrase("not_built")]}
     inv_freq, base, five = max(built, key=lambda row: largest(row[0], row[2].inv_freq))
     bases = {"base": five.base, "used": five.base if base is None else base}
-    texts_of = [] if base is None else [Phrase("bases", bases)]
+    texts_of = [] if base is None else [FindingPhrase("bases", bases)]
     worst = 100.0 * largest(inv_freq, five.inv_freq)
     return {**bases, "worst": worst, "apart": [*texts_of, apart(inv_freq, five.inv_freq)]}

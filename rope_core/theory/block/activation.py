@@ -55,15 +55,15 @@ def _silu_slope(x: Array) -> Array:
     return np.asarray(s * (1.0 + x * (1.0 - s)))
 
 
-Curve = Callable[[Array], Array]
+ArrayFunction = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
 class Activation:
     """A curve, its derivative and its source; ReLU's derivative at 0 is taken as 0."""
 
-    value: Curve
-    slope: Curve
+    value: ArrayFunction
+    slope: ArrayFunction
     source: str
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
-from rope_core.hf.catalogue import Architecture, architectures
+from rope_core.hf.catalogue import ArchitectureRow, architectures
 
 NORMS = ("LayerNorm", "RMSNorm")
 PLACES = ("pre", "post", "double", "inner")
@@ -41,7 +41,7 @@ def _place(pre_norm: str, stability: str) -> str:
     return "pre" if pre_norm == "yes" else "post"
 
 
-def choices_of(row: Architecture) -> BlockChoices | None:
+def choices_of(row: ArchitectureRow) -> BlockChoices | None:
     """Return the corrected cells of ``row`` as choices, None where the table leaves the block open.
 
     >>> from rope_core.hf.catalogue import architecture

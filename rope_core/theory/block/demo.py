@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_finite
-from rope_core.layout import Index, convert
+from rope_core.layout import DimIndices, convert
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
 from rope_core.theory.block.cache import attention_output, decode_logits
-from rope_core.theory.block.logit import MlaHead, mla_rope_in_content, mla_scores
+from rope_core.theory.block.logit import MlaHeadWeights, mla_rope_in_content, mla_scores
 from rope_core.theory.block.norm import norm_rotation_gap
 from rope_core.theory.demo import random_vectors
 from rope_core.theory.encodings.compare import logits, random_encoding_weights, words
@@ -115,7 +115,7 @@ def length_scheme() -> str:
     return next(names)
 
 
-def stale_logits(rope: Rope, times: float) -> tuple[Index, Array, Array]:
+def stale_logits(rope: Rope, times: float) -> tuple[DimIndices, Array, Array]:
     """Return (key positions, true logits, logits against a stale cache) of the query at the last position, (n,) each.
 
     The keys were cached while the text was within the trained context; the query comes when it is ``times`` as long,
@@ -138,7 +138,7 @@ def stale_logits(rope: Rope, times: float) -> tuple[Index, Array, Array]:
 @lru_cache(maxsize=256)
 def mla_absorption_errors(rank: int, position: int) -> tuple[float, float]:
     """Return (error of absorbed scores, error if the content part were rotated too) of a drawn MLA head."""
-    head = MlaHead.draw(dim=64, nope=32, rope=16, rank=rank, seed=0)
+    head = MlaHeadWeights.draw(dim=64, nope=32, rope=16, rank=rank, seed=0)
     x = np.random.default_rng([0, 1]).standard_normal((TOKENS, 64))
     places = np.arange(position, position + TOKENS)
     small = line_angles(places, Rope(16).theta)

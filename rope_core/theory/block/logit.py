@@ -14,7 +14,7 @@ from rope_core.theory.encodings.rotary import rotate_rows
 
 
 @dataclass(frozen=True, eq=False)
-class MlaHead:
+class MlaHeadWeights:
     """One head of multi-head latent attention.
 
     Attributes:
@@ -30,14 +30,14 @@ class MlaHead:
     w_dkv: Array
 
     @classmethod
-    def draw(cls, dim: int = 64, nope: int = 32, rope: int = 16, rank: int = 12, seed: int = 0) -> MlaHead:
+    def draw(cls, dim: int = 64, nope: int = 32, rope: int = 16, rank: int = 12, seed: int = 0) -> MlaHeadWeights:
         """Draw a head with entries of standard deviation 1/sqrt(columns)."""
         rng = np.random.default_rng(seed)
         shapes = ((nope, dim), (nope, rank), (rope, dim), (rope, dim), (rank, dim))
         return cls(*(rng.standard_normal(shape) / math.sqrt(shape[1]) for shape in shapes))
 
 
-def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead, absorbed: bool) -> Array:
+def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHeadWeights, absorbed: bool) -> Array:
     """Return MLA's scores before the scale, float64 (n, n): content part plus rotated part.
 
     ``absorbed`` multiplies W_UK into the query once and scores against the cached latent; the answer is the same,
@@ -51,7 +51,7 @@ def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead, absorbed: 
     return np.asarray(content + rotate_rows(values @ head.w_qr.T, angle) @ rotate_rows(values @ head.w_kr.T, angle).T)
 
 
-def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead) -> float:
+def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHeadWeights) -> float:
     """Return how wrong absorption would be if the content part were rotated too, max |difference| of scores.
 
     R_m^T R_n is then between W_Q and W_UK, so no one matrix serves every pair of positions: MLA splits.

@@ -17,7 +17,7 @@ ARRANGEMENTS = ("pre", "post", "double")
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class BlockWeights:
     """Weights of one block: attention w_q, w_k, w_v, w_o (dim, dim), ReLU feed-forward w_1 (dim, hidden), w_2 back."""
 
     w_q: Array
@@ -28,35 +28,36 @@ class Layer:
     w_2: Array
 
 
-def draw_layers(layers: int, dim: int, hidden: int, seed: int) -> list[Layer]:
+def draw_layers(layers: int, dim: int, hidden: int, seed: int) -> list[BlockWeights]:
     """Draw blocks with Xavier's normal initialisation, standard deviation sqrt(2 / (in + out))."""
     rng = np.random.default_rng(checked_int("seed", seed, 0, 2**31 - 1))
     shapes = [(dim, dim)] * 4 + [(dim, hidden), (hidden, dim)]
     scale = [math.sqrt(2.0 / sum(shape)) for shape in shapes]
     return [
-        Layer(*(s * rng.standard_normal(shape) for s, shape in zip(scale, shapes, strict=True))) for _ in range(layers)
+        BlockWeights(*(s * rng.standard_normal(shape) for s, shape in zip(scale, shapes, strict=True)))
+        for _ in range(layers)
     ]
 
 
-def self_attention(u: npt.ArrayLike, layer: Layer) -> Array:
+def self_attention(u: npt.ArrayLike, layer: BlockWeights) -> Array:
     """Return softmax(u Wq (u Wk)^T / sqrt(dim)) u Wv Wo, float64 (n, dim), one head, no mask."""
     x = np.asarray(u, dtype=np.float64)
     a = softmax((x @ layer.w_q) @ (x @ layer.w_k).T / math.sqrt(x.shape[1]))
     return np.asarray(a @ (x @ layer.w_v) @ layer.w_o)
 
 
-def relu_feed_forward(u: npt.ArrayLike, layer: Layer) -> Array:
+def relu_feed_forward(u: npt.ArrayLike, layer: BlockWeights) -> Array:
     """Return max(u W1, 0) W2, float64 (n, dim)."""
     return np.asarray(np.maximum(np.asarray(u, dtype=np.float64) @ layer.w_1, 0.0) @ layer.w_2)
 
 
-def serial_block(x: npt.ArrayLike, layer: Layer) -> Array:
+def serial_block(x: npt.ArrayLike, layer: BlockWeights) -> Array:
     """Return the serial pre-norm block: h = x + Attention(Norm(x)), y = h + MLP(Norm(h)), float64 (n, dim)."""
     h = np.asarray(x, dtype=np.float64) + self_attention(layer_norm(x), layer)
     return np.asarray(h + relu_feed_forward(layer_norm(h), layer))
 
 
-def parallel_block(x: npt.ArrayLike, layer: Layer) -> Array:
+def parallel_block(x: npt.ArrayLike, layer: BlockWeights) -> Array:
     """Return the parallel block: y = x + MLP(Norm(x)) + Attention(Norm(x)), float64 (n, dim); GPT-J, PaLM."""
     u = layer_norm(x)
     return np.asarray(np.asarray(x, dtype=np.float64) + relu_feed_forward(u, layer) + self_attention(u, layer))
@@ -69,7 +70,7 @@ def _norm_back(x: Array, grad: Array) -> Array:
     return np.asarray((grad - grad.mean(-1, keepdims=True) - y * np.mean(grad * y, axis=-1, keepdims=True)) / std)
 
 
-def _attend_back(u: Array, layer: Layer, grad: Array) -> tuple[Array, float]:
+def _attend_back(u: Array, layer: BlockWeights, grad: Array) -> tuple[Array, float]:
     q, k, v = u @ layer.w_q, u @ layer.w_k, u @ layer.w_v
     root = math.sqrt(u.shape[1])
     a = softmax(q @ k.T / root)
@@ -81,7 +82,7 @@ def _attend_back(u: Array, layer: Layer, grad: Array) -> tuple[Array, float]:
     return d_q @ layer.w_q.T + d_k @ layer.w_k.T + d_v @ layer.w_v.T, float(sum(squares))
 
 
-def _feed_back(u: Array, layer: Layer, grad: Array) -> tuple[Array, float]:
+def _feed_back(u: Array, layer: BlockWeights, grad: Array) -> tuple[Array, float]:
     hidden = u @ layer.w_1
     d_hidden = (grad @ layer.w_2.T) * (hidden > 0)
     squares = np.sum((u.T @ d_hidden) ** 2) + np.sum((np.maximum(hidden, 0.0).T @ grad) ** 2)
@@ -91,7 +92,7 @@ def _feed_back(u: Array, layer: Layer, grad: Array) -> tuple[Array, float]:
 _PARTS = ((self_attention, _attend_back), (relu_feed_forward, _feed_back))
 
 
-def forward(x: Array, layers: list[Layer], arrangement: str) -> tuple[Array, list[Array]]:
+def forward(x: Array, layers: list[BlockWeights], arrangement: str) -> tuple[Array, list[Array]]:
     """Return (output, input of every sub-layer); pre and double end in one more norm, as models do."""
     inputs = []
     for layer in layers:
@@ -105,7 +106,9 @@ def forward(x: Array, layers: list[Layer], arrangement: str) -> tuple[Array, lis
     return (x if arrangement == "post" else layer_norm(x)), [*inputs, x]
 
 
-def backward(inputs: list[Array], layers: list[Layer], arrangement: str, grad: Array) -> tuple[Array, list[float]]:
+def backward(
+    inputs: list[Array], layers: list[BlockWeights], arrangement: str, grad: Array
+) -> tuple[Array, list[float]]:
     """Return (gradient at the input, norm of each layer's parameter gradient, bottom first)."""
     if arrangement != "post":
         grad = _norm_back(inputs[-1], grad)

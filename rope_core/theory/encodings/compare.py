@@ -24,7 +24,7 @@ ALIBI_HEADS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class HeadWeights:
     """One attention head with random projections, and the tables that the encodings look up.
 
     Attributes:
@@ -48,7 +48,7 @@ class Weights:
 
 
 @lru_cache(maxsize=32)
-def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0) -> Weights:
+def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0) -> HeadWeights:
     """Draw a head's projections and tables; the same for the same arguments.
 
     Raises ValueError unless dim is a multiple of 4 (two-dimensional RoPE halves the pairs) and base > 1.
@@ -60,7 +60,7 @@ def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0
     shapes = [(width, width)] * 3 + [(TABLE, width)] + [(2 * REACH + 1, width)] * 2 + [(2 * REACH, width)] * 2 + [(32,)]
     drawn = [rng.standard_normal(shape) for shape in shapes]
     projections = [matrix / math.sqrt(width) for matrix in drawn[:3]]
-    return Weights(Rope(width, base), *projections, *drawn[3:])
+    return HeadWeights(Rope(width, base), *projections, *drawn[3:])
 
 
 def words(tokens: Sequence[str], dim: int, seed: int = 0) -> Array:
@@ -74,7 +74,7 @@ def words(tokens: Sequence[str], dim: int, seed: int = 0) -> Array:
     return np.stack(drawn)
 
 
-Logits = Callable[[Array, Array, Weights], Array]
+LogitsFunction = Callable[[Array, Array, HeadWeights], Array]
 
 
 @dataclass(frozen=True)
@@ -88,14 +88,14 @@ class Encoding:
         values: the table R^V by clipped distance that is added to the values, where the encoding has one.
     """
 
-    logits: Logits
+    logits: LogitsFunction
     kind: str
     source: str
     axes: int = 1
-    values: Callable[[Weights], Array] | None = None
+    values: Callable[[HeadWeights], Array] | None = None
 
 
-def _plain(x: Array, w: Weights) -> tuple[Array, Array]:
+def _plain(x: Array, w: HeadWeights) -> tuple[Array, Array]:
     return x @ w.q.T, x @ w.k.T
 
 
@@ -103,29 +103,29 @@ def _scaled(q: Array, k: Array) -> Array:
     return np.asarray(q @ k.T / math.sqrt(q.shape[1]))
 
 
-def _disentangled(x: Array, p: Array, w: Weights) -> Array:
+def _disentangled(x: Array, p: Array, w: HeadWeights) -> Array:
     terms = relative.disentangled_terms(*_plain(x, w), p[:, 0], w.position_k, w.position_q)
     return relative.disentangled_logits(terms, w.rope.dim)
 
 
-def _fixed_table(w: Weights) -> Array:
+def _fixed_table(w: HeadWeights) -> Array:
     return relative.nezha_table(REACH, w.rope.dim, w.rope.base)
 
 
-def _partial(x: Array, p: Array, w: Weights) -> Array:
+def _partial(x: Array, p: Array, w: HeadWeights) -> Array:
     # A quarter of the head turns, GPT-NeoX's share.
     quarter = Rope(max(w.rope.dim // 4 // 2 * 2, 2), w.rope.base)
     return rotary.rope_logits(*_plain(x, w), rotary.line_angles(p[:, 0], quarter.theta))
 
 
-def _video(x: Array, p: Array, w: Weights) -> Array:
+def _video(x: Array, p: Array, w: HeadWeights) -> Array:
     # Sections for any width: half of the pairs follow time, a quarter each height and width.
     side = w.rope.pairs // 4 or 1
     axes = rotary.mrope_axes([w.rope.pairs - 2 * side, side, side])
     return rotary.rope_logits(*_plain(x, w), rotary.mrope_angles(p, w.rope.theta, axes))
 
 
-def _added(vectors: Callable[[Array, Weights], Array]) -> Logits:
+def _added(vectors: Callable[[Array, HeadWeights], Array]) -> LogitsFunction:
     return lambda x, p, w: _scaled(*_plain(x + vectors(p[:, 0], w), w))
 
 
@@ -187,7 +187,7 @@ def as_points(name: str, positions: npt.ArrayLike) -> Array:
     return rotary.matrix_of(where, axes)
 
 
-def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: Weights) -> Array:
+def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: HeadWeights) -> Array:
     """Return the logits that softmax gets, float64 (n, n), rows the query.
 
     Args:
@@ -206,7 +206,7 @@ def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: Weights) ->
     return encoding(name).logits(values, points, w)
 
 
-def position_only_logits(name: str, positions: npt.ArrayLike, w: Weights) -> Array:
+def position_only_logits(name: str, positions: npt.ArrayLike, w: HeadWeights) -> Array:
     """Return the logits of a text of one repeated word, float64 (n, n): what is left is position alone."""
     points = as_points(name, positions)
     word = np.random.default_rng(0).standard_normal(w.rope.dim)
@@ -241,7 +241,7 @@ def relative_residual(scores: npt.ArrayLike, positions: npt.ArrayLike) -> float:
     return float(np.linalg.norm(matrix - relative_fit(matrix, positions))) / size if size else 0.0
 
 
-def outputs(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
+def outputs(name: str, tokens: Sequence[str], w: HeadWeights, causal: bool = False) -> Array:
     """Return what one attention layer gives each token, float64 (n, dim); ``causal``: none sees later ones.
 
     >>> w = random_encoding_weights(8, 100.0)
@@ -259,7 +259,7 @@ def outputs(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) 
     return np.asarray(relative.shaw_output(attention, values, positions, table(w)))
 
 
-def mean_attention_output(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
+def mean_attention_output(name: str, tokens: Sequence[str], w: HeadWeights, causal: bool = False) -> Array:
     """Return the mean over the tokens of what one attention layer gives them, float64 (dim,).
 
     >>> w = random_encoding_weights(8, 100.0)
@@ -270,7 +270,7 @@ def mean_attention_output(name: str, tokens: Sequence[str], w: Weights, causal: 
     return np.asarray(outputs(name, tokens, w, causal).mean(axis=0))
 
 
-def word_order_gap(name: str, first: Sequence[str], second: Sequence[str], w: Weights) -> float:
+def word_order_gap(name: str, first: Sequence[str], second: Sequence[str], w: HeadWeights) -> float:
     """Return how far apart one layer puts two sentences of the same tokens in another order, max |difference|.
 
     Without positions it is 0 up to rounding: attention sees a set.

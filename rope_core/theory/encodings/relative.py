@@ -12,10 +12,10 @@ from rope_core.rope import Array
 from rope_core.theory.attention import as_vector
 from rope_core.theory.encodings.additive import sinusoidal
 
-Index = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 
 
-def differences(positions: npt.ArrayLike) -> Index:
+def differences(positions: npt.ArrayLike) -> IntArray:
     """Return key position minus query position, int64 (n, n), rows the query; positions must be whole."""
     where = as_vector("positions", positions)
     if np.any(where != np.floor(where)):
@@ -24,7 +24,7 @@ def differences(positions: npt.ArrayLike) -> Index:
     return np.asarray(line[None, :] - line[:, None])
 
 
-def clipped(positions: npt.ArrayLike, reach: int) -> Index:
+def clipped(positions: npt.ArrayLike, reach: int) -> IntArray:
     """Return the row of a (2 reach + 1)-row table for each pair: clip(j - i, -reach, reach) + reach, int64 (n, n).
 
     >>> clipped([0, 1, 2], 1).tolist()
@@ -117,7 +117,7 @@ def disentangled_logits(terms: dict[str, Array], dim: int) -> Array:
     return np.asarray(sum(terms.values()) / math.sqrt(len(terms) * dim))
 
 
-def t5_buckets(difference: npt.ArrayLike, bidirectional: bool = True, buckets: int = 32, reach: int = 128) -> Index:
+def t5_buckets(difference: npt.ArrayLike, bidirectional: bool = True, buckets: int = 32, reach: int = 128) -> IntArray:
     """Return T5's bucket of key position minus query position, int64, same shape.
 
     Half of a side's buckets hold one distance each, the rest grow geometrically up to ``reach``, and everything past

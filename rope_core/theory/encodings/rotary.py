@@ -13,7 +13,7 @@ from rope_core.rope import Array, Rope
 from rope_core.rotation import rotate
 from rope_core.theory.attention import as_vector
 
-Index = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 AXES = ("t", "h", "w")
 
 
@@ -111,7 +111,7 @@ def matrix_of(positions: npt.ArrayLike, axes: int) -> Array:
     return where
 
 
-def mrope_axes(sections: npt.ArrayLike, interleaved: bool = False) -> Index:
+def mrope_axes(sections: npt.ArrayLike, interleaved: bool = False) -> IntArray:
     """Return which axis turns each pair, 0 time, 1 height, 2 width, int64 (dim/2,).
 
     Args:

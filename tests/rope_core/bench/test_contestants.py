@@ -10,11 +10,11 @@ from torch import Tensor
 
 from rope_core.bench import contestants
 from rope_core.bench.answers import check
-from rope_core.bench.cases import Case
-from rope_core.bench.contestants import Contestant
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.contestants import Implementation
 from rope_core.kernels.torch_ops import eager_one
 
-CASE = Case("cpu", "bfloat16", 2, 9, 4, 2, 64, 64, "half", "bshd")
+CASE = BenchmarkCase("cpu", "bfloat16", 2, 9, 4, 2, 64, 64, "half", "bshd")
 ON_GPU = replace(CASE, device="cuda")
 
 
@@ -75,7 +75,7 @@ CASES = {
 }
 
 
-def named(name: str) -> Contestant:
+def named(name: str) -> Implementation:
     return next(c for c in contestants.contestants() if c.name == name)
 
 

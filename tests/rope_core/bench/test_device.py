@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import device
-from rope_core.bench.cases import SUITES, Case
-from rope_core.bench.contestants import Contestant, entry
+from rope_core.bench.cases import SUITES, BenchmarkCase
+from rope_core.bench.contestants import Implementation, entry
 
-CASES = tuple(Case("cpu", "float32", 1, seq, 2, 2, 8, 8) for seq in (4, 6, 9))
+CASES = tuple(BenchmarkCase("cpu", "float32", 1, seq, 2, 2, 8, 8) for seq in (4, 6, 9))
 
 
-def ours() -> list[Contestant]:
+def ours() -> list[Implementation]:
     return [entry("eager")]
 
 

@@ -15,35 +15,35 @@ from torch import Tensor
 from rope_core.__main__ import main
 from rope_core.bench import answers, contestants, harness
 from rope_core.bench.answers import check, make_inputs
-from rope_core.bench.cases import SUITES, Case
-from rope_core.bench.contestants import Contestant, Inputs, Pair
-from rope_core.bench.records import Store
+from rope_core.bench.cases import SUITES, BenchmarkCase
+from rope_core.bench.contestants import Implementation, RotationInputs, TensorPair
+from rope_core.bench.records import BenchmarkDatabase
 from rope_core.bench.view import point
 from rope_core.jobs import queue as jobs
 from rope_core.kernels.entry import apply
 
-SMALL = Case("cpu", "float32", 2, 33, 4, 2, 64, 64)
+SMALL = BenchmarkCase("cpu", "float32", 2, 33, 4, 2, 64, 64)
 
 
-def named(name: str) -> Contestant:
+def named(name: str) -> Implementation:
     return next(c for c in contestants.contestants() if c.name == name)
 
 
-def contestant(call: Callable[[Inputs, Case], Any]) -> Contestant:
-    return Contestant("made", lambda case: None, call)
+def contestant(call: Callable[[RotationInputs, BenchmarkCase], Any]) -> Implementation:
+    return Implementation("made", lambda case: None, call)
 
 
-def right(inputs: Inputs, case: Case) -> Pair:
+def right(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
     return apply(inputs.q, inputs.k, inputs.cos, inputs.sin, layout=case.layout)
 
 
-def one_row_missing(inputs: Inputs, case: Case) -> Pair:
+def one_row_missing(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
     q, k = right(inputs, case)
     inputs.out[0][:, :-1] = q[:, :-1]
     return inputs.out[0], k
 
 
-WRONG: list[Callable[[Inputs, Case], Pair]] = [
+WRONG: list[Callable[[RotationInputs, BenchmarkCase], TensorPair]] = [
     lambda given, case: apply(given.q, given.k, given.cos, given.sin, layout="interleaved"),
     lambda given, case: apply(given.q, given.k, given.cos, -given.sin, layout=case.layout),
     lambda given, case: (given.q.clone(), given.k.clone()),
@@ -66,7 +66,7 @@ def test_nobody_compiled_is_timed_uncompiled(monkeypatch: pytest.MonkeyPatch) ->
         a, b = x.float().chunk(2, -1)
         return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
 
-    def compiled(inputs: Inputs, case: Case) -> Pair:
+    def compiled(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         cos, sin = inputs.cos[:, None], inputs.sin[:, None]
         return turned(inputs.q, cos, sin), turned(inputs.k, cos, sin)
 
@@ -84,8 +84,8 @@ def test_nobody_compiled_is_timed_uncompiled(monkeypatch: pytest.MonkeyPatch) ->
 def test_nobody_always_follows_the_same_one() -> None:
     called: list[int] = []
 
-    def noted(number: int) -> Contestant:
-        def call(inputs: Inputs, case: Case) -> Pair:
+    def noted(number: int) -> Implementation:
+        def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
             called.append(number)
             return right(inputs, case)
 
@@ -99,7 +99,7 @@ def test_nobody_always_follows_the_same_one() -> None:
 
 
 def test_an_exception_is_a_result() -> None:
-    def broken(inputs: Inputs, case: Case) -> Pair:
+    def broken(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         raise RuntimeError("no such device")
 
     (result,) = harness.measure(SMALL, [contestant(broken)], rounds=5)
@@ -141,7 +141,7 @@ def test_contestants_answer_rightly(name: str) -> None:
 def test_a_kernel_that_reads_stale_memory_is_caught() -> None:
     seen: list[Tensor] = []
 
-    def stale(inputs: Inputs, case: Case) -> Pair:
+    def stale(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         if not seen:
             seen.extend(right(inputs, case))
         return seen[0], seen[1]
@@ -151,7 +151,7 @@ def test_a_kernel_that_reads_stale_memory_is_caught() -> None:
 
 
 def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
-    def short_of_breath(inputs: Inputs, case: Case) -> Pair:
+    def short_of_breath(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         q, k = right(inputs, case)
         if case.seq > 512:
             k[:, -1] = inputs.k[:, -1]
@@ -171,13 +171,13 @@ def test_memory_is_poisoned_before_every_answer(monkeypatch: pytest.MonkeyPatch)
         junk.append(full(*arguments, **options))
         return junk[-1]
 
-    def looks(inputs: Inputs, case: Case) -> Pair:
+    def looks(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         events.append("call")
         return right(inputs, case)
 
     poison = answers.poison
 
-    def noted(case: Case) -> None:
+    def noted(case: BenchmarkCase) -> None:
         events.append("poison")
         poison(case)
 
@@ -212,7 +212,7 @@ def test_the_backward_answers_are_checked() -> None:
         def backward(ctx: Any, *grads: Tensor) -> Any:
             return *apply(grads[0], grads[1], *ctx.saved_tensors, layout="half"), None, None
 
-    def forgets_the_sign(inputs: Inputs, case: Case) -> Pair:
+    def forgets_the_sign(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         done = Forgetful.apply(inputs.q, inputs.k, inputs.cos, inputs.sin)  # type: ignore[no-untyped-call]
         return done[0], done[1]
 
@@ -227,9 +227,9 @@ def test_a_case_that_does_not_fit_is_refused_with_the_number() -> None:
 
 
 def test_page_faults_are_counted() -> None:
-    case = Case("cpu", "float32", 1, 64, 8, 8, 64, 64)
+    case = BenchmarkCase("cpu", "float32", 1, 64, 8, 8, 64, 64)
 
-    def fresh(inputs: Inputs, case: Case) -> Pair:
+    def fresh(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         import mmap
 
         pages = mmap.mmap(-1, 2**24)
@@ -244,7 +244,7 @@ def test_suites_list_valid_cases() -> None:
     for suite in SUITES.values():
         cases = list(suite())
         assert len({c.key for c in cases}) == len(cases) >= 4
-        assert all(Case.from_key(c.key) == c for c in cases)
+        assert all(BenchmarkCase.from_key(c.key) == c for c in cases)
     gpu = list(SUITES["gpu"]())
     assert {1, 131_072} <= {c.seq for c in gpu} and {64, 96, 128, 256} <= {c.dim for c in gpu}
     assert {c.memory for c in gpu} == {"bshd", "bhsd"} and {c.direction for c in gpu} == {"forward", "backward", "both"}
@@ -284,7 +284,7 @@ def test_the_command_line_measures_a_visitor_s_kernel(
     assert "mine.py:good" in text and "numba" in text and "of the copy's time" in text
     assert main(["bench", *shape, "--kernel", f"{file}:bad", "--only", "mine.py:bad"]) == 1
     assert "wrong: q errs by" in capsys.readouterr().out
-    runs = Store(tmp_path / "r.sqlite3").runs()
+    runs = BenchmarkDatabase(tmp_path / "r.sqlite3").runs()
     assert [r.state for r in runs] == ["finished", "finished"]
     files = "--records", str(tmp_path / "r.sqlite3")
     assert main(["bench", *files, "--list"]) == 0 and runs[0].id in capsys.readouterr().out
@@ -339,7 +339,7 @@ def test_a_run_in_the_queue_has_its_own_allocator_setting_reports_and_can_be_can
 ) -> None:
     for name in [name for name in os.environ if name.startswith(("MALLOC_", "ROPE_LAB"))]:
         monkeypatch.delenv(name)
-    queue = jobs.Queue()
+    queue = jobs.JobQueue()
     shape = ["--heads", "2", "--kv-heads", "2", "--dim", "32", "--only", "eager", "--progress"]
     shape += ["--records", str(tmp_path / "r.sqlite3")]
     endless = queue.submit("rope_core.cli.bench", [*shape, "--seq", "8", "--rounds", "1000000"], owner="one")
@@ -349,6 +349,6 @@ def test_a_run_in_the_queue_has_its_own_allocator_setting_reports_and_can_be_can
     assert queue.status(endless).note.startswith("cpu float32 B1 S8")
     queue.cancel(endless)
     assert queue.wait(endless, 120).state == "cancelled"
-    (run,) = Store(tmp_path / "r.sqlite3").runs()
+    (run,) = BenchmarkDatabase(tmp_path / "r.sqlite3").runs()
     assert run.state == "interrupted" and run.environment["allocator"] == "tuned"
     queue.close()

@@ -7,12 +7,12 @@ import torch
 
 from rope_core.bench import harness
 from rope_core.bench.answers import make_inputs
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import contestants
 from rope_core.bench.movers import NAMES, movers
 from rope_core.cli.bench import table
 
-CASE = Case("cpu", "float32", 1, 520, 8, 8, 64, 64)
+CASE = BenchmarkCase("cpu", "float32", 1, 520, 8, 8, 64, 64)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rope_core.bench.cases import Case
-from rope_core.bench.records import Result, Store
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import BenchmarkDatabase, CaseResult
 from rope_core.bench.statistics import compare, outer, summary
 
-CASE = Case("cpu", "bfloat16", 2, 33, 4, 2, 64, 32, "interleaved", "bshd", "both")
-GOOD = Result(CASE, "numba", "ok", "", {"seconds": [0.1, 0.30000000000000004], "floor": [0.1, 0.2], "error": 1e-7})
-BAD = Result(CASE, 'other, "quoted"\nname', "wrong", "q errs by 1", {})
+CASE = BenchmarkCase("cpu", "bfloat16", 2, 33, 4, 2, 64, 32, "interleaved", "bshd", "both")
+GOOD = CaseResult(CASE, "numba", "ok", "", {"seconds": [0.1, 0.30000000000000004], "floor": [0.1, 0.2], "error": 1e-7})
+BAD = CaseResult(CASE, 'other, "quoted"\nname', "wrong", "q errs by 1", {})
 
 
-def filled(path: Path) -> tuple[Store, str]:
-    store = Store(path)
+def filled(path: Path) -> tuple[BenchmarkDatabase, str]:
+    store = BenchmarkDatabase(path)
     run = store.begin("one", {"cpu": "a processor", "cores": 2})
     store.add(run, GOOD)
     store.add(run, BAD)
@@ -39,7 +39,7 @@ def test_results_come_back_as_they_were(tmp_path: Path) -> None:
 def test_exports_come_back_as_they_were(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "a.sqlite3")
     text = store.export_json()
-    other = Store(tmp_path / "b.sqlite3")
+    other = BenchmarkDatabase(tmp_path / "b.sqlite3")
     assert other.import_json(text) == 1
     assert other.import_json(text) == 0
     assert other.results(run) == store.results(run)
@@ -77,18 +77,18 @@ def test_what_is_no_export_is_refused_whole(text: str, tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.sqlite3").write_text("not a database, " * 100)
     with pytest.raises(ValueError, match="path must be a SQLite file"):
-        Store(tmp_path / "a.sqlite3")
+        BenchmarkDatabase(tmp_path / "a.sqlite3")
 
 
 WRITER = """
 import sys
-from rope_core.bench.cases import Case
-from rope_core.bench.records import Result, Store
-store = Store(sys.argv[1])
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import CaseResult, BenchmarkDatabase
+store = BenchmarkDatabase(sys.argv[1])
 run = store.begin("endless", {})
 for n in range(10**9):
-    case = Case("cpu", "float32", 1, n + 1, 1, 1, 2, 2)
-    store.add(run, Result(case, "x", "ok", "", {"seconds": [0.5] * 200, "n": n}))
+    case = BenchmarkCase("cpu", "float32", 1, n + 1, 1, 1, 2, 2)
+    store.add(run, CaseResult(case, "x", "ok", "", {"seconds": [0.5] * 200, "n": n}))
     print(n, flush=True)
 """
 
@@ -104,7 +104,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_written(tmp_path: Path) -> 
         writer.send_signal(signal.SIGKILL)
         text = [int(line) for line in writer.stdout.read().splitlines()]
         writer.wait()
-        store = Store(path)
+        store = BenchmarkDatabase(path)
         run = store.runs()[0]
         kept = [r.data["n"] for r in store.results(run.id)]
         assert run.state == "interrupted"

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from rope_core.bench import traffic
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import transformers_rotation
 
-CASE = Case("cpu", "bfloat16", 2, 100, 8, 4, 64, 64)
+CASE = BenchmarkCase("cpu", "bfloat16", 2, 100, 8, 4, 64, 64)
 
 
 @pytest.mark.parametrize(("path", "times"), [("transformers", 10), ("Liger", 4), ("FLA", 3), ("ours", 2)])

@@ -6,20 +6,20 @@ from pathlib import Path
 import pytest
 
 from rope_core.bench import view
-from rope_core.bench.cases import Case
+from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import contestants
-from rope_core.bench.records import Result, Run, Store
+from rope_core.bench.records import BenchmarkDatabase, BenchmarkRun, CaseResult
 
-CASE = Case("cpu", "float32", 1, 8, 2, 1, 16, 16)
+CASE = BenchmarkCase("cpu", "float32", 1, 8, 2, 1, 16, 16)
 
 
-def result(case: Case, name: str, seconds: list[float], floor: list[float] | None = None) -> Result:
+def result(case: BenchmarkCase, name: str, seconds: list[float], floor: list[float] | None = None) -> CaseResult:
     data = {"seconds": seconds, "floor": floor or [1.0] * len(seconds), "traffic": case.traffic, "faults": 0.0}
-    return Result(case, name, "ok", "", data | {"error": 0.0, "first_call": 0.0})
+    return CaseResult(case, name, "ok", "", data | {"error": 0.0, "first_call": 0.0})
 
 
-def run(name: str, started: float, allocator: str = "tuned") -> Run:
-    return Run(name, "one", started, started + 1, {"allocator": allocator, "cpu": "P"}, 0)
+def run(name: str, started: float, allocator: str = "tuned") -> BenchmarkRun:
+    return BenchmarkRun(name, "one", started, started + 1, {"allocator": allocator, "cpu": "P"}, 0)
 
 
 def test_names_are_the_harness_own() -> None:
@@ -29,7 +29,7 @@ def test_names_are_the_harness_own() -> None:
 
 def test_the_latest_result_counts_and_a_failure_does_not_hide_a_good_one() -> None:
     old, new = run("a", 1.0), run("b", 2.0)
-    failed = Result(CASE, "numba", "error", "broke", {})
+    failed = CaseResult(CASE, "numba", "error", "broke", {})
     answer = view.gathered("x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [failed])])
     assert [p.seconds.median for p in answer.points] == [3.0] and answer.refused == ()
     answer = view.gathered(
@@ -77,7 +77,7 @@ def test_here_is_read_again_after_a_change(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "r.sqlite3"
     monkeypatch.setenv("ROPE_LAB_RECORDS", str(path))
     assert view.here().points == () and not path.exists()
-    store = Store(path)
+    store = BenchmarkDatabase(path)
     name = store.begin("one", {"allocator": "tuned"})
     store.add(name, result(CASE, "numba", [1.0]))
     assert len(view.here().points) == 1

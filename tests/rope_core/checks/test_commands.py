@@ -11,7 +11,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.checks.commands import ENGINES, commands
-from rope_core.checks.extend import Way, extend, reached
+from rope_core.checks.extend import ContextExtension, extend, reached
 from rope_core.hf.resolve import resolve
 from tests.support import ROOT, hf_live
 
@@ -21,7 +21,7 @@ MODELS = ["llama-2-7b", "qwen3-8b", "deepseek-v3", "gpt-oss-20b", "llama-3.1-8b"
           "kimi-k2", "ministral-3", "internlm2-1.8b", "phi-4-mini", "gemma-4-31b", "deepseek-v4-flash"]  # fmt: skip
 
 
-def ways(model_id: str) -> list[Way]:
+def ways(model_id: str) -> list[ContextExtension]:
     config = rc.model(model_id).hf_config()
     return extend(config, 2 * reached(config))
 

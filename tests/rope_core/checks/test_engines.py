@@ -10,7 +10,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.checks.commands import commands
-from rope_core.checks.engines import Engine, basis, engines, known_types, recorded, sentences
+from rope_core.checks.engines import EngineResult, basis, engines, known_types, recorded, sentences
 from rope_core.checks.extend import extend
 from rope_core.checks.formulas import ENGINES
 from rope_core.errors import ConfigError
@@ -23,13 +23,13 @@ from tools.engines.compare import table as compared_with
 
 def table(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
-) -> dict[str, Engine]:
+) -> dict[str, EngineResult]:
     """Return the engines by the first word of their names; "4.57" for the older transformers."""
     result = engines(config, layer_type, seq_len, context)
     return {e.name.split(" ")[0] if "4.57" not in e.name else "4.57": e for e in result}
 
 
-def inv(engine: Engine) -> np.ndarray[Any, np.dtype[np.float64]]:
+def inv(engine: EngineResult) -> np.ndarray[Any, np.dtype[np.float64]]:
     assert engine.inv_freq is not None
     return engine.inv_freq
 

@@ -13,7 +13,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.__main__ import main
-from rope_core.checks.extend import WAYS, Way, extend, fixes, present, reached
+from rope_core.checks.extend import WAYS, ContextExtension, extend, fixes, present, reached
 from rope_core.checks.schemas import to_v5
 from rope_core.hf.families import composites
 from rope_core.hf.resolve import resolve
@@ -38,7 +38,7 @@ LOADED_AS = {"kimi_k2": "deepseek_v3", "internlm2": "llama"}
 UNLOADED = ("gpt-j-6b", "qwen-7b")
 
 
-def by_name(config: dict[str, Any], length: int) -> dict[str, Way]:
+def by_name(config: dict[str, Any], length: int) -> dict[str, ContextExtension]:
     return {way.name: way for way in extend(config, length)}
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.comparisons import examples, pasted, samples
-from rope_core.comparisons.compare import Setting, compare_column, least_margins
+from rope_core.comparisons.compare import ComparisonSetting, compare_column, least_margins
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def _torch() -> Iterator[None]:
         sys.modules["torch"] = before
 
 
-SETTING = Setting(rc.Rope(32, 500.0, 128), 4.0, 512)
+SETTING = ComparisonSetting(rc.Rope(32, 500.0, 128), 4.0, 512)
 FACTORS, LENGTHS = (1.0, 4.0), (128, 512)
 CODE = "def f(dim, base, train_len, factor):\n    return base ** (-2 * np.arange(dim // 2) / dim) / factor, 1.5"
 

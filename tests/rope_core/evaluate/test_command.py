@@ -12,7 +12,7 @@ import torch
 
 from rope_core.__main__ import main
 from rope_core.evaluate import tasks
-from rope_core.evaluate.texts import Coder
+from rope_core.evaluate.texts import TextTokenizer
 from rope_core.lab import evaluate, passkey, retrieval, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
@@ -75,7 +75,7 @@ def test_pass_keys_are_found_where_the_lab_finds_them(there: Path, capsys: pytes
     model, filler = weights.load("rope-0-passkey"), np.frombuffer(TEXT, np.uint8).astype(np.int64)
     result: dict[str, int] = {}
     for cell in cells:
-        examples = tasks.pass_keys(Coder(list), filler, 256, cell["depth"], 3, 0)
+        examples = tasks.pass_keys(TextTokenizer(list), filler, 256, cell["depth"], 3, 0)
         rows = np.stack([ids for ids, _ in examples]).astype(np.uint8)
         assert {answer for _, answer in examples} == {passkey.DIGITS}
         hits = retrieval.digits_right(model, rows, line_encoding(model, cell["line"], 256, 4.0))
@@ -91,7 +91,7 @@ def test_a_number_hidden_at_a_depth() -> None:
     def joined(text: bytes) -> list[int]:
         return [int.from_bytes(word, "little") % 2**31 for word in re.findall(rb" ?[^ ]+| ", text)]
 
-    for coder, answer in ((Coder(list, begin=(7,)), 5), (Coder(joined, begin=(7,)), 1)):
+    for coder, answer in ((TextTokenizer(list, begin=(7,)), 5), (TextTokenizer(joined, begin=(7,)), 1)):
         ids, count = tasks.hidden(coder, np.zeros(500, np.int64), 200, 0.25, rng)
         assert len(ids) == 200 and ids[0] == 7 and count == answer
         line = len(coder.encode(passkey.HIDE % (b"12345", b"12345")))
@@ -178,11 +178,11 @@ def test_a_failure_in_the_middle_keeps_what_was_measured(
 
 
 def test_a_class_without_frequencies_that_can_be_written(there: Path, tmp_path: Path) -> None:
-    from rope_core.evaluate.modules import Rotary
+    from rope_core.evaluate.modules import RotaryModules
     from rope_core.evaluate.turning import at_load
 
     model = checkpoint("llama")
     config = json.loads((there / "model" / "config.json").read_text())
     del model.model.rotary_emb
     with pytest.raises(ValueError, match=r"model must be of a class that keeps its rotary frequencies in inv_freq"):
-        Rotary(model, at_load(config))
+        RotaryModules(model, at_load(config))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from rope_core.evaluate.cost import Size, size_of
+from rope_core.evaluate.cost import ModelSize, size_of
 
 SMALL = {"hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 32, "vocab_size": 90}
 LATENT = {"kv_lora_rank": 16, "q_lora_rank": 24, "qk_nope_head_dim": 20, "qk_rope_head_dim": 8, "v_head_dim": 12}
@@ -30,4 +30,4 @@ def test_a_token_keeps_as_many_numbers_as_transformers_caches(kind: str) -> None
 
 
 def test_what_a_config_does_not_say_counts_as_in_llama() -> None:
-    assert size_of({"head_dim": None, "num_key_value_heads": 0}, 7) == Size(7, 32, 4096, 32_000, 32 * 2 * 32 * 128)
+    assert size_of({"head_dim": None, "num_key_value_heads": 0}, 7) == ModelSize(7, 32, 4096, 32_000, 32 * 2 * 32 * 128)

@@ -11,8 +11,8 @@ import torch
 from transformers import DynamicCache
 
 from rope_core.evaluate import loading, texts
-from rope_core.evaluate.ask import Ask
-from rope_core.evaluate.run import Cell, Evaluation
+from rope_core.evaluate.ask import EvaluationSettings
+from rope_core.evaluate.run import Evaluation, EvaluationCell
 from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW
 from rope_core.lab.corpus import held_out
 from rope_core.rope import MAX_LEN
@@ -41,7 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def evaluation(folder: Path, out: Path, **wanted: Any) -> Evaluation:
     source = loading.find(str(folder))
     plain = {"lengths": (LONG,), "documents": 2, "trials": 2, "chunk": 10, "batch": 2, "tasks": ("perplexity",)}
-    ask = Ask(**{**plain, **wanted}).of(source)
+    ask = EvaluationSettings(**{**plain, **wanted}).of(source)
     loaded = loading.load(source, "cpu", "auto")
     text = out / "text.txt"
     out.mkdir(exist_ok=True)
@@ -56,7 +56,7 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     mine = evaluation(folders(family), tmp_path)
     mine.verify()
     assert not mine.refused and mine.notes == ()
-    once, sliding = (mine.work(Cell("perplexity", WINDOW, times * mine.window)) for times in (1, 3))
+    once, sliding = (mine.work(EvaluationCell("perplexity", WINDOW, times * mine.window)) for times in (1, 3))
     assert sliding == 9 * once, "a window moves by a quarter of itself"
     cells = {cell["line"]: cell for _, cell in mine.run()}
     assert set(cells) == set(LADDER) - ({OWN} if family != "deepseek_v3" else set())
@@ -179,8 +179,8 @@ BOUNDS: dict[str, tuple[int, int]] = {
 def test_each_number_of_an_ask_has_its_bounds(name: str) -> None:
     low, high = BOUNDS[name]
     for value in (low, high):
-        assert getattr(Ask(**{name: value}), name) == value  # type: ignore[arg-type]
+        assert getattr(EvaluationSettings(**{name: value}), name) == value  # type: ignore[arg-type]
     outside: list[Any] = [low - 1, high + 1, low + 0.5 if name != "factor" else float("nan"), "4"]
     for value in outside:
         with pytest.raises(ValueError, match=f"^--{name} must be"):
-            Ask(**{name: value})
+            EvaluationSettings(**{name: value})

@@ -11,7 +11,7 @@ import transformers
 
 from rope_core.__main__ import main
 from rope_core.lab.corpus import held_out
-from rope_core.lab.shards import Shard
+from rope_core.lab.shards import WorkShard
 from tests.support.tiny_checkpoints import plain_losses, saved
 
 TEXT = b"".join(each.text for each in held_out()[:2])
@@ -90,12 +90,12 @@ def test_the_lab_s_sweep_is_shared_out_too(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize("text", ["", "2/2", "1", "-1/2", "a/b", "0/0", "0/99999999", "1/2/3", "\u0661/2"])
 def test_a_shard_is_i_of_n(text: str) -> None:
     with pytest.raises(ValueError, match=r"--shard must be i/n with i from 0 to n - 1, such as 0/8, got"):
-        Shard.parse(text)
+        WorkShard.parse(text)
 
 
 def test_shards_share_everything_out_once() -> None:
     for count in (1, 3, 8):
-        owners = [[Shard.parse(f"{i}/{count}").has(number) for i in range(count)] for number in range(20)]
+        owners = [[WorkShard.parse(f"{i}/{count}").has(number) for i in range(count)] for number in range(20)]
         assert all(sum(row) == 1 for row in owners)
 
 

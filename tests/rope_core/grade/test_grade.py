@@ -12,7 +12,7 @@ import pytest
 
 from rope_core.grade import frequencies, rotations
 from rope_core.grade.assignment import TASKS
-from rope_core.grade.faults import Fault, Student
+from rope_core.grade.faults import StageFailure, StudentFunctions
 from rope_core.grade.remote import FILE
 from rope_core.grade.result import texts
 from tests.support import ROOT
@@ -81,13 +81,13 @@ PLANTED = [
 ]
 
 
-def outcome(source: str, function: str, stage: str, seed: int = 0) -> Fault | None:
+def outcome(source: str, function: str, stage: str, seed: int = 0) -> StageFailure | None:
     """Return the stage's fault on a source run in this process."""
     names: dict[str, Any] = {}
     exec(compile(source, FILE, "exec"), names)
     try:
-        TASKS[function][stage](Student(names), np.random.default_rng(seed))
-    except Fault as fault:
+        TASKS[function][stage](StudentFunctions(names), np.random.default_rng(seed))
+    except StageFailure as fault:
         return fault
     return None
 

@@ -14,8 +14,8 @@ import rope_core.hf.catalogue
 from rope_core.errors import ConfigError
 from rope_core.hf.catalogue import (
     ARCHITECTURE_FIELDS,
-    Architecture,
-    Model,
+    ArchitectureRow,
+    ReleasedModel,
     architecture,
     architectures,
     model,
@@ -40,7 +40,7 @@ def test_at_least_fifty_models_with_unique_slugs_and_names() -> None:
 
 
 @pytest.mark.parametrize("entry", MODELS, ids=IDS)
-def test_every_model_says_where_its_values_were_read(entry: Model) -> None:
+def test_every_model_says_where_its_values_were_read(entry: ReleasedModel) -> None:
     assert entry.confidence in ("A", "B", "U")
     assert entry.kind in ("config", "values")
     assert entry.family
@@ -103,7 +103,7 @@ def test_corrections_change_what_is_printed_and_carry_a_source() -> None:
 
 
 @pytest.mark.parametrize("row", [r for r in architectures() if r.model_type], ids=lambda row: row.id)
-def test_corrected_cells_are_what_the_blocks_of_transformers_compute(row: Architecture) -> None:
+def test_corrected_cells_are_what_the_blocks_of_transformers_compute(row: ArchitectureRow) -> None:
     block = Block(row.model_type)
     assert row.corrected("norm").split()[0] == block.norm()
     assert ("without weight" in row.corrected("norm")) == (block.norm_weights() == 0)
@@ -131,7 +131,7 @@ REFUSED = {"phi-3-vision-128k"}
 UNKNOWN_TYPES = {"qwen", "kimi_k2", "internlm2"}
 
 
-def without_type(entry: Model) -> tuple[str, dict[str, Any]]:
+def without_type(entry: ReleasedModel) -> tuple[str, dict[str, Any]]:
     given = entry.hf_config()
     return given.pop("model_type"), given
 

@@ -11,7 +11,7 @@ import torch
 from transformers import CONFIG_MAPPING
 
 from rope_core.errors import ConfigError
-from rope_core.hf.places import FAMILIES, Grids, grids_of, multimodal_positions
+from rope_core.hf.places import FAMILIES, ConfigGridNumbering, grids_of, multimodal_positions
 
 DRAWS = 12
 
@@ -30,7 +30,9 @@ def model_of(kind: str) -> Any:
     return model
 
 
-def drawn(rng: np.random.Generator, how: Grids) -> tuple[list[int], list[list[int]], list[list[int]], list[float]]:
+def drawn(
+    rng: np.random.Generator, how: ConfigGridNumbering
+) -> tuple[list[int], list[list[int]], list[list[int]], list[float]]:
     """Draw a text: the kinds of its tokens, its images and videos, seconds for each video."""
     types: list[int] = []
     images: list[list[int]] = []

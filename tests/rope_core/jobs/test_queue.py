@@ -57,8 +57,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def queue() -> Iterator[jobs.Queue]:
-    built = jobs.Queue()
+def queue() -> Iterator[jobs.JobQueue]:
+    built = jobs.JobQueue()
     yield built
     built.close()
 
@@ -70,7 +70,7 @@ def env(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def submit(queue: jobs.Queue, env: dict[str, str]) -> Submit:
+def submit(queue: jobs.JobQueue, env: dict[str, str]) -> Submit:
     def put(name: str, *arguments: object, owner: str = "one", **options: object) -> str:
         words = [str(a) for a in arguments]
         return queue.submit(f"job_{name}", words, owner=owner, env=env, **options)  # type: ignore[arg-type]
@@ -78,14 +78,14 @@ def submit(queue: jobs.Queue, env: dict[str, str]) -> Submit:
     return put
 
 
-def test_a_job_reports_and_hands_over_results(queue: jobs.Queue, submit: Submit) -> None:
+def test_a_job_reports_and_hands_over_results(queue: jobs.JobQueue, submit: Submit) -> None:
     done = queue.wait(submit("good", "a", "b", title="two words"), 120)
     assert (done.state, done.progress, done.note, done.results) == ("done", 1.0, "a quarter", ("a", "b"))
     assert done.title == "two words" and done.error == "" and 0 < done.seconds < 20
 
 
 def test_cancel_kills_a_job_that_refuses_to_end_and_its_children(
-    queue: jobs.Queue, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    queue: jobs.JobQueue, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "GRACE", 0.3)
     mark = tmp_path / "pids"
@@ -98,7 +98,7 @@ def test_cancel_kills_a_job_that_refuses_to_end_and_its_children(
     wait_until(lambda: not any(alive(p) for p in pids), 3)
 
 
-def test_cancel_before_the_start(queue: jobs.Queue, submit: Submit, tmp_path: Path) -> None:
+def test_cancel_before_the_start(queue: jobs.JobQueue, submit: Submit, tmp_path: Path) -> None:
     first = submit("sleepy")
     mark = tmp_path / "never"
     second = submit("sleepy", mark)
@@ -109,7 +109,7 @@ def test_cancel_before_the_start(queue: jobs.Queue, submit: Submit, tmp_path: Pa
     assert not mark.exists()
 
 
-def test_a_crash_or_an_exception_fails_the_job_and_the_next_one_runs(queue: jobs.Queue, submit: Submit) -> None:
+def test_a_crash_or_an_exception_fails_the_job_and_the_next_one_runs(queue: jobs.JobQueue, submit: Submit) -> None:
     crashed = queue.wait(submit("crash"), 120)
     assert crashed.state == "failed" and "SIGSEGV" in crashed.error
     raised = queue.wait(submit("raises"), 120)
@@ -117,25 +117,25 @@ def test_a_crash_or_an_exception_fails_the_job_and_the_next_one_runs(queue: jobs
     assert queue.wait(submit("good"), 120).state == "done"
 
 
-def test_a_hang_is_ended_by_its_silence_and_a_long_run_by_its_limit(queue: jobs.Queue, submit: Submit) -> None:
+def test_a_hang_is_ended_by_its_silence_and_a_long_run_by_its_limit(queue: jobs.JobQueue, submit: Submit) -> None:
     hung = queue.wait(submit("sleepy", silence_limit=1.0), 120)
     assert hung.state == "failed" and hung.error == "it said nothing for 1 s"
     late = queue.wait(submit("sleepy", time_limit=0.5), 120)
     assert late.state == "failed" and late.error == "it ran longer than 0.5 s"
 
 
-def test_a_job_keeps_within_its_memory(queue: jobs.Queue, submit: Submit) -> None:
+def test_a_job_keeps_within_its_memory(queue: jobs.JobQueue, submit: Submit) -> None:
     done = queue.wait(submit("greedy", memory_limit=2**30), 120)
     assert done.state == "failed" and "MemoryError" in done.error
 
 
-def test_endless_lines_do_not_fill_the_memory_of_the_app(queue: jobs.Queue, submit: Submit) -> None:
+def test_endless_lines_do_not_fill_the_memory_of_the_app(queue: jobs.JobQueue, submit: Submit) -> None:
     done = queue.wait(submit("chatty"), 120)
     assert done.state == "done" and done.results == ("after",)
 
 
 def test_owners_take_turns(env: dict[str, str]) -> None:
-    queue = jobs.Queue(per_owner=5)
+    queue = jobs.JobQueue(per_owner=5)
     first = queue.submit("job_sleepy", owner="greedy", env=env)
     wait_until(lambda: queue.status(first).state == "running")
     names = {queue.submit("job_good", owner=owner, env=env): owner for owner in ("greedy", "greedy", "late", "later")}
@@ -147,7 +147,7 @@ def test_owners_take_turns(env: dict[str, str]) -> None:
 
 
 def test_what_a_page_has_left_ends_and_nothing_else(env: dict[str, str]) -> None:
-    with contextlib.closing(jobs.Queue(per_owner=5)) as queue:
+    with contextlib.closing(jobs.JobQueue(per_owner=5)) as queue:
         running, waiting = (queue.submit("job_sleepy", owner="a", tab="gone", env=env) for _ in range(2))
         other = queue.submit("job_good", owner="a", tab="here", env=env)
         wait_until(lambda: queue.status(running).state == "running")
@@ -158,7 +158,7 @@ def test_what_a_page_has_left_ends_and_nothing_else(env: dict[str, str]) -> None
 
 
 def test_full_queues_refuse(env: dict[str, str]) -> None:
-    queue = jobs.Queue(waiting=2, per_owner=2)
+    queue = jobs.JobQueue(waiting=2, per_owner=2)
     first = queue.submit("job_sleepy", owner="a", env=env)
     wait_until(lambda: queue.status(first).state == "running")
     queue.submit("job_good", owner="a", env=env)
@@ -172,7 +172,7 @@ def test_full_queues_refuse(env: dict[str, str]) -> None:
         queue.submit("job_good", owner="c", env=env)
 
 
-def test_bad_requests_are_refused(queue: jobs.Queue) -> None:
+def test_bad_requests_are_refused(queue: jobs.JobQueue) -> None:
     with pytest.raises(ValueError, match="module must be a dotted module name"):
         queue.submit("os; rm", owner="a")
     with pytest.raises(ValueError, match="time_limit"):
@@ -180,11 +180,11 @@ def test_bad_requests_are_refused(queue: jobs.Queue) -> None:
     with pytest.raises(ValueError, match="job_id must be"):
         queue.status("nobody")
     with pytest.raises(ValueError, match="waiting must be"):
-        jobs.Queue(waiting=0)
+        jobs.JobQueue(waiting=0)
 
 
 def test_old_jobs_are_forgotten(env: dict[str, str]) -> None:
-    queue = jobs.Queue(kept=1, per_owner=9)
+    queue = jobs.JobQueue(kept=1, per_owner=9)
     ids = []
     for _ in range(3):
         ids.append(queue.submit("job_good", owner="a", env=env))
@@ -197,8 +197,8 @@ def test_old_jobs_are_forgotten(env: dict[str, str]) -> None:
 def test_children_die_with_the_process_that_started_them(env: dict[str, str], tmp_path: Path) -> None:
     mark = tmp_path / "pids"
     script = (
-        "import sys, time; from rope_core.jobs.queue import Queue; "
-        "Queue().submit('job_stubborn', [sys.argv[1]], owner='a'); time.sleep(60)"
+        "import sys, time; from rope_core.jobs.queue import JobQueue; "
+        "JobQueue().submit('job_stubborn', [sys.argv[1]], owner='a'); time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script, str(mark)], env=os.environ | env)
     try:

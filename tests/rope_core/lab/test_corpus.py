@@ -62,7 +62,7 @@ def test_the_shipped_documents_are_of_held_out_files_and_ascii() -> None:
         assert listed[each.path]["held_out"]
         assert len(each.text) == 4097
         assert each.text.isascii()
-    sources = [corpus.Source(e["path"], e["bytes"], e["sha256"]) for e in corpus.manifest()["files"]]
+    sources = [corpus.CorpusFile(e["path"], e["bytes"], e["sha256"]) for e in corpus.manifest()["files"]]
     assert corpus.digest(sources) == corpus.manifest()["sha256"]
     assert all(source.held_out == listed[source.path]["held_out"] for source in sources)
 

@@ -9,9 +9,9 @@ import pytest
 import rope_core as rc
 from rope_core.lab.estimates import curve, perplexity
 from rope_core.lab.evaluate import as_documents, byte_losses, losses, memory_needed, sliding_losses
-from rope_core.lab.lines import Line, line, lines
-from rope_core.lab.model import Model
-from rope_core.lab.shape import Shape
+from rope_core.lab.lines import SchemeLine, line, lines
+from rope_core.lab.model import LabModel
+from rope_core.lab.shape import ModelShape
 from tests.rope_core.lab.test_model import small, text
 from tests.support import lab_reader as reader
 
@@ -75,7 +75,7 @@ def test_a_curve_is_the_mean_of_its_bins() -> None:
 
 
 def test_lines_ask_for_what_the_schemes_mean() -> None:
-    shape = Shape(context=256)
+    shape = ModelShape(context=256)
     assert line("dynamic").request(shape, 2048, factor=4.0).params["factor"] == 4.0
     assert line("linear").request(shape, 128).params["factor"] == 1.0
     assert line("linear").request(shape, 1024, factor=3.0).params["factor"] == 3.0
@@ -87,18 +87,18 @@ def test_lines_ask_for_what_the_schemes_mean() -> None:
     with pytest.raises(ValueError, match="factor must be"):
         line("linear").request(shape, 1024, factor=0.5)
     with pytest.raises(ValueError, match="factor must be"):
-        Line("x", "linear").request(shape, 1024, factor=float("nan"))
+        SchemeLine("x", "linear").request(shape, 1024, factor=float("nan"))
 
 
 def test_a_length_past_memory_is_refused_with_the_number() -> None:
-    shape = Shape(encoding="alibi", layers=1, width=8, heads=2, hidden=8)
+    shape = ModelShape(encoding="alibi", layers=1, width=8, heads=2, hidden=8)
     assert memory_needed(shape, 20_000) > 2 * 2**30
-    wide = Shape(width=64, hidden=512, heads=2)
+    wide = ModelShape(width=64, hidden=512, heads=2)
     # Float32: three rows of 256 bytes' logits, four of the hidden width, eight of the model's.
     assert memory_needed(wide, 1000) == 1000 * 4 * (768 + 2048 + 512)
     # ... and two scores per pair and head, and two per pair, where they carry a bias.
     assert memory_needed(replace(wide, encoding="t5"), 1000) == memory_needed(wide, 1000) + 24_000_000
     with pytest.raises(ValueError, match=r"length must be short enough for 2 GiB; it takes 9.* GiB, got 20000"):
-        byte_losses(Model(shape), np.zeros((1, 20_001), dtype=np.uint8))
+        byte_losses(LabModel(shape), np.zeros((1, 20_001), dtype=np.uint8))
     with pytest.raises(ValueError, match="documents must be an array"):
-        byte_losses(Model(shape), np.zeros((0, 5), dtype=np.uint8))
+        byte_losses(LabModel(shape), np.zeros((0, 5), dtype=np.uint8))

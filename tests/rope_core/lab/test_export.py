@@ -19,9 +19,9 @@ from rope_core.lab import cards, sweep, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.export import export
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import Model
+from rope_core.lab.model import LabModel
 from rope_core.lab.positions import rotary_encoding_for
-from rope_core.lab.recipe import Recipe
+from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.train import CHECKPOINT, keep, start_run
 from rope_core.spectrum import Request
 from tests.support.lab_reader import small
@@ -37,7 +37,7 @@ def llama(folder: Path) -> Any:
     return model.eval()
 
 
-def held_to(model: Model, request: Request, folder: Path, tokens: torch.Tensor, near: float = 1e-5) -> None:
+def held_to(model: LabModel, request: Request, folder: Path, tokens: torch.Tensor, near: float = 1e-5) -> None:
     """Assert that transformers' logits of tokens (1, S) are the lab's, in float32 as a user runs both.
 
     ``near``, a share of the largest: transformers' angles are float32 products, the lab's are rounded once.
@@ -93,7 +93,7 @@ def test_perplexity_at_2048_is_the_lab_s(key: str, tmp_path: Path, capsys: pytes
         with torch.no_grad():
             logits = theirs(tokens[:, :-1]).logits[0]
         nats.append(F.cross_entropy(logits, tokens[0, 1:], reduction="none").double())
-    ask = sweep.Ask(("rope-0",), (key,), (2048,), documents=count)
+    ask = sweep.SweepSettings(("rope-0",), (key,), (2048,), documents=count)
     [(_, cell)] = list(sweep.run(ask))
     every = torch.stack(nats)
     assert cell["whole"][0] == pytest.approx(math.exp(float(every.mean())), rel=1e-4)
@@ -161,7 +161,7 @@ def test_a_bad_target_or_source_is_a_sentence_in_both_languages(
 
 def test_a_run_s_folder_is_evaluated_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = small(context=20)
-    recipe = Recipe(model.shape, scheme="linear", params={"factor": 4.0}, window=80, steps=1, warmup=0)
+    recipe = TrainingRecipe(model.shape, scheme="linear", params={"factor": 4.0}, window=80, steps=1, warmup=0)
     run = start_run(recipe)
     run.model.load_state_dict(model.state_dict())
     (tmp_path / "run").mkdir()

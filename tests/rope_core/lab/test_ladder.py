@@ -17,7 +17,7 @@ LAST = {"linear", "none"}
 @pytest.mark.parametrize(("weights", "documents"), [("rope-1", 3), ("rope-2", 12)])
 def test_the_order_holds_on_other_text_and_seeds(weights: str, documents: int) -> None:
     text = b"".join(path.read_bytes() for path in sorted((Path(np.__file__).parent / "lib").glob("_*.py")))
-    ask = sweep.Ask((weights,), (*ORDER, *LAST), (2048,), documents=documents, text=text)
+    ask = sweep.SweepSettings((weights,), (*ORDER, *LAST), (2048,), documents=documents, text=text)
     places = view.order(view.cells(result for _, result in sweep.run(ask)))
     assert [place.cell.line for place in places][: len(ORDER)] == ORDER
     assert {place.cell.line for place in places[len(ORDER) :]} == LAST

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rope_core.lab.lines import line, lines, lines_after_yarn
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from rope_core.spectrum import spectrum
 from tests.support import lines_by_hand
 
@@ -14,7 +14,7 @@ PAIRS, BASE, TRAINED = 16, 10_000.0, 256
 @pytest.mark.parametrize("length", [512, 2048])
 @pytest.mark.parametrize("key", [each.key for each in (*lines(), *lines_after_yarn())])
 def test_a_line_turns_by_its_paper_s_frequencies(key: str, length: int) -> None:
-    answer = spectrum(line(key).request(Shape(), length))
+    answer = spectrum(line(key).request(ModelShape(), length))
     s = length / TRAINED
     expected = lines_by_hand.frequencies(PAIRS, BASE, TRAINED, s)[key]
     np.testing.assert_allclose(answer.inv_freq, expected, rtol=1e-12, atol=1e-18)

@@ -7,15 +7,15 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.lab.model import KeyValueCache, Model
+from rope_core.lab.model import KeyValueCache, LabModel
 from rope_core.lab.positions import POSITIONS, rotary_encoding_for
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from tests.support import lab_reader as reader
 
 ENCODINGS = tuple(POSITIONS)
 
 
-def small(encoding: str) -> Model:
+def small(encoding: str) -> LabModel:
     """Return a model with weights large enough for positions to matter."""
     return reader.small(encoding, width=24, heads=3, hidden=20, context=48, base=700.0)
 
@@ -104,13 +104,13 @@ def test_a_request_of_another_width_is_refused() -> None:
 )
 def test_sizes_that_do_not_fit_are_refused(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        Shape(**given)
+        ModelShape(**given)
 
 
 def test_equal_seeds_give_equal_weights_and_leave_the_generator_alone() -> None:
     before = torch.random.get_rng_state()
-    a, b, c = (Model(Shape(layers=1, width=8, heads=2, hidden=8), seed) for seed in (1, 1, 2))
+    a, b, c = (LabModel(ModelShape(layers=1, width=8, heads=2, hidden=8), seed) for seed in (1, 1, 2))
     assert torch.equal(torch.random.get_rng_state(), before)
     assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
     assert not torch.equal(a.embedding.weight, c.embedding.weight)
-    assert sum(p.numel() for p in Model(Shape()).parameters()) == 1_820_352
+    assert sum(p.numel() for p in LabModel(ModelShape()).parameters()) == 1_820_352

@@ -45,7 +45,7 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
 ) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
     model = weights.load("tiny")
-    ask = recall.Ask(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3)
+    ask = recall.RecallSettings(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3)
     result = {each["line"]: each for _, each in recall.run(ask)}
     examples = ask.examples(200, 3)
     place = rotary_encoding_for(model.shape, line("yarn").request(model.shape, 300))
@@ -62,6 +62,6 @@ def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkey
     card = cards.get_weights_card("tiny")
     tuned = replace(card, recipe=replace(card.recipe, scheme="ntk", params={"factor": 2.0}))
     monkeypatch.setattr(cards, "weights_cards", lambda: {"tiny": card, "tuned": tuned})
-    cells = recall.Ask(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
+    cells = recall.RecallSettings(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
     assert [(key, distance) for name, key, distance in cells if name == "tuned"] == [("ntk", 100), ("ntk", 200)]
     assert len({key for name, key, _ in cells if name == "tiny"}) == len(lines())

@@ -13,14 +13,14 @@ from rope_core.lab import job, passkey, plan, retrieval, weights
 from rope_core.lab.estimates import wilson
 from rope_core.lab.generate import write
 from rope_core.lab.lines import line
-from rope_core.lab.model import Model
+from rope_core.lab.model import LabModel
 from rope_core.lab.retrieval import digits_right
 from tests.support.lab_reader import small, stock
 
 BEFORE = passkey.HIDE.split(b"%s")[0]
 
 
-class Copier(Model):
+class Copier(LabModel):
     """Copies the number that is hidden in what it reads, up to and without its digit number ``fails``."""
 
     fails = 9
@@ -49,7 +49,7 @@ def copier(fails: int = 9) -> Copier:
 
 @pytest.mark.parametrize("fails", [0, 2, 4, 9])
 def test_a_model_that_copies_is_right_up_to_where_it_fails(fails: int) -> None:
-    examples = retrieval.Ask(lengths=(200,)).examples(200, 0.3, 7)
+    examples = retrieval.RetrievalSettings(lengths=(200,)).examples(200, 0.3, 7)
     result = digits_right(copier(fails), examples)
     assert result.tolist() == [[digit < fails for digit in range(5)]] * 7
 
@@ -58,7 +58,7 @@ def test_a_model_that_copies_is_right_up_to_where_it_fails(fails: int) -> None:
 def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key: str) -> None:
     # A model of noise is never right about digits: make the answer what it says, for a part of the examples.
     model = small(context=128)
-    examples = retrieval.Ask(lengths=(150,)).examples(150, 0.5, 6).copy()
+    examples = retrieval.RetrievalSettings(lengths=(150,)).examples(150, 0.5, 6).copy()
     request = line(key).request(model.shape, 150)
     for row, keep in zip(examples, (5, 5, 3, 0, 5, 1), strict=True):
         for digit in range(keep):
@@ -69,7 +69,7 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
 
 
 def test_examples_are_the_same_for_every_line_and_other_for_every_cell() -> None:
-    ask = retrieval.Ask(lengths=(200, 201))
+    ask = retrieval.RetrievalSettings(lengths=(200, 201))
     first = ask.examples(200, 0.25, 5)
     assert (first == ask.examples(200, 0.25, 5)).all() and (first[:3] == ask.examples(200, 0.25, 3)).all()
     for other in (ask.examples(200, 0.75, 5), ask.examples(201, 0.25, 5)):
@@ -120,6 +120,6 @@ def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pyt
 
 
 def test_past_a_learned_table_no_answer_is_wanted() -> None:
-    ask = retrieval.Ask(("asked-learned",), lengths=(129, 130), depths=(0.5,), trials=1)
+    ask = retrieval.RetrievalSettings(("asked-learned",), lengths=(129, 130), depths=(0.5,), trials=1)
     ((_, fits), (_, past)) = retrieval.run(ask)
     assert fits["right"] == 0 and past["undefined"] == "its table ends at position 128"

@@ -65,7 +65,7 @@ def test_the_job_tells_each_handling_cheap_ones_first() -> None:
         assert each["last"] == pytest.approx([expected.value, expected.low, expected.high], rel=1e-5)
         assert each["nats"] == pytest.approx(nats[:, 36:].mean(1).tolist(), abs=1e-5)
         assert len(each["curve"]["value"]) == 32 and each["curve"]["position"][-1] > 46
-    _, (_, alone), _ = stale.run(stale.Ask(("tiny",), length=13, documents=1))
+    _, (_, alone), _ = stale.run(stale.StaleKeySettings(("tiny",), length=13, documents=1))
     assert alone["factor"] == 1.0 and alone["last"][1:] == [None, None]
 
 

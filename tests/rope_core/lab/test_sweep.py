@@ -13,29 +13,29 @@ from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import losses
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import Model
-from rope_core.lab.shape import Shape
+from rope_core.lab.model import LabModel
+from rope_core.lab.shape import ModelShape
 from rope_core.lab.train import hardware
 from tests.support.lab_reader import stock
 
 SHAPES = {
-    "tiny": Shape(layers=1, width=16, heads=2, hidden=16, context=16),
-    "tiny-learned": Shape("learned", layers=1, width=16, heads=2, hidden=16, context=16),
-    "tiny-alibi": Shape("alibi", layers=1, width=16, heads=2, hidden=16, context=16),
+    "tiny": ModelShape(layers=1, width=16, heads=2, hidden=16, context=16),
+    "tiny-learned": ModelShape("learned", layers=1, width=16, heads=2, hidden=16, context=16),
+    "tiny-alibi": ModelShape("alibi", layers=1, width=16, heads=2, hidden=16, context=16),
 }
 
 
 @pytest.fixture(autouse=True)
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
     """Shipped weights, records and runs replaced by a test's own."""
-    stock(tmp_path, monkeypatch, {name: Model(shape, seed) for seed, (name, shape) in enumerate(SHAPES.items())})
+    stock(tmp_path, monkeypatch, {name: LabModel(shape, seed) for seed, (name, shape) in enumerate(SHAPES.items())})
     monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
     records.shipped.cache_clear()
 
 
 def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
     given: dict[str, Any] = {"factor": 6.0, "base": 100.0, "params": {"beta_fast": 2.0, "beta_slow": 0.01}}
-    wanted = sweep.Ask(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5, **given)
+    wanted = sweep.SweepSettings(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5, **given)
     shares, answer = zip(*sweep.run(wanted), strict=True)
     # The work of a cell grows with its length.
     assert shares == pytest.approx([part / 240 for part in (16, 32, 48, 112, 176, 240)])
@@ -55,7 +55,7 @@ def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
 
 
 def test_other_encodings_have_one_line_and_a_table_ends() -> None:
-    wanted = sweep.Ask(("tiny-learned", "tiny-alibi"), lengths=(16, 32), documents=2)
+    wanted = sweep.SweepSettings(("tiny-learned", "tiny-alibi"), lengths=(16, 32), documents=2)
     result = {(f["weights"], f["length"]): f for _, f in sweep.run(wanted)}
     assert len(result) == 4
     assert result["tiny-learned", 32]["undefined"] == "its table ends at position 16"

@@ -12,11 +12,20 @@ import pytest
 import torch
 
 from rope_core.lab import passkey
-from rope_core.lab.recipe import Recipe
-from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, Progress, Run, checkpoint_header, one_step, start_run, train, windows
+from rope_core.lab.recipe import TrainingRecipe
+from rope_core.lab.shape import ModelShape
+from rope_core.lab.train import (
+    CHECKPOINT,
+    TrainingProgress,
+    TrainingRun,
+    checkpoint_header,
+    one_step,
+    start_run,
+    train,
+    windows,
+)
 
-TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
+TINY = ModelShape(layers=1, width=16, heads=2, hidden=16, context=16)
 
 
 pytestmark = pytest.mark.usefixtures("small_models")
@@ -29,26 +38,26 @@ def sample(size: int = 4000, seed: int = 0) -> npt.NDArray[np.uint8]:
     return np.frombuffer(b"".join(line % rng.integers(0, 10) for _ in range(size // 20)), dtype=np.uint8)
 
 
-def same(a: Run, b: Run) -> bool:
+def same(a: TrainingRun, b: TrainingRun) -> bool:
     """Whether two runs hold the same weights to the last bit, and the same losses."""
     pairs = zip(a.model.parameters(), b.model.parameters(), strict=True)
     return a.losses == b.losses and all(torch.equal(x, y) for x, y in pairs)
 
 
 def test_it_learns(tmp_path: Path) -> None:
-    run = train(Recipe(TINY, steps=80, warmup=5, rate=1e-2), tmp_path, text=sample())
+    run = train(TrainingRecipe(TINY, steps=80, warmup=5, rate=1e-2), tmp_path, text=sample())
     assert run.losses[0] > 5.0
     assert np.mean(run.losses[-5:]) < 1.5
 
 
 def test_a_run_that_was_cut_short_goes_on_exactly(tmp_path: Path) -> None:
-    recipe, text = Recipe(TINY, seed=2, steps=12, warmup=3), sample()
+    recipe, text = TrainingRecipe(TINY, seed=2, steps=12, warmup=3), sample()
     whole = train(recipe, tmp_path / "whole", text=text, every=5)
 
     class Cut(Exception):
         pass
 
-    def cut(p: Progress) -> None:
+    def cut(p: TrainingProgress) -> None:
         if p.step == 8:
             raise Cut
 
@@ -64,16 +73,16 @@ CHILD = """
 import sys, torch
 torch.set_num_threads(1)
 from pathlib import Path
-from rope_core.lab.recipe import Recipe
+from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.train import train
 from tests.rope_core.lab.test_train import TINY, sample
 told = lambda p: print(p.step, flush=True)
-train(Recipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)
+train(TrainingRecipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)
 """
 
 
 def test_a_run_that_is_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    recipe, text = Recipe(TINY, steps=9, warmup=3), sample()
+    recipe, text = TrainingRecipe(TINY, steps=9, warmup=3), sample()
     whole = train(recipe, tmp_path / "whole", text=text)
     assert train(recipe, tmp_path / "cut", text=text, stop=4).losses == whole.losses[:4]
     assert train(recipe, tmp_path / "cut", text=text).losses == whole.losses
@@ -91,7 +100,7 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    recipe = Recipe(TINY, steps=60, warmup=3)
+    recipe = TrainingRecipe(TINY, steps=60, warmup=3)
     shown: list[int] = []
     again = train(recipe, tmp_path / "killed", text=sample(), report=lambda p: shown.append(p.step))
     assert 20 <= shown[0] < 60
@@ -102,17 +111,17 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
 
 def test_steps_depend_on_seed_and_number_alone() -> None:
     text = sample()
-    a, b = windows(text, Recipe(TINY, seed=1), 7), windows(text, Recipe(TINY, seed=1), 7)
+    a, b = windows(text, TrainingRecipe(TINY, seed=1), 7), windows(text, TrainingRecipe(TINY, seed=1), 7)
     assert torch.equal(a, b)
     assert a.shape == (16, 17)
-    assert not torch.equal(a, windows(text, Recipe(TINY, seed=1), 8))
-    assert not torch.equal(a, windows(text, Recipe(TINY, seed=2), 7))
+    assert not torch.equal(a, windows(text, TrainingRecipe(TINY, seed=1), 8))
+    assert not torch.equal(a, windows(text, TrainingRecipe(TINY, seed=2), 7))
     joined = text.tobytes()
     assert all(bytes(row.tolist()) in joined for row in a)
 
 
 def test_the_rate_rises_and_falls_in_straight_lines() -> None:
-    recipe = Recipe(TINY, steps=100, warmup=10, rate=1.0)
+    recipe = TrainingRecipe(TINY, steps=100, warmup=10, rate=1.0)
     rates = [recipe.learning_rate(step) for step in range(100)]
     assert np.allclose(rates[:10], np.arange(1, 11) / 10)
     assert np.allclose(rates[10:95], (100 - np.arange(10, 95)) / 90)
@@ -120,7 +129,7 @@ def test_the_rate_rises_and_falls_in_straight_lines() -> None:
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path) -> None:
-    recipe, text = Recipe(TINY, steps=10, warmup=0), sample()
+    recipe, text = TrainingRecipe(TINY, steps=10, warmup=0), sample()
     run = start_run(recipe)
     one_step(run, text)
     before = [w.detach().clone() for w in run.model.parameters()]
@@ -131,33 +140,33 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path
 
 
 def test_another_recipe_s_folder_and_a_damaged_checkpoint_are_refused(tmp_path: Path) -> None:
-    train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
+    train(TrainingRecipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
     path = tmp_path / CHECKPOINT
     assert checkpoint_header(path).corpus == "abc"
     with pytest.raises(ValueError, match=r"empty or of the same recipe, got .a checkpoint with other steps"):
-        train(Recipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
+        train(TrainingRecipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="folder must be one with a readable checkpoint, or none"):
-        train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
+        train(TrainingRecipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
 
 
 def test_a_fine_tune_starts_from_the_given_weights_under_its_scheme(tmp_path: Path) -> None:
-    base = train(Recipe(TINY, steps=30, warmup=2, rate=1e-2), tmp_path / "a", text=sample())
-    tuned = Recipe(TINY, steps=3, warmup=1, start="a", window=64, scheme="linear", params={"factor": 4.0})
+    base = train(TrainingRecipe(TINY, steps=30, warmup=2, rate=1e-2), tmp_path / "a", text=sample())
+    tuned = TrainingRecipe(TINY, steps=3, warmup=1, start="a", window=64, scheme="linear", params={"factor": 4.0})
     assert tuned.request.seq_len == 64
     run = start_run(tuned, base.model)
-    plain = start_run(Recipe(TINY, steps=3, warmup=1, start="a", window=64), base.model)
+    plain = start_run(TrainingRecipe(TINY, steps=3, warmup=1, start="a", window=64), base.model)
     assert abs(one_step(run, sample()) - one_step(plain, sample())) > 1e-5
     assert not torch.equal(run.model.embedding.weight, base.model.embedding.weight)
     with pytest.raises(ValueError, match="start must be the model of 'a', got None"):
         start_run(tuned)
     with pytest.raises(ValueError, match="start must be a model of shape"):
-        start_run(Recipe(Shape(), start="a"), base.model)
+        start_run(TrainingRecipe(ModelShape(), start="a"), base.model)
 
 
 def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
-    shape = Shape(layers=1, width=16, heads=2, hidden=16, context=128)
-    recipe = Recipe(shape, task="passkey", batch=2)
+    shape = ModelShape(layers=1, width=16, heads=2, hidden=16, context=128)
+    recipe = TrainingRecipe(shape, task="passkey", batch=2)
     rows = windows(sample(), recipe, 0)
     assert rows.shape == (2, 129)
     assert all(bytes(row.tolist())[-passkey.DIGITS :].isdigit() for row in rows)
@@ -179,20 +188,20 @@ def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
         ({"warmup": 2000}, "warmup must be"),
         ({"task": "chess"}, "task must be one of text, passkey, copy, got 'chess'"),
         ({"window": 1}, "window must be"),
-        ({"scheme": "linear", "shape": Shape(encoding="nope")}, "scheme must be none for a model without rotary"),
+        ({"scheme": "linear", "shape": ModelShape(encoding="nope")}, "scheme must be none for a model without rotary"),
         ({"scheme": "linear", "params": {"factor": 0.5}}, "factor must be"),
     ],
 )
 def test_bad_recipes_are_refused(given: dict[str, object], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        Recipe(**given)  # type: ignore[arg-type]
+        TrainingRecipe(**given)  # type: ignore[arg-type]
 
 
 def test_text_shorter_than_a_window_is_refused() -> None:
     with pytest.raises(ValueError, match="text must be at least 17 bytes for windows of 16, got 5"):
-        windows(np.zeros(5, dtype=np.uint8), Recipe(TINY), 0)
+        windows(np.zeros(5, dtype=np.uint8), TrainingRecipe(TINY), 0)
 
 
 def test_a_recipe_survives_json() -> None:
-    recipe = Recipe(TINY, seed=3, scheme="yarn", params={"factor": 2.0})
-    assert Recipe.from_json(recipe.as_json()) == recipe
+    recipe = TrainingRecipe(TINY, seed=3, scheme="yarn", params={"factor": 2.0})
+    assert TrainingRecipe.from_json(recipe.as_json()) == recipe

@@ -13,16 +13,16 @@ from rope_core.lab import cards, corpus, job, records, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses, losses
 from rope_core.lab.lines import line
-from rope_core.lab.model import Model
+from rope_core.lab.model import LabModel
 from rope_core.lab.positions import rotary_encoding_for
-from rope_core.lab.shape import Shape
+from rope_core.lab.shape import ModelShape
 from tests.support import lab_reader as reader
 
-TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
+TINY = ModelShape(layers=1, width=16, heads=2, hidden=16, context=16)
 
 
 def test_they_come_back_rounded_to_bfloat16(tmp_path: Path) -> None:
-    model, path = Model(TINY, 4), tmp_path / "w.safetensors"
+    model, path = LabModel(TINY, 4), tmp_path / "w.safetensors"
     digest = weights.write_weights(model, path, corpus="abc")
     assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
     back = weights.read_weights(path, digest)
@@ -38,7 +38,7 @@ def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(
     path = tmp_path / "w.safetensors"
     with pytest.raises(ValueError, match=r"a file that is there .*rope lab train.*, got 'w.safetensors'"):
         weights.read_weights(path)
-    digest = weights.write_weights(Model(TINY), path)
+    digest = weights.write_weights(LabModel(TINY), path)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
@@ -51,7 +51,7 @@ def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(
     monkeypatch.setattr(cards, "MAX_BYTES", path.stat().st_size - 1)
     with pytest.raises(ValueError, match="weights must be at most"):
         weights.read_weights(path)
-    model = Model(TINY)
+    model = LabModel(TINY)
     with torch.no_grad():
         model.get_parameter("blocks.0.feed.down.weight")[0, 0] = math.nan
     monkeypatch.undo()

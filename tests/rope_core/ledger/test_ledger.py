@@ -16,7 +16,7 @@ from rope_core import ledger
 from rope_core.__main__ import main
 from rope_core.hf import catalogue
 from rope_core.ledger import d001, d002, d003_extend, d003_proof, d004_block, d004_position, papers, papers_late
-from rope_core.ledger.entry import CLAIMS, Check, texts
+from rope_core.ledger.entry import CLAIMS, ClaimCheck, texts
 from rope_core.ledger.kit import DIM, M, N, draw
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, spectrum
@@ -87,7 +87,7 @@ PINNED = {
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, ledger.Result]:
+def results() -> dict[str, ledger.ClaimResult]:
     """Run every claim, once for this module, and look that it is in order and quick."""
     calls: list[tuple[int, int]] = []
     began = time.process_time()
@@ -99,11 +99,11 @@ def results() -> dict[str, ledger.Result]:
 
 
 @pytest.mark.parametrize("status", ledger.STATUSES)
-def test_every_status_is_pinned(results: dict[str, ledger.Result], status: str) -> None:
+def test_every_status_is_pinned(results: dict[str, ledger.ClaimResult], status: str) -> None:
     assert sorted(r.id for r in results.values() if r.status == status) == sorted(PINNED[status].split())
 
 
-def test_every_way_out_is_proved_and_what_is_empirical_has_no_residual(results: dict[str, ledger.Result]) -> None:
+def test_every_way_out_is_proved_and_what_is_empirical_has_no_residual(results: dict[str, ledger.ClaimResult]) -> None:
     assert {r.document for r in results.values()} == set(ledger.SOURCES)
     assert [r.id for r in results.values() if not r.check.proved] == []
     for r in results.values():
@@ -112,12 +112,12 @@ def test_every_way_out_is_proved_and_what_is_empirical_has_no_residual(results: 
 
 
 def test_a_status_follows_from_its_residuals() -> None:
-    assert Check(0.5).status == ledger.WRONG and not Check(0.5).proved
-    assert Check(0.5, corrected=0.2).status == ledger.WRONG and not Check(0.5, corrected=0.2).proved
-    assert Check(0.5, condition=0.2).status == ledger.WRONG
-    assert Check(float("nan")).status == ledger.WRONG
-    assert Check(0.5, tolerance=0.6).status == ledger.HOLDS
-    assert Check(None).status == ledger.EMPIRICAL and Check(None).proved
+    assert ClaimCheck(0.5).status == ledger.WRONG and not ClaimCheck(0.5).proved
+    assert ClaimCheck(0.5, corrected=0.2).status == ledger.WRONG and not ClaimCheck(0.5, corrected=0.2).proved
+    assert ClaimCheck(0.5, condition=0.2).status == ledger.WRONG
+    assert ClaimCheck(float("nan")).status == ledger.WRONG
+    assert ClaimCheck(0.5, tolerance=0.6).status == ledger.HOLDS
+    assert ClaimCheck(None).status == ledger.EMPIRICAL and ClaimCheck(None).proved
 
 
 @pytest.mark.parametrize(
@@ -145,19 +145,19 @@ def test_a_changed_number_changes_a_status(
 # Ten and more residuals by other means.
 
 
-def test_again_002_inner(results: dict[str, ledger.Result]) -> None:
+def test_again_002_inner(results: dict[str, ledger.ClaimResult]) -> None:
     """q^T (R_{m-n} - R_{n-m}) k = -2 sin((m-n) theta) (q1 k2 - q2 k1)."""
     (q1, q2), (k1, k2) = d002.Q, d002.K
     expected = abs(2 * mp.sin((M - N) * mp.mpf(d002.T)) * (q1 * k2 - q2 * k1))
     assert results["002-inner"].residual == pytest.approx(float(expected), rel=1e-10)
 
 
-def test_again_002_euler(results: dict[str, ledger.Result]) -> None:
+def test_again_002_euler(results: dict[str, ledger.ClaimResult]) -> None:
     """What is too much is e^{-im theta}, of modulus 1."""
     assert results["002-euler-sum"].residual == pytest.approx(1.0, abs=1e-12)
 
 
-def test_again_001_backward(results: dict[str, ledger.Result]) -> None:
+def test_again_001_backward(results: dict[str, ledger.ClaimResult]) -> None:
     theta = 10_000.0 ** (-torch.arange(0, DIM, 2, dtype=torch.float64) / DIM)
     x = torch.from_numpy(draw(11, DIM)).requires_grad_()
     d_o = torch.from_numpy(draw(12, DIM))
@@ -182,7 +182,7 @@ def test_again_001_backward(results: dict[str, ledger.Result]) -> None:
     assert float((d_o @ w.T - grad).abs().max()) > 0.5
 
 
-def test_again_000_rows(results: dict[str, ledger.Result]) -> None:
+def test_again_000_rows(results: dict[str, ledger.ClaimResult]) -> None:
     """One matrix for all rows cancels in Q K^T: what is left is the score without positions."""
     q, k = torch.from_numpy(draw(4, 2, 4, DIM))
     theta = 10_000.0 ** (-torch.arange(0, DIM, 2, dtype=torch.float64) / DIM)
@@ -192,7 +192,7 @@ def test_again_000_rows(results: dict[str, ledger.Result]) -> None:
     assert results["000-f-rows-k"].residual == pytest.approx(expected, rel=1e-9)
 
 
-def test_again_003_elements(results: dict[str, ledger.Result]) -> None:
+def test_again_003_elements(results: dict[str, ledger.ClaimResult]) -> None:
     """Printed minus right is (x1 - x0, x1 - x0, ...) sin."""
     x = draw(32, DIM)
     expected = max(
@@ -201,7 +201,7 @@ def test_again_003_elements(results: dict[str, ledger.Result]) -> None:
     assert results["003-elements"].residual == pytest.approx(float(expected), rel=1e-9)
 
 
-def test_again_003_600(results: dict[str, ledger.Result]) -> None:
+def test_again_003_600(results: dict[str, ledger.ClaimResult]) -> None:
     """The numbers of its sentences: 589, 14 %, 512 and 302."""
     theta = [mp.mpf(10_000) ** (-mp.mpf(2 * j) / 128) for j in range(64)]
     total, b = mp.mpc(0), mp.mpf(0)
@@ -222,29 +222,29 @@ def test_again_003_600(results: dict[str, ledger.Result]) -> None:
         assert all(str(round(float(number))) in sentence for number in numbers)
 
 
-def test_again_003_clock(results: dict[str, ledger.Result]) -> None:
+def test_again_003_clock(results: dict[str, ledger.ClaimResult]) -> None:
     """The slowest hand's round: 12 h twice slower against 12 h three times slower."""
     assert results["003-clock-129600"].residual == pytest.approx(1 - (12 * 3600 * 2) / (12 * 3600 * 3))
     assert 12 * 3600 * 3 == 129_600
 
 
-def test_again_003_sweep(results: dict[str, ledger.Result]) -> None:
+def test_again_003_sweep(results: dict[str, ledger.ClaimResult]) -> None:
     assert results["003-ntk-sweep"].residual == pytest.approx(16 - 2 ** (8 / 126), rel=1e-12)
 
 
-def test_again_003_sum_angle(results: dict[str, ledger.Result]) -> None:
+def test_again_003_sum_angle(results: dict[str, ledger.ClaimResult]) -> None:
     """Off the diagonal: -sin(i + j) for sin(i - j) above, for -sin(i - j) below."""
     i, j = M * mp.mpf(d003_proof.T), N * mp.mpf(d003_proof.T)
     expected = max(abs(mp.sin(i + j) + mp.sin(i - j)), abs(mp.sin(i + j) - mp.sin(i - j)))
     assert results["003-proof-sum-angle"].residual == pytest.approx(float(expected), rel=1e-9)
 
 
-def test_again_004_shift_direction(results: dict[str, ledger.Result]) -> None:
+def test_again_004_shift_direction(results: dict[str, ledger.ClaimResult]) -> None:
     """Turned by -x where +x is printed: off by 2 x, x = 5 * 10000^(-2/8)."""
     assert results["004-shift-direction"].residual == pytest.approx(2 * 5 * 10_000 ** (-0.25), rel=1e-9)
 
 
-def test_again_004_serial(results: dict[str, ledger.Result]) -> None:
+def test_again_004_serial(results: dict[str, ledger.ClaimResult]) -> None:
     """What the printed block loses against the right one, with torch's own norm and attention."""
     x, w = torch.from_numpy(draw(61, 5, DIM)), d004_block.LAYER
     q, k, v, o, w1, w2 = (torch.from_numpy(getattr(w, n)) for n in ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2"))
@@ -259,7 +259,7 @@ def test_again_004_serial(results: dict[str, ledger.Result]) -> None:
     assert results["004-serial"].residual == pytest.approx(expected, rel=1e-9)
 
 
-def test_again_004_score_name(results: dict[str, ledger.Result]) -> None:
+def test_again_004_score_name(results: dict[str, ledger.ClaimResult]) -> None:
     """Give torch's attention the scale 1 and its own."""
     x, w = torch.from_numpy(draw(61, 5, DIM)), d004_block.LAYER
     q, k, v = (x @ torch.from_numpy(part) for part in (w.w_q, w.w_k, w.w_v @ w.w_o))
@@ -267,7 +267,7 @@ def test_again_004_score_name(results: dict[str, ledger.Result]) -> None:
     assert results["004-score-name"].residual == pytest.approx(float((plain - scaled).abs().max()), rel=1e-9)
 
 
-def test_again_004_swiglu_llama_and_003_mainstream(results: dict[str, ledger.Result]) -> None:
+def test_again_004_swiglu_llama_and_003_mainstream(results: dict[str, ledger.ClaimResult]) -> None:
     """Look at transformers' own LLaMA, and at the models that the catalogue says do not rotate."""
     layer = transformers.LlamaForCausalLM(TINY).model.layers[0].mlp
     x = torch.linspace(-3, 3, 8)
@@ -280,7 +280,7 @@ def test_again_004_swiglu_llama_and_003_mainstream(results: dict[str, ledger.Res
     assert share is not None and len(years) / share == pytest.approx(133)
 
 
-def test_again_004_symmetric(results: dict[str, ledger.Result]) -> None:
+def test_again_004_symmetric(results: dict[str, ledger.ClaimResult]) -> None:
     x = torch.from_numpy(draw(75, 5, DIM))
     w = torch.from_numpy(draw(76, 3, DIM, DIM))
 
@@ -296,13 +296,13 @@ def test_again_004_symmetric(results: dict[str, ledger.Result]) -> None:
     assert float((mean(x, False) - mean(swapped, False)).abs().max()) < 1e-12
 
 
-def test_again_004_digit(results: dict[str, ledger.Result]) -> None:
+def test_again_004_digit(results: dict[str, ledger.ClaimResult]) -> None:
     beta = 10_000 ** (2 / 64)
     spelled = sum(math.fmod(math.floor(1234 / beta**m), beta) * beta**m for m in range(32))
     assert results["004-digit"].residual == pytest.approx(abs(spelled - 1234) / 1234, rel=1e-9)
 
 
-def test_again_arxiv_limits(results: dict[str, ledger.Result]) -> None:
+def test_again_arxiv_limits(results: dict[str, ledger.ClaimResult]) -> None:
     """Turned vectors instead of formulas: at the far length both fail as often as not, in the trained one less."""
     plain = spectrum(Request(Rope(128, 500_000.0, 4096), "none"))
     assert drawn(plain, papers.FAR, papers.SIGNAL, 20_000, 5) == pytest.approx((0.5, 0.5), abs=0.015)
@@ -310,7 +310,7 @@ def test_again_arxiv_limits(results: dict[str, ledger.Result]) -> None:
     assert results["arXiv-2605.15514-order"].residual == pytest.approx(0.0, abs=1e-3)
 
 
-def test_again_arxiv_outliers(results: dict[str, ledger.Result]) -> None:
+def test_again_arxiv_outliers(results: dict[str, ledger.ClaimResult]) -> None:
     """Llama 3's 29 unfinished pairs at eight times the length: the last 20 times half of 1 + cos t, t from 0 to pi."""
     theta = [mp.mpf(500_000) ** (-mp.mpf(2 * j) / 128) for j in range(64)]
     kept = [1] * 44 + [(1 + mp.cos(mp.pi * j / 19)) / 2 for j in range(20)]
@@ -320,7 +320,7 @@ def test_again_arxiv_outliers(results: dict[str, ledger.Result]) -> None:
     assert results["arXiv-2602.05258-outliers"].residual == reached / 64
 
 
-def test_again_arxiv_commutant(results: dict[str, ledger.Result]) -> None:
+def test_again_arxiv_commutant(results: dict[str, ledger.ClaimResult]) -> None:
     """Count equal eigenvalues instead: a pair has exp(i theta) and exp(-i theta), a pair at rest 1 and 1."""
 
     def dimension(theta: list[float]) -> int:
@@ -370,7 +370,7 @@ def test_every_entry_has_its_words() -> None:
             assert sorted(re.findall(r"\\begin\{(\w+)\}", latex)) == sorted(re.findall(r"\\end\{(\w+)\}", latex)), name
 
 
-def test_what_fails_says_why_and_how_to_mend_it(results: dict[str, ledger.Result]) -> None:
+def test_what_fails_says_why_and_how_to_mend_it(results: dict[str, ledger.ClaimResult]) -> None:
     for r in results.values():
         explained = bool(r.text.why["en"])
         assert explained == (r.status != ledger.HOLDS), r.id
@@ -381,7 +381,7 @@ KEYS = {"id", "document", "where", "link", "quotes", "status", "residual", "corr
 
 
 @pytest.fixture
-def known(monkeypatch: pytest.MonkeyPatch, results: dict[str, ledger.Result]) -> None:
+def known(monkeypatch: pytest.MonkeyPatch, results: dict[str, ledger.ClaimResult]) -> None:
     """Have the command print what was found, in place of a run of its own."""
     monkeypatch.setattr("rope_core.cli.ledger.run_ledger", lambda progress: list(results.values()))
 
@@ -403,7 +403,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize(("language", "word"), [("en", "wrong as printed"), ("zh", "原文有误")])
 def test_the_command_prints_in_both_languages(
-    results: dict[str, ledger.Result], capsys: pytest.CaptureFixture[str], language: str, word: str
+    results: dict[str, ledger.ClaimResult], capsys: pytest.CaptureFixture[str], language: str, word: str
 ) -> None:
     assert main(["ledger", "--lang", language]) == 0
     out = capsys.readouterr().out
@@ -416,4 +416,4 @@ def test_an_unknown_id_is_refused() -> None:
     with pytest.raises(ValueError, match="only must be ids of the ledger, got '003-nothing'"):
         ledger.run(only=["003-nothing"])
     with pytest.raises(ValueError, match="id must be new"):
-        ledger.entry.claim("000-f-qk")(lambda: Check(0.0))
+        ledger.entry.claim("000-f-qk")(lambda: ClaimCheck(0.0))

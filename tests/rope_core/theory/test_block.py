@@ -153,7 +153,9 @@ def test_an_unknown_arrangement_is_refused() -> None:
 def test_serial_and_parallel_blocks_keep_the_residual() -> None:
     layer = draw_layers(1, 8, 32, 3)[0]
     x = drawn(4, 8)
-    zero = stack.Layer(*(np.zeros_like(w) for w in (layer.w_q, layer.w_k, layer.w_v, layer.w_o, layer.w_1, layer.w_2)))
+    zero = stack.BlockWeights(
+        *(np.zeros_like(w) for w in (layer.w_q, layer.w_k, layer.w_v, layer.w_o, layer.w_1, layer.w_2))
+    )
     np.testing.assert_array_equal(stack.serial_block(x, zero), x)
     np.testing.assert_array_equal(stack.parallel_block(x, zero), x)
     only_attention = replace(zero, w_q=layer.w_q, w_k=layer.w_k, w_v=layer.w_v, w_o=layer.w_o)
@@ -163,7 +165,7 @@ def test_serial_and_parallel_blocks_keep_the_residual() -> None:
 
 
 def test_mla_absorbs_without_rotation_and_cannot_with_it() -> None:
-    head = logit.MlaHead.draw()
+    head = logit.MlaHeadWeights.draw()
     x = drawn(5, 64)
     plain = logit.mla_scores(x, angles(5, 16), head, absorbed=False)
     np.testing.assert_allclose(plain, logit.mla_scores(x, angles(5, 16), head, absorbed=True), atol=1e-10)

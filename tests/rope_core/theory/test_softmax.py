@@ -31,7 +31,7 @@ def test_entropy_grows_with_length_and_a_scale_holds_it() -> None:
     assert flat == pytest.approx([math.log(1024) - 0.5, math.log(8192) - 0.5], abs=0.05)
     plain, scaled = tm.sampled_attention(8192), tm.sampled_attention(8192, scale=1.4)
     assert scaled.entropy < plain.entropy and scaled.meant > plain.meant and scaled.largest > plain.largest
-    assert tm.sampled_attention(1) == tm.Attention(0.0, 1.0, 1.0)
+    assert tm.sampled_attention(1) == tm.AttentionMeans(0.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from rope_core.grade import Result, starter
+from rope_core.grade import StageResult, starter
 from tests.test_pages import opened
-from ui.book.frame import Book
+from ui.book.frame import BookFrame
 from ui.book.nodes import data, marks
-from ui.book.session import Reading
+from ui.book.session import ReaderSession
 from ui.page.menu import ORDER, declaration
 from ui.page.state import Field, number_text
 
@@ -20,11 +20,11 @@ LIGHT = ("home", "rotation", "layouts", "clock", "config", "models")
 """Pages that are drawn in less than a second."""
 
 
-def drawn(name: str, query: dict[str, str], session: dict[Any, Any] | None = None) -> Book:
-    return Book(name, query.get("lang", "en"), {} if session is None else session, "../", query)
+def drawn(name: str, query: dict[str, str], session: dict[Any, Any] | None = None) -> BookFrame:
+    return BookFrame(name, query.get("lang", "en"), {} if session is None else session, "../", query)
 
 
-def figures(book: Book) -> dict[str, Any]:
+def figures(book: BookFrame) -> dict[str, Any]:
     """Return the figures that a page shows, by name."""
     kinds = [node for node in book.places.root.all() if node.kind == "plot"]
     return {node.id.rpartition("plot.")[2]: json.loads(node.data) for node in kinds}
@@ -97,7 +97,7 @@ def test_a_page_has_one_name_for_each_node_and_reads_without_scripts(name: str) 
 OPENED = {"open": "heatmaps,reading,slowdowns"}
 
 
-def moved(book: Book, key: str, given: Any) -> set[str]:
+def moved(book: BookFrame, key: str, given: Any) -> set[str]:
     """Do what a control asks for; return the ids of the figures and films that changed."""
     before = data(book.places.root)
     book.act(key, given)
@@ -184,18 +184,20 @@ def test_details_are_drawn_when_they_are_opened() -> None:
 
 def test_a_reading_sends_what_has_changed_and_keeps_values_for_other_pages() -> None:
     built = drawn("clock", {})
-    page = Reading("clock", "en", "../", "https://book/", {}, {}, marks(built.places.root))
+    page = ReaderSession("clock", "en", "../", "https://book/", {}, {}, marks(built.places.root))
     assert json.loads(page.answer())["tree"] == {"id": "page", "mark": built.places.root.mark}
     answer = json.loads(page.act("page/reading/fold", "true"))
     assert "film.hands" not in json.dumps(answer["tree"]) and "plot.reading" in json.dumps(answer["tree"])
     answer = json.loads(page.act("page/reading/w.slower", '"8"'))
     assert answer["values"] == {"clock.slower": 8.0}
     assert answer["query"] == {"slower": "8", "lang": "en", "open": "reading"}
-    later = Reading("rotation", "en", "../", "https://book/", {"base": 5e5}, {}, {})
+    later = ReaderSession("rotation", "en", "../", "https://book/", {"base": 5e5}, {}, {})
     assert json.loads(later.answer())["query"]["base"] == "500000"
 
 
-def graded(book: Book, source: str, *lines: dict[str, Any], ended: tuple[str, dict[str, Any]] = ("ended", {})) -> str:
+def graded(
+    book: BookFrame, source: str, *lines: dict[str, Any], ended: tuple[str, dict[str, Any]] = ("ended", {})
+) -> str:
     """Hand a page what a worker gave for a student's code; return the page's text."""
     given = {"source": source, "lines": [json.dumps(line) for line in lines], "ended": ended}
     book.act("page/yours/grade.rotate", given)
@@ -211,8 +213,8 @@ def test_a_student_s_code_is_judged_in_the_command_s_words() -> None:
     wrong = {"stage": "values", "key": "mistake", "slots": slots}
     text = graded(book, "def rotate(): ...", passed, wrong, ended=("endless", {"seconds": "20"}))
     expected = [
-        Result("rotate", "values", 1.0, "mistake", slots),
-        Result("rotate", "dtype", 1.0, "endless", {"seconds": 20}),
+        StageResult("rotate", "values", 1.0, "mistake", slots),
+        StageResult("rotate", "dtype", 1.0, "endless", {"seconds": 20}),
     ]
     assert all(result.sentence("zh") in text for result in expected)
     assert "1 分，满分 5 分" in text.replace("\u2060", "") and "rotate(<b>)" not in book.places.root.written()

@@ -7,37 +7,37 @@ from typing import Any
 import pytest
 
 from ui.book import session as module
-from ui.book.frame import Book
+from ui.book.frame import BookFrame
 from ui.book.hall import ROOMS
-from ui.book.nodes import Node
-from ui.book.session import Reading
+from ui.book.nodes import HtmlNode
+from ui.book.session import ReaderSession
 from ui.present import lessons
-from ui.present.lessons import Predict, Step
-from ui.text.words import Words
+from ui.present.lessons import LessonQuestion, LessonStep
+from ui.text.words import PageTexts
 
 SERVICE = "https://rope.example/room/"
 
 
-def opened(name: str = "rotation", rooms: str = SERVICE, **query: str) -> Book:
-    return Book(name, "en", {ROOMS: rooms}, "../", {"lang": "en"} | query)
+def opened(name: str = "rotation", rooms: str = SERVICE, **query: str) -> BookFrame:
+    return BookFrame(name, "en", {ROOMS: rooms}, "../", {"lang": "en"} | query)
 
 
-def node(book: Book, kind: str) -> Node | None:
+def node(book: BookFrame, kind: str) -> HtmlNode | None:
     return next((each for each in book.places.root.all() if each.kind == kind), None)
 
 
-def there(book: Book, kind: str) -> Node:
+def there(book: BookFrame, kind: str) -> HtmlNode:
     each = node(book, kind)
     assert each, kind
     return each
 
 
-def shown(book: Book) -> dict[str, Any]:
+def shown(book: BookFrame) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(there(book, "stage-room").attributes["data-show"])
     return content
 
 
-def asking() -> tuple[Step, Predict]:
+def asking() -> tuple[LessonStep, LessonQuestion]:
     lesson = lessons.page_lesson("en", "rotation")
     assert lesson
     step = next(step for step in lesson.steps if step.predict)
@@ -46,11 +46,11 @@ def asking() -> tuple[Step, Predict]:
 
 
 @pytest.fixture
-def stage() -> Book:
+def stage() -> BookFrame:
     return opened(display="stage", room="physics-2", step=str(asking()[0].number))
 
 
-def test_phones_get_the_question_and_no_answer_before_it_is_out(stage: Book) -> None:
+def test_phones_get_the_question_and_no_answer_before_it_is_out(stage: BookFrame) -> None:
     step, predict = asking()
     question = {"lang": "en", "say": "", "id": f"rotation/{step.number}", "question": predict.question}
     assert shown(stage) == question | {"choices": list(predict.choices)}
@@ -59,7 +59,7 @@ def test_phones_get_the_question_and_no_answer_before_it_is_out(stage: Book) -> 
     assert node(stage, "button stage-again") is None, "what is out in a room stays out"
 
 
-def test_the_count_is_written_once_it_comes_and_puts_the_answer_out(stage: Book) -> None:
+def test_the_count_is_written_once_it_comes_and_puts_the_answer_out(stage: BookFrame) -> None:
     _, predict = asking()
     votes = [3 * (k == predict.answer) + 1 for k in range(len(predict.choices))]
     room = there(stage, "stage-room")
@@ -83,7 +83,7 @@ def test_without_a_service_there_is_no_room() -> None:
 
 
 def test_a_room_is_opened_named_and_left() -> None:
-    book, t = opened(display="stage"), Words("en", "stage")
+    book, t = opened(display="stage"), PageTexts("en", "stage")
     form = there(book, "form")
     book.act(form.id, "no room!")
     assert t("room_bad") in unescape(book.places.root.written()) and "room" not in book.query()
@@ -101,7 +101,7 @@ def test_a_room_is_opened_named_and_left() -> None:
 
 def test_an_address_of_this_computer_is_warned_of() -> None:
     book = opened(rooms="http://127.0.0.1:8080/room/", display="stage", room="a")
-    assert Words("en", "stage")("room_local") in unescape(book.places.root.written())
+    assert PageTexts("en", "stage")("room_local") in unescape(book.places.root.written())
 
 
 LESSON = """title = "Mine: <b>*own*"
@@ -117,17 +117,19 @@ say = "And another page."
 
 def test_a_lesson_file_is_read_begun_and_kept_on_the_next_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OWN_LESSON", [])
-    reading = Reading("rotation", "en", "../", "https://rope.example/", {}, {"display": "stage", "lang": "en"}, {})
+    reading = ReaderSession(
+        "rotation", "en", "../", "https://rope.example/", {}, {"display": "stage", "lang": "en"}, {}
+    )
     key = next(each for each in reading.page.places.acts if each.endswith("present.file"))
     broken = [*b"title = 3"]
     reading.act(key, json.dumps(["mine.toml", broken]))
-    assert Words("en", "stage")("problem") in unescape(reading.page.places.root.written())
+    assert PageTexts("en", "stage")("problem") in unescape(reading.page.places.root.written())
     reading.act(key, json.dumps(["mine.toml", [*LESSON.encode()]]))
-    assert Words("en", "stage")("problem") not in unescape(reading.page.places.root.written())
+    assert PageTexts("en", "stage")("problem") not in unescape(reading.page.places.root.written())
     assert "Mine: <b>*own*, 5 min" in unescape(reading.page.places.root.written()), "a title is letters"
     begin = next(each for each in reading.page.places.acts if each.endswith("present.own"))
     reading.act(begin, '""')
     assert reading.page.name == "clock" and "My own sentence." in reading.page.places.root.written()
     query = {"display": "stage", "lang": "en", "talk": "own", "step": "2"}
-    other = Reading("rotation", "en", "../", "https://rope.example/", {}, query, {})
+    other = ReaderSession("rotation", "en", "../", "https://rope.example/", {}, query, {})
     assert "And another page." in other.page.places.root.written()

@@ -5,7 +5,7 @@ import pytest
 from ui.book.markdown import html
 from ui.page.menu import SECTIONS
 from ui.text.escape import plain
-from ui.text.words import LANGUAGES, Words, sections
+from ui.text.words import LANGUAGES, PageTexts, sections
 
 
 def test_formulas_are_left_for_katex() -> None:
@@ -23,5 +23,5 @@ def test_a_foreign_text_is_no_markup(text: str) -> None:
 def test_no_formula_is_left_unread(lang: str) -> None:
     for page in SECTIONS:
         for section in sections(lang, page):
-            built = html(Words(lang, page).prose(section)[1])
+            built = html(PageTexts(lang, page).prose(section)[1])
             assert "$" not in built and "{{" not in built, (page, section)

@@ -3,14 +3,14 @@
 import random
 from typing import Any
 
-from ui.book.nodes import Node, changes, data, marks
+from ui.book.nodes import HtmlNode, changes, data, marks
 
 
-def leaf(name: str, text: str, drawn: str = "") -> Node:
-    return Node(name, "write", f"<p>{text}</p>" if not drawn else "", data=drawn)
+def leaf(name: str, text: str, drawn: str = "") -> HtmlNode:
+    return HtmlNode(name, "write", f"<p>{text}</p>" if not drawn else "", data=drawn)
 
 
-def tree(seed: int) -> Node:
+def tree(seed: int) -> HtmlNode:
     """Return a page whose parts, texts and figures depend on a seed."""
     draw = random.Random(seed)
     parts = []
@@ -19,8 +19,8 @@ def tree(seed: int) -> Node:
         children = [
             leaf(f"{part}/{name}", str(draw.randint(0, 1)), "x" * (name == 3) * draw.randint(1, 2)) for name in names
         ]
-        parts.append(Node(str(part), "part", children=children, attributes={"style": str(draw.randint(0, 1))}))
-    return Node("page", "page", children=parts)
+        parts.append(HtmlNode(str(part), "part", children=children, attributes={"style": str(draw.randint(0, 1))}))
+    return HtmlNode("page", "page", children=parts)
 
 
 class Browser:
@@ -30,11 +30,11 @@ class Browser:
         self.seen: dict[str, tuple[str, str, tuple[str, ...]]] = {}
         self.sent = 0
 
-    def has(self, node: Node) -> None:
+    def has(self, node: HtmlNode) -> None:
         for each in node.all():
             self.seen[each.id] = (each.mark, each.html + each.data, tuple(child.id for child in each.children))
 
-    def take(self, change: dict[str, Any], whole: Node) -> None:
+    def take(self, change: dict[str, Any], whole: HtmlNode) -> None:
         node = next(each for each in whole.all() if each.id == change["id"])
         if "html" in change:
             assert change["html"] == node.written() and change["drawn"] == data(node)
@@ -74,9 +74,9 @@ def test_what_is_known_is_not_sent_again() -> None:
 
 
 def test_a_given_value_changes_no_mark() -> None:
-    assert Node("w", "control", live=1).mark == Node("w", "control", live=2).mark
-    assert Node("w", "control", html="a").mark != Node("w", "control", html="b").mark
+    assert HtmlNode("w", "control", live=1).mark == HtmlNode("w", "control", live=2).mark
+    assert HtmlNode("w", "control", html="a").mark != HtmlNode("w", "control", html="b").mark
 
 
 def test_html_is_escaped_in_attributes() -> None:
-    assert Node('a"b', "write", attributes={"title": '<"'}).written().startswith('<div class="write" id="a&quot;b"')
+    assert HtmlNode('a"b', "write", attributes={"title": '<"'}).written().startswith('<div class="write" id="a&quot;b"')

@@ -7,43 +7,43 @@ from typing import Any
 
 import pytest
 
-from ui.book.frame import Book
+from ui.book.frame import BookFrame
 from ui.book.nodes import marks
-from ui.book.session import Reading
+from ui.book.session import ReaderSession
 from ui.figures.drawing import KEPT, Drawing
 from ui.page.menu import ORDER
 from ui.present import lessons
-from ui.present.lessons import Lesson, Step
+from ui.present.lessons import Lesson, LessonStep
 from ui.present.steps import TWO_LINES, on_slide, width
 from ui.text.words import LANGUAGES
 
 PAGES = [name for names in ORDER.values() for name in names]
 
 
-def staged(name: str, lang: str = "en", **query: str) -> Book:
-    return Book(name, lang, {}, "../", {"display": "stage", "lang": lang} | query)
+def staged(name: str, lang: str = "en", **query: str) -> BookFrame:
+    return BookFrame(name, lang, {}, "../", {"display": "stage", "lang": lang} | query)
 
 
-def kinds(book: Book) -> list[str]:
+def kinds(book: BookFrame) -> list[str]:
     return [node.kind for node in book.places.root.children]
 
 
-def pressed(book: Book, name: str) -> None:
+def pressed(book: BookFrame, name: str) -> None:
     """Press a button of the stage by the name that its keys press it by."""
     key = next(node.id for node in book.places.root.all() if node.kind == f"button {name}")
     book.act(key, "")
 
 
-def text(book: Book) -> str:
+def text(book: BookFrame) -> str:
     return book.places.root.written()
 
 
-def line(book: Book) -> str:
+def line(book: BookFrame) -> str:
     """Return the sentence in large letters."""
     return unescape(next(node.html for node in book.places.root.all() if node.kind.startswith("stage-say")))
 
 
-def step_of(number: int) -> Step:
+def step_of(number: int) -> LessonStep:
     lesson = lessons.page_lesson("en", "clock")
     assert lesson
     return lesson.step(number)
@@ -97,7 +97,7 @@ def test_a_step_has_its_film_played_and_its_controls_where_it_names_them() -> No
 
 def test_a_talk_goes_on_to_another_page_without_another_python() -> None:
     query = {"display": "stage", "talk": "tour", "lang": "zh"}
-    page = Reading("home", "zh", "../", "https://book/", {}, query, {})
+    page = ReaderSession("home", "zh", "../", "https://book/", {}, query, {})
     assert json.loads(page.answer())["page"] == "home"
     talk = lessons.talk("zh", "tour")
     assert talk
@@ -113,7 +113,7 @@ def test_what_follows_is_drawn_while_a_step_is_shown(number: int) -> None:
     query = {"display": "stage", "talk": "tour", "step": str(number), "lang": "en"}
     talk = lessons.talk("en", "tour")
     assert talk
-    page = Reading(talk.step(number).page, "en", "../", "", {}, query, {})
+    page = ReaderSession(talk.step(number).page, "en", "../", "", {}, query, {})
     before = page.answer()
     KEPT.clear()
     page.ahead()
@@ -125,14 +125,14 @@ def test_what_follows_is_drawn_while_a_step_is_shown(number: int) -> None:
 
 
 def test_a_figure_that_the_stage_takes_out_of_its_part_is_sent_again() -> None:
-    page = Reading("clock", "en", "../", "https://book/", {}, {"step": "3"}, {})
+    page = ReaderSession("clock", "en", "../", "https://book/", {}, {"step": "3"}, {})
     film = "page/hands/film.hands"
     assert film in json.loads(page.answer())["tree"]["drawn"]
     key = next(key for key in page.page.places.acts if key.endswith("present"))
     page.act(key, "true")
     on = json.loads(page.act(next(key for key in page.page.places.acts if key.endswith("present.page")), '""'))
     assert on["query"]["display"] == "stage" and film in on["tree"]["drawn"]
-    linked = Reading("clock", "en", "../", "", {}, {"display": "stage"}, marks(page.page.places.root))
+    linked = ReaderSession("clock", "en", "../", "", {}, {"display": "stage"}, marks(page.page.places.root))
     assert film in json.loads(linked.answer())["tree"]["drawn"]
     off = json.loads(page.act("page/stage-leave", '""'))
     assert "display" not in off["query"] and film in off["tree"]["drawn"]
@@ -156,6 +156,6 @@ def test_every_step_shows_its_figure(name: str) -> None:
 
 
 def test_a_link_s_hidden_controls_and_open_sections_hold() -> None:
-    book = Book("clock", "en", {}, "../", {"hide": "factor,model", "open": "all"})
+    book = BookFrame("clock", "en", {}, "../", {"hide": "factor,model", "open": "all"})
     assert "w.model" not in text(book) and "plot.heatmaps" in text(book)
     assert book.query() == {"lang": "en", "hide": "factor,model", "open": "all"}

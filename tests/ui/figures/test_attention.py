@@ -18,9 +18,9 @@ from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
 from ui.film.colours import KEY_COLOUR
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "attention")
+T = PageTexts("en", "attention")
 TEXTS = (128, 512, 2048, 4096)
 PAIRING = figures.vectors("random", 16, 3, "", "")
 EQUAL = {dim: figures.vectors("equal", dim, 0, "", "") for dim in (16, 32)}
@@ -203,7 +203,7 @@ def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> Non
     np.testing.assert_allclose(panels["x2"].y, 100 * table["square_meant"], atol=1e-5)
 
 
-def failing(t: Words) -> str:
+def failing(t: PageTexts) -> str:
     """Count anew at the base and at 100 times it, and say how far drawn vectors are off."""
     cases = [(base, 256) for base in limits.BASES[::3]] + [(700.0, length) for length in limits.LENGTHS[::3]]
     rows = np.array([limits.measured(ROPE, *case) for case in cases])
@@ -222,7 +222,7 @@ ROWS = [
 ]
 
 
-def question(t: Words) -> str:
+def question(t: PageTexts) -> str:
     return t("expected_ask", base="700", asked="35,000")
 
 

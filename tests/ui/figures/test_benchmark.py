@@ -10,43 +10,43 @@ import numpy as np
 import pytest
 
 from rope_core.bench import traffic, view
-from rope_core.bench.cases import Case
-from rope_core.bench.records import Result, Store
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import BenchmarkDatabase, CaseResult
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
-T = Words("en", "benchmark")
-CASE = Case("cpu", "float32", 2, 64, 4, 2, 32, 32)
+T = PageTexts("en", "benchmark")
+CASE = BenchmarkCase("cpu", "float32", 2, 64, 4, 2, 32, 32)
 FACTORS = {"numba": 1.25, "eager": 6.0, "transformers": 5.0, "transformers compiled": 2.0, "mine.py:f": 3.0}
 
 
-def drawn(case: Case, contestant: str, factor: float, seed: int, faults: float = 0.0) -> Result:
+def drawn(case: BenchmarkCase, contestant: str, factor: float, seed: int, faults: float = 0.0) -> CaseResult:
     """Return a result whose time is about ``factor`` times the copy's."""
     rng = np.random.default_rng(seed)
     floor = rng.uniform(1e-3, 2e-3, 21)
     # The same floor for everybody of a case, as one run has it.
     seconds = floor * factor * np.random.default_rng(len(contestant)).uniform(0.95, 1.05, 21)
     data = {"seconds": seconds.tolist(), "floor": floor.tolist(), "traffic": case.traffic, "faults": faults}
-    return Result(
+    return CaseResult(
         case, contestant, "ok", "", data | {"larger_than_cache": False, "error": 1e-7 * factor, "first_call": 0.1}
     )
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> view.Source:
+def source(tmp_path_factory: pytest.TempPathFactory) -> view.BenchmarkSource:
     """Two lengths under the tuned allocator and one under the default one, recorded for real."""
     path = tmp_path_factory.mktemp("figures") / "records.sqlite3"
-    store = Store(path)
+    store = BenchmarkDatabase(path)
     for allocator, slower in (("tuned", 1.0), ("default", 4.0)):
         run = store.begin("one", {"cpu": "A processor", "allocator": allocator, "packages": {"torch": "9.9"}})
         for seq in (64, 4096) if allocator == "tuned" else (4096,):
             for name, factor in FACTORS.items():
                 count = 0.0 if allocator == "tuned" else 1000 * factor
                 store.add(run, drawn(replace(CASE, seq=seq), name, factor * slower, seq, count))
-        gone = Result(CASE, "Liger", "unavailable", "it runs on a GPU only", {})
+        gone = CaseResult(CASE, "Liger", "unavailable", "it runs on a GPU only", {})
         store.add(run, gone)
         store.finish(run)
     with pytest.MonkeyPatch.context() as patch:
@@ -54,12 +54,12 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> view.Source:
         return view.here()
 
 
-def tuned(source: view.Source, seq: int | None = None) -> list[view.Point]:
+def tuned(source: view.BenchmarkSource, seq: int | None = None) -> list[view.CaseTiming]:
     points = view.of_kind(source.points, view.kind(CASE))
     return points if seq is None else [p for p in points if p.case.seq == seq]
 
 
-def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
+def test_curves_are_bytes_over_median_seconds(source: view.BenchmarkSource) -> None:
     drawing = figures.curves(tuned(source), "here", T)
     by_name = {trace.name: trace for trace in chart(drawing).data}
     assert len(by_name) == 1 + len(FACTORS)
@@ -77,7 +77,7 @@ def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
     assert f"takes {ours:.2f} times" in drawing.finding and "6.29 MB" in drawing.finding
 
 
-def test_three_lines_lead_and_are_named_at_their_ends(source: view.Source) -> None:
+def test_three_lines_lead_and_are_named_at_their_ends(source: view.BenchmarkSource) -> None:
     shown = chart(figures.curves(tuned(source), "here", T, every=False))
     sizes = np.log10([x for trace in shown.data for x in trace.x])
     left, right = shown.layout.xaxis.range
@@ -87,7 +87,7 @@ def test_three_lines_lead_and_are_named_at_their_ends(source: view.Source) -> No
     assert [each.text for each in shown.layout.annotations] == [f"<b>{name}</b>" for name in names]
 
 
-def test_speed_ups_name_the_round_by_round_ratio(source: view.Source) -> None:
+def test_speed_ups_name_the_round_by_round_ratio(source: view.BenchmarkSource) -> None:
     drawing = figures.speed_ups(tuned(source, 64), "here", T)
     noise = {n: np.random.default_rng(len(n)).uniform(0.95, 1.05, 21) for n in FACTORS}
     for name in set(FACTORS) - {"numba"}:
@@ -106,7 +106,7 @@ def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: st
     assert [word for word in mark.values() if word in text] == [mark[verdict]]
 
 
-def test_errors_are_named_from_the_least_to_the_greatest(source: view.Source) -> None:
+def test_errors_are_named_from_the_least_to_the_greatest(source: view.BenchmarkSource) -> None:
     drawing = figures.errors(tuned(source, 64), "here", T)
     assert "1.2·10⁻⁷ (our numba kernel) to 6.0·10⁻⁷ (eager torch)" in drawing.finding
 
@@ -125,7 +125,7 @@ def test_bytes_on_paper(tokens: int) -> None:
     np.testing.assert_allclose(np.asarray(drawing.table()["seconds"]), [n * size / 1e11 for n in expected.values()])
 
 
-def test_paper_beside_the_record(source: view.Source) -> None:
+def test_paper_beside_the_record(source: view.BenchmarkSource) -> None:
     largest = paper.largest_forward(source.points)
     assert {p.case.seq for p in largest} == {4096} and {p.allocator for p in largest} == {"tuned"}
     drawing = paper.paper(largest, "here", T)
@@ -137,7 +137,7 @@ def test_paper_beside_the_record(source: view.Source) -> None:
     assert paper.largest_forward(backward) == []
 
 
-def test_page_faults_pair_the_allocators(source: view.Source) -> None:
+def test_page_faults_pair_the_allocators(source: view.BenchmarkSource) -> None:
     pairs = view.fault_pairs(source.points)
     assert len(pairs) == len(FACTORS) and {a.allocator for a, _ in pairs} == {"tuned"}
     drawing = paper.faults(pairs, "here", T)
@@ -150,22 +150,22 @@ def test_page_faults_pair_the_allocators(source: view.Source) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_words_about_a_source(source: view.Source, lang: str) -> None:
-    t = Words(lang, "benchmark")
+def test_words_about_a_source(source: view.BenchmarkSource, lang: str) -> None:
+    t = PageTexts(lang, "benchmark")
     text = words.provenance(source, t)
     assert "A processor" in text and "torch 9.9" in text and re.search(r"20\d\d-\d\d-\d\d", text)
     assert "Liger" in words.absent(source, t) and "FLA" not in words.absent(source, t)
     assert words.warmth(source.points, source, t) and not words.warmth([], source, t)
     assert "30" in words.progress_text(0.3, 12.0, 1.0, t) and "12" in words.progress_text(0.3, 12.0, 1.0, t)
     assert "7" in words.progress_text(None, None, 7.0, t)
-    table = words.landed([drawn(CASE, "numba", 2.0, 1), Result(CASE, "FLA", "wrong", "off by 1", {})], t)
+    table = words.landed([drawn(CASE, "numba", 2.0, 1), CaseResult(CASE, "FLA", "wrong", "off by 1", {})], t)
     assert all(len(column) == 2 for column in table.values())
     assert table[t("column.reason")] == ["", "off by 1"] and table[t("column.time")][1] == ""
 
 
 def test_every_path_and_contestant_has_a_name() -> None:
     for lang in LANGUAGES:
-        t = Words(lang, "benchmark")
+        t = PageTexts(lang, "benchmark")
         assert all(t.has(f"who.{name}") for name in (*view.OURS, *view.PEERS))
         assert all(t.has(f"path.{name}") for name in traffic.PATHS)
 
@@ -185,9 +185,9 @@ SHIPPED = view.shipped("intel-xeon")
 POINTS = paper.largest_forward(SHIPPED.points)
 
 
-def paths(t: Words) -> str:
+def paths(t: PageTexts) -> str:
     """q and k of 500 tokens, 32 + 8 heads of 128, two bytes each."""
-    case, size = Case("cpu", "bfloat16", 1, 500, 32, 8, 128, 128), 500 * 40 * 128 * 2
+    case, size = BenchmarkCase("cpu", "bfloat16", 1, 500, 32, 8, 128, 128), 500 * 40 * 128 * 2
     eager, ours = (traffic.moved(name) * size for name in ("transformers", "ours"))
     assert case.tensor_bytes == size
     return t(
@@ -223,8 +223,8 @@ def test_a_bar_is_as_long_as_the_record_has_it() -> None:
     wanted = {}
     for run in shipped["runs"]:
         for each in run["results"]:
-            case = Case.from_key(each["case"])
-            plain = replace(Case("cpu", "float32", 1, 2048, 32, 32, 128, 128), seq=case.seq)
+            case = BenchmarkCase.from_key(each["case"])
+            plain = replace(BenchmarkCase("cpu", "float32", 1, 2048, 32, 32, 128, 128), seq=case.seq)
             if case == plain and run["environment"].get("allocator") == "tuned" and each["state"] == "ok":
                 pairs = zip(each["data"]["seconds"], each["data"]["floor"], strict=True)
                 wanted[case.seq, each["contestant"]] = float(np.median([took / copy for took, copy in pairs]))

@@ -24,9 +24,9 @@ from ui.figures.block import rotary as block_rope
 from ui.figures.drawing import Film
 from ui.figures.home import degrees, single
 from ui.film.scene import Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "block")
+T = PageTexts("en", "block")
 
 
 def lines_of(panel: Panel) -> list[str]:
@@ -66,7 +66,7 @@ def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_row_is_worded_in_both_languages(lang: str) -> None:
-    t = Words(lang, "block")
+    t = PageTexts(lang, "block")
     for row in catalogue.architectures():
         columns = figures.cells(row, t)
         printed, corrected = columns[t("col.printed")], columns[t("col.corrected")]

@@ -25,11 +25,11 @@ from ui.figures.clock import ways
 from ui.figures.home import degrees
 from ui.film.colours import GREY, PURPLE, SKY
 from ui.film.scene import NumberTrack, Panel, text_at
-from ui.text.words import Words
+from ui.text.words import PageTexts
 from ui.work import extrapolated
-from ui.work.extrapolated import Seen
+from ui.work.extrapolated import ExperimentResults
 
-T = Words("en", "clock")
+T = PageTexts("en", "clock")
 
 
 def params(factor: float) -> dict[str, dict[str, object]]:
@@ -195,7 +195,7 @@ def test_the_quoted_number_needs_compounding() -> None:
 LENGTH = 1024
 
 
-SWEEP = cast(Seen, extrapolated.seen_shipped("sweep"))
+SWEEP = cast(ExperimentResults, extrapolated.seen_shipped("sweep"))
 ROWS = [
     Row("clock", figures.reading, (3.0, 4.0)),
     Row("clock", figures.quoted, (3.0,)),
@@ -205,7 +205,7 @@ ROWS = [
 REQUESTS = tuple(Request(ROPE, name) for name in extension.scheme_kinds())
 
 
-def slowed(t: Words) -> str:
+def slowed(t: PageTexts) -> str:
     """Return the finding of hand 5 at factor 3, from each scheme's own frequencies."""
     rows = []
     for request in REQUESTS:

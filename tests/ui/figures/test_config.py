@@ -20,14 +20,14 @@ from ui.figures.config import parts as figures
 from ui.figures.config import promise
 from ui.figures.config.rotations import rotations
 from ui.film.scene import text_at
-from ui.page.configs import View, whatif_stops
-from ui.text.words import Words
+from ui.page.configs import NamedConfig, whatif_stops
+from ui.text.words import PageTexts
 
-EN, ZH = Words("en", "config"), Words("zh", "config")
+EN, ZH = PageTexts("en", "config"), PageTexts("zh", "config")
 MODELS = ["gpt-oss-20b", "deepseek-r1", "phi-4-mini", "llama-4-scout", "qwen3-vl-32b", "llama-2-7b", "hunyuan-dense"]
 
 
-VIEWS = {name: View("model", name, {}) for name in ("gpt-oss-20b", "llama-3.1-8b", "deepseek-r1")}
+VIEWS = {name: NamedConfig("model", name, {}) for name in ("gpt-oss-20b", "llama-3.1-8b", "deepseek-r1")}
 
 
 def config_of(model: str) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def test_layers_and_sections_name_their_indices() -> None:
 
 @pytest.mark.parametrize("t", [EN, ZH], ids=["en", "zh"])
 @pytest.mark.parametrize("model", MODELS)
-def test_summary_and_provenance_hold_the_numbers(model: str, t: Words) -> None:
+def test_summary_and_provenance_hold_the_numbers(model: str, t: PageTexts) -> None:
     rope = rc.from_hf(config_of(model))
     line = figures.summary(rope, t)
     assert f"{rope.attention_factor:.6g}" in line and f"{rope.attention_factor**2:.6g}" in line
@@ -294,7 +294,7 @@ CONFIG, SCOUT = (config_of(name) for name in ("gpt-oss-20b", "llama-4-scout"))
 SCALED = rc.from_hf(CONFIG)
 
 
-def enough(t: Words) -> str:
+def enough(t: PageTexts) -> str:
     """Return the sentence at factor 64, from the config read anew."""
     kinds = Counter(anatomy.regions(rc.from_hf(with_scaling(CONFIG, factor=64.0))))
     return t("enough_finding", times="64", reach="262,144", promise="131,072", **kinds)

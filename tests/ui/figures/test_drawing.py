@@ -14,9 +14,9 @@ from ui.figures.clock import reading as clock
 from ui.figures.drawing import Drawing, as_csv, cached_figure, grid, write
 from ui.figures.frequencies import spans
 from ui.figures.plot import packed
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-EN, ZH = Words("en", "frequencies"), Words("zh", "frequencies")
+EN, ZH = PageTexts("en", "frequencies"), PageTexts("zh", "frequencies")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def test_the_same_question_is_drawn_once_and_another_again() -> None:
 def test_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = Drawn()
     size = len(write(drawn.make().figure))
-    room: LRUCache[object, drawing.Stored] = LRUCache(10 * size + 1, drawing.KEPT.getsizeof)
+    room: LRUCache[object, drawing.StoredDrawing] = LRUCache(10 * size + 1, drawing.KEPT.getsizeof)
     monkeypatch.setattr(drawing, "KEPT", room)
     draw = cached_figure(drawn.make)
     drawn.calls.clear()
@@ -115,8 +115,8 @@ def test_the_code_shown_is_the_functions_own() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
-    rope, t = rc.Rope(16, 500.0, 64), Words(lang, "frequencies")
-    for draw, given in ((spans.repeats, (rope, t)), (clock.quoted, (3.0, Words(lang, "clock")))):
+    rope, t = rc.Rope(16, 500.0, 64), PageTexts(lang, "frequencies")
+    for draw, given in ((spans.repeats, (rope, t)), (clock.quoted, (3.0, PageTexts(lang, "clock")))):
         shared = draw(*given)
         fresh = inspect.unwrap(draw)(*given)
         assert (shared.finding, shared.figure) == (fresh.finding, packed(fresh.figure))

@@ -13,9 +13,9 @@ from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
 from ui.figures.encodings import additive, drawn, exchange, moved, swapping, terms
 from ui.figures.encodings import scores as figures
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
-T = Words("en", "encodings")
+T = PageTexts("en", "encodings")
 CHINESE = figures.tokens("小明喜欢狗但不喜欢猫"), figures.tokens("小明不喜欢狗但喜欢猫")
 DOGS = figures.tokens("the dog chased the cat"), figures.tokens("the cat chased the dog")
 ABSOLUTE = {"sinusoidal", "learned"}
@@ -115,7 +115,7 @@ def test_sentences_that_are_no_reordering_are_refused() -> None:
 @pytest.mark.parametrize("name", list(ENCODINGS))
 @pytest.mark.parametrize("shift", [0, 137])
 def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: int, lang: str) -> None:
-    t = Words(lang, "encodings")
+    t = PageTexts(lang, "encodings")
     drawing = figures.score_lines(name, 300.0, shift, t)
     low, middle = chart(drawing).data[:2]
     left = dict(zip(low.x, low.y, strict=True))
@@ -142,19 +142,19 @@ GIVEN = (SENTENCE, SWAPPED), 60.0
 HEAD = compare.random_encoding_weights(figures.WIDTH, 60.0)
 
 
-def swapped_words(t: Words) -> str:
+def swapped_words(t: PageTexts) -> str:
     """Return the finding with the sentence at its end: without positions the output is as it was, to rounding."""
     change = {name: share(name, causal=False) for name in ("nope", "rope")}
     assert change["nope"] < 1e-10
     return t("reordered_finding", nope="0", rope=f"{change['rope']:.2g}")
 
 
-def masked(t: Words) -> str:
+def masked(t: PageTexts) -> str:
     """Return the same under a causal mask: each token's sum is over those before it and itself."""
     return t("masked_finding", **{name: f"{share(name, causal=True):.0f}" for name in ("nope", "rope")})
 
 
-def exchanged(t: Words) -> str:
+def exchanged(t: PageTexts) -> str:
     """Return the finding once the words have changed places: drawn vectors coincide nowhere."""
     return t("exchanged_finding", same=t("every"), differ=t("every"), count=16)
 

@@ -9,9 +9,9 @@ import pytest
 from ui.figures.drawing import Film
 from ui.figures.encodings import additive as figures
 from ui.figures.encodings.scores import tokens
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "encodings")
+T = PageTexts("en", "encodings")
 SENTENCE = tokens("the dog chased the cat")
 
 

@@ -20,7 +20,7 @@ from ui.figures.drawing import Drawing, write
 from ui.notebook.drawn import read
 from ui.page.menu import SECTIONS, declaration
 from ui.page.state import Field
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 NAMES = [each.name for each in pkgutil.iter_modules(figures.__path__)]
 MODULES = [
@@ -55,7 +55,7 @@ def too_long(text: str) -> list[str]:
 def test_a_figure_is_plotlys_its_axes_are_named_and_its_numbers_are_the_same_in_both_languages(row: Row) -> None:
     findings = []
     for lang in LANGUAGES:
-        t = Words(lang, row.page)
+        t = PageTexts(lang, row.page)
         drawing = row.drawn(t)
         go.Figure(json.loads(write(drawing.figure)))
         layout = chart(drawing).to_dict()["layout"]
@@ -96,7 +96,7 @@ def holds(columns: list[np.ndarray], x: np.ndarray | None, y: np.ndarray | None)
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_a_recipe_prints_and_what_is_drawn_stands_in_the_table(row: Row) -> None:
-    drawing = row.drawn(Words("en", row.page))
+    drawing = row.drawn(PageTexts("en", row.page))
     columns = [each for each in map(as_numbers, drawing.table().values()) if each is not None]
     for trace in chart(drawing).data if str(row) not in DERIVED else ():
         x, y = (as_numbers(getattr(trace, axis, None)) for axis in "xy")
@@ -146,7 +146,7 @@ def printed_by(drawing: Drawing) -> np.ndarray:
 
 @pytest.mark.parametrize("page", [name for name in SECTIONS if name != "extrapolation"])
 def test_a_recipe_prints_the_numbers_of_its_figure_at_the_values_in_force(page: str) -> None:
-    t, fields = Words("en", page), {field.name: field for field in declaration(page).fields}
+    t, fields = PageTexts("en", page), {field.name: field for field in declaration(page).fields}
     for stop in range(STOPS):
         values = {name: value for name, field in fields.items() if (value := elsewhere(field, stop)) is not None}
         for name, drawing in read(page, None, "en", None, values).shown.items():

@@ -17,7 +17,7 @@ from tests.support.films import FilmRow, unpacked
 from tests.ui.figures.test_every_figure import MODULES, too_long
 from ui.film.static_scene import StaticScene
 from ui.page.menu import declaration
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 FILMS: list[FilmRow] = [row for module in MODULES for row in getattr(module, "FILMS", ())]
 PAGE_BYTES = 150_000
@@ -39,7 +39,7 @@ def texts(part: Any) -> Iterator[str]:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("row", FILMS, ids=str)
 def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) -> None:
-    t = Words(lang, row.page)
+    t = PageTexts(lang, row.page)
     film = row.built(t)
     data = film.packed(t).data
     name, head, _ = unpacked(data)
@@ -73,7 +73,7 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
 @pytest.mark.parametrize("share", [1 / 6, 3 / 6, 5 / 6])
 @pytest.mark.parametrize("row", {(str(row), repr(row.given)): row for row in FILMS}.values(), ids=str)
 def test_a_recipe_prints_the_numbers_of_its_picture_at_the_values_in_force(row: FilmRow, share: float) -> None:
-    t = Words("en", row.page)
+    t = PageTexts("en", row.page)
     film = row.built(t)
     scene = film.scene
     at = {each.name: each.stops[int(share * len(each.stops))] for each in scene.controls}

@@ -32,15 +32,15 @@ from ui.figures.extrapolation import (
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import past as three
 from ui.film.scene import field_control, text_at
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 from ui.work import extrapolated
-from ui.work.extrapolated import GOING, HERE, Seen, request
-from ui.work.reported import Reported
+from ui.work.extrapolated import GOING, HERE, ExperimentResults, request
+from ui.work.reported import ReportSummary
 
-T = Words("en", "extrapolation")
+T = PageTexts("en", "extrapolation")
 
 
-def names(order: list[str], t: Words = T) -> list[str]:
+def names(order: list[str], t: PageTexts = T) -> list[str]:
     return [words.name(key, t) for key in order]
 
 
@@ -70,7 +70,7 @@ def test_bands_are_drawn_where_they_are_wanted() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_finding_tells_the_measured_order_with_its_paired_ratios(lang: str, seed: int) -> None:
-    t, seen = Words(lang, "extrapolation"), made.seen(made.sweep(seed))
+    t, seen = PageTexts(lang, "extrapolation"), made.seen(made.sweep(seed))
     finding = figures.curves(seen, 64, figures.TWO, t).finding
     levels = made.levels(seed)
     order = sorted(levels, key=levels.__getitem__)
@@ -162,14 +162,14 @@ def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> None:
-    t, seen = Words(lang, "extrapolation"), made.seen(made.sweep())
+    t, seen = PageTexts(lang, "extrapolation"), made.seen(made.sweep())
     text = words.provenance(seen, t)
     assert made.HASH[:10] in text and made.HASH[::-1][:10] in text and "2026" in text
     assert "<b>" not in text.replace("\\<", "")
     for origin in (HERE, GOING):
-        assert str(len(seen.results)) in words.provenance(Seen(seen.results, origin, None, ""), t)
+        assert str(len(seen.results)) in words.provenance(ExperimentResults(seen.results, origin, None, ""), t)
         wanted = request("sweep", b"\x00", weights=["rope-0"])
-        text = words.provenance(Seen(seen.results, origin, None, "", wanted), t)
+        text = words.provenance(ExperimentResults(seen.results, origin, None, "", wanted), t)
         shown = (hashlib.sha256(b"\x00").hexdigest(), cards.weights_cards()["rope-0"].sha256)
         assert all(each[:10] in text for each in shown) and f"numpy {version('numpy')}" in text.replace("\\", "")
     record = records.shipped("sweep")
@@ -186,10 +186,10 @@ def test_a_partial_sweep_draws_and_says_one_line() -> None:
 
 SWEEP = made.seen(made.sweep(4))
 COPIES = made.seen(made.recall())
-REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
+REPORT = ReportSummary("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
 
 
-def beside_window(t: Words) -> str:
+def beside_window(t: PageTexts) -> str:
     """Say which line of the made-up sweep has how many times the window's perplexity, from its numbers alone."""
     rows = {each["line"]: np.array(each["nats"]) for each in SWEEP.results if each["length"] == 256}
     last = next(e["last"] for e in SWEEP.results if e["length"] == 256 and e["line"] == "window")
@@ -227,7 +227,7 @@ COPIED = copied.curves((*records.shipped("recall").results, *records.shipped("re
 TEXT = letters.read(FOUND[0], FOUND[1])
 
 
-def chances(t: Words) -> str:
+def chances(t: PageTexts) -> str:
     """Bytes 1500 of the shipped record, from their losses."""
     percent = [100 * float(np.exp(-each["nats"][AT - 1])) for each in records.shipped("bytes").results]
     plain, best = (f"{each:.0f}" if each >= 9.5 else f"{each:.2g}" for each in percent)
@@ -251,14 +251,14 @@ def perplexity(name: str, distance: int) -> float:
     return float(np.exp(np.mean(row["nats"])))
 
 
-def hesitates(t: Words) -> str:
+def hesitates(t: PageTexts) -> str:
     """Return the finding at 768 bytes, out of the window."""
     values = {name: f"{perplexity(name, 768):.1f}" for name in MODELS}
     return t("copied_out", back="768", **values)
 
 
 def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
-    t = Words("en", "extrapolation")
+    t = PageTexts("en", "extrapolation")
     assert FOUND[0]
     film = unwrap(lead.hesitates)(TEXT.curves, extrapolated.rope(FOUND[0]), (608, 1000), COPIED, t)
     _, chart_panel, cards_panel = (panel for panel in film.scene.panels if panel.first_beat == 2)
@@ -273,11 +273,11 @@ def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
         np.testing.assert_allclose(dots, [perplexity(name, distance) for name in MODELS], rtol=1e-3)
 
 
-@pytest.mark.parametrize("t", [Words(lang, "extrapolation") for lang in LANGUAGES])
-def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_in_view(t: Words) -> None:
+@pytest.mark.parametrize("t", [PageTexts(lang, "extrapolation") for lang in LANGUAGES])
+def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_in_view(t: PageTexts) -> None:
     at = letters.places(1888, TEXT.letters)
     assert FOUND[0]
-    past = three.Past(extrapolated.rope(FOUND[0]), 2048, at, TEXT.curves)
+    past = three.PastWindowReading(extrapolated.rope(FOUND[0]), 2048, at, TEXT.curves)
     thetas = 10_000.0 ** (-np.arange(16) / 16)
     theta = max(each for each in thetas if each * 2048 < 2 * math.pi)
     byte = field_control(t, "byte", at)

@@ -7,15 +7,15 @@ import pytest
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import handling as figures
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
-T = Words("en", "extrapolation")
+T = PageTexts("en", "extrapolation")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("worse", "kind"), [(0.2, "worse"), (-0.2, "better"), (0.0, "same")])
 def test_stale_keys_are_judged_by_their_interval(worse: float, kind: str, lang: str) -> None:
-    t = Words(lang, "extrapolation")
+    t = PageTexts(lang, "extrapolation")
     drawing = figures.stale(made.seen(made.stale(worse)), 64, t)
     beginning = t(f"stale_finding.{kind}").split("{")[2].split("}")[1]
     assert beginning in drawing.finding and f"×{math.exp(worse):.2f}" in drawing.finding

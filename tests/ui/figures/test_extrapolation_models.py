@@ -8,19 +8,19 @@ import pytest
 from plotly.colors import sample_colorscale
 
 from rope_core.lab import cards, experiments
-from rope_core.lab.cards import Card
+from rope_core.lab.cards import WeightsCard
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import models as figures
 from ui.figures.extrapolation import words
 from ui.film.colours import contrast_ratio
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "extrapolation")
+T = PageTexts("en", "extrapolation")
 
 
 @pytest.fixture(autouse=True)
-def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
+def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, WeightsCard]:
     """Return an index of weights with four encodings and a fine-tune."""
     result = {name: made.card(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
     result["rope-0-tuned"] = made.card("rope-0-tuned", scheme="linear", start="rope-0")
@@ -61,7 +61,7 @@ def test_without_a_table_that_ends_nothing_is_called_undefined() -> None:
     assert "Undefined" in figures.encodings(made.seen(encodings()), 64, T).finding
 
 
-def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Card]) -> None:
+def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, WeightsCard]) -> None:
     before, after = made.losses(0, 2.0, 4, 256), made.losses(0, 1.0, 4, 256)
     results = [
         made.cell("rope-0", "linear", before),

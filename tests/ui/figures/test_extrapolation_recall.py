@@ -9,7 +9,7 @@ from rope_core.lab import cards
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import recall as figures
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_tuned_model_is_drawn_beside_all_lines_of_the_other(lang: str) -> None:
-    t = Words(lang, "extrapolation")
+    t = PageTexts(lang, "extrapolation")
     keys = (*made.KEYS[:3], made.KEYS[-1])
     results = [*made.recall("copies", keys), *made.recall("tuned", keys[1:2])]
     drawing = figures.recall(made.seen(results), 64, t)
@@ -46,7 +46,7 @@ def test_a_tuned_model_is_drawn_beside_all_lines_of_the_other(lang: str) -> None
 
 
 def test_three_windows_have_three_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    t = Words("en", "extrapolation")
+    t = PageTexts("en", "extrapolation")
     known = cards.weights_cards()
     copies = known["copies"]
     more = {
@@ -62,5 +62,5 @@ def test_three_windows_have_three_names(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_without_a_window_nothing_is_written_of_it() -> None:
-    t = Words("en", "extrapolation")
+    t = PageTexts("en", "extrapolation")
     assert "sliding window" not in figures.recall(made.seen(made.recall("copies", made.KEYS[:2])), 64, t).finding

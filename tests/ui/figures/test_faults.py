@@ -12,9 +12,9 @@ from tests.support.films import FilmRow
 from ui.figures.faults import MOST, traces
 from ui.film.scene import BEAT, text_at
 from ui.page.menu import declaration
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-EN = Words("en", "glossary")
+EN = PageTexts("en", "glossary")
 FILMS = [FilmRow("glossary", traces, (), {"fault": 3}, lambda t: t("fault.stale.finding"))]
 
 
@@ -31,7 +31,7 @@ def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
-    t = Words(lang, "glossary")
+    t = PageTexts(lang, "glossary")
     paragraphs = unwrap(traces)(t).scene.panels[-1].paragraphs
     for k, name in enumerate(faults.NAMES):
         shown = [text_at(each.content, {"fault": k}) for each in paragraphs]

@@ -14,9 +14,9 @@ from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import drawn, heat, spans, stripes
 from ui.film.scene import NumberTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-EN = Words("en", "frequencies")
+EN = PageTexts("en", "frequencies")
 BASES = (1000.0, 10_000.0, 54_321.0, 1e7)
 LENGTHS = (2048, 4096, 32_768)
 
@@ -125,7 +125,7 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
     assert "beta 10" in run(built.recipe_at({"position": 7})).replace("9.99", "10")
 
 
-def own_digits(t: Words) -> str:
+def own_digits(t: PageTexts) -> str:
     beta = 300.0 ** (2 / 8)
     own = [math.floor(77 / beta**m) % beta for m in range(4)]
     shown = ", ".join(f"{digit:.3g}" for digit in own)
@@ -136,7 +136,7 @@ ROWS = [Row("frequencies", spans.repeats, (ROPE,))]
 AT = {"compared": 700, "pair": 3, "context": 4096, "beat": 2}
 
 
-def compared(t: Words) -> str:
+def compared(t: PageTexts) -> str:
     return t("base_finding", base="700", count=3, pairs=8, own="50", before=0, times="3.74")
 
 

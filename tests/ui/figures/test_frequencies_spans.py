@@ -8,9 +8,9 @@ import rope_core as rc
 from rope_core.theory.attention import first_negative
 from tests.support.figures import chart
 from ui.figures.frequencies import spans
-from ui.text.words import LANGUAGES, Words, sections
+from ui.text.words import LANGUAGES, PageTexts, sections
 
-EN = Words("en", "frequencies")
+EN = PageTexts("en", "frequencies")
 
 
 def named(figure: go.Figure, name: str) -> go.Scatter:

@@ -11,9 +11,9 @@ from tests.support.films import FilmRow, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.page.menu import PATH
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
-T = Words("en", "home")
+T = PageTexts("en", "home")
 
 
 def film(rope: rc.Rope, distances: tuple[int, ...] = (1, 24, 600)) -> Film:
@@ -55,17 +55,17 @@ def test_what_has_gone_round_is_pale_and_counted() -> None:
 
 def test_every_row_of_words_reads_up_to_its_last_word() -> None:
     for lang in LANGUAGES:
-        rows = [row.split() for row in Words(lang, "home")("rows").split("|")]
+        rows = [row.split() for row in PageTexts(lang, "home")("rows").split("|")]
         assert [len(row) - 1 for row in rows] == list(range(figures.FIRST, figures.LAST + 1))
         assert len({(row[figures.KEY_POSITION], row[-1]) for row in rows}) == 1
 
 
 def test_the_path_is_the_menus() -> None:
     for lang in LANGUAGES:
-        assert Words(lang, "home")("path").split()[: len(PATH) - 1] == list(PATH[1:])
+        assert PageTexts(lang, "home")("path").split()[: len(PATH) - 1] == list(PATH[1:])
 
 
-def angle(t: Words) -> str:
+def angle(t: PageTexts) -> str:
     """Return the finding by the pair's frequency, written anew."""
     turned = 4 * ROPE.base ** (-2 * (ROPE.pairs // 8) / ROPE.dim) * 180 / np.pi
     return t("angle_finding", words="4", angle=f"{turned:.3g}°")

@@ -10,7 +10,7 @@ from tests.support.figures import Row
 from tests.support.films import FilmRow, texts_at
 from ui.figures.inside import change, reading
 from ui.film.scene import NumberTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 NAME, TEXT = "rope-0", b"import numpy as np"
 SET = TracePositions("yarn", 4.0, 5, 30, 9)
@@ -20,7 +20,7 @@ def signed(value: float) -> str:
     return "0.0" if abs(value) < 0.05 else f"{value:.1f}".replace("-", "−")
 
 
-def looks(t: Words) -> str:
+def looks(t: PageTexts) -> str:
     result = inside.trace_forward(inside.load(NAME), TEXT, SET)
     row = result.attention[2, 3, 12]
     most = int(row.argmax())
@@ -29,7 +29,7 @@ def looks(t: Words) -> str:
     return t("looks_finding", query=reading.shown(TEXT[12]), seen=reading.shown(TEXT[most]), back=12 - most, **slots)
 
 
-def pairs(t: Words) -> str:
+def pairs(t: PageTexts) -> str:
     content, whole = inside.trace_forward(inside.load(NAME), TEXT, SET).shares(1, 0, 10)
     moved = whole[7] - content[7]
     pair = max(range(16), key=lambda i: abs(moved[i]))
@@ -40,7 +40,7 @@ def pairs(t: Words) -> str:
     )
 
 
-def breaking(t: Words) -> str:
+def breaking(t: PageTexts) -> str:
     model = inside.load(NAME)
     before = inside.trace_forward(model, TEXT)
     after = inside.trace_forward(model, TEXT, TracePositions("yarn", 4.0, 5, 30, 9, (13, 14, 15)))
@@ -65,7 +65,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
 
 
-def sizes(t: Words) -> str:
+def sizes(t: PageTexts) -> str:
     result = inside.trace_forward(inside.load(NAME), TEXT, SET)
     norms = np.linalg.norm(result.k.astype(float), axis=1).reshape(24, 2, 16)
     relative = norms.max(axis=1) / norms.mean(axis=(1, 2))[:, None]
@@ -85,7 +85,7 @@ def sizes(t: Words) -> str:
 @given(count=st.integers(0, 16))
 @settings(max_examples=5, deadline=None)
 def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(count: int) -> None:
-    t, text = Words("en", "inside"), b"the cat sat on the mat"
+    t, text = PageTexts("en", "inside"), b"the cat sat on the mat"
     scene, at = change.breaking(NAME, TEXT, SET, "fast", t).scene, {"still": count, "query": 0}
     panels = [panel for panel in scene.panels if panel.last_beat == 1]
     sets: tuple[range, ...] = (range(0), range(count), range(16 - count, 16))

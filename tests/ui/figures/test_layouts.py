@@ -14,9 +14,9 @@ from ui.figures.drawing import Film
 from ui.figures.layouts import drawn, mended, threads
 from ui.figures.layouts import weights as layouts
 from ui.film.scene import NumberTrack
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
-EN = Words("en", "layouts")
+EN = PageTexts("en", "layouts")
 
 
 @pytest.mark.parametrize("dim, base", [(128, 1e4), (32, 700.0), (2, 3.0)])
@@ -24,7 +24,7 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
     dim: int, base: float
 ) -> None:
     """Each arrow against matrices on the written numbers' vector: in its order, and in the other's code."""
-    drawn = threads.Drawn(rc.Rope(dim, base))
+    drawn = threads.LayoutVectors(rc.Rope(dim, base))
     film: Film = unwrap(threads.permutation)(rc.Rope(dim, base), EN)
     order = [0, 2, 4, 6, 1, 3, 5, 7]
     right, wrong = [], []
@@ -64,8 +64,8 @@ def test_threads_join_what_the_code_turns() -> None:
 @pytest.mark.parametrize("base", [77.0, 10_000.0])
 def test_the_permutation_makes_one_matrix_the_other(base: float) -> None:
     """Against the two layouts written out pair by pair, and scores of drawn vectors for the error."""
-    theta = threads.Drawn(rc.Rope(128, base)).theta
-    product, rng = mended.Mended(theta), np.random.default_rng(7)
+    theta = threads.LayoutVectors(rc.Rope(128, base)).theta
+    product, rng = mended.LayoutMatrices(theta), np.random.default_rng(7)
     neighbours, halves = (np.zeros((8, 8)) for _ in range(2))
     for i, angle in enumerate(4 * theta):
         c, s = np.cos(angle), np.sin(angle)
@@ -116,7 +116,7 @@ def test_a_count_that_cannot_divide_is_named_and_not_drawn() -> None:
 def test_the_model_menu_knows_the_layout(model: str, layout: str) -> None:
     assert models.layout(model) == layout
     for lang in LANGUAGES:
-        assert Words(lang, "layouts")(f"of_model.{layout}", name="N").startswith("**N**")
+        assert PageTexts(lang, "layouts")(f"of_model.{layout}", name="N").startswith("**N**")
 
 
 def test_the_families_named_on_the_page_have_that_layout() -> None:
@@ -133,9 +133,9 @@ HEADS = (ROPE, 2, 2)
 ROWS = [Row("layouts", layouts.errors, HEADS)]
 
 
-def mixed(t: Words) -> str:
+def mixed(t: PageTexts) -> str:
     rope = rc.Rope(10, 77.0)
-    error = mended.Mended(threads.Drawn(rope).theta).errors[4]
+    error = mended.LayoutMatrices(threads.LayoutVectors(rope).theta).errors[4]
     return t("unmended_finding", error=f"{100 * error:.0f}", words=4)
 
 

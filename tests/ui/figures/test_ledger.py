@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, Result, to_json
+from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, ClaimResult, to_json
 from tests.support.figures import Row, chart, read
 from tests.support.films import FilmRow
 from tools import counts
 from ui.figures import ledger as figures
 from ui.text import words
-from ui.text.words import LANGUAGES, Words, powers
+from ui.text.words import LANGUAGES, PageTexts, powers
 
-T = Words("en", "ledger")
+T = PageTexts("en", "ledger")
 RESULTS = figures.checked().results
 PLAIN = to_json(RESULTS)
 
@@ -87,10 +87,10 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda r: r.id)
-def test_a_card_says_verdict_formula_residual_and_correction(result: Result) -> None:
+def test_a_card_says_verdict_formula_residual_and_correction(result: ClaimResult) -> None:
     """In one language, by turns: the words of both have the same slots."""
     lang = list(LANGUAGES)[RESULTS.index(result) % 2]
-    t = Words(lang, "ledger")
+    t = PageTexts(lang, "ledger")
     text = figures.card(result, t)
     assert text.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
     assert f"$$\n{result.text.formula}\n$$" in text
@@ -146,7 +146,7 @@ def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number
             assert length * np.array([np.sin(angle), np.cos(angle)]) == pytest.approx([up, across], abs=1e-9)
 
 
-def swapped(t: Words) -> str:
+def swapped(t: PageTexts) -> str:
     """Return the finding at 120 degrees, the printed formula written out."""
     c, s = np.cos(2 * np.pi / 3), np.sin(2 * np.pi / 3)
     return t("swapped_any", angle="120", length=f"{np.hypot(0.8 * c - 0.8 * s, 0.6 * c + 0.6 * s):.2f}")

@@ -19,9 +19,9 @@ from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.film.scene import NumberTrack
 from ui.page.fields import left_alone
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "lrpe")
+T = PageTexts("en", "lrpe")
 CASES = (
     LrpeExample("relu", base=50.0, offset=16),
     LrpeExample("softmax", -1, "learned", 5e5, 24, 4096, 6, 10),
@@ -192,7 +192,7 @@ def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.act + c.kind)
 def test_every_residual_that_the_backward_names_is_of_rounding_size(case: LrpeExample, lang: str) -> None:
-    finding = figures.backward(case, 0, 0, 0, Words(lang, "lrpe")).finding
+    finding = figures.backward(case, 0, 0, 0, PageTexts(lang, "lrpe")).finding
     named = [read(word) for word in re.findall(r"[\d.]+·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+", finding)]
     assert named and all(value < 1e-14 for value in named)
 

@@ -14,10 +14,10 @@ from ui.figures import axes, slowest
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
 from ui.film.scene import NumberTrack, text_at
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "models")
-LANGUAGES = (T, Words("zh", "models"))
+T = PageTexts("en", "models")
+LANGUAGES = (T, PageTexts("zh", "models"))
 
 
 def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, float]]:
@@ -47,7 +47,7 @@ def test_strokes_meet_at_the_wanted_context(length: int) -> None:
 
 
 @pytest.mark.parametrize("result", [(), rows()[:1], chosen(family="Gemma")])
-def test_few_rows_are_drawn_too(result: tuple[survey.Row, ...]) -> None:
+def test_few_rows_are_drawn_too(result: tuple[survey.SurveyRow, ...]) -> None:
     for t in LANGUAGES:
         drawing = figures.spans(result, 4096, "gemma-3-27b", t)
         chart(drawing).to_json()
@@ -63,7 +63,7 @@ def test_years_stand_below_their_rows() -> None:
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
-def test_the_table_says_what_the_rows_say(t: Words) -> None:
+def test_the_table_says_what_the_rows_say(t: PageTexts) -> None:
     table = figures.listing(rows(), t)
     assert {len(column) for column in table.values()} == {len(rows())}
     assert table[t("col.base")] == [row.rope.base for row in rows()]
@@ -73,7 +73,7 @@ def test_the_table_says_what_the_rows_say(t: Words) -> None:
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
-def test_a_card_for_every_model(t: Words) -> None:
+def test_a_card_for_every_model(t: PageTexts) -> None:
     for row in rows():
         kinds = [each for each in rows() if each.model.id == row.model.id]
         text = figures.card(kinds, t)
@@ -88,7 +88,7 @@ def test_llama_2_by_hand() -> None:
     assert np.isclose(rows()[0].shortest, 2 * np.pi)
 
 
-def dozen(t: Words) -> str:
+def dozen(t: PageTexts) -> str:
     """Return the finding at 60,000 tokens; no slowest pair completes a turn in its model's own context."""
     shown = slowest.rows()
     assert len(shown) == 11 and all(row.longest > slowest.MOST * row.context for row in shown)
@@ -97,7 +97,7 @@ def dozen(t: Words) -> str:
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
-def test_every_slowest_arrow_is_at_its_frequency_s_angle_and_the_text_adds_up(t: Words) -> None:
+def test_every_slowest_arrow_is_at_its_frequency_s_angle_and_the_text_adds_up(t: PageTexts) -> None:
     shown, times = slowest.rows(), slowest.STOPS
     scene = inspect.unwrap(figures.dozen)(times, (4096,) * 2, t).scene
     assert len(shown) == 11, "the words say: ten more"
@@ -124,7 +124,7 @@ def test_every_slowest_arrow_is_at_its_frequency_s_angle_and_the_text_adds_up(t:
         )
 
 
-def rotating(t: Words) -> str:
+def rotating(t: PageTexts) -> str:
     """Return the finding by another count: share of layers, then what the other layers are."""
     late = [each for each in survey.shares() if each.year >= 2025]
     none = sum(each.base is None for each in late)
@@ -139,7 +139,7 @@ def rotating(t: Words) -> str:
 ROWS = [Row("models", figures.spans, (rows(), 40_000, "llama-2-7b")), Row("models", figures.rotating, (), rotating)]
 
 
-def score_maps(t: Words) -> str:
+def score_maps(t: PageTexts) -> str:
     """Score the ringed patch from row 5, column 2, by sums over pairs written out."""
     words: dict[str, str] = {}
     for name, result in axes.ways().items():

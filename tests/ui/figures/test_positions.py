@@ -14,9 +14,9 @@ from ui.figures.home import degrees, single
 from ui.figures.positions import axes as figures
 from ui.figures.positions import expected, fillers, packing, patches
 from ui.figures.positions.which import which
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 
-T = Words("en", "positions")
+T = PageTexts("en", "positions")
 AT = {"fillers": 0, "cut": 4, "dropped": 0}
 
 
@@ -69,7 +69,7 @@ def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_
 
 @pytest.mark.parametrize("lang", list(LANGUAGES))
 def test_a_patch_has_the_numbers_of_its_row_and_column(lang: str) -> None:
-    t = Words(lang, "positions")
+    t = PageTexts(lang, "positions")
     row, column = patches.order()[8]
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}

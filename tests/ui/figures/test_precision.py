@@ -16,9 +16,9 @@ from ui.figures.drawing import Film
 from ui.figures.precision import drift, expected, phase, position, steps
 from ui.figures.precision import formats as figures
 from ui.film.scene import NumberTrack, text_at
-from ui.text.words import Words, powers
+from ui.text.words import PageTexts, powers
 
-T = Words("en", "precision")
+T = PageTexts("en", "precision")
 
 
 def request(dim: int, base: float, train_len: int = 512) -> rc.Request:
@@ -192,7 +192,7 @@ ROWS = [
 ]
 
 
-def question(t: Words) -> str:
+def question(t: PageTexts) -> str:
     return t("expected_ask", dtype="float16", asked="float32")
 
 

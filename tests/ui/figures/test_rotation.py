@@ -12,13 +12,13 @@ from rope_core.theory.encodings.compare import position_only_logits, random_enco
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures.home import single
-from ui.figures.layouts.threads import Drawn
+from ui.figures.layouts.threads import LayoutVectors
 from ui.figures.rotation import drawn, matrix, places, score
 from ui.figures.rotation.names import entry
 from ui.film.scene import integer_window
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-T = Words("en", "rotation")
+T = PageTexts("en", "rotation")
 
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4), rc.Rope(24, 7.0)])
@@ -46,13 +46,13 @@ def test_a_whole_vector_is_turned_pair_by_pair(rope: rc.Rope, first: int) -> Non
     scene = unwrap(score.turning)(rope, positions, T).scene
     _, product, *_ = (panel for panel in scene.panels if panel.first_beat == 2)
     theta, at = rope.theta[rope.pairs * np.array([2, 3, 4, 5]) // 16], 7
-    z = Drawn(rope).query.interleaved[0].reshape(4, 2) @ [1, 1j]
+    z = LayoutVectors(rope).query.interleaved[0].reshape(4, 2) @ [1, 1j]
     spun = z * np.exp(1j * positions[at] * theta)
     blocks = [[w.real, -w.imag, w.imag, w.real] for w in np.exp(1j * positions[at] * theta)]
     wanted = [*np.ravel(blocks), *np.stack([z.real, z.imag], -1).ravel(), *np.stack([spun.real, spun.imag], -1).ravel()]
     texts = texts_at(product.marks, {"m": at})
     assert [text for text in texts if re.fullmatch(r"−?(0\.\d\d|[01])", text)] == [entry(value) for value in wanted]
-    turns = matrix.Turns(rope, tuple(map(float, positions)))
+    turns = matrix.RotationMatrices(rope, tuple(map(float, positions)))
     assert np.count_nonzero(turns.matrices[at]) == 16 and turns.difference < 1e-9 and turns.relative < 1e-9
 
 
@@ -83,7 +83,7 @@ def test_backward_is_the_opposite_turn() -> None:
     np.testing.assert_allclose(values[0], values[1], atol=1e-12)
 
 
-def turning(t: Words) -> str:
+def turning(t: PageTexts) -> str:
     word, head = np.random.default_rng(0).standard_normal(128), random_encoding_weights(128, ROPE.base)
     k = head.k @ word
     q = rc.rotation_matrix(7, rc.Rope(128, ROPE.base).theta, "interleaved") @ head.q @ word

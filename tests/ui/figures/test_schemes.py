@@ -15,12 +15,12 @@ from ui.figures.schemes import checks as rows_of_margins
 from ui.figures.schemes import measured, pairs, sweep
 from ui.film.colours import RED
 from ui.film.scene import NumberTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DIM, BASE, TRAIN, FACTOR = 16, 700.0, 256, 6.0
 MODEL = {"model_type": "llama", "head_dim": DIM, "rope_theta": BASE, "max_position_embeddings": TRAIN}
 COLUMNS = tuple(rc.compare(examples.mine, "linear", "yarn", model=MODEL, factor=FACTOR))
-GIVEN = pairs.Comparison(
+GIVEN = pairs.SchemeComparison(
     COLUMNS,
     ("mine", "linear", "YaRN"),
     2,
@@ -40,7 +40,7 @@ def written(value: float) -> str:
     return f"{float(f'{value:.3g}'):,g}".replace("-", "−")
 
 
-def by_pair(t: Words) -> str:
+def by_pair(t: PageTexts) -> str:
     theta = BASE ** (-2 * 5 / DIM)
     used, seen = (f"{written(100 * min(x / math.tau, 1))} %" for x in (LENGTH * mine(5), TRAIN * theta))
     # Pair 5 turns faster than unscaled, and goes round where training showed it less.
@@ -50,13 +50,13 @@ def by_pair(t: Words) -> str:
     return text + t("pair_breaks", checks=broken)
 
 
-def margins(t: Words) -> str:
+def margins(t: PageTexts) -> str:
     margin = min(math.log2(1.001 * BASE ** (-2 * i / DIM) / mine(i)) for i in range(DIM // 2))
     slots = {"title": checks()["not_faster"][t.lang]["title"], "margin": f"{margin:+.2f}".replace("-", "−")}
     return t("check_finding.broken", name="mine", at=t("at_pair", pair=0), **slots)
 
 
-def swept(t: Words) -> str:
+def swept(t: PageTexts) -> str:
     lengths = sweep.lengths_of(TRAIN, 2**31)
     failed = []
     for length in lengths:
@@ -79,7 +79,7 @@ FILMS = [
 ]
 
 
-def of_papers(t: Words) -> str:
+def of_papers(t: PageTexts) -> str:
     # YaRN: the first pair of at most 32 turns and of one turn or less, rounded out; LongRoPE2: of less than a turn.
     low, high = (64 * math.log(4096 / (turns * math.tau)) / math.log(10_000) for turns in (32, 1))
     turning, settled = math.floor(low) + 1, math.ceil(high)
@@ -95,7 +95,7 @@ ROWS = [
 
 
 def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:
-    scene = pairs.by_pair(GIVEN, 3, Words("en", "schemes")).scene
+    scene = pairs.by_pair(GIVEN, 3, PageTexts("en", "schemes")).scene
     slow, shares, _, apart, steps, scores, agreement, cosine, ahead = scene.panels
     own = next(mark for mark in slow.marks if mark["kind"] == "line" and mark["colour"] == "ink")
     theta = [BASE ** (-2 * i / DIM) for i in range(DIM // 2)]
@@ -136,8 +136,8 @@ def test_the_smooth_score_is_a_mean_over_distances() -> None:
 def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
     broken = np.array([1.0, -0.4, np.nan, 0.1, 0.0, 0.02, 0.01, 0.001])
     column = rc.compare(broken, model=MODEL, factor=FACTOR)
-    given = pairs.Comparison(tuple(column), ("mine",), 0, "finite_positive", ("inv_freq",), "")
-    scene = pairs.by_pair(given, 0, Words("en", "schemes")).scene
+    given = pairs.SchemeComparison(tuple(column), ("mine",), 0, "finite_positive", ("inv_freq",), "")
+    scene = pairs.by_pair(given, 0, PageTexts("en", "schemes")).scene
     crosses = [mark["x"] for mark in scene.panels[0].marks if mark["kind"] == "text" and mark["content"] == "×"]
     assert crosses == [1.0, 2.0]
     (dots,) = [m for m in scene.panels[0].marks if m["kind"] == "dot" and m.get("symbol") == "finite_positive"]
@@ -145,7 +145,7 @@ def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
 
 
 def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() -> None:
-    scene = pairs.by_pair(GIVEN, 3, Words("en", "schemes")).scene
+    scene = pairs.by_pair(GIVEN, 3, PageTexts("en", "schemes")).scene
     for panel in (each for each in scene.panels if each.marks):
         marked = [
             mark
@@ -154,7 +154,7 @@ def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() ->
         ]
         assert marked
     lit = {mark["symbol"] for panel in scene.panels for mark in panel.marks if "symbol" in mark}
-    table = rows_of_margins.margins_of(GIVEN, Words("en", "schemes")).scene.panels[0]
+    table = rows_of_margins.margins_of(GIVEN, PageTexts("en", "schemes")).scene.panels[0]
     assert lit and lit <= {mark["symbol"] for mark in table.marks if "symbol" in mark} == set(rows_of_margins.KEYS)
     # Each check that is some pair's lights it in every picture by pair, red at all times where it is broken.
     of_a_pair = {row.key for row in GIVEN.mine.rows if row.marked_pairs}
@@ -175,9 +175,9 @@ def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() ->
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("name", [*examples.EXAMPLES, "yarn"])
 def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str, name: str) -> None:
-    t = Words(lang, "schemes")
+    t = PageTexts(lang, "schemes")
     (column,) = rc.compare(examples.EXAMPLES.get(name, name), factor=FACTOR)
-    given = pairs.Comparison((column,), ("X",), 0, "monotone", ("",))
+    given = pairs.SchemeComparison((column,), ("X",), 0, "monotone", ("",))
     table = rows_of_margins.margins_of(given, t).scene.panels[0]
     crosses = [mark for mark in table.marks if mark["kind"] == "text" and str(mark["content"]).startswith("✗")]
     sentence = rows_of_margins.headline(given, t)
@@ -194,13 +194,13 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
 
 
 def test_a_headline_says_what_fails_at_another_model_and_cells_are_as_wide_as_they_may() -> None:
-    t = Words("en", "schemes")
-    given = pairs.Comparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
+    t = PageTexts("en", "schemes")
+    given = pairs.SchemeComparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
     sentence = rows_of_margins.headline(given, t)
     assert "base 500,000, trained on 16,384 tokens: “angles inside the trained arc” fails by −0.92 bits" in sentence
     raises = rc.compare(
         lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64)
     )
-    given = pairs.Comparison(tuple(raises), ("X",), 0, "monotone", ("",))
+    given = pairs.SchemeComparison(tuple(raises), ("X",), 0, "monotone", ("",))
     assert "the function fails" in rows_of_margins.headline(given, t)
     assert rows_of_margins.shortened("线性内插（PI）") == "线性内插…" and rows_of_margins.shortened("YaRN") == "YaRN"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.support.figures import Row, chart
 from ui.figures.tally import tally
 from ui.film.colours import GREEN
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
-EN, ZH = Words("en", "predict"), Words("zh", "predict")
+EN, ZH = PageTexts("en", "predict"), PageTexts("zh", "predict")
 CHOICES = ("short", "a long answer " * 11, "<b>bold</b>")
 
 
@@ -46,7 +46,7 @@ def test_choices_are_letters() -> None:
 
 
 @pytest.mark.parametrize("t, empty", [(EN, "No answers yet."), (ZH, "还没有人作答。")])
-def test_nobody_and_one(t: Words, empty: str) -> None:
+def test_nobody_and_one(t: PageTexts, empty: str) -> None:
     assert tally((0, 0), ("a", "b"), None, t).finding == empty
     assert tally((0, 0), ("a", "b"), 1, t).finding.startswith(empty) and "B" in tally((0, 0), ("a", "b"), 1, t).finding
     assert "1" in tally((1, 0), ("a", "b"), None, t).finding

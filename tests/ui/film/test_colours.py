@@ -12,7 +12,7 @@ from rope_core.bench import view
 from tests.support.figures import chart
 from ui.figures.benchmark import times as benchmark
 from ui.film import colours
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 Array = npt.NDArray[np.float64]
 
@@ -103,7 +103,7 @@ def test_a_sign_is_two_ends_and_a_light_middle(vision: str) -> None:
 
 def test_no_two_contestants_of_a_record_look_alike() -> None:
     """There are more contestants than colours: a look is a colour with a mark."""
-    words = Words("en", "benchmark")
+    words = PageTexts("en", "benchmark")
     for name in view.shipped_names():
         points = view.shipped(name).points
         for kind in view.kinds(points):

@@ -19,11 +19,11 @@ from ui.film.scene import (
     sentence_parts,
     text_at,
 )
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 A = Control("a", "A", (0.0, 1.0, 2.0), ("0", "1", "2"))
 B = Control("b", "B", (5.0, 6.0), ("5", "6"))
-T = Words("en", "rotation")
+T = PageTexts("en", "rotation")
 
 
 def scene(*shapes: dict[str, object]) -> Scene:

@@ -12,10 +12,10 @@ from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE
 from ui.film.scene import Axis, Beat, Control, NumberTrack, Panel, Paragraph, Scene, TextTrack, text_panel
 from ui.film.static_scene import StaticScene
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 A = Control("a", "A", (0.0, 1.0, 2.0), ("0", "1", "2"))
-T = Words("en", "rotation")
+T = PageTexts("en", "rotation")
 SVG = "{http://www.w3.org/2000/svg}"
 
 

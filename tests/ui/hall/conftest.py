@@ -8,28 +8,28 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from ui.hall import rooms as module
-from ui.hall.rooms import LECTURER, Rooms
-from ui.hall.store import Store
+from ui.hall.rooms import LECTURER, RoomService
+from ui.hall.store import RoomStore
 
 KEYS = ["a" * 32, "b" * 32]
 Client = Callable[..., TestClient]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(tmp_path / "rooms.sqlite3")
+def store(tmp_path: Path) -> Iterator[RoomStore]:
+    opened = RoomStore(tmp_path / "rooms.sqlite3")
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def rooms(store: Store, monkeypatch: pytest.MonkeyPatch) -> Rooms:
+def rooms(store: RoomStore, monkeypatch: pytest.MonkeyPatch) -> RoomService:
     monkeypatch.setattr(module, "HOLD", 2.0)
-    return Rooms(store, KEYS)
+    return RoomService(store, KEYS)
 
 
 @pytest.fixture
-def client(rooms: Rooms) -> Iterator[Client]:
+def client(rooms: RoomService) -> Iterator[Client]:
     """Return a function that gives a browser, which holds a lecturer's key or none."""
     app = Starlette(routes=rooms.routes())
     with TestClient(app) as first:

@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from tests.ui.hall.conftest import KEYS, Client
 from ui.hall import rooms as module
-from ui.hall.rooms import LECTURER, PHONE, Rooms
-from ui.hall.store import Store
+from ui.hall.rooms import LECTURER, PHONE, RoomService
+from ui.hall.store import RoomStore
 
 QUESTION = {"lang": "en", "say": "", "id": "tour/4", "question": "Which?", "choices": ["<b>one</b>", "two"]}
 BODY = {"question": "tour/4", "choice": 1}
@@ -78,7 +78,7 @@ def test_nothing_that_is_not_there_is_held(client: Client) -> None:
     assert time.monotonic() - begun < 1
 
 
-def test_reading_writes_nothing(client: Client, store: Store) -> None:
+def test_reading_writes_nothing(client: Client, store: RoomStore) -> None:
     lecturer = client(KEYS[0])
     show(lecturer)
     before = store._db.total_changes
@@ -88,7 +88,7 @@ def test_reading_writes_nothing(client: Client, store: Store) -> None:
     assert store._db.total_changes == before
 
 
-def test_a_phone_votes_once_and_for_what_is_shown(client: Client, store: Store) -> None:
+def test_a_phone_votes_once_and_for_what_is_shown(client: Client, store: RoomStore) -> None:
     lecturer, phone = client(KEYS[0]), client()
     show(lecturer)
     late = {"counted": False, "reason": "late"}
@@ -150,7 +150,7 @@ def test_a_page_of_another_site_does_nothing(client: Client) -> None:
     assert lecturer.put("/room/hall", json=QUESTION, headers={"origin": "http://testserver"}).status_code == 200
 
 
-def test_a_closed_room_is_gone_for_its_phones_and_from_the_file(client: Client, rooms: Rooms) -> None:
+def test_a_closed_room_is_gone_for_its_phones_and_from_the_file(client: Client, rooms: RoomService) -> None:
     lecturer, phone = client(KEYS[0]), client()
     show(lecturer)
     assert lecturer.delete("/room/hall").status_code == 200
@@ -158,14 +158,14 @@ def test_a_closed_room_is_gone_for_its_phones_and_from_the_file(client: Client, 
     assert rooms.live == {} and rooms.store.rooms() == []
 
 
-def test_rooms_are_found_again_after_a_restart(client: Client, store: Store) -> None:
+def test_rooms_are_found_again_after_a_restart(client: Client, store: RoomStore) -> None:
     phone = client()
     show(client(KEYS[0]))
     phone.get("/room/hall")
     phone.post("/room/hall/vote", json=BODY)
-    again = Rooms(store, KEYS)
+    again = RoomService(store, KEYS)
     assert again.live["hall"].content["question"] == "Which?" and store.total("hall", "tour/4") == 1
-    assert again.sign("x") == Rooms(store, KEYS).sign("x"), "phones are known again"
+    assert again.sign("x") == RoomService(store, KEYS).sign("x"), "phones are known again"
 
 
 def test_a_full_hall_opens_no_further_room_and_pushes_none_out(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +225,7 @@ def test_a_qr_code_is_a_picture_of_the_address(client: Client) -> None:
 
 
 def test_a_file_that_takes_nothing_is_logged_once_and_phones_go_on(
-    client: Client, store: Store, caplog: pytest.LogCaptureFixture
+    client: Client, store: RoomStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     phone = client()
     show(client(KEYS[0]))

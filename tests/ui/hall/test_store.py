@@ -13,9 +13,9 @@ import pytest
 
 from tests.support import ROOT
 from ui.hall import store as module
-from ui.hall.store import DAY, SLACK, Room, Store, Unavailable, lecturer_keys
+from ui.hall.store import DAY, SLACK, RoomStore, StoredRoom, StoreUnavailable, lecturer_keys
 
-ROOM = Room("hall", "owner", 1, "{}")
+ROOM = StoredRoom("hall", "owner", 1, "{}")
 
 
 class Clock:
@@ -31,17 +31,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    opened = Store(tmp_path / "rooms.sqlite3", clock)
+def store(tmp_path: Path, clock: Clock) -> Iterator[RoomStore]:
+    opened = RoomStore(tmp_path / "rooms.sqlite3", clock)
     yield opened
     opened.close()
 
 
-def test_each_voter_counts_once_by_the_latest_choice(store: Store) -> None:
+def test_each_voter_counts_once_by_the_latest_choice(store: RoomStore) -> None:
     """Beside a dict of voters, over drawn votes of many voters and questions in two rooms."""
     draw, latest = random.Random(5), dict[tuple[str, str, str], int]()
     for name in ("a", "b"):
-        store.show(Room(name, "owner", 1, "{}"))
+        store.show(StoredRoom(name, "owner", 1, "{}"))
     for _ in range(3000):
         key = (draw.choice("ab"), f"tour/{draw.randint(1, 3)}", f"voter {draw.randint(1, 200)}")
         latest[key] = draw.randint(0, 3)
@@ -55,7 +55,7 @@ def test_each_voter_counts_once_by_the_latest_choice(store: Store) -> None:
         assert all(store.total(room, question) == sum(counts.values()) for question, counts in expected.items())
 
 
-def test_no_vote_counts_once_the_answer_is_out(store: Store) -> None:
+def test_no_vote_counts_once_the_answer_is_out(store: RoomStore) -> None:
     store.show(ROOM)
     assert store.vote("hall", "tour/4", "first", 1) == ""
     store.show(ROOM, "tour/4")
@@ -65,7 +65,7 @@ def test_no_vote_counts_once_the_answer_is_out(store: Store) -> None:
     assert store.votes("hall") == {"tour/4": {1: 1}} and store.vote("hall", "tour/5", "second", 0) == ""
 
 
-def test_bounds(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds(store: RoomStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.show(ROOM)
     monkeypatch.setattr(module, "VOTERS", 3)
     monkeypatch.setattr(module, "QUESTIONS", 2)
@@ -73,26 +73,26 @@ def test_bounds(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [store.vote("hall", f"q/{k}", "a", 0) for k in (2, 3, 2)] == ["", "crowded", ""]
 
 
-def test_a_room_is_gone_a_day_after_its_lecturer_used_it(store: Store, clock: Clock) -> None:
+def test_a_room_is_gone_a_day_after_its_lecturer_used_it(store: RoomStore, clock: Clock) -> None:
     store.show(ROOM, "tour/1")
     store.vote("hall", "tour/4", "first", 1)
     clock.now += DAY - 1
     assert [room.name for room in store.rooms()] == ["hall"]
-    store.show(Room("hall", "owner", 2, "{}"))
+    store.show(StoredRoom("hall", "owner", 2, "{}"))
     clock.now += DAY - 1
     assert [room.number for room in store.rooms()] == [2]
     clock.now += 1
     assert store.rooms() == [] and store.votes("hall") == {} and store.vote("hall", "tour/1", "x", 0) == ""
 
 
-def test_a_clock_that_was_ahead_keeps_no_room_for_ever(store: Store, clock: Clock) -> None:
+def test_a_clock_that_was_ahead_keeps_no_room_for_ever(store: RoomStore, clock: Clock) -> None:
     clock.now += 40 * DAY
     store.show(ROOM)
     clock.now -= 40 * DAY - SLACK
     assert store.rooms() == []
 
 
-def test_a_removed_room_leaves_no_vote(store: Store, tmp_path: Path) -> None:
+def test_a_removed_room_leaves_no_vote(store: RoomStore, tmp_path: Path) -> None:
     store.show(ROOM, "tour/1")
     store.vote("hall", "tour/4", "a-word-that-is-nowhere-else", 1)
     store.remove("hall")
@@ -101,10 +101,12 @@ def test_a_removed_room_leaves_no_vote(store: Store, tmp_path: Path) -> None:
     assert b"a-word-that-is-nowhere-else" not in (tmp_path / "rooms.sqlite3").read_bytes()
 
 
-def test_a_second_process_is_refused(store: Store, tmp_path: Path) -> None:
-    code = f"from ui.hall.store import *; from pathlib import Path; Store(Path({str(tmp_path / 'rooms.sqlite3')!r}))"
+def test_a_second_process_is_refused(store: RoomStore, tmp_path: Path) -> None:
+    code = (
+        f"from ui.hall.store import *; from pathlib import Path; RoomStore(Path({str(tmp_path / 'rooms.sqlite3')!r}))"
+    )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode and "Unavailable: the file of rooms is locked" in run.stderr
+    assert run.returncode and "StoreUnavailable: the file of rooms is locked" in run.stderr
 
 
 def test_what_is_written_outlives_a_killed_process(tmp_path: Path) -> None:
@@ -112,15 +114,15 @@ def test_what_is_written_outlives_a_killed_process(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 from pathlib import Path
-from ui.hall.store import Room, Store
-store = Store(Path({str(path)!r}))
-store.show(Room("hall", "owner", 7, "{{}}"))
+from ui.hall.store import StoredRoom, RoomStore
+store = RoomStore(Path({str(path)!r}))
+store.show(StoredRoom("hall", "owner", 7, "{{}}"))
 for k in range(500):
     store.vote("hall", "tour/4", str(k), k % 2)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == -9
-    again = Store(path)
+    again = RoomStore(path)
     assert [room.number for room in again.rooms()] == [7] and again.votes("hall") == {"tour/4": {0: 250, 1: 250}}
     again.close()
 
@@ -128,26 +130,26 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.skipif(os.name != "posix", reason="modes")
 def test_the_file_is_its_owners_alone_and_an_older_form_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "private" / "rooms.sqlite3"
-    Store(path).close()
+    RoomStore(path).close()
     assert path.stat().st_mode & 0o777 == 0o600
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version=5")
         db.execute("CREATE TABLE shown (x)")
     db.close()
-    store = Store(path)
+    store = RoomStore(path)
     assert store.rooms() == []
     store.close()
     link = tmp_path / "link.sqlite3"
     link.symlink_to(path)
-    with pytest.raises(Unavailable, match="unwritable"):
-        Store(link)
+    with pytest.raises(StoreUnavailable, match="unwritable"):
+        RoomStore(link)
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "rooms.sqlite3"
     path.write_bytes(b"no database at all" * 100)
-    with pytest.raises(Unavailable, match="unreadable"):
-        Store(path)
+    with pytest.raises(StoreUnavailable, match="unreadable"):
+        RoomStore(path)
 
 
 def test_keys_are_drawn_once_and_kept_for_their_owner(tmp_path: Path) -> None:

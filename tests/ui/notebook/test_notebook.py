@@ -16,7 +16,7 @@ from tests.support.films import numbers, unpacked
 from ui.figures.drawing import Film
 from ui.film.scene import Scene
 from ui.notebook.drawn import read
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 YARN = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 16.0, "original_max_position_embeddings": 8192}
 HEADS = {"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32, "max_position_embeddings": 131_072}
@@ -32,10 +32,10 @@ def first(page: str, config: Any, **values: Any) -> Film:
 
 def hand(config: Any) -> float:
     """Return how many times slower YARN's slow hand on the clock turns in a text 16 times as long as training's."""
-    name, head, held = unpacked(first("clock", config).packed(Words("en", "clock")).data)
+    name, head, held = unpacked(first("clock", config).packed(PageTexts("en", "clock")).data)
     assert name == "clock.hands"
     stops = {control["name"]: control["stops"] for control in head["controls"]}
-    yarn = Words("en", "labels")("scheme.yarn")
+    yarn = PageTexts("en", "labels")("scheme.yarn")
     panel = next(panel for panel in head["panels"] if panel["title"] == yarn)
     bars = next(shape for shape in panel["marks"] if shape["kind"] == "rect")
     return float(
@@ -100,7 +100,7 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
 
     from rope_core.notebook import figure, film, names
 
-    own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(Words("en", "clock"))
+    own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(PageTexts("en", "clock"))
     assert own.values == {"factor": 4.0, "distance": 2.0, "hand": 0.0, "beat": 1}
     assert unpacked(own._scene) == unpacked(packed.data)
     seen: list[Any] = []

@@ -23,8 +23,8 @@ from ui.figures.benchmark.bars import pairs_of
 from ui.figures.encodings.swapping import reordering
 from ui.page import tasks
 from ui.page.menu import SECTIONS, declaration
-from ui.page.tasks import Question
-from ui.text.words import Words
+from ui.page.tasks import ChoiceQuestion
+from ui.text.words import PageTexts
 
 LLAMA = rc.Rope(128, 10_000.0, 4096)
 FIRST = "Tom likes dogs but not cats", "Tom likes cats but not dogs"
@@ -49,7 +49,7 @@ def fastest(at: At) -> str:
     """Return a: the fastest pair has gone round in training, so that no angle of it is new."""
     assert at("distance") == 4 and at("beat") == 1, "the hands are in a longer text"
     turns = LLAMA.train_len * LLAMA.theta[0] / (2 * np.pi)
-    assert f"{turns:.0f} times" in Words("en", "clock")("ask.fastest.why")
+    assert f"{turns:.0f} times" in PageTexts("en", "clock")("ask.fastest.why")
     return only({"a": turns > 1, "b": False, "c": False})
 
 
@@ -78,7 +78,7 @@ def without(at: At) -> str:
 
     first, second = (read(sentence) for sentence in FIRST)
     share = float(np.linalg.norm(second - first) / np.linalg.norm(first))
-    film = unwrap(reordering)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, Words("en", "encodings"))
+    film = unwrap(reordering)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, PageTexts("en", "encodings"))
     assert f"by {100 * share:.2g} % of its size without" in film.scene.finding_at(
         {"swapped": film.scene.controls[0].nearest(at("swapped"))}
     )
@@ -136,7 +136,9 @@ def longer(at: At) -> str:
     assert at("beat") == 1 and at("train_len") == 8192
     waves = 2 * np.pi * LLAMA.base ** (2 * np.arange(64) / 128)
     before, after = (int((waves <= length).sum()) for length in (4096, at("train_len")))
-    assert f"{before} pairs finished a turn in 4,096 tokens, {after} do" in Words("en", "frequencies")("ask.longer.why")
+    assert f"{before} pairs finished a turn in 4,096 tokens, {after} do" in PageTexts("en", "frequencies")(
+        "ask.longer.why"
+    )
     return only({"a": after > before, "b": after == before, "c": after < before})
 
 
@@ -310,7 +312,7 @@ def longer_for_many(at: At) -> str:
     assert at("at") == 1, "the picture is that of one token"
     pairs = pairs_of(tuple(timed.source("intel-xeon").points))
     first, last = (pairs[n][0].seconds.median for n in (1, 2048))
-    why = Words("en", "benchmark")("ask.longer.why")
+    why = PageTexts("en", "benchmark")("ask.longer.why")
     assert f"{first * 1e6:.0f} µs" in why and f"{last * 1e3:.2f} ms" in why
     ratios = dict(zip("abc", (2048, 100, 1), strict=True))
     return only({choice: bool(np.isclose(last / first, times, rtol=0.1)) for choice, times in ratios.items()})
@@ -348,12 +350,12 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("benchmark", "longer"): longer_for_many,
 }
 VALUES: list[tuple[str, Any]] = [
-    (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)
+    (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, ChoiceQuestion)
 ]
 
 
 @pytest.mark.parametrize(("page", "question"), VALUES, ids=lambda value: getattr(value, "name", value))
-def test_the_right_choice_is_the_one_that_holds_where_the_answer_leads(page: str, question: Question) -> None:
+def test_the_right_choice_is_the_one_that_holds_where_the_answer_leads(page: str, question: ChoiceQuestion) -> None:
     """Answer wrongly: the page's picture then shows what is right."""
     values = declaration(page).store({})
     tasks.answer(question, values, next(letter for letter in question.choices if letter != question.right))

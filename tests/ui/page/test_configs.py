@@ -11,7 +11,7 @@ from rope_core.hf import hub
 from tests.test_pages import opened
 from ui.page import configs
 from ui.page.state import Field
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 GOOD: dict[str, Any] = {
     "model_type": "llama",
@@ -20,7 +20,7 @@ GOOD: dict[str, Any] = {
     "max_position_embeddings": 4096,
     "rope_scaling": {"type": "dynamic", "factor": 2.0},
 }
-EN = Words("en", "config")
+EN = PageTexts("en", "config")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.page.controls import Hand
+from ui.page.controls import FilmHand
 
 HELD = {"a": 1, "b": 2, "c": 3}
 
@@ -27,7 +27,7 @@ def test_a_hand_puts_what_it_moved_of_what_is_shown(moved: dict[str, int], hidde
         finding_at=lambda _: "",
     )
     controls = SimpleNamespace(store=store, hidden=hidden)
-    Hand(cast("Any", SimpleNamespace(scene=scene)), cast("Any", controls)).take(moved)
+    FilmHand(cast("Any", SimpleNamespace(scene=scene)), cast("Any", controls)).take(moved)
     assert put == {
         name: moved[name] for name in HELD if name in moved and name not in hidden and moved[name] != HELD[name]
     }

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.test_pages import opened
-from ui.book.frame import Book
+from ui.book.frame import BookFrame
 from ui.page import frame
 from ui.page.menu import ORDER, declaration
-from ui.page.state import Field, Refused, read
+from ui.page.state import Field, RefusedValue, read
 from ui.present.view import FIELDS
 
 NAMES = [name for names in ORDER.values() for name in names]
@@ -42,7 +42,7 @@ def wrong(field: Field, draw: random.Random) -> list[str]:
     return [*draw.sample(ODD, 3), letters, letters * 60, *draw.sample(numbers, len(numbers) // 2)]
 
 
-def notes(book: Book) -> list[str]:
+def notes(book: BookFrame) -> list[str]:
     return [node.html for node in book.places.root.all() if node.kind == "note warning"]
 
 
@@ -53,11 +53,11 @@ def test_every_field_of_a_page_takes_any_text_or_says_why_not(name: str) -> None
         # What the small model reads takes it a second.
         for text in wrong(field, draw)[: 1 if name == "inside" else None]:
             session: dict[Any, Any] = {}
-            book = Book(name, draw.choice(["en", "zh"]), session, "", {field.name: text})
+            book = BookFrame(name, draw.choice(["en", "zh"]), session, "", {field.name: text})
             assert session["notes"] == []
             try:
                 read(field, text)
-            except Refused:
+            except RefusedValue:
                 assert notes(book), (field.name, text)
                 number = field.kind in ("int", "float")
                 taken = book.store.get(field) if field.name in book.store.fields else book.view.get(field)
@@ -66,7 +66,7 @@ def test_every_field_of_a_page_takes_any_text_or_says_why_not(name: str) -> None
 
 def test_a_text_of_one_letter_is_refused() -> None:
     for text in ("x", "", " "):
-        book = Book("inside", "en", {}, "", {"text": text})
+        book = BookFrame("inside", "en", {}, "", {"text": text})
         assert "at least 2 letters" in notes(book)[0] and book.store.query() == {}
 
 
@@ -79,7 +79,7 @@ def test_a_note_is_written_once_also_where_it_cannot_be(monkeypatch: pytest.Monk
     def fail(*given: Any) -> str:
         raise KeyError(given)
 
-    book = Book("clock", "en", {}, "", {})
+    book = BookFrame("clock", "en", {}, "", {})
     book.store.notes.append(("frame.corrected", {}))
     with monkeypatch.context() as patched:
         patched.setattr(frame, "sentence", fail)
@@ -102,6 +102,6 @@ def test_a_part_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.setattr(rotation, part, fail)
     at = opened("rotation")
     assert not at.exception and len(at.error) == 1 and len(at.markdown) > 1 and len(whole.error) == 0
-    book = Book("rotation", "zh", {}, "", {})
+    book = BookFrame("rotation", "zh", {}, "", {})
     assert sum(node.kind == "note error" for node in book.places.root.all()) == 1
     assert {record.levelno for record in caplog.records if record.name == frame.__name__} == {logging.ERROR}

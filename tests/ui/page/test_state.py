@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.page.state import Field, Refused, check, from_query, read
+from ui.page.state import Field, RefusedValue, check, from_query, read
 
 DIM = Field("dim", "int", 128, 2, 1024, even=True)
 BASE = Field("base", "float", 1e4, 1.0, 1e12, low_open=True)
@@ -33,7 +33,7 @@ FIELDS = {field.name: field for field in (DIM, BASE, KIND, ON, MAYBE)}
     ],
 )
 def test_a_refusal_names_the_rule(field: Field, value: object, rule: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedValue) as refused:
         check(field, value)
     assert refused.value.rule == rule
     assert str(refused.value).startswith(f"{field.name} must be ")

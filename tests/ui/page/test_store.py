@@ -10,7 +10,7 @@ import rope_core as rc
 from ui.figures import catalogue as models
 from ui.page.fields import BASE, CUSTOM, DIM, FACTOR, GEOMETRY, MODEL, PARAMS, SCHEME, SCHEME_FIELDS, SEQ_LEN, TRAIN_LEN
 from ui.page.state import Field
-from ui.page.store import Store
+from ui.page.store import PageValues
 
 OWN = Field("m", "int", 12, 0, 4095)
 ALL = (OWN, *GEOMETRY, *SCHEME_FIELDS)
@@ -20,11 +20,11 @@ WIDE = next(name for name in models.ids() if models.setting(name).rope.dim != DI
 VECTOR = next(name for name in models.ids() if "short_factor" in models.setting(name).params)
 
 
-def store(fits: Any = None, fields: tuple[Field, ...] = ALL, **values: Any) -> Store:
-    return Store("rotation", fields, {"values": dict(values)}, fits)
+def store(fits: Any = None, fields: tuple[Field, ...] = ALL, **values: Any) -> PageValues:
+    return PageValues("rotation", fields, {"values": dict(values)}, fits)
 
 
-def state(of: Store) -> dict[str, object]:
+def state(of: PageValues) -> dict[str, object]:
     return {field.name: of.get(field) for field in ALL}
 
 
@@ -76,7 +76,7 @@ def test_parameters_are_the_controls_values_and_a_model_s_own_vectors() -> None:
     assert "short_factor" not in store().params(setting.scheme), "another model has no vector to give"
 
 
-def refuse_odd(of: Store) -> None:
+def refuse_odd(of: PageValues) -> None:
     if of.get(OWN) % 2:
         raise ValueError("m must be even")
 
@@ -94,7 +94,7 @@ def test_a_refused_value_changes_nothing_and_is_reported_once(value: int, key: s
 
 
 def test_a_refusal_brings_back_what_a_model_had_cleared() -> None:
-    def never(of: Store) -> None:
+    def never(of: PageValues) -> None:
         if of.get(MODEL) == SCALED:
             raise ValueError("not this one")
 

@@ -7,7 +7,7 @@ from tests.ui.figures.test_every_film import FILMS
 from ui.page import symbols
 from ui.page.menu import PATH, SECTIONS
 from ui.page.symbols import legend, meanings
-from ui.text.words import LANGUAGES, SLOT, Words, formulas, sections
+from ui.text.words import LANGUAGES, SLOT, PageTexts, formulas, sections
 
 GREEK = {
     "θ": r"\theta",
@@ -19,28 +19,28 @@ GREEK = {
     "δ": r"\delta",
     "ω": r"\omega",
 }
-PAGES = [name for name in PATH if name in SECTIONS and meanings(Words("en", name))]
+PAGES = [name for name in PATH if name in SECTIONS and meanings(PageTexts("en", name))]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_symbol_is_in_a_formula_of_its_page(page: str) -> None:
     used = [key for _, body in sections("en", page).values() for _, key in SLOT.findall(body)]
     latex = " ".join(formulas()[key] for key in used)
-    assert [letter for letter in meanings(Words("en", page)) if GREEK.get(letter, letter) not in latex] == []
+    assert [letter for letter in meanings(PageTexts("en", page)) if GREEK.get(letter, letter) not in latex] == []
 
 
 @pytest.mark.parametrize("row", [row for row in FILMS if row.page in SECTIONS], ids=str)
 def test_a_shape_names_a_symbol_of_its_page(row: object) -> None:
-    film = row.built(Words("en", row.page))  # type: ignore[attr-defined]
+    film = row.built(PageTexts("en", row.page))  # type: ignore[attr-defined]
     shapes = [shape for panel in film.scene.panels for shape in panel.marks]
     named = {shape["symbol"] for shape in shapes if "symbol" in shape}
     # A check is named by its row, which says what it is.
-    assert named <= meanings(Words("en", row.page)).keys() | checks().keys()  # type: ignore[attr-defined]
+    assert named <= meanings(PageTexts("en", row.page)).keys() | checks().keys()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_legend_escapes_and_says_each_meaning(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    t = Words(lang, "rotation")
+    t = PageTexts(lang, "rotation")
     html = legend(t)
     assert html.count('data-symbol="') == len(meanings(t)) > 5
     assert all(meaning in html for meaning in meanings(t).values())

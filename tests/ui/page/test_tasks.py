@@ -12,13 +12,24 @@ from rope_core.theory.challenges import ChallengeVerdict
 from tests.test_pages import opened
 from ui.page.menu import PATH, SECTIONS, declaration, way
 from ui.page.state import Field
-from ui.page.store import Store
-from ui.page.tasks import Challenge, Drawn, Question, answer, done, feedback, remember, remembered, verdict, written
-from ui.text.words import LANGUAGES, Words, labels
+from ui.page.store import PageValues
+from ui.page.tasks import (
+    Challenge,
+    ChoiceQuestion,
+    SketchQuestion,
+    answer,
+    done,
+    feedback,
+    remember,
+    remembered,
+    verdict,
+    written,
+)
+from ui.text.words import LANGUAGES, PageTexts, labels
 
 MOVED = Field("moved", "int", 3, 0, 9)
-SIDE = Question("side", "b", ((MOVED, 7),), "ab")
-CURVE = Drawn("curve")
+SIDE = ChoiceQuestion("side", "b", ((MOVED, 7),), "ab")
+CURVE = SketchQuestion("curve")
 NUMBER = Field("number", "int", None, 0, 9, optional=True)
 EVEN = Challenge("even", (NUMBER,), lambda least, n: ChallengeVerdict("passed" if n % 2 == 0 and n >= least else "odd"))
 LLAMA = Rope(128, 10_000.0, 4096)
@@ -26,8 +37,8 @@ EXPONENT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 LEARNING = [name for name in PATH if name in SECTIONS]
 
 
-def store() -> Store:
-    return Store("page", (MOVED, *SIDE.fields, *CURVE.fields, *EVEN.fields), {})
+def store() -> PageValues:
+    return PageValues("page", (MOVED, *SIDE.fields, *CURVE.fields, *EVEN.fields), {})
 
 
 def test_an_answer_is_a_field_and_moves_the_page_to_where_it_is_seen() -> None:
@@ -42,7 +53,7 @@ def test_an_answer_is_a_field_and_moves_the_page_to_where_it_is_seen() -> None:
 
 def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
     values, session = store(), dict[str, object]()
-    steps: list[tuple[Question | Drawn, str, int]] = [
+    steps: list[tuple[ChoiceQuestion | SketchQuestion, str, int]] = [
         (SIDE, "a", 0),
         (SIDE, "b", 1),
         (SIDE, "a", 1),
@@ -68,9 +79,9 @@ def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
 
 def test_a_question_without_its_right_choice_and_a_field_that_is_filled_are_refused() -> None:
     with pytest.raises(ValueError, match="right must be one of ab, got c"):
-        Question("side", "c", ((MOVED, 7),), "ab")
+        ChoiceQuestion("side", "c", ((MOVED, 7),), "ab")
     with pytest.raises(ValueError, match="then must be the values that show the answer"):
-        Question("side", "a", ())
+        ChoiceQuestion("side", "a", ())
     with pytest.raises(ValueError, match="fields must be empty at first, got moved"):
         Challenge("even", (MOVED,), EVEN.check)
 
@@ -80,9 +91,9 @@ def test_a_question_without_its_right_choice_and_a_field_that_is_filled_are_refu
 def test_every_task_has_its_words(name: str, lang: str) -> None:
     own = labels(lang, name)
     for task in declaration(name).tasks:
-        if isinstance(task, Drawn):
+        if isinstance(task, SketchQuestion):
             needed = {f"{task.name}_ask", f"{task.name}_label"}
-        elif isinstance(task, Question):
+        elif isinstance(task, ChoiceQuestion):
             needed = {f"ask.{task.name}.{part}" for part in ("question", "why", *task.choices)}
         else:
             needed = {f"challenge.{task.name}.{part}" for part in ("task", "passed")}
@@ -91,7 +102,7 @@ def test_every_task_has_its_words(name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_no_words_are_left_of_a_task_that_is_not_there(name: str) -> None:
-    known = {task.name for task in declaration(name).tasks if not isinstance(task, Drawn)}
+    known = {task.name for task in declaration(name).tasks if not isinstance(task, SketchQuestion)}
     used = {match[1] for key in labels("en", name) if (match := re.match(r"(?:ask|challenge)\.(\w+)\.", key))}
     assert used == known
 
@@ -102,7 +113,7 @@ def test_how_far_a_visitor_is_counts_what_was_done() -> None:
     before = way("rotation", session)
     assert before and before.number == LEARNING.index("rotation") + 1 and before.total == len(LEARNING)
     assert (before.here, before.here_of, before.done) == (0, len(declared.tasks), 0)
-    question = next(task for task in declared.tasks if isinstance(task, Question))
+    question = next(task for task in declared.tasks if isinstance(task, ChoiceQuestion))
     answer(question, declared.store(session), question.right)
     after, elsewhere = way("rotation", session), way("layouts", session)
     assert after and elsewhere and (after.here, after.done, elsewhere.done) == (1, 1, 1)
@@ -117,8 +128,8 @@ def texts(at: AppTest) -> str:
 
 
 def test_the_answer_is_hidden_until_a_choice_is_made_and_the_link_keeps_it() -> None:
-    t = Words("en", "rotation")
-    question = next(task for task in declaration("rotation").tasks if isinstance(task, Question))
+    t = PageTexts("en", "rotation")
+    question = next(task for task in declaration("rotation").tasks if isinstance(task, ChoiceQuestion))
     at = opened("rotation", lang="en")
     assert t(f"ask.{question.name}.question") in texts(at) and t(f"ask.{question.name}.why") not in texts(at)
     wrong = next(k for k, letter in enumerate(question.choices) if letter != question.right)
@@ -126,7 +137,7 @@ def test_the_answer_is_hidden_until_a_choice_is_made_and_the_link_keeps_it() -> 
     assert not at.exception
     assert t(f"ask.{question.name}.why") in texts(at) and "You chose" in texts(at)
     linked = opened("rotation", lang="zh", **{question.name: question.right})
-    assert Words("zh", "rotation")(f"ask.{question.name}.why") in texts(linked)
+    assert PageTexts("zh", "rotation")(f"ask.{question.name}.why") in texts(linked)
 
 
 def test_a_challenge_fails_and_passes_with_a_sentence() -> None:
@@ -139,7 +150,7 @@ def test_a_challenge_fails_and_passes_with_a_sentence() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_fold_has_its_text_from_the_start_and_its_parts_once_a_link_opens_it(lang: str) -> None:
-    _, body = Words(lang, "rotation").prose("backward")
+    _, body = PageTexts(lang, "rotation").prose("backward")
     folded, unfolded = opened("rotation", lang=lang), opened("rotation", lang=lang, open="backward,nothing")
     assert body in texts(folded) and body in texts(unfolded)
     assert len(unfolded.get("plotly_chart")) == len(folded.get("plotly_chart")) + 1
@@ -166,7 +177,7 @@ TRIED: dict[str, tuple[tuple[object, ...], list[tuple[object, ...]]]] = {
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", LEARNING)
 def test_every_mistake_has_its_sentence_and_every_sentence_its_mistake(name: str, lang: str) -> None:
-    t, words = Words(lang, name), Words(lang, "predict")
+    t, words = PageTexts(lang, name), PageTexts(lang, "predict")
     for task in (task for task in declaration(name).tasks if isinstance(task, Challenge)):
         given, answers = TRIED[task.name]
         verdicts = [task.check(*given, *each) for each in answers]
@@ -178,7 +189,7 @@ def test_every_mistake_has_its_sentence_and_every_sentence_its_mistake(name: str
 
 
 def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they_miss() -> None:
-    t, words = Words("en", "precision"), Words("en", "predict")
+    t, words = PageTexts("en", "precision"), PageTexts("en", "predict")
     (hold,) = (each for each in declaration("precision").tasks if isinstance(each, Challenge) and each.name == "hold")
     assert "65,537 becomes 65,536" in feedback(hold, hold.check("bfloat16", 65_537), words, t)
     rng = np.random.default_rng(5)

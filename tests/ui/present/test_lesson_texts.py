@@ -9,10 +9,10 @@ import pytest
 from tests.support import films
 from tests.test_pages import opened
 from ui.page.menu import ORDER, SECTIONS, declaration
-from ui.page.state import Value, number_text
-from ui.page.tasks import Question
+from ui.page.state import FieldValue, number_text
+from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
-from ui.present.lessons import Lesson, Step
+from ui.present.lessons import Lesson, LessonStep
 
 LANGUAGES = ("en", "zh")
 # A list of terms has no figure to teach from.
@@ -142,7 +142,7 @@ def test_a_sentence_reads_from_the_last_row(name: str) -> None:
 @lru_cache(maxsize=256)
 def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Every figure's sentence by its id, as the page draws it for these values; of a film what it paints as well."""
-    answered = {task.name: task.right for task in declaration(page).tasks if isinstance(task, Question)}
+    answered = {task.name: task.right for task in declaration(page).tasks if isinstance(task, ChoiceQuestion)}
     at = opened(page, lang=lang, open="all", **(answered | dict(query)))
     assert not at.exception
     assert not at.warning, [note.value for note in at.warning]
@@ -152,7 +152,7 @@ def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[s
     return drawings | {name.removeprefix(f"{page}."): text for name, text in moving.items()}
 
 
-def shown(step: Step, lang: str, state: dict[str, Value]) -> str:
+def shown(step: LessonStep, lang: str, state: dict[str, FieldValue]) -> str:
     query = {key: number_text(value) for key, value in state.items()}
     result = findings(step.page, lang, tuple(sorted(query.items())))
     assert step.figure in result, f"step {step.number}: no figure {step.figure} on {step.page}"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.support import ROOT
 from ui.page.menu import declaration
 from ui.present import lessons
-from ui.present.lessons import BadLesson, Predict, Problem, load
+from ui.present.lessons import LessonError, LessonProblem, LessonQuestion, load
 from ui.present.steps import described
-from ui.text.words import Words, labels
+from ui.text.words import PageTexts, labels
 
 STEP = '[[steps]]\npage = "clock"\nsay = "Look."\n'
 
@@ -23,8 +23,8 @@ def file(steps: str = STEP, head: str = 'title = "T"\nminutes = 10\n') -> bytes:
     return f"{head}{steps}".encode()
 
 
-def problem(data: bytes, page: str | None = None) -> Problem:
-    with pytest.raises(BadLesson) as bad:
+def problem(data: bytes, page: str | None = None) -> LessonProblem:
+    with pytest.raises(LessonError) as bad:
         load(data, "own", page)
     return bad.value.problem
 
@@ -39,7 +39,7 @@ def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
     first, second = lesson.steps
     assert (lesson.title, lesson.minutes, lesson.id) == ("T", 10.0, "own")
     assert first.state == {"scheme": "yarn", "factor": 8.0, "seq_len": None}
-    assert first.predict == Predict("?", ("a", "b"), 1, first.state | {"factor": 16.0})
+    assert first.predict == LessonQuestion("?", ("a", "b"), 1, first.state | {"factor": 16.0})
     assert (first.notes, first.figure, first.number) == ("n", "hands", 1)
     assert (second.page, second.state, second.predict, second.number) == ("rotation", {}, None, 2)
     assert lesson.step(2) is second
@@ -48,7 +48,7 @@ def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
 def test_a_step_plays_a_control_from_its_state_to_a_value() -> None:
     steps = STEP + 'state = { factor = 2 }\nplay = { control = "factor", to = 8 }\n'
     step = load(file(steps), "own").step(1)
-    assert step.play == lessons.Play("factor", 8.0, 4.0)
+    assert step.play == lessons.FilmPlay("factor", 8.0, 4.0)
     assert step.state == {"factor": 2.0} and step.end == {"factor": 8.0}
 
 
@@ -116,7 +116,7 @@ def test_a_bad_file_is_refused_in_a_sentence_at_its_step(name: str) -> None:
     assert time.thread_time() - begun < 2.0
     assert (bad.step, bad.key.removeprefix("lesson.")) == expected
     for lang in ("en", "zh"):
-        text = described(bad, Words(lang, "stage"))
+        text = described(bad, PageTexts(lang, "stage"))
         assert text and "{" not in text.replace("\\{", "").replace("{ factor = 8 }", "") and len(text) < 800
         assert str(bad.step) in text or not bad.step
 
@@ -129,7 +129,7 @@ def test_every_problem_has_its_sentence() -> None:
 
 
 def test_foreign_letters_in_a_problem_are_escaped() -> None:
-    text = described(Problem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), Words("en", "stage"))
+    text = described(LessonProblem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), PageTexts("en", "stage"))
     assert r"\<b\>\$x\$ \[a\]\(b\)" in text
 
 
@@ -157,9 +157,9 @@ def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
     state = {name: data.draw(VALUES) for name in names}
     table = {"title": "T", "minutes": 1, "steps": [{"page": page, "say": "a", "state": state} | step]} | head
     try:
-        read = lessons.Reader(None).lesson(table, "own")
-    except BadLesson as bad:
-        assert described(bad.problem, Words("zh", "stage"))
+        read = lessons.LessonReader(None).lesson(table, "own")
+    except LessonError as bad:
+        assert described(bad.problem, PageTexts("zh", "stage"))
     else:
         for name, value in read.step(1).state.items():
             assert value is None or isinstance(value, bool | int | float | str), name

@@ -3,10 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.present.lessons import Predict, Step
+from ui.present.lessons import LessonQuestion, LessonStep
 
 HOSTILE = "<b>$x$</b> [a](javascript:alert(1))"
-STEP = Step(
+STEP = LessonStep(
     3,
     "clock",
     "Seen after the answer.",
@@ -14,9 +14,9 @@ STEP = Step(
     {},
     "",
     None,
-    Predict("Which?", ("first", HOSTILE, "third"), 1, {"factor": 8.0}),
+    LessonQuestion("Which?", ("first", HOSTILE, "third"), 1, {"factor": 8.0}),
 )
-LATER = Step(4, "clock", "No question.", "", {}, "", None, None)
+LATER = LessonStep(4, "clock", "No question.", "", {}, "", None, None)
 
 
 def screen() -> None:
@@ -25,15 +25,15 @@ def screen() -> None:
 
     from ui.present.predict import ask
     from ui.present.steps import sentence
-    from ui.present.view import View
+    from ui.present.view import PageView
     from ui.text.escape import plain
 
-    view = View("clock", st.session_state["lang"], st.session_state)
+    view = PageView("clock", st.session_state["lang"], st.session_state)
     st.header(plain(sentence(st.session_state["step"], "lecture", st.session_state), 300))
     st.session_state["result"] = ask(view, st.session_state["step"], "lecture")
 
 
-def opened(lang: str = "en", step: Step = STEP, **view: str) -> AppTest:
+def opened(lang: str = "en", step: LessonStep = STEP, **view: str) -> AppTest:
     at = AppTest.from_function(screen, default_timeout=30)
     at.session_state["lang"], at.session_state["step"], at.session_state["view"] = lang, step, view
     return at.run()
@@ -90,7 +90,7 @@ def test_a_step_without_a_question_asks_nothing() -> None:
 def test_questions_of_other_steps_are_others() -> None:
     at = press(opened(), "first")
     assert ended(at)
-    at.session_state["step"] = Step(5, STEP.page, STEP.say, "", {}, "", None, STEP.predict)
+    at.session_state["step"] = LessonStep(5, STEP.page, STEP.say, "", {}, "", None, STEP.predict)
     assert not ended(at.run())
 
 

@@ -12,7 +12,7 @@ from tests.support import films
 from tests.test_pages import opened
 from ui.present import lessons, qr
 from ui.present.addresses import local
-from ui.present.view import GOING, LOADED, View
+from ui.present.view import GOING, LOADED, PageView
 
 LESSON = b"""
 title = "T"
@@ -136,7 +136,7 @@ def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
 
 def test_a_press_that_is_handed_over_twice_is_one_step(own: None) -> None:
     """Streamlit calls a button's function again where a request comes in between the call and the page's run."""
-    view = View("rotation", "en", {})
+    view = PageView("rotation", "en", {})
     view.begin("")
     view.move(2)
     view.move(2)
@@ -299,7 +299,7 @@ def test_every_control_of_a_page_can_be_hidden(name: str) -> None:
 
 
 def test_the_audience_gets_the_view_without_the_stage(own: None) -> None:
-    view = View("rotation", "en", {})
+    view = PageView("rotation", "en", {})
     view.values.update({"display": "stage", "room": "hall", "step": 2, "talk": "tour", "hide": "m"})
     assert view.query(audience=True) == {"room": "hall", "step": "2", "talk": "tour", "hide": "m"}
     view.values["talk"] = "own"

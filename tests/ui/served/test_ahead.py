@@ -9,7 +9,7 @@ from tests.test_pages import opened
 from ui.figures.drawing import KEPT
 from ui.page.state import number_text
 from ui.present import lessons
-from ui.present.lessons import Lesson, Step
+from ui.present.lessons import Lesson, LessonStep
 from ui.present.stage import STANDS
 from ui.served import ahead
 
@@ -36,7 +36,7 @@ def test_the_stage_finds_its_figure_drawn_and_knows_its_part(number: int, part: 
 
 
 def test_an_answer_follows_a_question_and_the_next_step_follows_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting: Queue[ahead.Job] = Queue(3)
+    waiting: Queue[ahead.DrawJob] = Queue(3)
     monkeypatch.setattr(ahead, "JOBS", waiting)
     assert TOUR is not None
     first, second, third, last = TOUR.step(1), TOUR.step(2), TOUR.step(3), TOUR.steps[-1]
@@ -54,10 +54,10 @@ def test_an_answer_follows_a_question_and_the_next_step_follows_the_answer(monke
 def test_a_step_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    waiting: Queue[ahead.Job] = Queue()
+    waiting: Queue[ahead.DrawJob] = Queue()
     drawn: list[tuple[str, str]] = []
 
-    def draw(lesson: Lesson, step: Step, *more: object) -> None:
+    def draw(lesson: Lesson, step: LessonStep, *more: object) -> None:
         drawn.append((step.page, step.figure))
         raise SystemExit if len(drawn) == len(ahead.SLOW) + 2 else RuntimeError("out of chalk")
 

@@ -12,7 +12,7 @@ from rope_core.lab.estimates import paired
 from rope_core.rope import Rope
 from rope_core.theory import attention, interpolation, softmax
 from ui.figures import catalogue as models
-from ui.text.words import LANGUAGES, Words, powers
+from ui.text.words import LANGUAGES, PageTexts, powers
 
 
 def bases() -> list[str]:
@@ -174,5 +174,5 @@ STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
 def test_the_prose_states_what_is_computed(page: str, section: str) -> None:
     numbers = STATED[page, section]()
     for lang in LANGUAGES:
-        body = Words(lang, page).prose(section)[1]
+        body = PageTexts(lang, page).prose(section)[1]
         assert [number for number in numbers if number not in body] == [], lang

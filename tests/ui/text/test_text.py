@@ -9,7 +9,7 @@ import pytest
 
 from ui.page.menu import ORDER
 from ui.present.lessons import FOLDER
-from ui.text.words import SLOT, TEXT, Words, formulas, labels, sections
+from ui.text.words import SLOT, TEXT, PageTexts, formulas, labels, sections
 
 FILES = sorted(path.stem for path in (TEXT / "en").glob("*.toml"))
 PAGES = sorted(path.stem for path in Path("pages").glob("*/*.py"))
@@ -45,13 +45,13 @@ def test_prose_has_the_same_sections_and_formulas(name: str) -> None:
     for key in en:
         assert formula_slots(en[key][1]) == formula_slots(zh[key][1]), key
         for lang in ("en", "zh"):
-            Words(lang, name).prose(key)
+            PageTexts(lang, name).prose(key)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_has_a_title_a_claim_and_a_place_in_the_menu(name: str) -> None:
     for lang in ("en", "zh"):
-        t = Words(lang, name)
+        t = PageTexts(lang, name)
         assert t("title") and t("claim") and labels(lang, "labels")[f"page.{name}"]
     assert any(name in pages for pages in ORDER.values())
 

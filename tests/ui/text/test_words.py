@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from ui.present.lessons import FOLDER
-from ui.text.words import SOFT_BREAK, TEXT, Words, counted, counts, fill, formulas, sections
+from ui.text.words import SOFT_BREAK, TEXT, PageTexts, counted, counts, fill, formulas, sections
 
 
 def test_a_page_answers_its_own_label_before_the_shared_one() -> None:
-    t = Words("en", "rotation")
+    t = PageTexts("en", "rotation")
     assert t("field.m") == "position of mat"
     assert t("field.dim") == "Rotary width d"
     assert t("frame.refused", label="x", rule="even", given="7") == "x must be even, got 7. The previous view is kept."
@@ -18,7 +18,7 @@ def test_a_page_answers_its_own_label_before_the_shared_one() -> None:
 
 def test_a_missing_label_is_an_error_and_not_an_empty_word() -> None:
     with pytest.raises(KeyError):
-        Words("en", "rotation")("no.such.label")
+        PageTexts("en", "rotation")("no.such.label")
 
 
 def test_formulas_fill_their_slots() -> None:
@@ -74,5 +74,5 @@ def test_lists_and_tables_keep_their_lines() -> None:
 
 
 def test_prose_comes_with_its_title() -> None:
-    title, body = Words("zh", "rotation").prose("backward")
+    title, body = PageTexts("zh", "rotation").prose("backward")
     assert title == "反向传播不需要新公式" and "$$" in body

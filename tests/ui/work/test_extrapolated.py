@@ -12,19 +12,19 @@ import pytest
 
 from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, records
-from rope_core.lab.cards import Card
+from rope_core.lab.cards import WeightsCard
 from rope_core.lab.job import KINDS, run_measurement
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 from ui.work import extrapolated
 from ui.work import jobs as work
-from ui.work.session import Unfit
+from ui.work.session import IncompatibleValues
 
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
+def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, WeightsCard]:
     """Return an index of weights of its own."""
     result = {name: made.card(name) for name in ("rope-0", "rope-1")}
     result |= {"alibi-0": made.card("alibi-0", "alibi"), "rope-0-linear": made.card("rope-0-linear", start="rope-0")}
@@ -34,9 +34,9 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
 
 
 @pytest.fixture
-def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
+def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.JobQueue]:
     """Return a queue of its own whose jobs answer without a model, and nothing kept from before."""
-    own = jobs.Queue()
+    own = jobs.JobQueue()
     monkeypatch.setattr(jobs, "default_queue", lambda: own)
     monkeypatch.setattr(extrapolated, "MODULE", "tests.support.lab_child")
     extrapolated.KEPT.clear()
@@ -44,7 +44,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
     own.close()
 
 
-def finished(queue: jobs.Queue, session: dict[str, Any], panel: str = "sweep") -> jobs.Status:
+def finished(queue: jobs.JobQueue, session: dict[str, Any], panel: str = "sweep") -> jobs.JobStatus:
     return queue.wait(work.own(session)[panel], 30)
 
 
@@ -60,7 +60,7 @@ def test_reading_and_drawing_records_loads_no_torch() -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[str, Card]) -> None:
+def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[str, WeightsCard]) -> None:
     def key(text: bytes = b"", **other: Any) -> object:
         sentence: dict[str, Any] = {"factor": None, "base": 1e4, "params": {"beta_fast": 32.0}} | other
         name, longest, documents = (
@@ -85,7 +85,7 @@ def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[
     assert key() != same, "retrained weights are another request"
 
 
-def test_a_text_never_stands_in_its_key(index: dict[str, Card]) -> None:
+def test_a_text_never_stands_in_its_key(index: dict[str, WeightsCard]) -> None:
     wanted = extrapolated.sweep("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
     assert "secret" not in repr(wanted.key)
     assert wanted.values == {"weights": ["rope-0"], "lengths": [64], "documents": 1}
@@ -114,10 +114,10 @@ def test_every_panel_asks_for_a_kind_of_work_that_takes_its_arguments(panel: str
 def test_texts_that_do_not_do_are_answered_with_their_numbers(
     text: bytes, length: int, key: str, numbers: list[str], lang: str
 ) -> None:
-    with pytest.raises(Unfit) as refused:
+    with pytest.raises(IncompatibleValues) as refused:
         extrapolated.to_read(text, length, 8)
     assert refused.value.key == key
-    sentence = Words(lang, "extrapolation")(refused.value.key, **refused.value.given)
+    sentence = PageTexts(lang, "extrapolation")(refused.value.key, **refused.value.given)
     assert all(number in sentence for number in numbers)
 
 
@@ -130,12 +130,12 @@ def test_the_first_documents_of_a_text_are_read_and_fit_into_an_argument() -> No
     most = extrapolated.to_read(text, 2048, 4096)
     assert len(most) % 2049 == 0
     assert len(extrapolated.request("sweep", most, weights=["rope-0"]).argument) < 128 * 1024
-    with pytest.raises(Unfit):
+    with pytest.raises(IncompatibleValues):
         extrapolated.held_out(4097)
     extrapolated.held_out(4096)
 
 
-def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict[str, Card]) -> None:
+def test_results_are_found_by_their_request_alone(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
     wanted = extrapolated.request("sweep", b"\x00\xff\x07", documents=4)
@@ -152,7 +152,7 @@ def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict
     assert all(status.title == "a title" for status in queue.all())
 
 
-def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, index: dict[str, Card]) -> None:
+def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
     slow = extrapolated.request("sweep", documents=1)
@@ -175,8 +175,8 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, inde
     assert extrapolated.seen(yours, "", slow) is None, "what was cut short is kept for nobody"
 
 
-def test_the_page_says_how_its_work_goes(queue: jobs.Queue) -> None:
-    t, busy = Words("en", "extrapolation"), dict[str, Any]()
+def test_the_page_says_how_its_work_goes(queue: jobs.JobQueue) -> None:
+    t, busy = PageTexts("en", "extrapolation"), dict[str, Any]()
     extrapolated.start(busy, "sweep", extrapolated.request("sweep", documents=7), "before")
     at = opened("extrapolation", lang="en", open="live", documents="7", longest="256")
     at.button(key="extrapolation.start.sweep").click().run()
@@ -193,7 +193,7 @@ def test_the_page_says_how_its_work_goes(queue: jobs.Queue) -> None:
     assert t("cancelled") in [each.value for each in at.run().info]
 
 
-def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: dict[str, Card]) -> None:
+def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     before: dict[str, Any] = {work.OWNER: "browser"}
     beside: dict[str, Any] = {work.OWNER: "another"}
     after: dict[str, Any] = {work.OWNER: "browser", work.TAB: "tab"}
@@ -215,7 +215,7 @@ def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: d
     work.cancel(after, "sweep")
 
 
-def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Card]) -> None:
+def test_work_that_fails_says_why(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     mine: dict[str, Any] = {}
     wanted = extrapolated.request("sweep", documents=2)
     extrapolated.start(mine, "sweep", wanted, "fails")
@@ -223,7 +223,7 @@ def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Card]) -> 
     assert extrapolated.seen({}, "sweep", wanted) is None and extrapolated.every(mine, "sweep") is None
 
 
-def test_what_weights_there_are(index: dict[str, Card]) -> None:
+def test_what_weights_there_are(index: dict[str, WeightsCard]) -> None:
     assert extrapolated.models() == ("rope-0", "rope-1")
     assert extrapolated.firsts() == ("rope-0", "alibi-0")
     assert extrapolated.family() == ("rope-0", "rope-0-linear")
@@ -277,7 +277,7 @@ def test_the_page_without_records_says_how_to_make_them(shelf: Path, lang: str) 
     drawn = [chart.proto.id.rpartition(".")[2] for chart in at.get("plotly_chart")]
     assert not at.exception and drawn == ["pairs"]
     assert any(each.value.startswith("rope lab record sweep sweep") for each in at.code)
-    assert [each.value for each in at.info].count(Words(lang, "extrapolation")("not_recorded")) >= 8
+    assert [each.value for each in at.info].count(PageTexts(lang, "extrapolation")("not_recorded")) >= 8
 
 
 ALL = {

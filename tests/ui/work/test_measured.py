@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from rope_core.bench import view
-from rope_core.bench.cases import SUITES, Case
-from rope_core.bench.records import Store
+from rope_core.bench.cases import SUITES, BenchmarkCase
+from rope_core.bench.records import BenchmarkDatabase
 from rope_core.cli import bench
 from rope_core.cli.bench import cases_of
 from rope_core.cli.command import parser_of
 from rope_core.jobs import queue as jobs
 from tests.rope_core.bench.test_view import result
 from tests.test_pages import opened
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, PageTexts
 from ui.work import jobs as work
 from ui.work import measured
 
-CASE = Case("cpu", "bfloat16", 3, 40, 6, 2, 48, 32, "interleaved", "bshd", "backward")
+CASE = BenchmarkCase("cpu", "bfloat16", 3, 40, 6, 2, 48, 32, "interleaved", "bshd", "backward")
 
 
 @pytest.fixture
@@ -32,15 +32,15 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def queue(monkeypatch: pytest.MonkeyPatch) -> jobs.Queue:
+def queue(monkeypatch: pytest.MonkeyPatch) -> jobs.JobQueue:
     """Return a queue of its own with nothing started by anybody else."""
-    own = jobs.Queue()
+    own = jobs.JobQueue()
     monkeypatch.setattr(jobs, "default_queue", lambda: own)
     return own
 
 
 @pytest.mark.parametrize("case", [CASE, replace(CASE, direction="forward", inplace=True, layout="half")])
-def test_a_shape_survives_the_command_line(case: Case) -> None:
+def test_a_shape_survives_the_command_line(case: BenchmarkCase) -> None:
     line = measured.arguments(measured.ONE, case, ["numba", "eager"], 7)
     options = parser_of("bench", bench).parse_args(line)
     assert cases_of(options) == [case]
@@ -71,8 +71,8 @@ def test_words_for_links_are_unique() -> None:
     }
 
 
-def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue, records: Path) -> None:
-    huge = Case("cpu", "float32", 4096, 1_048_576, 64, 64, 128, 128)
+def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.JobQueue, records: Path) -> None:
+    huge = BenchmarkCase("cpu", "float32", 4096, 1_048_576, 64, 64, 128, 128)
     with pytest.raises(ValueError, match=r"small enough for the [\d,]+ free bytes, got .1,125,899,906,842,624 bytes"):
         measured.start({}, measured.ONE, huge, [], 5, "tuned")
     assert queue.all() == []
@@ -83,7 +83,7 @@ def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue, re
     assert queue.all() == []
 
 
-def test_two_sessions_in_the_queue(queue: jobs.Queue, records: Path) -> None:
+def test_two_sessions_in_the_queue(queue: jobs.JobQueue, records: Path) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
     place = measured.PLACE
@@ -109,33 +109,33 @@ def test_two_sessions_in_the_queue(queue: jobs.Queue, records: Path) -> None:
         queue.close()
 
 
-def test_a_forgotten_job_is_no_job(queue: jobs.Queue) -> None:
+def test_a_forgotten_job_is_no_job(queue: jobs.JobQueue) -> None:
     assert work.latest({work.JOBS: {measured.PLACE: "gone"}}, measured.PLACE) is None
     work.cancel({}, measured.PLACE)
 
 
 def test_what_landed_is_this_runs_only(records: Path) -> None:
-    store = Store(records)
+    store = BenchmarkDatabase(records)
     first, two = (store.begin("one", {}) for _ in range(2))
     store.add(first, result(CASE, "numba", [1.0] * 5))
     store.add(two, result(CASE, "eager", [1.0] * 5))
-    status = jobs.Status("j", "o", "t", "running", 0, 0.5, 1.0, "", ({"run": two}, "other"), "", 1.0)
+    status = jobs.JobStatus("j", "o", "t", "running", 0, 0.5, 1.0, "", ({"run": two}, "other"), "", 1.0)
     assert [r.contestant for r in measured.landed(status)] == ["eager"]
-    assert measured.landed(jobs.Status("j", "o", "t", "running", 0, 0.5, 1.0, "", (), "", 1.0)) == []
+    assert measured.landed(jobs.JobStatus("j", "o", "t", "running", 0, 0.5, 1.0, "", (), "", 1.0)) == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_switched_off_it_keeps_the_records(lang: str, monkeypatch: pytest.MonkeyPatch, records: Path) -> None:
     monkeypatch.setenv("ROPE_LAB_BENCH", "off")
     at = opened("benchmark", lang=lang, open="run")
-    t = Words(lang, "benchmark")
+    t = PageTexts(lang, "benchmark")
     assert not at.exception and at.get("plotly_chart")
     assert t("off") in [note.value for note in at.info]
     assert t("start") not in [button.label for button in at.button]
 
 
 def test_an_empty_machine_and_an_unknown_kind_get_a_sentence(records: Path) -> None:
-    t = Words("en", "benchmark")
+    t = PageTexts("en", "benchmark")
     at = opened("benchmark", lang="en", source="here")
     assert not at.exception and t("nothing_here") in [note.value for note in at.info]
     at = opened("benchmark", lang="en", kind="no.such", only="nobody,numba")

@@ -11,7 +11,7 @@ from ui.film import marks
 from ui.film.colours import GREY, QUERY_COLOUR, RED
 from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 BASES = (1_000.0, 10_000.0, 100_000.0, 500_000.0)
 FAR = 2**17
@@ -73,7 +73,7 @@ def firsts(rope: rc.Rope, bases: tuple[float, ...]) -> list[int | None]:
     return [attention.first_negative(rope.dim, base, FAR) for base in bases]
 
 
-def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) -> Panel:
+def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> Panel:
     """Return the four curves, one above the other, and the end of the text."""
     edge, ends = float(np.log10(FAR)), np.log10(text.stops)
     foot = -ROW * len(bases) + 0.9
@@ -107,7 +107,7 @@ def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) -> P
     return Panel(x, Axis(foot, 1.1), shown, t("bases_title"), min_width=330, height=350)
 
 
-def finding(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: Words) -> TextOrTrack:
+def finding(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> TextOrTrack:
     """Return what the end of the text shows: the largest base that is too small for it, and the next one's reach."""
     first = firsts(rope, bases)
 

@@ -9,7 +9,7 @@ from rope_core.rope import Array
 from rope_core.theory import attention
 from ui.figures.attention import bases, spread
 from ui.figures.attention.bins import bins
-from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors
+from ui.figures.attention.scores import FAR, STOPS, QueryAndKey, recipe_vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, QUERY_COLOUR, SKY
@@ -25,7 +25,7 @@ from ui.film.scene import (
     scene_in_beats,
     sentence_parts,
 )
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DECADES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
@@ -47,14 +47,14 @@ def _at_first(far: Control, beyond: float) -> NumberTrack:
     return far.numbers(place)
 
 
-def _pairs(pairing: Pairing) -> tuple[Array, Array]:
+def _pairs(pairing: QueryAndKey) -> tuple[Array, Array]:
     """Return each pair's angle from the key to the query before any turn, and its weight in the score, at most 1."""
     q, k = (np.asarray(vector).reshape(-1, 2) @ [1, 1j] for vector in pairing)
     product = q * k.conj()
     return np.angle(product), np.abs(product) / np.abs(product).max()
 
 
-def _rosette(rope: rc.Rope, far: Control, pairing: Pairing, t: Words) -> Panel:
+def _rosette(rope: rc.Rope, far: Control, pairing: QueryAndKey, t: PageTexts) -> Panel:
     """Return every pair's arrow of the query where the key's all point up, and how far up they point on average."""
     start, weights = _pairs(pairing)
     turned = start + np.array(far.stops)[:, None] * rope.theta
@@ -84,7 +84,7 @@ SAMPLES = (100, 1000, 10_000)
 
 
 def _samples(
-    rope: rc.Rope, far: Control, reach: int, spectrum: rc.Spectrum, pairing: Pairing, top: float
+    rope: rc.Rope, far: Control, reach: int, spectrum: rc.Spectrum, pairing: QueryAndKey, top: float
 ) -> list[Mark]:
     """Return small pictures of all arrows above the curve at some distances, where the panel has room."""
     drawn: list[Mark] = []
@@ -102,12 +102,12 @@ def _samples(
 def decaying(
     rope: rc.Rope,
     kind: str,
-    pairing: Pairing,
+    pairing: QueryAndKey,
     reach: int,
     at: tuple[int, ...],
     texts: tuple[int, ...],
     words: tuple[int, ...],
-    t: Words,
+    t: PageTexts,
 ) -> Film:
     """Return the score of a query and a key over the distance; then four bases, and attention as a text grows.
 
@@ -147,7 +147,7 @@ def decaying(
 
 
 def _curve(
-    rope: rc.Rope, far: Control, kind: str, pairing: Pairing, reach: int, t: Words
+    rope: rc.Rope, far: Control, kind: str, pairing: QueryAndKey, reach: int, t: PageTexts
 ) -> tuple[Panel, dict[str, Array], TextOrTrack]:
     """Return the score over the distance with a mark to drag along it, its numbers, and the sentence about the mark."""
     q, k = pairing

@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.sketch import over
-from ui.text.words import Words, short
+from ui.text.words import PageTexts, short
 
 TIMES = 50
 DOUBLINGS = 14
@@ -21,7 +21,7 @@ LOW, HIGH = -0.25, 1.05
 
 
 @cached_figure
-def expected(rope: rc.Rope, t: Words) -> Film:
+def expected(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a vector's score with itself at the base in force, and a place to draw it at ``TIMES`` that base.
 
     The reader's curve has a height at every doubling of the distance, 1 to 2^``DOUBLINGS`` tokens.

@@ -9,7 +9,7 @@ from rope_core.theory.limits import drawn, failures, settled_failures
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, headings, in_panel, line, panels, plot, split, vline
 from ui.film.colours import BLUE, GREY, ORANGE
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 # A key along the query stands so many standard deviations above a random one.
 SIGNAL = 8.0
@@ -29,7 +29,7 @@ def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> t
 
 
 @cached_figure
-def limits(rope: rc.Rope, t: Words) -> Drawing:
+def limits(rope: rc.Rope, t: PageTexts) -> Drawing:
     """Failures of order and of locality against the base at the trained length, and against the length at the base."""
     length = max(rope.train_len, 2)
     by_base = np.array([measured(rope, base, length, k % EACH == 0) for k, base in enumerate(BASES)])

@@ -14,13 +14,13 @@ from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, hline, line, plot
 from ui.film.colours import BLUE, LINE, ORANGE, RED
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 KINDS = ("equal", "random", "own")
 FAR = 2**17
 STOPS = (1, 2, 3, 5, 7, *(m * 10**e for e in range(1, 6) for m in (1, 2, 3, 5, 7) if m * 10**e <= FAR))
 
-Pairing = tuple[Array, Array]
+QueryAndKey = tuple[Array, Array]
 
 
 def numbers(argument: str, text: str) -> list[float]:
@@ -31,7 +31,7 @@ def numbers(argument: str, text: str) -> list[float]:
         raise argument_error(argument, "number_list", text) from None
 
 
-def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing:
+def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> QueryAndKey:
     """Query and key of length 1 and the given width: one vector twice, two drawn ones, or the visitor's, repeated."""
     if kind == "equal":
         q = k = np.ones(dim)
@@ -46,13 +46,13 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing
     return q / sizes[0], k / sizes[1]
 
 
-def recipe_vectors(pairing: Pairing) -> str:
+def recipe_vectors(pairing: QueryAndKey) -> str:
     """Return the two vectors as Python lists."""
     q, k = (np.asarray(x).round(12).tolist() for x in pairing)
     return f"q, k = {q}, {k}"
 
 
-def text_or_never(first: int | None, limit: int, t: Words) -> str:
+def text_or_never(first: int | None, limit: int, t: PageTexts) -> str:
     """Return a distance, or the words for none up to a limit."""
     return t("never", limit=f"{limit:,}") if first is None else f"{first:,}"
 
@@ -69,7 +69,7 @@ def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
 
 
 @cached_figure
-def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
+def base_bound(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
     """Draw the context that each base serves, the base that a context needs, and where real models are."""
     grid, served = attention.bases_and_served_contexts(rope.dim)
     enough = np.flatnonzero(served >= context)

@@ -9,7 +9,7 @@ from rope_core.theory import softmax as temperature
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FLOOR = 8192
 SMALLEST = 16
@@ -35,7 +35,7 @@ def lengths_for(train_len: int) -> Array:
 
 
 @cached_figure
-def softmax(train_len: int, signal: float, t: Words) -> Drawing:
+def softmax(train_len: int, signal: float, t: PageTexts) -> Drawing:
     """Entropy of one attention row, and the weight of the target key, against the number of keys."""
     lengths = lengths_for(train_len)
     results = {

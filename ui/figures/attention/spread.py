@@ -10,7 +10,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, PURPLE
 from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 LEAD = 6.0
 """By how much the score of the one word that matters exceeds the others' mean, in their standard deviations."""
@@ -41,7 +41,7 @@ def _short_percent(value: float) -> str:
     return f"{value:.2g}" if value < 9.5 else f"{value:.1f}"
 
 
-def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: Array, t: Words) -> TextOrTrack:
+def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: Array, t: PageTexts) -> TextOrTrack:
     """Return the sentence about the word's attention at every length."""
     columns = {"plain": plain, "sharp": sharp}
     return sentence_parts(
@@ -52,7 +52,7 @@ def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: 
     )
 
 
-def panels(keys: Control, train_len: int, squares: Array, t: Words) -> tuple[Panel, Panel]:
+def panels(keys: Control, train_len: int, squares: Array, t: PageTexts) -> tuple[Panel, Panel]:
     """Return the drawn scores of a text at the trained length and longer, and the word's share of attention in each."""
     _, plain, sharp = shares(tuple(map(int, keys.stops)), train_len)
     ones, count = np.ones(len(keys.stops)), np.array(keys.stops)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.bench.traffic import PATHS
-from rope_core.bench.view import Point
+from rope_core.bench.view import CaseTiming
 from ui.figures.benchmark.words import size_text, time_text, who
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, MUTED_COLOUR, ORANGE
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Scene, field_control
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 OURS, PEER = "numba", "transformers"
 COLOURS = {OURS: BLUE, "copy": GREY, PEER: ORANGE}
@@ -24,7 +24,7 @@ MANY = 512
 """Tokens from which moving bytes takes the time, by the shape of the record's curve."""
 
 
-def pairs_of(points: Sequence[Point]) -> dict[int, tuple[Point, Point]]:
+def pairs_of(points: Sequence[CaseTiming]) -> dict[int, tuple[CaseTiming, CaseTiming]]:
     """Return our kernel's and transformers' point for each length at which both were recorded, shortest first."""
     kept = {
         (p.case.seq, p.contestant): p
@@ -37,7 +37,7 @@ def pairs_of(points: Sequence[Point]) -> dict[int, tuple[Point, Point]]:
 
 
 @cached_figure
-def in_copies(points: tuple[Point, ...], hardware: str, t: Words) -> Film:
+def in_copies(points: tuple[CaseTiming, ...], hardware: str, t: PageTexts) -> Film:
     """Return a bar for each as long as its time over a copy's, for every recorded number of tokens."""
     pairs = pairs_of(points)
     at = field_control(t, "at", tuple(pairs), start=float(max(pairs)), play_seconds=5.0)
@@ -77,7 +77,7 @@ def in_copies(points: tuple[Point, ...], hardware: str, t: Words) -> Film:
     )
 
 
-def _bars(pairs: dict[int, tuple[Point, Point]], at: Control, t: Words, wide: bool) -> list[Mark]:
+def _bars(pairs: dict[int, tuple[CaseTiming, CaseTiming]], at: Control, t: PageTexts, wide: bool) -> list[Mark]:
     """Return a bar a row, its name and time beside it, above it on a narrow screen, and below it what it does."""
     half, size = (0.26, 14) if wide else (0.15, 13)
     drawn: list[Mark] = []

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rope_core.bench import traffic, view
-from rope_core.bench.cases import Case
-from rope_core.bench.view import Point
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.view import CaseTiming
 from ui.figures.benchmark.times import recipe, rows, spread
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, note, plot
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, text_colour_on
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)
 TOKEN_STEPS = tuple(2**e for e in range(18))
 BANDWIDTH_STEPS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 3350.0, 4800.0, 8000.0)
 
 
-def largest_forward(points: Sequence[Point]) -> list[Point]:
+def largest_forward(points: Sequence[CaseTiming]) -> list[CaseTiming]:
     """Return the points of the largest plain forward case with tuned allocator; [] where none was measured."""
     plain = [p for p in points if p.case.direction == "forward" and not p.case.inplace and p.allocator == "tuned"]
     peers = [p for p in plain if p.contestant in traffic.MEASURED and p.contestant not in view.OURS] or plain
@@ -30,9 +30,9 @@ def largest_forward(points: Sequence[Point]) -> list[Point]:
 
 
 @cached_figure
-def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
+def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
     """Bytes that each implementation moves forward, kernel by kernel, and the time that memory alone takes."""
-    case = Case("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)
+    case = BenchmarkCase("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)
     names = list(reversed(traffic.PATHS))
     data = []
     for place in range(max(map(len, traffic.PATHS.values()))):
@@ -87,7 +87,7 @@ def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
         },
         f"""
         from rope_core.bench import traffic
-        from rope_core.bench.cases import Case
+        from rope_core.bench.cases import BenchmarkCase
         case = {case!r}
         for name in traffic.PATHS:
             print(name, traffic.moved(name), traffic.seconds(case, name, {gigabytes_per_second * GIGA!r}))
@@ -96,7 +96,7 @@ def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
     )
 
 
-def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
+def paper(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing | None:
     """Time as a multiple of the copy, on paper and measured, for those whose kernels are known; None without such."""
     known = [p for p in points if p.contestant in traffic.MEASURED]
     if not known or known[0].case.direction != "forward":
@@ -140,7 +140,7 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
     return Drawing("paper", figure, finding, lambda: rows(known) | {"on_paper": model}, recipe(name, kind, "p.ratio"))
 
 
-def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing:
+def faults(pairs: Sequence[tuple[CaseTiming, CaseTiming]], name: str, t: PageTexts) -> Drawing:
     """Time as a multiple of the copy with glibc's thresholds raised and as they are, with the page faults of a call."""
     ordered = sorted(pairs, key=lambda pair: pair[1].faults)
     # Faults stand below the name: beside a bar a phone cuts them off.

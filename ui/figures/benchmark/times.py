@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from rope_core.bench import view
-from rope_core.bench.cases import Case
-from rope_core.bench.statistics import Summary
-from rope_core.bench.view import Point
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.statistics import SampleSummary
+from rope_core.bench.view import CaseTiming
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, Props, axis, bars, dots, error_bars, line, note, plot, vline
+from ui.figures.plot import LOG, PlotlyProps, axis, bars, dots, error_bars, line, note, plot, vline
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SERIES_COLOURS, SKY, YELLOW
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 LOOKS = {
     "numba": BLUE,
@@ -39,24 +39,24 @@ def colour(contestant: str, place: int = 0) -> str:
     return LOOKS.get(contestant, SERIES_COLOURS[place % len(SERIES_COLOURS)])
 
 
-def spread(ratios: Sequence[Summary], **look: Any) -> Props:
+def spread(ratios: Sequence[SampleSummary], **look: Any) -> PlotlyProps:
     """Return the error bars of ratios."""
     low, high = [ratio.low for ratio in ratios], [ratio.high for ratio in ratios]
     return error_bars([ratio.median for ratio in ratios], low, high, **look)
 
 
-def recipe(name: str, kind: Case, what: str) -> str:
+def recipe(name: str, kind: BenchmarkCase, what: str) -> str:
     """Python lines that read a source's points of one kind and print ``what`` of each point p."""
     return f"""
         from rope_core.bench import view
-        from rope_core.bench.cases import Case
+        from rope_core.bench.cases import BenchmarkCase
         kind = {kind!r}
         for p in view.of_kind(view.source({name!r}).points, kind):
             print(p.case.seq, p.contestant, {what})
         """
 
 
-def rows(points: Sequence[Point]) -> dict[str, list[object]]:
+def rows(points: Sequence[CaseTiming]) -> dict[str, list[object]]:
     """Points as named columns."""
     return {
         "tokens": [p.case.seq for p in points],
@@ -75,13 +75,13 @@ def rows(points: Sequence[Point]) -> dict[str, list[object]]:
     }
 
 
-def names_of(points: Sequence[Point]) -> list[str]:
+def names_of(points: Sequence[CaseTiming]) -> list[str]:
     """Contestants among points: ours, peers, then visitors' own, each once."""
     order = (*view.OURS, *view.PEERS)
     return sorted({p.contestant for p in points}, key=lambda n: (order.index(n) if n in order else len(order), n))
 
 
-def curves(points: Sequence[Point], name: str, t: Words, *, every: bool = True) -> Drawing:
+def curves(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool = True) -> Drawing:
     """GB/s against the bytes of q and k, one curve a contestant, the copy's as a dashed line.
 
     Without ``every`` three lines that are named at their ends: the copy, our kernel, transformers.
@@ -139,7 +139,7 @@ def curves(points: Sequence[Point], name: str, t: Words, *, every: bool = True) 
     return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))
 
 
-def curves_finding(points: Sequence[Point], t: Words) -> str:
+def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
     """Our kernel's bandwidth at the largest size, beside the copy's."""
     last = [p for p in points if p.case.tensor_bytes == max(q.case.tensor_bytes for q in points)]
     ours = view.reference(last)
@@ -159,7 +159,7 @@ def curves_finding(points: Sequence[Point], t: Words) -> str:
     ) + (t("curves_faster") if faster else "")
 
 
-def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
+def speed_ups(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
     """How many times longer everybody else takes than our kernel on one case; bars with intervals."""
     ours = view.reference(points)
     assert ours is not None, "the page asks only where ours was measured"
@@ -198,7 +198,7 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
     )
 
 
-def errors(points: Sequence[Point], name: str, t: Words) -> Drawing:
+def errors(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
     """Draw the largest difference from float64 against the time as a multiple of the copy's, one mark a contestant."""
     data = []
     for place, contestant in enumerate(names_of(points)):

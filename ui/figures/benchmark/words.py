@@ -6,14 +6,14 @@ import datetime
 from collections.abc import Sequence
 
 from rope_core.bench import view
-from rope_core.bench.cases import Case
-from rope_core.bench.records import Result
-from ui.text.words import Words
+from rope_core.bench.cases import BenchmarkCase
+from rope_core.bench.records import CaseResult
+from ui.text.words import PageTexts
 
 MEGA, GIGA, MICRO, MILLI = 1e6, 1e9, 1e-6, 1e-3
 
 
-def who(contestant: str, t: Words) -> str:
+def who(contestant: str, t: PageTexts) -> str:
     """Return a contestant's name for readers; a visitor's own function keeps the name it was recorded under."""
     key = f"who.{contestant}"
     return t(key) if t.has(key) else contestant
@@ -43,7 +43,7 @@ def time_text(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def kind_text(case: Case, t: Words) -> str:
+def kind_text(case: BenchmarkCase, t: PageTexts) -> str:
     """Return a kind of case in one line of a menu."""
     heads = f"{case.batch}×{case.q_heads}/{case.k_heads}×{case.dim}"
     part = "" if case.rotary_dim == case.dim else f" ({case.rotary_dim})"
@@ -52,7 +52,7 @@ def kind_text(case: Case, t: Words) -> str:
     return f"{case.device} · {case.dtype} · {words} · {case.memory.upper()} {heads}{part}{place}"
 
 
-def provenance(source: view.Source, t: Words) -> str:
+def provenance(source: view.BenchmarkSource, t: PageTexts) -> str:
     """Hardware, versions, date and load of the latest run of a source."""
     run = source.runs[0]
     where = run.environment
@@ -73,7 +73,7 @@ def provenance(source: view.Source, t: Words) -> str:
     )
 
 
-def warmth(points: Sequence[view.Point], source: view.Source, t: Words) -> str:
+def warmth(points: Sequence[view.CaseTiming], source: view.BenchmarkSource, t: PageTexts) -> str:
     """Says that the cache held the buffers where it did; empty where memory was measured or nobody knows."""
     if not any(p.cold is False for p in points):
         return ""
@@ -81,14 +81,14 @@ def warmth(points: Sequence[view.Point], source: view.Source, t: Words) -> str:
     return t("in_cache", cache=size_text(cache))
 
 
-def absent(source: view.Source, t: Words) -> str:
+def absent(source: view.BenchmarkSource, t: PageTexts) -> str:
     """Who has no number in a source; empty where everybody has one."""
     present = {p.contestant for p in source.points}
     missing = dict.fromkeys(r.contestant for r in source.refused if r.contestant not in present)
     return t("absent", names=t("comma").join(who(name, t) for name in missing)) if missing else ""
 
 
-def progress_text(share: float | None, left: float | None, seconds: float, t: Words) -> str:
+def progress_text(share: float | None, left: float | None, seconds: float, t: PageTexts) -> str:
     """How far a run is, with the time left where it says so."""
     if share is None:
         return t("preparing", seconds=f"{seconds:.0f}")
@@ -96,7 +96,7 @@ def progress_text(share: float | None, left: float | None, seconds: float, t: Wo
     return t("progress", percent=percent, left="?" if left is None else f"{left:.0f}")
 
 
-def landed(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
+def landed(results: Sequence[CaseResult], t: PageTexts) -> dict[str, list[str]]:
     """Results as a table for reading, in the order in which they came."""
     good = [view.point(r, {}) if r.state == "ok" else None for r in results]
     return {

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rope_core.hf import catalogue
-from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
+from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, ArchitectureRow
 from rope_core.theory.block.choices import BlockChoices, choices_of, usual
 from ui.figures.block.vectors import COLOURS
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, YELLOW, text_colour_on
 from ui.film.scene import Axis, Mark, Panel, Paragraph, Scene, text_panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
 ROW_HEIGHT = 28
@@ -24,7 +24,7 @@ GAP = 0.06
 
 
 @dataclass(frozen=True)
-class Box:
+class DiagramBox:
     """One part of the block: its text, left and right edge, row, colour and half its height in rows."""
 
     text: str
@@ -41,14 +41,14 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Skip:
+class ResidualConnection:
     """A residual connection: the row below which it leaves the stream and the row of its sum."""
 
     start: int
     end: int
 
 
-def row_of(model: str, wanted: str) -> Architecture | None:
+def row_of(model: str, wanted: str) -> ArchitectureRow | None:
     """Return the architecture row to draw: the wanted one, or the model's; None where the table has none."""
     if wanted != "model":
         return catalogue.architecture(wanted)
@@ -56,12 +56,12 @@ def row_of(model: str, wanted: str) -> Architecture | None:
     return catalogue.architecture(known[model]) if known.get(model) else None
 
 
-def row_name(row: Architecture) -> str:
+def row_name(row: ArchitectureRow) -> str:
     """Return the row's name, corrected, with its year."""
     return f"{row.corrected('name')}, {row.corrected('year')}"
 
 
-def chosen(row: Architecture | None, norm: str, place: str, order: str, unit: str) -> BlockChoices:
+def chosen(row: ArchitectureRow | None, norm: str, place: str, order: str, unit: str) -> BlockChoices:
     """Return the row's block (or the table's commonest one) with what the visitor switched."""
     base = (choices_of(row) if row else None) or usual()[0]
     base = base if norm == "row" else replace(base, norm=norm)
@@ -70,72 +70,74 @@ def chosen(row: Architecture | None, norm: str, place: str, order: str, unit: st
     return base if unit == "row" else replace(base, unit=unit)
 
 
-def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> list[Box]:
+def attention(left: float, right: float, row: int, rotates: bool, t: PageTexts) -> list[DiagramBox]:
     """q, k and v, RoPE on the first two, the cache on the last two, and the weighted sum: four rows."""
     third = (right - left) / 3
     edges = [(left + i * third + GAP, left + (i + 1) * third - GAP) for i in range(3)]
-    drawn = [Box(name, *edge, row, COLOURS[name]) for name, edge in zip("qkv", edges, strict=True)]
+    drawn = [DiagramBox(name, *edge, row, COLOURS[name]) for name, edge in zip("qkv", edges, strict=True)]
     if rotates:
-        drawn += [Box(ROPE, *edge, row + 1, YELLOW) for edge in edges[:2]]
-    drawn.append(Box(t("box.cache"), edges[1][0], edges[2][1], row + 2, GREY))
-    return [*drawn, Box(t("box.attention"), left + GAP, right - GAP, row + 3, GREY)]
+        drawn += [DiagramBox(ROPE, *edge, row + 1, YELLOW) for edge in edges[:2]]
+    drawn.append(DiagramBox(t("box.cache"), edges[1][0], edges[2][1], row + 2, GREY))
+    return [*drawn, DiagramBox(t("box.attention"), left + GAP, right - GAP, row + 3, GREY)]
 
 
-def serial(block: BlockChoices, t: Words) -> tuple[list[Box], list[Skip]]:
+def serial(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[ResidualConnection]]:
     """Return the sub-layers below each other, each with its own residual connection."""
-    drawn, skips, row = [Box(t("box.input"), LEFT, RIGHT, 0, GREY)], [], 0
+    drawn, skips, row = [DiagramBox(t("box.input"), LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
         start = row
         row += 1
         if block.place in ("pre", "double"):
-            drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
+            drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
             row += 1
         if part == "attention":
             drawn += attention(LEFT, RIGHT, row, block.rotates, t)
             row += 4
         else:
-            drawn.append(Box(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, GREY))
+            drawn.append(DiagramBox(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, GREY))
             row += 1
         if block.place in ("double", "inner"):
-            drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
+            drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
             row += 1
-        drawn.append(Box("+", LEFT, RIGHT, row, GREY))
-        skips.append(Skip(start, row))
+        drawn.append(DiagramBox("+", LEFT, RIGHT, row, GREY))
+        skips.append(ResidualConnection(start, row))
         if block.place == "post":
             row += 1
-            drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
+            drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
     return drawn, skips
 
 
-def parallel(block: BlockChoices, t: Words) -> tuple[list[Box], list[Skip]]:
+def parallel(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[ResidualConnection]]:
     """Attention and feed-forward beside each other, one residual connection for both."""
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
-    drawn = [Box(t("box.input"), LEFT, RIGHT, 0, GREY)]
+    drawn = [DiagramBox(t("box.input"), LEFT, RIGHT, 0, GREY)]
     if block.place in ("pre", "double"):
-        drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
+        drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
         row += 1
     drawn += attention(LEFT, half, row, block.rotates, t)
-    drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, GREY, 0.8))
+    drawn.append(
+        DiagramBox(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, GREY, 0.8)
+    )
     row += 4
     if block.place in ("double", "inner"):
         drawn += [
-            Box(t("box.norm", norm=block.norm), LEFT, half, row, GREY),
-            Box(t("box.norm", norm=block.norm), half + 0.3, RIGHT, row, GREY),
+            DiagramBox(t("box.norm", norm=block.norm), LEFT, half, row, GREY),
+            DiagramBox(t("box.norm", norm=block.norm), half + 0.3, RIGHT, row, GREY),
         ]
         row += 1
-    drawn.append(Box("+", LEFT, RIGHT, row, GREY))
+    drawn.append(DiagramBox("+", LEFT, RIGHT, row, GREY))
     if block.place == "post":
-        drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row + 1, GREY))
-    return drawn, [Skip(0, row)]
+        drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row + 1, GREY))
+    return drawn, [ResidualConnection(0, row)]
 
 
-def hidden(upper: Box, lower: Box, column: float, drawn: list[Box]) -> bool:
+def hidden(upper: DiagramBox, lower: DiagramBox, column: float, drawn: list[DiagramBox]) -> bool:
     """Return whether a third box is in ``column`` between the two; the gap between neighbours counts as a box."""
     between = (box for box in drawn if upper.row < box.row < lower.row)
     return any(box.left - GAP <= column <= box.right + GAP for box in between)
 
 
-def wires(drawn: list[Box], last: int) -> list[Mark]:
+def wires(drawn: list[DiagramBox], last: int) -> list[Mark]:
     """Return arrows between boxes that see each other, in the middle of the narrower one, and the residual's way."""
     shapes: list[Mark] = []
     for upper, lower in ((a, b) for a in drawn for b in drawn if a.row < b.row):
@@ -153,7 +155,7 @@ def arrow(x: Sequence[float], y: Sequence[float], colour: str) -> list[Mark]:
     return [marks.line(x, y, colour, 2.5), marks.line(tip_x, tip_y, colour, 1, fill=colour)]
 
 
-def residual(skip: Skip, last: int) -> list[Mark]:
+def residual(skip: ResidualConnection, last: int) -> list[Mark]:
     """Return the residual connection, around its sub-layer at the right."""
     x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT]
     start, end = last - skip.start - 0.5, float(last - skip.end)
@@ -191,7 +193,7 @@ def feed_forward(unit: str) -> str:
     return f"F(x) = W₂ ({GATES[unit]}(W₁ x) ⊙ W₃ x)" if gated else f"F(x) = W₂ {ACTIVATIONS[unit]}(W₁ x)"
 
 
-def _formulas(block: BlockChoices, t: Words) -> Panel:
+def _formulas(block: BlockChoices, t: PageTexts) -> Panel:
     """Return the formula of each choice, with what it does in a sentence."""
     rows = (
         (update(block), [t(f"effect.{block.place}"), t("effect.parallel" if block.parallel else "effect.serial")]),
@@ -208,7 +210,7 @@ def _formulas(block: BlockChoices, t: Words) -> Panel:
 
 
 @cached_figure
-def layer(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: Words) -> Film:
+def layer(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: PageTexts) -> Film:
     """Return one layer from its input down to its output, beside the formula of each choice.
 
     ``printed``: what the table says, None where it leaves it open.
@@ -255,12 +257,12 @@ SENTENCES = {
 }
 
 
-def in_words(cell: str, t: Words) -> str:
+def in_words(cell: str, t: PageTexts) -> str:
     """Return a cell of the table in the page's language; names and terms of art stay."""
     return t(f"said.{SENTENCES[cell]}") if cell in SENTENCES else cell
 
 
-def cells(row: Architecture, t: Words) -> dict[str, list[str]]:
+def cells(row: ArchitectureRow, t: PageTexts) -> dict[str, list[str]]:
     """Return the row as source 004 prints it, with a mark where the model's own paper or code says something else."""
     wrong = {correction.field for correction in row.corrections}
     return {
@@ -272,7 +274,7 @@ def cells(row: Architecture, t: Words) -> dict[str, list[str]]:
     }
 
 
-def corrections(row: Architecture, t: Words) -> list[str]:
+def corrections(row: ArchitectureRow, t: PageTexts) -> list[str]:
     """One sentence for each corrected cell of the row, as Markdown with a link to its source."""
     return [
         t(

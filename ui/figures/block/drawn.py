@@ -11,13 +11,13 @@ from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.colours import PURPLE
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 REACH, EACH, TOP = 40, 4, 150.0
 
 
 @cached_figure
-def drift(rope: rc.Rope, t: Words) -> Film:
+def drift(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a place to draw the change of the output over the common shift, v rotated, and the true curve.
 
     The change is the length of the difference to the unmoved output, as a percentage of that output's length.

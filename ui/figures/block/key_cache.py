@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, link, text_lines
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 MAT, LATER, FIRST_LATER = 5, 100, 5
 """The last word's position, how many words after it a query comes at most, and at first."""
@@ -23,7 +23,7 @@ SIDE = 2.8
 """How far the cache's panel goes on past its words on a wide screen, in positions."""
 
 
-def panels(rope: rc.Rope, later: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, later: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the cache, for a wide and for a narrow screen, and the query of the last word and of a later one."""
     theta = float(rope.theta[single(rope)])
     far = MAT + np.array(later.stops)
@@ -31,7 +31,7 @@ def panels(rope: rc.Rope, later: Control, t: Words) -> tuple[Panel, ...]:
     return _cache(theta, t, wide=True), _cache(theta, t, wide=False), *queries
 
 
-def _cache(theta: float, t: Words, *, wide: bool) -> Panel:
+def _cache(theta: float, t: PageTexts, *, wide: bool) -> Panel:
     """Return each word's key as an arrow in a circle over its word, and lines down from one of them to the queries."""
     words = t("cached_words").split()
     left, right = (-SIDE, MAT + SIDE) if wide else (-0.55, MAT + 0.55)
@@ -61,7 +61,7 @@ def _cache(theta: float, t: Words, *, wide: bool) -> Panel:
     )
 
 
-def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Words) -> Panel:
+def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: PageTexts) -> Panel:
     """Return the stored key and a query, turned by its position ``at`` each stop; ``name``: of one that stays."""
     distance = at - CAT
     own, angle = CAT * theta, later.numbers(at[:, None] * theta)
@@ -92,7 +92,7 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Wo
     return Panel(Axis(-2.5, 2.9), Axis(-1.1, 1.3), drawn, title, min_width=330, height=210, equal_aspect=True)
 
 
-def finding(rope: rc.Rope, later: Control, t: Words) -> TextOrTrack:
+def finding(rope: rc.Rope, later: Control, t: PageTexts) -> TextOrTrack:
     """Return the sentence about the stored key and the later query."""
     theta = float(rope.theta[single(rope)])
     words = [MAT - CAT + int(stop) for stop in later.stops]

@@ -8,9 +8,9 @@ import rope_core as rc
 from rope_core.theory.block.demo import length_scheme, mla_absorption_errors, norm_rotation_gaps, stale_logits
 from rope_core.theory.block.logit import mla_cache
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import POWERS, Props, axis, bars, headings, in_panel, line, panels, plot, split
+from ui.figures.plot import POWERS, PlotlyProps, axis, bars, headings, in_panel, line, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, RED
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FLOOR = 1e-17
 
@@ -20,15 +20,15 @@ def power(value: float) -> str:
     return f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
 
 
-def residual_bars(names: list[str], values: list[float]) -> Props:
+def residual_bars(names: list[str], values: list[float]) -> PlotlyProps:
     """Return residuals on a logarithmic axis, green where they are rounding only."""
     colours = [GREEN if value < 1e-9 else RED for value in values]
-    outside: Props = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
+    outside: PlotlyProps = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
     return bars([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
 
 @cached_figure
-def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) -> Drawing:
+def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: PageTexts) -> Drawing:
     """Draw the difference between norm then RoPE and RoPE then norm, for each kind of norm."""
     gaps = norm_rotation_gaps(rope, position, factor, layout)
     figure = plot(
@@ -58,7 +58,7 @@ def cacheable(rope: rc.Rope) -> bool:
 
 
 @cached_figure
-def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
+def cache(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
     """Draw the logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
     figure = plot(
@@ -86,13 +86,13 @@ def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
 
 
 @cached_figure
-def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
+def latent(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64
     exact, wrong = mla_absorption_errors(rank, position)
     small, plain = mla_cache(rank, rope_dim, heads, width)
     sizes, columns = [small, plain], split([1, 1], 0.2)
-    outside: Props = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
+    outside: PlotlyProps = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
     powers = axis(**POWERS | {"dtick": 7}, range=[-17, 4])
     figure = plot(
         [

@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, RED, VALUE_COLOUR
 from ui.film.composite_marks import drag_hint, hidden_past, verdict, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 TOKENS = ("the", "cat", "sat", "on", "the", "mat")
 """What the drawn vectors belong to, in every language."""
@@ -31,14 +31,14 @@ def chains(rope: rc.Rope, *, rotate_v: bool) -> Array:
     return np.array([value_chain(TOKENS, rope.base, theta, start, rotate_v)[:, ::-1] for start in starts])
 
 
-def panels(rope: rc.Rope, moved: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, moved: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the text with words in front, and the output with values as they are and with values rotated."""
     still, also = chains(rope, rotate_v=False), chains(rope, rotate_v=True)
     reach = 1.05 * float(np.linalg.norm(np.concatenate([still, also]), axis=-1).max())
     return _text(moved, t), *(_output(moved, each, reach, t, rotated=k == 1) for k, each in enumerate((still, also)))
 
 
-def _text(moved: Control, t: Words) -> Panel:
+def _text(moved: Control, t: PageTexts) -> Panel:
     """Return the words in front as tiles, and the sentence after them, whose last word is dragged."""
     front, words = t("front_words").split(), t("cached_words").split()
     counts = np.array(moved.stops).astype(int)
@@ -59,7 +59,7 @@ def _text(moved: Control, t: Words) -> Panel:
     return Panel(Axis(-0.55, FRONT + last + 0.55), Axis(-1.05, 0.55), drawn, min_width=2000, height=70)
 
 
-def _output(moved: Control, chain: Array, reach: float, t: Words, *, rotated: bool) -> Panel:
+def _output(moved: Control, chain: Array, reach: float, t: PageTexts, *, rotated: bool) -> Panel:
     """Return a chain of values and its end, the output, over where it was without words in front."""
     steps = np.diff(chain, axis=1)
     colours, index = (GREY, KEY_COLOUR, QUERY_COLOUR), [0, 1, 0, 0, 0, 2]
@@ -96,7 +96,7 @@ def _output(moved: Control, chain: Array, reach: float, t: Words, *, rotated: bo
     return Panel(across, Axis(-1.05 * reach, 1.1 * reach), drawn, title, min_width=330, height=300, equal_aspect=True)
 
 
-def finding(rope: rc.Rope, moved: Control, t: Words) -> TextOrTrack:
+def finding(rope: rc.Rope, moved: Control, t: PageTexts) -> TextOrTrack:
     """Return the sentence about both outputs."""
     end = chains(rope, rotate_v=True)[:, -1]
     angle = np.unwrap(np.arctan2(end[:, 1], end[:, 0]))

@@ -26,7 +26,7 @@ from ui.film.composite_marks import (
     word_tile,
 )
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 COLOURS = {"q": QUERY_COLOUR, "k": KEY_COLOUR, "v": VALUE_COLOUR}
 CAT, START, FIRST, LAST = 1, 5, 3, 10
@@ -38,7 +38,7 @@ ACROSS = {True: 11.0, False: 6.72}
 MARGIN = 0.55
 
 
-def panels(rope: rc.Rope, token: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, token: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return a word's three vectors, for a wide and for a narrow screen, and the text that it is dragged along."""
     theta = float(rope.theta[single(rope)])
     return (*(_circles(token, theta, t, wide=wide) for wide in (True, False)), _text(token, t))
@@ -49,7 +49,7 @@ def turned(token: Control, theta: float, less: int = 0) -> TextTrack:
     return token.texts(degrees((stop - less) * theta) for stop in token.stops)
 
 
-def finding(rope: rc.Rope, token: Control, t: Words) -> list[str | TextTrack]:
+def finding(rope: rc.Rope, token: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how far the word's query and key have turned, and the other word's key."""
     theta = float(rope.theta[single(rope)])
     return sentence_parts(
@@ -57,7 +57,7 @@ def finding(rope: rc.Rope, token: Control, t: Words) -> list[str | TextTrack]:
     )
 
 
-def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
+def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel:
     """Return the query, the key and the value as an arrow each, with where they point at position 0."""
     centres = CENTRES if wide else NARROW
     stops = np.array(token.stops)[:, None]
@@ -96,7 +96,7 @@ def _circles(token: Control, theta: float, t: Words, *, wide: bool) -> Panel:
     return Panel(across, y, drawn, min_width=2000, height=300, equal_aspect=True, screen="wide" if wide else "narrow")
 
 
-def _heading(centres: Mapping[str, float], t: Words) -> list[Mark]:
+def _heading(centres: Mapping[str, float], t: PageTexts) -> list[Mark]:
     """Return what is done with the vectors, over brackets."""
     drawn = []
     for first, last, label in (("q", "k", "compared"), ("v", "v", "handed_on")):
@@ -106,7 +106,7 @@ def _heading(centres: Mapping[str, float], t: Words) -> list[Mark]:
     return drawn
 
 
-def _between(x: float, token: Control, theta: float, t: Words, *, wide: bool) -> list[Mark]:
+def _between(x: float, token: Control, theta: float, t: PageTexts, *, wide: bool) -> list[Mark]:
     """Return the slice between the other word's key and the query, with its angle and the key's name."""
     stops, own = np.array(token.stops), CAT * theta
     middle = (stops * theta + own) / 2
@@ -123,7 +123,7 @@ def _between(x: float, token: Control, theta: float, t: Words, *, wide: bool) ->
     ]
 
 
-def _names(name: str, x: float, token: Control, theta: float, t: Words, *, wide: bool) -> list[Mark]:
+def _names(name: str, x: float, token: Control, theta: float, t: PageTexts, *, wide: bool) -> list[Mark]:
     """Return what a vector is called, how far it has turned and what it is for."""
     colour, far = COLOURS[name], turned(token, theta)
     angle = t("stands_still") if name == "v" else sentence_parts(partial(t, "turned_by"), angle=far)
@@ -140,7 +140,7 @@ def _names(name: str, x: float, token: Control, theta: float, t: Words, *, wide:
     return lines
 
 
-def _text(token: Control, t: Words) -> Panel:
+def _text(token: Control, t: PageTexts) -> Panel:
     """Return the text, the word that is dragged along it, and lines from the word to its vectors."""
     rows = [row.split() for row in t("rows").split("|")]
     here = token.stop_number

@@ -7,11 +7,11 @@ from ui.figures.block import key_cache, value_sum, vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
 from ui.film.scene import field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
 @cached_figure
-def word_vectors(rope: rc.Rope, t: Words) -> Film:
+def word_vectors(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a word's three vectors, then stored keys and a later query, then the output with words in front."""
     token = field_control(t, "token", range(vectors.FIRST, vectors.LAST + 1), play_seconds=6.0)
     later = field_control(t, "later", range(1, key_cache.LATER + 1), play_seconds=8.0)

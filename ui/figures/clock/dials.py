@@ -19,14 +19,14 @@ from ui.figures.home import degrees
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, REGION_COLOURS
 from ui.film.scene import Axis, Control, Panel, Paragraph, TextTrack, field_control, scene_in_beats, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 SPANS = tuple(np.arange(0.0, 4.01, 0.25).tolist())
 """Lengths of a text, in multiples of the trained length."""
 
 
 @dataclass(frozen=True)
-class Dial:
+class SchemeDial:
     """One scheme at every factor, each with a text that is factor times as long as training's."""
 
     request: rc.Request
@@ -76,7 +76,7 @@ def dials(
     factors: Sequence[float],
     spans: Sequence[float],
     hands: Sequence[int],
-    t: Words,
+    t: PageTexts,
 ) -> Film:
     """Return a slow and the fastest hand in a longer text under three ways, then all hands under each request.
 
@@ -89,7 +89,7 @@ def dials(
     far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, play_seconds=6.0)
     by = field_control(t, "factor", factors, play_seconds=6.0)
     at = field_control(t, "hand", hands, play_seconds=6.0)
-    each = [Dial(request, tuple(factors)) for request in requests]
+    each = [SchemeDial(request, tuple(factors)) for request in requests]
     scene = scene_in_beats(
         t,
         "hands",
@@ -126,7 +126,7 @@ def dials(
     )
 
 
-def finding(each: Sequence[Dial], at: Control, by: Control, t: Words) -> list[str | TextTrack]:
+def finding(each: Sequence[SchemeDial], at: Control, by: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how much each scheme slows the marked hand at a factor."""
     names = [t(f"scheme.{dial.request.scheme}") for dial in each]
     rows = [
@@ -152,7 +152,7 @@ def _times(slow: float) -> str:
     return f"{slow:.3g}"
 
 
-def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
+def panel(dial: SchemeDial, at: Control, by: Control, t: PageTexts) -> Panel:
     """Return how many times slower a scheme lets each hand turn, fast ones above, and what follows for two kinds."""
     rope = dial.request.rope
     pairs, most = rope.pairs, max(float(by.stops[-1]), 2.0)
@@ -203,7 +203,7 @@ def panel(dial: Dial, at: Control, by: Control, t: Words) -> Panel:
     return Panel(x, y, drawn, t(f"scheme.{dial.request.scheme}"), min_width=96, height=200, paragraphs=paragraphs)
 
 
-def _counts(names: Sequence[Sequence[str]], t: Words) -> tuple[str, ...]:
+def _counts(names: Sequence[Sequence[str]], t: PageTexts) -> tuple[str, ...]:
     """Return how many hands are kept, blended and divided, by the factor."""
     return tuple(
         t("comma").join(t(f"region.{region}", count=row.count(region)) for region in REGIONS if region in row)
@@ -211,13 +211,13 @@ def _counts(names: Sequence[Sequence[str]], t: Words) -> tuple[str, ...]:
     )
 
 
-def _neighbours(dial: Dial, t: Words) -> tuple[str, ...]:
+def _neighbours(dial: SchemeDial, t: PageTexts) -> tuple[str, ...]:
     """Return how far the fastest hand turns from a word to the next, and whether that is as in training."""
     rows = zip(dial.apart, dial.moved.tolist(), strict=True)
     return tuple(t("neighbours_closer" if closer else "neighbours_kept", apart=apart) for apart, closer in rows)
 
 
-def _slow_hands(dial: Dial, t: Words) -> tuple[str, ...]:
+def _slow_hands(dial: SchemeDial, t: PageTexts) -> tuple[str, ...]:
     """Return how many of the hands that made no full turn in training leave what it showed, by the factor."""
     slow = int((trained_angles(dial.request.rope) < TURN).sum())
     return tuple(

@@ -13,20 +13,20 @@ from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.colours import GREY
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 LINEAR, DRAWN, KNOWN = KINDS
 """Three of the dials' schemes: the worst, the one that is drawn, and the one that is seen from the start."""
 EACH = 128
 
 
-def measured(seen: Seen, trained: int, t: Words) -> Film:
+def measured(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
     """Return perplexity against position at the longest length: one scheme is seen, the next is drawn, then the last.
 
     Raises KeyError where the record lacks one of them.
     """
-    lab = Words(t.lang, "extrapolation")
+    lab = PageTexts(t.lang, "extrapolation")
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
     last = {cell.line: cell for cell in view.at(cells, length) if cell.weights == cells[0].weights}

@@ -8,14 +8,14 @@ from rope_core.theory.clock import WALL, clock_readings
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, dots, hband, line, note, plot, vline
 from ui.film.colours import BLUE, GREEN, GREY, RED
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 # What source 003 says the stretched clock measures, seconds.
 QUOTED = 129_600.0
 
 
 @cached_figure
-def reading(error: float, slower: float, t: Words) -> Drawing:
+def reading(error: float, slower: float, t: PageTexts) -> Drawing:
     """How far the hands move within a time, and below which time a reader cannot see it."""
     apart = np.linspace(0.0, 12.0, 49)
     both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
@@ -53,7 +53,7 @@ def signed(value: float) -> str:
 
 
 @cached_figure
-def quoted(error: float, t: Words) -> Drawing:
+def quoted(error: float, t: PageTexts) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
     rows = clock_readings(error)
     names = [t(f"quote.{row.key}", slow=", ".join(f"{s:.4g}" for s in row.slowdown)) for row in rows]

@@ -10,23 +10,23 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.theory.extension import SchemeSpectrum, mean_cosine_per_bin, position_bin_edges, untrained_pair_count
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, end_names, heatmap, line, note, plot, text_width
+from ui.figures.plot import LOG, PlotlyProps, as_bytes, axis, byte_bar, end_names, heatmap, line, note, plot, text_width
 from ui.film.colours import DIVERGING_SCALE, SERIES_COLOURS
-from ui.text.words import Words, markdown_table
+from ui.text.words import PageTexts, markdown_table
 
-Cells = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 
 FEW, ACROSS = 6, (3, 4)
 CELLS, ROWS = 96, 64
 
 
-def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda name: "") -> str:
+def listed(names: Sequence[str], t: PageTexts, after: Callable[[str], str] = lambda name: "") -> str:
     """Return the schemes' labels in a row, each followed by what ``after`` says of it."""
     return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
 
 
 @cached_figure
-def heatmaps(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, logarithmic: bool, t: Words) -> Drawing:
+def heatmaps(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, logarithmic: bool, t: PageTexts) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
     edges = position_bin_edges(length, CELLS, logarithmic)
     pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
@@ -89,7 +89,7 @@ def recipe_requests(results: Sequence[SchemeSpectrum]) -> list[tuple[str, dict[s
     return [(each.scheme, dict(each.request.params), each.request.seq_len) for each in results]
 
 
-def colour_axis(filled: float, down: int) -> Props:
+def colour_axis(filled: float, down: int) -> PlotlyProps:
     """Return the one colour scale of all panels: in the places that the last row leaves empty, else below."""
     bar = byte_bar(1.0, parts=2) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
     if filled:
@@ -99,7 +99,7 @@ def colour_axis(filled: float, down: int) -> Props:
     return {"colorscale": DIVERGING_SCALE, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
 
 
-def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> Props:
+def position_axis(edges: IntArray, lefts: Sequence[float], title: str) -> PlotlyProps:
     """Return cells across, labelled below every panel with the positions at which they begin."""
     last = int(edges[-1])
     decades = [10**e for e in range(len(str(last)))]
@@ -116,7 +116,7 @@ def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> Props:
     )
 
 
-def pair_axis(pairs: Cells, bottoms: Sequence[float], title: str) -> Props:
+def pair_axis(pairs: IntArray, bottoms: Sequence[float], title: str) -> PlotlyProps:
     """Return rows up, labelled beside every panel with the first, middle and last pair."""
     rows = sorted({0, len(pairs) // 2, len(pairs) - 1})
     return axis(
@@ -138,7 +138,7 @@ def brief(position: int) -> str:
 
 
 @cached_figure
-def slowdowns(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: Words) -> Drawing:
+def slowdowns(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageTexts) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
     index = np.arange(rope.pairs)
     curves = [np.where(np.isfinite(s), s, np.nan) for s in (each.spectrum.slowdown for each in results)]
@@ -200,7 +200,7 @@ def label_factor(factor: float) -> str:
     return f"  a = {factor:.3g}" if factor != 1.0 else ""
 
 
-def summary(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, t: Words) -> str:
+def summary(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, t: PageTexts) -> str:
     """Return the schemes' numbers as a Markdown table."""
     columns = {
         "scheme": [t(f"scheme.{each.scheme}") for each in results],

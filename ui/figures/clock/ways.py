@@ -17,7 +17,7 @@ from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hint, turned_hand, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 WAYS = {UNSCALED: "left_alone", KINDS[0]: "all_slowed", KINDS[-1]: "slow_slowed"}
 """What is done to the hands, by the scheme that does it, with the heading's label."""
@@ -29,7 +29,7 @@ GOAL = 4.0
 """The length of a text, in trained lengths, at which a dashed hand shows where to drag."""
 
 
-class Way:
+class HandTreatment:
     """One way to treat the hands in texts of several lengths.
 
     Attributes:
@@ -59,9 +59,9 @@ def _spectrum(rope: rc.Rope, scheme: str, span: float) -> rc.Spectrum:
 degrees = partial(home.degrees, whole_from=10.0, below=".2g")
 
 
-def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
+def finding(rope: rc.Rope, far: Control, t: PageTexts) -> TextTrack:
     """Return what becomes of both hands under the three ways, at every length of the text."""
-    alone, linear = (Way(rope, scheme, far.stops) for scheme in (UNSCALED, KINDS[0]))
+    alone, linear = (HandTreatment(rope, scheme, far.stops) for scheme in (UNSCALED, KINDS[0]))
     trained = degrees(rope.theta[0])
     rows = zip(alone.slow, linear.step, linear.closer, strict=True)
     texts = tuple(
@@ -71,16 +71,16 @@ def finding(rope: rc.Rope, far: Control, t: Words) -> TextTrack:
     return far.texts(texts)
 
 
-def panels(rope: rc.Rope, far: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, far: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the two hands' names and a column for each way; on a narrow screen a row for each way."""
-    ways = {scheme: Way(rope, scheme, far.stops) for scheme in WAYS}
+    ways = {scheme: HandTreatment(rope, scheme, far.stops) for scheme in WAYS}
     trained = float(trained_angles(rope)[first_pair_under_fifth_turn(rope)])
     columns = [_way(rope, far, scheme, way, trained, t, wide=True) for scheme, way in ways.items()]
     rows = [_way(rope, far, scheme, way, trained, t, wide=False) for scheme, way in ways.items()]
     return (_names(t), *columns, _heads(t), *rows)
 
 
-def _names(t: Words) -> Panel:
+def _names(t: PageTexts) -> Panel:
     """Return what the upper and the lower dial of each column are."""
     lines: list[Mark] = []
     slow, fast = (MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR), (MUTED_COLOUR, MUTED_COLOUR)
@@ -91,7 +91,7 @@ def _names(t: Words) -> Panel:
     return Panel(Axis(0.0, 1.0), Axis(-3.75, 1.15), lines, min_width=150, width_share=0.3, height=370, screen="wide")
 
 
-def _heads(t: Words) -> Panel:
+def _heads(t: PageTexts) -> Panel:
     """Return what the left and the right dial of each row are, for a phone."""
     heads = [
         marks.text(x, 0.0, t(f"{name}_head"), bold=True, font_size=14) for x, name in ((0.8, "slow"), (4.4, "fast"))
@@ -99,7 +99,9 @@ def _heads(t: Words) -> Panel:
     return Panel(Axis(-1.16, 6.35), Axis(-0.5, 0.5), heads, min_width=330, height=16, screen="narrow")
 
 
-def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: Words, *, wide: bool) -> Panel:
+def _way(
+    rope: rc.Rope, far: Control, scheme: str, way: HandTreatment, trained: float, t: PageTexts, *, wide: bool
+) -> Panel:
     """Return one way's dials: the slow hand at the text's end, and the fastest at a word and at the next."""
     x, y = (0.0, -2.6) if wide else (3.5, 0.0)
     dials = [*_slow(far, way, trained, t, grabbed=scheme == UNSCALED, wide=wide), *_fast(rope, far, way, x, y, t)]
@@ -122,7 +124,7 @@ def _way(rope: rc.Rope, far: Control, scheme: str, way: Way, trained: float, t: 
     )
 
 
-def _slow(far: Control, way: Way, trained: float, t: Words, *, grabbed: bool, wide: bool) -> list[Mark]:
+def _slow(far: Control, way: HandTreatment, trained: float, t: PageTexts, *, grabbed: bool, wide: bool) -> list[Mark]:
     """Return the slow hand at the text's end: green what training showed, hatched what it never did."""
     angle = far.numbers(way.slow)
     beyond = far.numbers(np.clip(way.slow, trained, TURN))
@@ -141,7 +143,7 @@ def _slow(far: Control, way: Way, trained: float, t: Words, *, grabbed: bool, wi
     return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, ("in_arc", "never_seen"), t)
 
 
-def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: Words) -> list[Mark]:
+def _fast(rope: rc.Rope, far: Control, way: HandTreatment, x: float, y: float, t: PageTexts) -> list[Mark]:
     """Return the fastest hand at a word, grey, and at the next one, with the angle between them."""
     following = far.numbers(GREYS_AT + way.step)
     return [
@@ -153,7 +155,7 @@ def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: Words) -
 
 
 def _verdicts(
-    far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str], t: Words
+    far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str], t: PageTexts
 ) -> list[Mark]:
     """Return an angle with its mark, and what it means in a few words, right of a dial."""
     right, texts = ~wrong, [degrees(angle) for angle in angles.tolist()]

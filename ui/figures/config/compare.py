@@ -8,19 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.checks.blocks import factor_of
-from rope_core.checks.engines import Engine, basis, sentences
-from rope_core.checks.extend import Way
+from rope_core.checks.engines import EngineResult, basis, sentences
+from rope_core.checks.extend import ContextExtension
 from rope_core.checks.schemas import FieldComparison
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from ui.figures.config.parts import DOUBLING, amount, cell, curve
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, POWERS, Props, axis, line, plot
+from ui.figures.plot import LOG, POWERS, PlotlyProps, axis, line, plot
 from ui.film.colours import BLUE, GREY, RED, SERIES_COLOURS
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
-def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
+def engine_table(results: Sequence[EngineResult], t: PageTexts) -> dict[str, list[str]]:
     """Return what each program makes of the config, as a table's columns; plain text."""
     return {
         t("col.engine"): [each.name for each in results],
@@ -36,13 +36,13 @@ def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
     }
 
 
-def engine_notes(results: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
+def engine_notes(results: Sequence[EngineResult], t: PageTexts) -> list[tuple[str, str]]:
     """Each program that does something of its own, with the sentences that say so; plain text."""
     words = [(each.name, t("semicolon").join(sentences(each, t.lang))) for each in results if each.notes != ("same",)]
     return [(name, sentence) for name, sentence in words if sentence]
 
 
-def engines_finding(results: Sequence[Engine], t: Words) -> str:
+def engines_finding(results: Sequence[EngineResult], t: PageTexts) -> str:
     """Return which programs turn by other frequencies than transformers, and which do not run the config."""
     apart = [each for each in results if each.difference]
     listed = t("comma").join(f"{each.name} ({gap(each.difference, t)})" for each in apart)
@@ -51,18 +51,18 @@ def engines_finding(results: Sequence[Engine], t: Words) -> str:
     return finding + (" " + t("engines_refuse", listed=refused) if refused else "")
 
 
-def differing(results: Sequence[Engine]) -> list[str]:
+def differing(results: Sequence[EngineResult]) -> list[str]:
     """Return the programs, without their versions, that turn by other frequencies than transformers."""
     return [each.name.rpartition(" ")[0] or each.name for each in results if each.difference]
 
 
-def drawable(results: Sequence[Engine]) -> list[Engine]:
+def drawable(results: Sequence[EngineResult]) -> list[EngineResult]:
     """Return the programs that have as many frequencies as transformers."""
     shapes = [None if each.inv_freq is None else each.inv_freq.shape for each in results]
     return [each for each, shape in zip(results, shapes, strict=True) if shape and shape == shapes[0]]
 
 
-def gap(difference: float | None, t: Words) -> str:
+def gap(difference: float | None, t: PageTexts) -> str:
     """Return a largest relative difference: 0, per cent, or why there is none."""
     if difference is None:
         return "-"
@@ -73,13 +73,13 @@ def gap(difference: float | None, t: Words) -> str:
     return f"{100 * difference:.3g} %" if difference < 10 else f"{100 * difference:,.0f} %"
 
 
-def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Drawing:
+def engines(results: Sequence[EngineResult], rope: HfRope, where: str, t: PageTexts) -> Drawing:
     """Each program's frequencies over transformers', pair by pair; programs that agree share a curve."""
     first = results[0].inv_freq
-    groups: dict[bytes, list[Engine]] = {}
+    groups: dict[bytes, list[EngineResult]] = {}
     for each in drawable(results):
         groups.setdefault(np.round(np.asarray(each.inv_freq) / scale_of(first), 12).tobytes(), []).append(each)
-    data: list[Props] = []
+    data: list[PlotlyProps] = []
     ratios: dict[str, Array] = {}
     for k, same in enumerate(groups.values()):
         ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
@@ -112,7 +112,7 @@ def scale_of(inv_freq: Array | None) -> Array:
     return np.where(values > 0, values, 1.0)
 
 
-def differences(rows: Sequence[FieldComparison], names: tuple[str, str], t: Words) -> dict[str, list[str]]:
+def differences(rows: Sequence[FieldComparison], names: tuple[str, str], t: PageTexts) -> dict[str, list[str]]:
     """Two configs field by field, differences first, as a table's columns; plain text."""
     heads = [t("col.field"), names[0], names[1], t("col.same")]
     if heads[1] == heads[2]:
@@ -121,20 +121,22 @@ def differences(rows: Sequence[FieldComparison], names: tuple[str, str], t: Word
     return {head: list(column) for head, column in zip(heads, zip(*cells, strict=True), strict=True)}
 
 
-def field_name(row: FieldComparison, t: Words) -> str:
+def field_name(row: FieldComparison, t: PageTexts) -> str:
     """Return a row's field, with its layer type where there are several."""
     name = t(f"value_of.{row.field}") if t.has(f"value_of.{row.field}") else row.field
     return name if row.layer_type is None else f"{row.layer_type} · {name}"
 
 
-def values(row: FieldComparison, t: Words) -> tuple[str, str]:
+def values(row: FieldComparison, t: PageTexts) -> tuple[str, str]:
     """Both cells of a row; the frequencies' row holds how far the right ones are from the left ones."""
     if row.field == "inv_freq" and isinstance(row.right, float):
         return t("reference"), gap(row.right, t)
     return cell(row.left), cell(row.right)
 
 
-def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[FieldComparison], t: Words) -> Drawing:
+def overlay(
+    left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[FieldComparison], t: PageTexts
+) -> Drawing:
     """Draw the wavelengths of two configs on one axis."""
     both = {"left": left, "right": right}
     columns = {key: curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
@@ -155,7 +157,7 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
     return Drawing("overlay", figure, finding, lambda: {"pair": index} | columns, "\n".join(lines))
 
 
-def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: Words) -> Drawing:
+def extensions(results: Sequence[ContextExtension], now: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
     """Draw the slow-down of every pair in each way to a longer context, beside what the config does at present."""
     drawn = {way.name: rope_of(way, now.layer_type) for way in results}
     columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
@@ -187,7 +189,7 @@ def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: 
     )
 
 
-def rope_of(way: Way, layer: str | None) -> HfRope:
+def rope_of(way: ContextExtension, layer: str | None) -> HfRope:
     """Return what a way computes in the layer type in view, else in the first one that it extends."""
     return way.ropes[layer] if layer in way.ropes else next(iter(way.ropes.values()))
 
@@ -197,7 +199,7 @@ def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
     return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
 
 
-def costs(results: Sequence[Way], t: Words) -> dict[str, list[str]]:
+def costs(results: Sequence[ContextExtension], t: PageTexts) -> dict[str, list[str]]:
     """Return what each way costs, as a table's columns."""
     return {
         t("col.way"): [way.title(t.lang) for way in results],

@@ -14,9 +14,9 @@ from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import spectrum
 from ui.figures.drawing import Drawing
-from ui.figures.plot import POWERS, Props, axis, dots, hline, line, note, plot, vband, vline
+from ui.figures.plot import POWERS, PlotlyProps, axis, dots, hline, line, note, plot, vband, vline
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED, REGION_COLOURS
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 QUANTITIES = ("wavelength", "inv_freq", "slowdown")
 DRIFT_POINTS = 48
@@ -55,7 +55,7 @@ def counts(rope: HfRope) -> dict[str, int]:
     return {name: names.count(name) for name in anatomy.REGIONS}
 
 
-def glance(rope: HfRope, quantity: str, where: str, t: Words) -> Drawing:
+def glance(rope: HfRope, quantity: str, where: str, t: PageTexts) -> Drawing:
     """Every pair before and after the scheme, coloured by what the scheme does to it, with both lengths."""
     plain, now = (curve(f, rope.unscaled, quantity) for f in (rope.unscaled, rope.inv_freq))
     names = anatomy.regions(rope)
@@ -93,7 +93,7 @@ def glance(rope: HfRope, quantity: str, where: str, t: Words) -> Drawing:
     )
 
 
-def shades(names: Sequence[str]) -> list[Props]:
+def shades(names: Sequence[str]) -> list[PlotlyProps]:
     """Return a tinted band behind each run of pairs of one kind; none where there is one run, or more than eight."""
     runs = anatomy.runs(names)
     if not 1 < len(runs) <= 8:
@@ -102,12 +102,12 @@ def shades(names: Sequence[str]) -> list[Props]:
     return [vband(first - 0.5, last + 0.5, REGION_COLOURS[name], 0.09, **below) for name, first, last in runs]
 
 
-def length_marks(rope: HfRope, t: Words) -> tuple[list[Props], list[Props]]:
+def length_marks(rope: HfRope, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
     """Return level lines at the trained length and the longest one, and their labels."""
     lengths = {"trained_line": rope.train_len}
     if rope.max_len and rope.max_len != rope.train_len:
         lengths["longest_line"] = rope.max_len
-    across: Props = {"xref": "paper", "yref": "y"}
+    across: PlotlyProps = {"xref": "paper", "yref": "y"}
     label = {"xref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"color": GREEN, "size": 14}}
     lines = [
         hline(length, GREEN, 3, "dash" if key == "trained_line" else "solid", **across)
@@ -118,7 +118,7 @@ def length_marks(rope: HfRope, t: Words) -> tuple[list[Props], list[Props]]:
     ]
 
 
-def glance_finding(rope: HfRope, t: Words) -> str:
+def glance_finding(rope: HfRope, t: PageTexts) -> str:
     """Return what becomes of the pairs, in one sentence."""
     results, pairs = counts(rope), rope.inv_freq.size
     if rope.nope:
@@ -143,7 +143,7 @@ def severities(results: Sequence[Finding]) -> dict[str, int]:
     return {name: count for name, count in counted.items() if count}
 
 
-def ramp(rope: HfRope, where: str, t: Words) -> Drawing | None:
+def ramp(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
     """How much of each pair is divided, with the ramp rounded to whole pairs and not; None without a ramp."""
     results, factor = anatomy.ramp(rope), rope.params.get("factor")
     if results is None or not isinstance(factor, int | float) or factor <= 1:
@@ -188,7 +188,7 @@ def ramp(rope: HfRope, where: str, t: Words) -> Drawing | None:
     )
 
 
-def drift(rope: HfRope, length: int, where: str, t: Words) -> Drawing:
+def drift(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
     """How far the angle of each cached key is off once ``length`` tokens are in use."""
     last = max(length - 1, 0)
     around = [at for at in (rope.train_len - 1, rope.train_len) if at < last]
@@ -224,7 +224,7 @@ def drift(rope: HfRope, length: int, where: str, t: Words) -> Drawing:
     )
 
 
-def drift_marks(rope: HfRope, length: int, t: Words) -> tuple[list[Props], list[Props]]:
+def drift_marks(rope: HfRope, length: int, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
     """Return a line at half a turn with its label, and one at the trained length where it is passed."""
     shapes = [hline(math.pi, GREY, 3, "dot", xref="paper", yref="y")]
     if rope.train_len < length:
@@ -233,14 +233,14 @@ def drift_marks(rope: HfRope, length: int, t: Words) -> tuple[list[Props], list[
     return shapes, [note(t("half_turn"), 0.01, math.log10(math.pi), **place)]
 
 
-def layers(rope: HfRope, total: int, t: Words) -> str:
+def layers(rope: HfRope, total: int, t: PageTexts) -> str:
     """Return which layers do not turn, "" where all turn."""
     resting = rope.nope_layers
     listed = ", ".join(map(str, resting))
     return t("layers_finding", count=len(resting), total=total, listed=listed) if resting and total else ""
 
 
-def sections(rope: HfRope, t: Words) -> str:
+def sections(rope: HfRope, t: PageTexts) -> str:
     """Return how many pairs follow which axis of multimodal positions, "" for text-only positions."""
     if not rope.mrope_section or not sum(rope.mrope_section):
         return ""
@@ -251,7 +251,7 @@ def sections(rope: HfRope, t: Words) -> str:
     return t(key, listed=listed, total=len(names), pairs=rope.inv_freq.size)
 
 
-def provenance(rope: HfRope, t: Words) -> dict[str, list[str]]:
+def provenance(rope: HfRope, t: PageTexts) -> dict[str, list[str]]:
     """Each effective value with where it came from, as a table's columns; plain text."""
     own = {name: getattr(rope, name) for name in ("layout", "head_dim", "rotary_dim", "base", "train_len", "max_len")}
     own |= {"scheme": t(f"scheme.{rope.scheme}") + f" ({rope.rope_type})"}
@@ -282,7 +282,7 @@ def cell(value: object) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t: Words) -> str:
+def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t: PageTexts) -> str:
     """Return what a config does in sentences that need no field's name.
 
     Args:
@@ -306,7 +306,7 @@ def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t
     )
 
 
-def summary(rope: HfRope, t: Words) -> str:
+def summary(rope: HfRope, t: PageTexts) -> str:
     """Return the rotation of a layer type in one line of Markdown; holds numbers and this house's words only."""
     parts = [
         t("sum_scheme", scheme=t(f"scheme.{rope.scheme}")) + factor_text(rope),

@@ -29,7 +29,7 @@ from ui.film.scene import (
     field_control,
     sentence_parts,
 )
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 SHOWN = ("kept", "blended", "divided")
 TIGHT = 1e-6
@@ -60,7 +60,7 @@ def promised(rope: rc.HfRope, keys: Collection[str]) -> int | None:
     return rope.max_len if ratio > 1 and (kept or "factor_is_not_ratio" in keys) else None
 
 
-class Grid:
+class RequestGrid:
     """A request with each factor and each trained length.
 
     Attributes:
@@ -106,7 +106,7 @@ def slowed_enough(
     start: float,
     factors: tuple[float, ...],
     lengths: tuple[int, ...],
-    t: Words,
+    t: PageTexts,
 ) -> Film:
     """Return every pair's slow-down for each factor and trained length, beside the length that the config promises.
 
@@ -115,7 +115,7 @@ def slowed_enough(
     own = request.rope
     times = field_control(t, "times", factors, start=start, play_seconds=6.0)
     trained = field_control(t, "trained", lengths, start=float(own.train_len), first_beat=2)
-    grid = Grid(request, times, trained)
+    grid = RequestGrid(request, times, trained)
     reach = np.multiply.outer(np.array(factors), np.array(lengths))
     ratios = np.array([(promise or 0) / length for length in lengths])
     short = np.array([[promise is not None and f < ratio * (1 - TIGHT) for ratio in ratios] for f in factors])
@@ -162,7 +162,13 @@ def slowed_enough(
 
 
 def _finding(
-    grid: Grid, reach: npt.NDArray[np.floating], short: npt.NDArray[np.bool_], promise: int, t: Words, i: int, j: int
+    grid: RequestGrid,
+    reach: npt.NDArray[np.floating],
+    short: npt.NDArray[np.bool_],
+    promise: int,
+    t: PageTexts,
+    i: int,
+    j: int,
 ) -> str:
     """Return how far the slow pairs reach with a factor, and what the fast ones still tell apart."""
     given = {"times": grid.by[0].stop_labels[i], "reach": f"{round(reach[i, j]):,}", "promise": f"{promise:,}"}
@@ -172,12 +178,12 @@ def _finding(
 
 
 def _picture(
-    grid: Grid,
+    grid: RequestGrid,
     promise: int | None,
     ratios: npt.NDArray[np.floating],
     reach: npt.NDArray[np.floating],
     short: npt.NDArray[np.bool_],
-    t: Words,
+    t: PageTexts,
     wide: bool,
 ) -> Panel:
     """Return the slow-downs with their zones, and above them what the promise asks of the slow pairs."""
@@ -286,7 +292,13 @@ def _picture(
 
 
 def _config(
-    grid: Grid, model: str, request: rc.Request, promise: int, ratios: npt.NDArray[np.floating], t: Words, wide: bool
+    grid: RequestGrid,
+    model: str,
+    request: rc.Request,
+    promise: int,
+    ratios: npt.NDArray[np.floating],
+    t: PageTexts,
+    wide: bool,
 ) -> Panel:
     """Return the fields of the config that make the promise, and whether its factor keeps it; y in px."""
     times, trained = grid.by

@@ -10,10 +10,10 @@ from rope_core.hf.axial import AxialRope, axial
 from rope_core.hf.resolve import from_hf, parts
 from rope_core.hf.ropes import HfRope
 from ui.figures.config.parts import amount
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
-def rotations(config: Mapping[str, Any], rope: HfRope | None, t: Words) -> dict[str, list[str]]:
+def rotations(config: Mapping[str, Any], rope: HfRope | None, t: PageTexts) -> dict[str, list[str]]:
     """Each part that turns, as a table's columns; {} where the language model's attention is all there is."""
     rows = [(t("part.attention"), *token_cells(rope, t))] if rope else []
     for name in parts_of(config):
@@ -46,7 +46,7 @@ def towers(config: Mapping[str, Any]) -> dict[str, AxialRope]:
         return {}
 
 
-def token_cells(rope: HfRope, t: Words) -> tuple[str, str, str, str]:
+def token_cells(rope: HfRope, t: PageTexts) -> tuple[str, str, str, str]:
     """Cells of a rotation by token position."""
     if rope.nope:
         return t("positions.none"), "-", f"0 / {rope.head_dim}", "-"
@@ -54,7 +54,7 @@ def token_cells(rope: HfRope, t: Words) -> tuple[str, str, str, str]:
     return t("positions.token"), amount(rope.base), width, t(f"layout.{rope.layout}")
 
 
-def image_cells(rope: AxialRope, t: Words) -> tuple[str, str, str, str]:
+def image_cells(rope: AxialRope, t: PageTexts) -> tuple[str, str, str, str]:
     """Cells of a rotation by rows, columns and frames."""
     widths = t("comma").join(f"{t(f'mrope.{axis}')} {width}" for axis, width in rope.widths.items())
     layout = t(f"layout.{rope.layout}")

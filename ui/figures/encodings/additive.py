@@ -12,7 +12,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
 from ui.film.scene import Axis, NumberTrack, Panel, Scene, field_control, sentence_parts
-from ui.text.words import Words, powers, short
+from ui.text.words import PageTexts, powers, short
 
 CIRCLES = 4
 CHECKED = 64
@@ -24,7 +24,7 @@ def _degrees(steps: Sequence[int], theta: float) -> list[str]:
 
 
 @cached_figure
-def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words) -> Film:
+def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: PageTexts) -> Film:
     """Return p_i and M p_i of four pairs in their (sin, cos) planes, for every step and every i."""
     dim = 2 * CIRCLES
     delta, i = field_control(t, "delta", steps), field_control(t, "i", at, play_seconds=8.0)

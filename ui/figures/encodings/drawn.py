@@ -11,7 +11,7 @@ from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.colours import BLUE, PURPLE
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 REACH = 48
 EACH = 6
@@ -20,7 +20,7 @@ KEY = 1
 
 
 @cached_figure
-def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
+def added(tokens: tuple[str, ...], base: float, t: PageTexts) -> Film:
     """Return a place to draw the last word's score with word ``KEY`` while the sentence moves, and the true curve.
 
     The true curve is that of sinusoidal positions added to the words; RoPE is shown beside it then.

@@ -15,13 +15,13 @@ from ui.film import marks
 from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
 from ui.film.composite_marks import TILE, drag_hint, verdict, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 SAME = 1e-9
 ENCODED = {"nope": ("plain_attention", "cannot_tell"), "rope": ("turned_attention", "order_shows")}
 
 
-class Handed:
+class ExchangeOutputs:
     """What attention hands to the reader in both orders, (2, 16), by encoding, and how many numbers differ."""
 
     def __init__(self, base: float) -> None:
@@ -35,12 +35,12 @@ class Handed:
 
 
 @cached_figure
-def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
+def swapping(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
     """Return two words that change places, then the whole sentence moved by ``moved``, positions added or turned."""
-    handed = Handed(base)
+    handed = ExchangeOutputs(base)
     order = Control("order", t("field.order"), (0.0, 1.0), (t("own_order"), t("other_order")))
     shift = field_control(t, "shift", moved, play_seconds=4.0)
-    attended = moving.Attended(base, moved)
+    attended = moving.AttentionShares(base, moved)
     tokens = t("sentence").split()
     same, differ = (_share(count, t) for count in (DIM - handed.differ["nope"], handed.differ["rope"]))
     given = {"same": same, "differ": differ, "count": DIM}
@@ -79,7 +79,7 @@ def swapping(base: float, moved: tuple[int, ...], t: Words) -> Film:
     )
 
 
-def _share(count: int, t: Words) -> str:
+def _share(count: int, t: PageTexts) -> str:
     """Return how many of the numbers a sentence is about, in words where it is all of them."""
     return t("every") if count == DIM else t("some", count=count)
 
@@ -89,7 +89,7 @@ def _places(order: Control, k: int) -> Array:
     return np.array([[k], [{FIRST: LAST, LAST: FIRST}.get(k, k)]], dtype=float)
 
 
-def _words(tokens: list[str], order: Control, t: Words, *, wide: bool) -> Panel:
+def _words(tokens: list[str], order: Control, t: PageTexts, *, wide: bool) -> Panel:
     """Return the sentence, whose two words change places, and below it in outline the order that it is not in."""
     colours = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR, READER: "#1c2733"}
     upper: list[Mark] = []
@@ -135,7 +135,7 @@ def _words(tokens: list[str], order: Control, t: Words, *, wide: bool) -> Panel:
     )
 
 
-def _bars(name: str, handed: Handed, order: Control, t: Words, *, wide: bool) -> Panel:
+def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, wide: bool) -> Panel:
     """Return the numbers as bars, and in outline those of the order that the sentence is not in."""
     key, meaning = ENCODED[name]
     numbers, count = handed.numbers[name], handed.differ[name]

@@ -11,7 +11,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, word_row, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 WORDS = ("the", "cat", "sat", "on", "the", "mat")
 """What is computed in every language: a word's vector is drawn by its letters."""
@@ -34,7 +34,7 @@ def shifts(value: int) -> tuple[int, ...]:
     return tuple(sorted({*range(NEAR + 1), value, FAR}))
 
 
-class Attended:
+class AttentionShares:
     """What the reader attends to by encoding, shares of its attention, float64 (stops, 6)."""
 
     def __init__(self, base: float, moved: tuple[int, ...]) -> None:
@@ -52,7 +52,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def finding(attended: Attended, shift: Control, t: Words) -> TextTrack:
+def finding(attended: AttentionShares, shift: Control, t: PageTexts) -> TextTrack:
     """Return what the reader gives the second article now and before, with an added vector."""
     shares = attended.shares["sinusoidal"][:, SECOND_THE]
     before = _percent(shares[0])
@@ -63,12 +63,12 @@ def finding(attended: Attended, shift: Control, t: Words) -> TextTrack:
     return shift.texts(written)
 
 
-def panels(attended: Attended, shift: Control, t: Words) -> tuple[Panel, ...]:
+def panels(attended: AttentionShares, shift: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the sentence with words in front, and the attention by both encodings."""
     return _sentence(shift, t), *(_bars(kind, attended, shift, t) for kind in KINDS)
 
 
-def _sentence(shift: Control, t: Words) -> Panel:
+def _sentence(shift: Control, t: PageTexts) -> Panel:
     moved = np.array(shift.stops)
     ahead = np.minimum(moved, NEAR)
     earlier, tokens = t("words_before").split()[-NEAR:], t("sentence").split()
@@ -96,7 +96,7 @@ def _sentence(shift: Control, t: Words) -> Panel:
     return Panel(Axis(-0.55, slots - 0.45), Axis(-0.3, 1.6), shown, t("attention_title"), min_width=2000, height=84)
 
 
-def _bars(kind: str, attended: Attended, shift: Control, t: Words) -> Panel:
+def _bars(kind: str, attended: AttentionShares, shift: Control, t: PageTexts) -> Panel:
     """Return the shares as bars, in outline those before the move, and whether they change."""
     shares, at = attended.shares[kind], np.arange(len(WORDS))
     top = 1.25 * max(float(each.max()) for each in attended.shares.values())

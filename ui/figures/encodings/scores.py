@@ -10,14 +10,14 @@ from rope_core.theory.encodings.compare import position_only_logits, random_enco
 from ui.figures.drawing import Drawing, cached_figure, grid
 from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, line, plot
 from ui.film.colours import BLUE, DIVERGING_SCALE, LINE, ORANGE
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 # The width of the attention head that all comparisons share, and the positions that a score matrix shows.
 WIDTH = 32
 POSITIONS = 40
 # A matrix that misses its nearest function of m - n by no more than this share is called relative.
 RELATIVE = 1e-12
-Sentences = tuple[tuple[str, ...], tuple[str, ...]]
+SentencePair = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 @cached_figure
-def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
+def score_map(name: str, base: float, shift: int, t: PageTexts) -> Drawing:
     """Logits of one repeated word at positions from ``shift`` on, over (m, n)."""
     where = np.arange(shift, shift + POSITIONS)
     matrix = position_only_logits(name, where, random_encoding_weights(WIDTH, base))
@@ -61,7 +61,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
 
 
 @cached_figure
-def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
+def score_lines(name: str, base: float, shift: int, t: PageTexts) -> Drawing:
     """Draw the same logits over m - n for three queries, and how far they are from a function of m - n."""
     where = np.arange(shift, shift + POSITIONS)
     matrix = position_only_logits(name, where, random_encoding_weights(WIDTH, base))

@@ -10,11 +10,11 @@ import numpy as np
 
 from rope_core.theory.encodings.compare import mean_attention_output, random_encoding_weights
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.encodings.scores import WIDTH, Sentences
+from ui.figures.encodings.scores import WIDTH, SentencePair
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, SERIES_COLOURS
 from ui.film.scene import Axis, Control, Mark, Panel, Scene, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 MOST, SHOWN = 12, 16
 """The most orders on the way that are stops, and how many of the output's dimensions are drawn."""
@@ -40,7 +40,7 @@ def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]
 
 
 @cached_figure
-def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Film:
+def reordering(sentences: SentencePair, base: float, causal: bool, t: PageTexts) -> Film:
     """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE.
 
     ``causal``: each word sees itself and earlier words only.
@@ -84,7 +84,7 @@ def reordering(sentences: Sentences, base: float, causal: bool, t: Words) -> Fil
     )
 
 
-def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Control, t: Words) -> Panel:
+def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Control, t: PageTexts) -> Panel:
     """Return both rows of words: the first sentence, and the one that is on its way."""
     count = len(first)
     colours = {token: SERIES_COLOURS[k % len(SERIES_COLOURS)] for k, token in enumerate(sorted(set(first)))}
@@ -113,7 +113,7 @@ def _share(percent: float) -> str:
     return "0" if percent < ROUNDING else f"{percent:.2g}" if percent < 99.5 else f"{percent:.0f}"
 
 
-def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: Words) -> Panel:
+def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: PageTexts) -> Panel:
     """Return the first dimensions of an output as bars, with the first sentence's as a line."""
     at = np.arange(values.shape[1])
     edges = np.repeat(np.arange(values.shape[1] + 1), 2)[1:-1].astype(float)

@@ -15,7 +15,7 @@ from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.scene import Axis, Control, Panel, Paragraph, Scene, field_control, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 TERMS = ("word_word", "word_position", "position_word", "position_position")
 STILL = 1e-9
@@ -33,7 +33,7 @@ def terms_of(base: float, shift: int) -> dict[str, Array]:
 
 
 @cached_figure
-def crossing(base: float, moved: tuple[int, ...], t: Words) -> Film:
+def crossing(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
     """Return the four terms of every score of a sentence, while it moves by ``moved``."""
     shift = field_control(t, "shift", moved, play_seconds=4.0)
     parts = [terms_of(base, by) for by in moved]
@@ -63,7 +63,7 @@ def crossing(base: float, moved: tuple[int, ...], t: Words) -> Film:
     )
 
 
-def _term(name: str, values: Array, changes: Array, limit: float, shift: Control, t: Words) -> Panel:
+def _term(name: str, values: Array, changes: Array, limit: float, shift: Control, t: PageTexts) -> Panel:
     count, tokens = len(WORDS), t("sentence").split()
     ticks = tuple((k + 0.5, token) for k, token in enumerate(tokens))
     rows = tuple((-k - 0.5, token) for k, token in enumerate(tokens))
@@ -78,7 +78,7 @@ def _term(name: str, values: Array, changes: Array, limit: float, shift: Control
 
 
 @cached_figure
-def hessian(base: float, t: Words) -> Film:
+def hessian(base: float, t: PageTexts) -> Film:
     """Return H and p_m^T H p_n for all m and n, from a diagonal H to one with entries everywhere."""
     off = field_control(t, "off", STRENGTHS, play_seconds=5.0)
     where = np.arange(PLACES)

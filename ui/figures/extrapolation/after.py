@@ -13,13 +13,13 @@ from ui.figures.extrapolation.curves import PLAIN_LOG, code, intervals, numbers
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, dots, note, plot, vline
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 SHADES = {COUNTED: BLUE, SCALED: ORANGE, DROPPED: GREEN, OLD: GREY}
 
 
-def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
+def after(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
     """Return how many times the window's perplexity each line has, documents paired; small: the other seeds."""
     window, newer = beside_window(view.cells(seen.results), length)
     rows = list(reversed(newer))
@@ -104,7 +104,7 @@ def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     )
 
 
-def among(newer: Sequence[WindowComparison], t: Words, wanted: Callable[[WindowComparison], bool]) -> str:
+def among(newer: Sequence[WindowComparison], t: PageTexts, wanted: Callable[[WindowComparison], bool]) -> str:
     """Return the lines of which something holds, each with its ratio; a word for none where there is none."""
     named = [f"{name(each.key, t)} {factor(each.over_window)}" for each in newer if wanted(each)]
     return t("comma").join(named) or t("after_none")

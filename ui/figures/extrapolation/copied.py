@@ -15,8 +15,8 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, text_panel
-from ui.text.words import Words
-from ui.work.extrapolated import Results
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ResultRecords
 
 LINES = {
     "window": (WINDOW, "after_tuning"),
@@ -30,7 +30,7 @@ PASSAGE, TEXT = 64, 1900
 """Bytes of the passage, and of the text that is drawn."""
 
 
-def curves(results: Results) -> dict[str, tuple[Array, Array]]:
+def curves(results: ResultRecords) -> dict[str, tuple[Array, Array]]:
     """Return distances and the second copy's perplexity, float64 (distances,) each, by `LINES`."""
     cells = {(cell.line, trained_for(cell.weights)): cell.curve for cell in view.copies(results)}
     return {name: (cells[key].position, cells[key].value) for name, key in LINES.items() if key in cells}
@@ -40,7 +40,7 @@ def _written(value: float) -> str:
     return f"{value:.1f}"
 
 
-def finding(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: Words) -> TextTrack:
+def finding(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts) -> TextTrack:
     """Return among how many bytes the window and YaRN guess, inside the window and past it."""
     texts = []
     for k, (stop, label) in enumerate(zip(back.stops, back.stop_labels, strict=True)):
@@ -49,12 +49,12 @@ def finding(given: Mapping[str, tuple[Array, Array]], context: int, back: Contro
     return back.texts(texts)
 
 
-def panels(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: Words) -> tuple[Panel, ...]:
+def panels(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the text with both passages, perplexity by distance, and what each line is."""
     return _text(context, back, t), _chart(given, context, back, t), _cards(given, back, t)
 
 
-def _text(context: int, back: Control, t: Words) -> Panel:
+def _text(context: int, back: Control, t: PageTexts) -> Panel:
     stops = np.array(back.stops)[:, None]
     first = marks.rect(back.numbers(-stops - PASSAGE), back.numbers(-stops), 0.55, 1.45, KEY_COLOUR, corner_px=4)
     hint = back.numbers(np.where(stops < 768, -stops - PASSAGE - 20.0, np.nan))
@@ -82,7 +82,7 @@ def _text(context: int, back: Control, t: Words) -> Panel:
     return Panel(Axis(-float(TEXT), 10.0), Axis(-1.0, 1.6), picture, t("passage_title"), min_width=2000, height=92)
 
 
-def _chart(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: Words) -> Panel:
+def _chart(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts) -> Panel:
     top = 1.1 * max(float(y.max()) for _, y in given.values())
     x = np.log2(next(iter(given.values()))[0])
     here = back.numbers(np.log2(np.array(back.stops)))
@@ -113,7 +113,7 @@ def _look(name: str) -> tuple[str, str]:
     return colour, {"untuned": "7 5", "untaught": "2 5"}.get(name, "")
 
 
-def _cards(given: Mapping[str, tuple[Array, Array]], back: Control, t: Words) -> Panel:
+def _cards(given: Mapping[str, tuple[Array, Array]], back: Control, t: PageTexts) -> Panel:
     """Return each line's name and value; of those that learned to copy the best has a mark."""
     best = [min(TAUGHT, key=lambda name, k=k: given[name][1][k]) for k in range(len(back.stops))]  # type: ignore[misc]
     shown: list[Paragraph] = []

@@ -14,12 +14,12 @@ from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
 from rope_core.lab.view import SweepCell
 from rope_core.rope import Array
-from ui.figures.drawing import Drawing, Table
+from ui.figures.drawing import Drawing, TableColumns
 from ui.figures.extrapolation.words import factor, in_order, name, ranked, times, with_interval
 from ui.figures.plot import (
     LOG,
     Figure,
-    Props,
+    PlotlyProps,
     axis,
     dots,
     end_names,
@@ -32,8 +32,8 @@ from ui.figures.plot import (
     vline,
 )
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED, LINE)
 TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)
@@ -51,7 +51,7 @@ def colour(key: str) -> str:
     return TURNS[keys.index(key) % len(TURNS)] if key in keys else GREY
 
 
-def code(seen: Seen, *more: str) -> str:
+def code(seen: ExperimentResults, *more: str) -> str:
     """Python lines that put the results in hand, and then print what a figure shows."""
     room = "experiments" if "experiments." in "".join(more) else "view"
     return "\n".join((f"from rope_core.lab import {room}", seen.code, *more))
@@ -67,7 +67,7 @@ def faint(shade: str) -> str:
     return f"rgba({red},{green},{blue},0.18)"
 
 
-def columns(results: Sequence[SweepCell]) -> Table:
+def columns(results: Sequence[SweepCell]) -> TableColumns:
     """Every curve as named columns."""
     return {
         "weights": [each.weights for each in results for _ in each.curve.position],
@@ -80,7 +80,7 @@ def columns(results: Sequence[SweepCell]) -> Table:
     }
 
 
-def numbers(results: Sequence[SweepCell]) -> Table:
+def numbers(results: Sequence[SweepCell]) -> TableColumns:
     """Every cell's two perplexities as named columns."""
     table: dict[str, list[object]] = {
         "weights": [each.weights for each in results],
@@ -101,12 +101,12 @@ def curves_plot(
     strong: Sequence[bool],
     banded: Sequence[bool],
     trained: int,
-    t: Words,
+    t: PageTexts,
     *,
     weak: str = "solid",
-    data: Sequence[Props] = (),
-    notes: Sequence[Props] = (),
-    xaxis: Props | None = None,
+    data: Sequence[PlotlyProps] = (),
+    notes: Sequence[PlotlyProps] = (),
+    xaxis: PlotlyProps | None = None,
 ) -> Figure:
     """Return perplexity over position with the curves' names at their right ends; the last ones lie on top.
 
@@ -148,20 +148,20 @@ def curves_plot(
     )
 
 
-def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "") -> Props:
+def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "") -> PlotlyProps:
     """Return the area between two curves over x, nearly clear."""
     around, edge = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
     look = {"fill": "toself", "fillcolor": faint(shade), "line": {"width": 0}, "hoverinfo": "skip"}
     return scatter(around, edge, "lines", name, **look) | {"showlegend": False}
 
 
-def intervals(results: Sequence[Estimate], **look: Any) -> Props:
+def intervals(results: Sequence[Estimate], **look: Any) -> PlotlyProps:
     """Return the error bars of numbers, of no length where one has no interval."""
     ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in results]
     return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)
 
 
-def trained_mark(trained: int, t: Words, across: Props | None = None) -> Props:
+def trained_mark(trained: int, t: PageTexts, across: PlotlyProps | None = None) -> PlotlyProps:
     """Return the label above the line where the model's training ended."""
     place = {"xanchor": "left", "xshift": 4, "yref": "paper", "yanchor": "bottom"}
     # Plotly places shapes on a logarithmic axis by the value, annotations by its logarithm.
@@ -169,7 +169,7 @@ def trained_mark(trained: int, t: Words, across: Props | None = None) -> Props:
     return note(t("trained_mark", length=f"{trained:,}"), x, 1, font={"size": 14, "color": GREY}, **place)
 
 
-def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
+def curves(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
     """Perplexity against position at the longest length, all lines at once."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
@@ -194,7 +194,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     )
 
 
-def order_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
+def order_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
     """Return the order of cells of one length on their last quarter, as one sentence."""
     places = view.order(results)
     best, worst = places[0].cell, places[-1].cell
@@ -211,7 +211,7 @@ def order_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
     )
 
 
-def near_sentence(cells: Sequence[SweepCell], trained: int, t: Words) -> str:
+def near_sentence(cells: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
     """Who reads best at the shortest length past the trained one, where that is not the longest; else nothing."""
     past = [length for length in view.lengths(cells) if length > trained]
     if len(past) < 2 or not view.at(cells, past[0]):
@@ -222,7 +222,7 @@ def near_sentence(cells: Sequence[SweepCell], trained: int, t: Words) -> str:
     return t("order_near", length=f"{past[0]:,}", times=times(past[0], trained), best=names, value=value)
 
 
-def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
+def order(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
     """How many times the best line's perplexity each line has at one length, documents paired."""
     results = view.at(view.cells(seen.results), length)
     places = list(reversed(view.order(results)))
@@ -281,7 +281,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     )
 
 
-def at_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
+def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
     """Return who reads best at a length, who is level with it, and who is the first that can."""
     places = view.order(results)
     best = places[0]
@@ -302,7 +302,7 @@ def at_sentence(results: Sequence[SweepCell], trained: int, t: Words) -> str:
     return t("at_finding.tied" if level else "at_finding.alone", **values, **more)
 
 
-def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
+def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Draw the last quarter's perplexity of every line, one mark a trained model, at the longest length."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
@@ -340,6 +340,6 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
     return Drawing("seeds", figure, finding, lambda: numbers(results), recipe)
 
 
-def live(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
+def live(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
     """Draw the same curves for what a visitor measured."""
     return replace(curves(seen, trained, bands, t), id="live")

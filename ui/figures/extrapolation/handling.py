@@ -11,13 +11,13 @@ from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, curves_plot
 from ui.figures.extrapolation.words import factor, name, number, times, with_interval
 from ui.film.colours import BLUE, GREY, ORANGE, RED
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 
 
-def stale(seen: Seen, trained: int, t: Words) -> Drawing:
+def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
     results = sorted(experiments.variants(seen.results), key=lambda each: -each.last.value)
     labels = [t(f"variant.{each.line}") for each in results]
@@ -61,12 +61,12 @@ def _by_value(pair: tuple[str, view.SweepCell]) -> float:
     return pair[1].last.value
 
 
-def lengths_written(seen: Seen) -> tuple[int, ...]:
+def lengths_written(seen: ExperimentResults) -> tuple[int, ...]:
     """Return the lengths at which text was written."""
     return tuple(sorted({each["length"] for each in seen.results if "text" in each}))
 
 
-def written(seen: Seen, length: int, t: Words) -> list[tuple[str, str]]:
+def written(seen: ExperimentResults, length: int, t: PageTexts) -> list[tuple[str, str]]:
     """Text at one length: (who and how well it knew what follows, what it wrote), the document's own first."""
     results = [each for each in seen.results if "text" in each and each["length"] == length]
     if not results:
@@ -78,6 +78,6 @@ def written(seen: Seen, length: int, t: Words) -> list[tuple[str, str]]:
     return [(t("truth"), results[0]["truth"]), *wrote]
 
 
-def prompt(seen: Seen, length: int) -> str:
+def prompt(seen: ExperimentResults, length: int) -> str:
     """Return the end of what was read before."""
     return next((each["prompt_end"] for each in seen.results if "text" in each and each["length"] == length), "")

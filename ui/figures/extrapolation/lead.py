@@ -10,7 +10,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.figures.extrapolation import copied
 from ui.figures.extrapolation import past as three
 from ui.film.scene import field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 LENGTH = 2048
 """Bytes of the text, for which every scheme is set."""
@@ -22,7 +22,7 @@ def hesitates(
     rope: rc.Rope,
     at: tuple[int, ...],
     copies: Mapping[str, tuple[Array, Array]],
-    t: Words,
+    t: PageTexts,
 ) -> Film:
     """Return three ways past the trained length, then a passage that occurs twice.
 
@@ -36,7 +36,7 @@ def hesitates(
     byte = field_control(t, "byte", at)
     distances = next(iter(copies.values()))[0].astype(int).tolist()
     back = field_control(t, "back", distances)
-    past = three.Past(rope, LENGTH, at, curves)
+    past = three.PastWindowReading(rope, LENGTH, at, curves)
     scene = scene_in_beats(
         t,
         "hesitates",

@@ -15,8 +15,8 @@ from ui.figures.extrapolation.words import name
 from ui.film import marks
 from ui.film.colours import SEQUENTIAL_SCALE
 from ui.film.scene import Axis, Panel, Scene, field_control, sentence_parts
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 BESIDE, STEP = 8, 8
 BLANK = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
@@ -25,7 +25,7 @@ ROOM = 7.0
 
 
 @dataclass(frozen=True)
-class Text:
+class DocumentCurves:
     """A document as two lines read it.
 
     ``curves``: position and perplexity over all documents, by line; ``chances``: of each byte of ``letters`` but the
@@ -38,11 +38,11 @@ class Text:
     chances: Mapping[str, Array]
 
 
-def read(sweep: Seen, read_bytes: Seen) -> Text:
+def read(sweep: ExperimentResults, read_bytes: ExperimentResults) -> DocumentCurves:
     """Return the recorded document, with the curves of the lines at its length."""
     document, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
     curves = {cell.line: view.coarsen_curve(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
-    return Text(
+    return DocumentCurves(
         document["text"],
         document["path"],
         {line: (curve.position, np.log10(curve.value)) for line, curve in curves.items()},
@@ -57,7 +57,7 @@ def places(at: int, text: str) -> tuple[int, ...]:
 
 
 @cached_figure
-def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, ...], t: Words) -> Film:
+def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, ...], t: PageTexts) -> Film:
     """Return a byte of a text that is dragged along it, and the bytes around it with their chances.
 
     Args:

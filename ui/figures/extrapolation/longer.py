@@ -12,13 +12,13 @@ from ui.figures.extrapolation.words import name
 from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 TOP = 6.0
 
 
-def longer(seen: Seen, line: str, t: Words) -> Film:
+def longer(seen: ExperimentResults, line: str, t: PageTexts) -> Film:
     """Return a place to draw a line's perplexity on the last quarter, over the length, and the truth.
 
     The window's is seen from the start: it reads the same end without the longer text.

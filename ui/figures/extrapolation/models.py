@@ -17,8 +17,8 @@ from ui.figures.extrapolation.curves import TURNS, code, colour, columns, curves
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
 from ui.film.colours import SEQUENTIAL_SCALE, text_colour_on_sequential
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 
 def encoding_of(weights: str) -> str:
@@ -27,7 +27,7 @@ def encoding_of(weights: str) -> str:
     return known.encoding if known else weights.rsplit("-", 1)[0]
 
 
-def encoding_name(weights: str, t: Words) -> str:
+def encoding_name(weights: str, t: PageTexts) -> str:
     """Return a model's encoding for readers."""
     key = f"encoding.{encoding_of(weights)}"
     return t(key) if t.has(key) else encoding_of(weights)
@@ -39,7 +39,7 @@ def read_by(results: Sequence[SweepCell]) -> list[SweepCell]:
     return [each for each in results if each.line == plain]
 
 
-def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
+def encodings(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity against position for models that differ in how positions enter alone."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
@@ -113,7 +113,7 @@ def pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
     return tuned
 
 
-def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
+def finetuned(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | None:
     """Perplexity against position before a short fine-tune and after it; None where no pair was measured."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
@@ -155,7 +155,7 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
 WHEN = ("before_tuning", "after_tuning")
 
 
-def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
+def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
     """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
     grids = experiments.retrieval(seen.results, counted)
     across = 4 if len(grids) > 3 else max(1, len(grids))
@@ -220,7 +220,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
     )
 
 
-def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words) -> str:
+def recall(seen: ExperimentResults, keys: Sequence[str], length: int, counted: str, t: PageTexts) -> str:
     """Which line finds most of the hidden numbers at a length, which the fewest, and what the sliding window finds."""
     scores = {key: experiments.line_recall(seen.results, key, length, counted)[0] for key in keys}
     best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rope_core.checks.pairs import Summary, changes
+from rope_core.checks.pairs import PairSummary, changes
 from rope_core.hf.types import LINEAR, LLAMA3
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, axis, line, plot, vline
 from ui.film.colours import BLUE, GREY, ORANGE
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 TICKS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
-def pairs(model: str, summary: Summary, t: Words) -> Drawing:
+def pairs(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
     """Norm of each pair's rows over the head's mean, against the pair's wavelength; dashed: the trained length."""
     weight = summary.q * summary.k
     most = int(weight.argmax())

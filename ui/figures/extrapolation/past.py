@@ -20,7 +20,7 @@ from ui.film import marks
 from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
 from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, text_lines, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 WINDOW = next(each.key for each in lines() if each.sliding)
 YARN = KINDS[-1]
@@ -39,7 +39,7 @@ def shade(key: str) -> str:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastWindowReading:
     """Three ways to read one text, at every byte to drag to.
 
     Attributes:
@@ -125,7 +125,7 @@ class Past:
 degrees = partial(home.degrees, whole_from=9.5, below=".1f")
 
 
-def finding(past: Past, byte: Control, t: Words) -> TextTrack:
+def finding(past: PastWindowReading, byte: Control, t: PageTexts) -> TextTrack:
     """Return the arrow's angle and among how many bytes each of the three ways guesses."""
     texts = []
     for k, m in enumerate(past.at):
@@ -137,12 +137,12 @@ def finding(past: Past, byte: Control, t: Words) -> TextTrack:
     return byte.texts(texts)
 
 
-def panels(past: Past, byte: Control, t: Words) -> tuple[Panel, ...]:
+def panels(past: PastWindowReading, byte: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the curves over the strips of what is in view, and a card for each way."""
     return tuple(part(past, byte, t, wide) for wide in (True, False) for part in (_curves, _cards))
 
 
-def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
+def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
     """Return perplexity over the position, drawn up to the byte that is dragged, and what is in view there."""
     length, trained = float(past.length), float(past.rope.train_len)
     mark = np.array(past.at, dtype=float)[:, None]
@@ -193,7 +193,7 @@ def _curves(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
     )
 
 
-def _cards(past: Past, byte: Control, t: Words, wide: bool) -> Panel:
+def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
     drawn: list[Mark] = []
     numbers = {"factor": f"{past.factor:.3g}", **dict(zip(("least", "most"), past.in_window(), strict=True))}

@@ -10,11 +10,11 @@ from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, colour, columns, curves_plot
 from ui.figures.extrapolation.words import name, ranked, times, with_interval
 from ui.figures.plot import LOG, axis
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 
-def recall(seen: Seen, trained: int, t: Words) -> Drawing:
+def recall(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first."""
 
     def label(cell: SweepCell) -> str:
@@ -62,7 +62,7 @@ def trained_for(weights: str) -> str:
     return "after_tuning" if (first := known.get(known[weights].recipe.start)) and first.task == "copy" else ""
 
 
-def near(window: SweepCell, t: Words) -> str:
+def near(window: SweepCell, t: PageTexts) -> str:
     """Return what the sliding window reads at the least distance and at the greatest."""
     curve = window.curve
     ends = [Estimate(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]

@@ -10,15 +10,15 @@ from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import LEAST, colour, columns, curves_plot
 from ui.figures.extrapolation.words import name, ranked, times, with_interval
-from ui.figures.plot import LOG, Figure, Props, axis
+from ui.figures.plot import LOG, Figure, PlotlyProps, axis
 from ui.text.escape import plain
-from ui.text.words import Words
-from ui.work.reported import Reported
+from ui.text.words import PageTexts
+from ui.work.reported import ReportSummary
 
 READ = "import json\n\nfrom rope_core.lab import view\n\nresults = json.load(open('eval.json'))['results']"
 
 
-def curves(report: Reported, t: Words) -> Drawing:
+def curves(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity against position at the report's longest length, all lines at once."""
     cells = view.cells(report.perplexity)
     length = max(view.lengths(cells))
@@ -44,7 +44,7 @@ def curves(report: Reported, t: Words) -> Drawing:
     return Drawing("reported", _plot(drawn, best, report, across, t), finding, lambda: columns(cells), code)
 
 
-def copies(report: Reported, t: Words) -> Drawing:
+def copies(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first, in the report."""
     places = view.order(view.copies(report.copies))
     drawn, best = [place.cell for place in reversed(places)], places[0].cell
@@ -68,7 +68,9 @@ def copies(report: Reported, t: Words) -> Drawing:
     return Drawing("reported_copies", _plot(drawn, best, report, across, t), finding, lambda: columns(drawn), code)
 
 
-def _plot(drawn: Sequence[SweepCell], best: SweepCell, report: Reported, across: Props, t: Words) -> Figure:
+def _plot(
+    drawn: Sequence[SweepCell], best: SweepCell, report: ReportSummary, across: PlotlyProps, t: PageTexts
+) -> Figure:
     """Return the lab's curves with the report's unit on both axes; the best line is thick and banded."""
     strong = [each.line == best.line for each in drawn]
     labels, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
-from rope_core.lab.view import RankedCell, Seeds, SweepCell
+from rope_core.lab.view import RankedCell, SeedEstimates, SweepCell
 from ui.text.escape import plain
-from ui.text.words import Words
-from ui.work.extrapolated import GOING, Request, Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import GOING, ExperimentRequest, ExperimentResults
 
 WHOLE, LAST = "whole", "last"
 
@@ -22,7 +22,7 @@ def bytes_text(length: str) -> str:
     return f"{int(length):,}"
 
 
-def name(line: str, t: Words) -> str:
+def name(line: str, t: PageTexts) -> str:
     """Return a line's name for readers."""
     key = f"line.{line}"
     return t(key) if t.has(key) else line
@@ -66,7 +66,7 @@ def times(length: int, trained: int) -> str:
     return f"{length / trained:g}"
 
 
-def ranked(places: Sequence[RankedCell], t: Words, label: Callable[[SweepCell], str] | None = None) -> str:
+def ranked(places: Sequence[RankedCell], t: PageTexts, label: Callable[[SweepCell], str] | None = None) -> str:
     """Return an order as one phrase: best first, with the paired ratio to the place before wherever it is settled.
 
     ``label``: a cell's name; its line's where left out.
@@ -79,13 +79,13 @@ def ranked(places: Sequence[RankedCell], t: Words, label: Callable[[SweepCell], 
     return t("before").join(parts)
 
 
-def in_order(across: Sequence[Seeds], t: Words) -> str:
+def in_order(across: Sequence[SeedEstimates], t: PageTexts) -> str:
     """Return lines in a given order as one phrase; those with the same numbers for every model are joined as equal."""
     same = itertools.groupby(across, lambda each: {key: each.by_weights[key].value for key in sorted(each.by_weights)})
     return t("before").join(" = ".join(name(each.line, t) for each in group) for _, group in same)
 
 
-def ladder(results: Sequence[SweepCell], share: str, t: Words) -> dict[str, list[str]]:
+def ladder(results: Sequence[SweepCell], share: str, t: PageTexts) -> dict[str, list[str]]:
     """Length by line: perplexity with its interval, over the window or its last quarter; the lowest is marked."""
     keys = [each.key for each in lines() if any(c.line == each.key for c in results)]
     table = {t("column.line"): [name(key, t) for key in keys]}
@@ -109,7 +109,7 @@ def short_hash(sha256: str) -> str:
     return f"{sha256[:10]}…" if sha256 else "—"
 
 
-def provenance(seen: Seen, t: Words) -> str:
+def provenance(seen: ExperimentResults, t: PageTexts) -> str:
     """Where results come from: a shipped record with hashes, hardware and date, or this server."""
     if seen.record is None:
         sentence = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
@@ -127,19 +127,19 @@ def provenance(seen: Seen, t: Words) -> str:
     )
 
 
-def hashed(weights: Mapping[str, str], t: Words) -> str:
+def hashed(weights: Mapping[str, str], t: PageTexts) -> str:
     """Names of weights, each with the beginning of its hash."""
     return t("comma").join(f"{plain(key)} ({short_hash(sha)})" for key, sha in weights.items())
 
 
-def made_here(requested: Request, t: Words) -> str:
+def made_here(requested: ExperimentRequest, t: PageTexts) -> str:
     """Return what this server measured a request with: weights, text and versions."""
     versions = t("comma").join(f"{name} {version(name)}" for name in ("torch", "numpy"))
     text = short_hash(requested.text_hash)
     return t("provenance_here", weights=hashed(requested.weights_read, t), text=text, versions=plain(versions))
 
 
-def progress_text(share: float | None, left: float | None, seconds: float, t: Words) -> str:
+def progress_text(share: float | None, left: float | None, seconds: float, t: PageTexts) -> str:
     """How far a job is, with the time left where it says so."""
     if share is None:
         return t("preparing", seconds=f"{seconds:.0f}")

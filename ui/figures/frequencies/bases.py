@@ -31,7 +31,7 @@ from ui.film.scene import (
     sentence_parts,
     text_panel,
 )
-from ui.text.words import Words, short
+from ui.text.words import PageTexts, short
 
 COLUMNS = 160
 PAIRS, LOW, HIGH, LEVELS = 64, 3.5, 8.5, 81
@@ -50,7 +50,7 @@ def never(rope: rc.Rope) -> int:
     return int(frequency_demo.incomplete_pair_mask(rope).sum())
 
 
-def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: Words) -> list[str | TextTrack]:
+def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn with the larger base, and with the model's own."""
     counts = at.texts(str(never(rope)) for rope in ropes)
     middle = at.texts(read((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes)
@@ -58,12 +58,12 @@ def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: Words) 
     return sentence_parts(given, base=at.stop_text, count=counts, times=middle)
 
 
-def base_panels(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: Words) -> tuple[Panel, Panel]:
+def base_panels(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> tuple[Panel, Panel]:
     """Return all pairs at all positions, at the model's own base and at another one."""
     return _half([own], own, None, t), _half(ropes, own, at, t)
 
 
-def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: Words) -> Panel:
+def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTexts) -> Panel:
     end, trained, pairs = LONGER * own.train_len, float(own.train_len), own.pairs
     rows = frequency_demo.sampled_positions(pairs, PAIRS)
     counts = np.array([never(rope) for rope in ropes])
@@ -127,7 +127,7 @@ def _twice(value: NumberTrack | Array) -> NumberTrack | Array:
     return np.repeat(value, 2)
 
 
-def fit_finding(at: Control, t: Words) -> list[str | TextTrack]:
+def fit_finding(at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn in a trained length, with a small base and with a large one."""
     counts = {
         name: at.texts(str(never(rc.Rope(2 * PAIRS, base, int(length)))) for length in at.stops)
@@ -142,7 +142,7 @@ def contour(bases: Array, length: float) -> Array:
     return np.array([rc.Rope(2 * PAIRS, base, int(length)).pair_at(1.0) for base in bases.tolist()])
 
 
-def fit_panels(at: Control, t: Words) -> tuple[Panel, ...]:
+def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return how long a turn takes by pair and base, what training shows whole, and models at their bases."""
     powers = np.linspace(LOW, HIGH, LEVELS)
     waves = np.log10(2 * np.pi) + powers[::-1, None] * np.arange(PAIRS) / PAIRS

@@ -11,7 +11,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREEN, RED
 from ui.film.scene import Axis, Mark, Panel, Scene, field_control, integer_window, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 COUNTED = 47
 
@@ -22,7 +22,7 @@ def positions(value: int) -> tuple[int, ...]:
 
 
 @cached_figure
-def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
+def digits(width: int, base: float, at: tuple[int, ...], t: PageTexts) -> Film:
     """Return the positions' digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
     rope = rc.Rope(width, base)
     beta, pairs = rope_beta(rope), np.arange(rope.pairs)

@@ -9,14 +9,14 @@ from rope_core.theory import frequency_demo
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words, short
+from ui.text.words import PageTexts, short
 
 LOW, HIGH, EACH = 2, 8, 2
 """Powers of ten of the first base and the last, and how many columns there are to each."""
 
 
 @cached_figure
-def unfinished(dim: int, train_len: int, t: Words) -> Film:
+def unfinished(dim: int, train_len: int, t: PageTexts) -> Film:
     """Return a place to draw the number of pairs that never finish a turn, over the base, and the true curve."""
     x = np.linspace(LOW, HIGH, 40 * (HIGH - LOW) + 1)
     counts = np.array([frequency_demo.incomplete_pair_mask(rc.Rope(dim, 10.0**power, train_len)).sum() for power in x])

@@ -10,7 +10,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.figures.frequencies import bases as larger
 from ui.figures.frequencies import stripes
 from ui.film.scene import field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 ROWS = 32
 
@@ -28,7 +28,9 @@ def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
 
 
 @cached_figure
-def heat(rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
+def heat(
+    rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], lengths: tuple[int, ...], t: PageTexts
+) -> Film:
     """Return every pair at every position, then the same beside another base, then turns by pair and base.
 
     ``shown``: the pairs to drag to; ``bases``: of the second step; ``lengths``: trained lengths of the third.

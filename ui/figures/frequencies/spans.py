@@ -9,7 +9,7 @@ from rope_core.theory import frequency_demo
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import POWERS, axis, line, plot
 from ui.film.colours import BLUE, GREY
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 NEAR = 100
 
@@ -20,7 +20,7 @@ def read(value: float) -> str:
 
 
 @cached_figure
-def repeats(rope: rc.Rope, t: Words) -> Drawing:
+def repeats(rope: rc.Rope, t: PageTexts) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.similarity_curve_length(rope.dim))
     alike = frequency_demo.mean_cosine_by_distance(rope, span)

@@ -16,7 +16,7 @@ from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
 from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextOrTrack, TextTrack, text_panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 ROWS, COLUMNS, POINTS = 64, 360, 480
 """At most so many rows, the map's columns, and the wave's points."""
@@ -32,7 +32,7 @@ TICKS, WAVE, HALF = -1.065, -1.23, 0.09
 RIM = 36
 
 
-class Map:
+class StripeMap:
     """The rows of one rope, over a quarter more than its trained length; a row is 1 / rows high."""
 
     def __init__(self, rope: rc.Rope, at_pair: Control) -> None:
@@ -57,7 +57,7 @@ class Map:
         """Return a text of every pair to drag to."""
         return TextTrack((self.at_pair,), tuple(write(int(pair)) for pair in self.which))
 
-    def turned(self, pair: int, t: Words) -> str:
+    def turned(self, pair: int, t: PageTexts) -> str:
         """Return how far a pair turns in training, in turns or in degrees of one."""
         if self.unfinished[pair]:
             return t("only_degrees", angle=f"{360 * self.rope.turns[pair]:.3g}")
@@ -69,9 +69,9 @@ def _turns(rope: rc.Rope, pair: int) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def finding(rope: rc.Rope, at_pair: Control, t: Words) -> TextTrack:
+def finding(rope: rc.Rope, at_pair: Control, t: PageTexts) -> TextTrack:
     """Return what a pair did in training, and what that means past it."""
-    drawn = Map(rope, at_pair)
+    drawn = StripeMap(rope, at_pair)
 
     def write(pair: int) -> str:
         if drawn.unfinished[pair]:
@@ -81,9 +81,9 @@ def finding(rope: rc.Rope, at_pair: Control, t: Words) -> TextTrack:
     return drawn.texts(write)
 
 
-def panels(rope: rc.Rope, at_pair: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, at_pair: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the marked pair's arrow, the map with its wave, and what its parts are."""
-    drawn = Map(rope, at_pair)
+    drawn = StripeMap(rope, at_pair)
     return (
         _dial(drawn, t, wide=True),
         _dial(drawn, t, wide=False),
@@ -93,7 +93,7 @@ def panels(rope: rc.Rope, at_pair: Control, t: Words) -> tuple[Panel, ...]:
     )
 
 
-def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
+def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
     """Return the marked pair's arrow at the end of training, in a ring that is shaded as the rows are."""
     rim = np.linspace(0.0, 2 * np.pi, RIM + 1)
     shades = marks.scale_colours(SHADES)
@@ -141,7 +141,7 @@ def _dial(drawn: Map, t: Words, *, wide: bool) -> Panel:
     )
 
 
-def _map(drawn: Map, t: Words) -> Panel:
+def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return all pairs by position, dark where the arrow points up, and the marked row with its wave."""
     rope, end, trained = drawn.rope, drawn.end, float(drawn.rope.train_len)
     edges = drawn.top(np.append(drawn.rows, rope.pairs))
@@ -207,7 +207,7 @@ def _map(drawn: Map, t: Words) -> Panel:
     )
 
 
-def _wave(drawn: Map, t: Words) -> list[Mark]:
+def _wave(drawn: StripeMap, t: PageTexts) -> list[Mark]:
     """Return the marked row as a wave, amber and dashed where its angles are new; a grey band where it is too fine."""
     end, trained = drawn.end, float(drawn.rope.train_len)
     seen, later = np.linspace(0.0, trained, POINTS), np.linspace(trained, end, POINTS // 4)
@@ -229,7 +229,7 @@ def _wave(drawn: Map, t: Words) -> list[Mark]:
     ]
 
 
-def _short_note(drawn: Map, t: Words) -> Panel:
+def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return how fast the pairs turn and how many never finish, for a phone."""
     rope = drawn.rope
     waves = {"first": read(rope.wavelength[0]), "last": read(rope.wavelength[-1])}
@@ -237,7 +237,7 @@ def _short_note(drawn: Map, t: Words) -> Panel:
     return text_panel(note, min_width=320, screen="narrow")
 
 
-def _notes(drawn: Map, t: Words) -> Panel:
+def _notes(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return what the map's parts are, each beside its rows."""
     rope = drawn.rope
     last, first = read(rope.wavelength[-1]), read(rope.wavelength[0])

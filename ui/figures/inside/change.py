@@ -15,7 +15,7 @@ from ui.figures.inside.reading import along, percent, shown
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, ORANGE, RED, SKY
 from ui.film.scene import Axis, Control, NumberTrack, Panel, TextTrack, field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 NEXT = 4
 FULL = 127
@@ -23,7 +23,7 @@ TALL = 105
 """The height of what shows one head, and of what shows all, in px."""
 
 
-def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Words) -> Film:
+def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: PageTexts) -> Film:
     """Return a head with its fast and slow pairs stopped, then one's own text, all heads and the next byte."""
     shape = inside.load(name).shape
     pairs = shape.rope.pairs
@@ -90,7 +90,7 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Wo
 
 
 def _before_it(
-    query: Control, count: Control, kind: str, weights: list[Array], letters: list[str], t: Words
+    query: Control, count: Control, kind: str, weights: list[Array], letters: list[str], t: PageTexts
 ) -> TextTrack:
     """Return how much of its attention each byte still gives to the byte before it, as a sentence."""
 
@@ -105,7 +105,7 @@ def _before_it(
     return TextTrack((query, count), tuple(write(at, k) for at in places for k in range(len(count.stops))))
 
 
-def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, t: Words) -> str:
+def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, t: PageTexts) -> str:
     """Return which head was moved most and what the next byte's chance became, as a sentence.
 
     ``chance``: as trained, with the pairs stopped, and with as many of the slowest stopped.
@@ -125,7 +125,7 @@ def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, 
 
 
 def _look(
-    query: Control, count: Control, after: list[ForwardTrace], layer: int, head: int, letters: list[str], t: Words
+    query: Control, count: Control, after: list[ForwardTrace], layer: int, head: int, letters: list[str], t: PageTexts
 ) -> Panel:
     """Return the text, the byte that looks, and how much of its attention each byte gets."""
     here = np.arange(len(query.stops), dtype=float)
@@ -146,7 +146,7 @@ def _look(
     return Panel(x, y, drawn, t("one_title", layer=layer + 1, head=head + 1), min_width=2000, height=TALL)
 
 
-def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
+def _row(count: Control, kind: str, pairs: int, t: PageTexts) -> Panel:
     """Return the pairs in a row, those that are stopped hatched out, and the edge between as the handle."""
     numbers = np.arange(pairs)
     stops = np.array(count.stops)
@@ -173,7 +173,7 @@ def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
     return Panel(across, Axis(0.0, 1.0), picture, title, min_width=2000, height=34)
 
 
-def _grid(count: Control, moved: Array, t: Words) -> Panel:
+def _grid(count: Control, moved: Array, t: PageTexts) -> Panel:
     """Return every head as a cell: how much of its attention has moved."""
     layers, heads = moved.shape[1:]
     cells = np.rint(moved * FULL).astype(np.int8)
@@ -185,7 +185,7 @@ def _grid(count: Control, moved: Array, t: Words) -> Panel:
     return Panel(x_axis, up, painted, t("grid_title"), min_width=160, height=TALL)
 
 
-def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: Words) -> Panel:
+def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: PageTexts) -> Panel:
     """Return how likely the likeliest bytes are to come next, as trained and as the pairs are set."""
     rows = np.arange(NEXT)
     return Panel(

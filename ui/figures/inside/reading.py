@@ -13,7 +13,7 @@ from ui.figures.plot import axis, bars, dots, plot
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, ORANGE
 from ui.film.scene import Axis, Control, NumberTrack, Panel, Scene, sentence_parts
-from ui.text.words import Words, short
+from ui.text.words import PageTexts, short
 
 PRINTABLE = range(33, 127)
 
@@ -56,7 +56,7 @@ def recipe(name: str, text: bytes, positions: TracePositions) -> str:
         reading = inside.cached_trace({name!r}, {text!r}, inside.{positions!r})"""
 
 
-def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: Words) -> Film:
+def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: PageTexts) -> Film:
     """Return where each query of a head looks, and each score's part by content and by position; drag the query.
 
     ``layer`` and ``head`` are counted from 1.
@@ -122,7 +122,7 @@ def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     )
 
 
-def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: int, query: int, t: Words) -> Film:
+def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: int, query: int, t: PageTexts) -> Film:
     """Return each pair's share of one query's score of a key, without and with rotation; drag the key.
 
     ``layer`` and ``head`` are counted from 1.
@@ -192,7 +192,7 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     )
 
 
-def sizes(name: str, text: bytes, positions: TracePositions, t: Words) -> Drawing:
+def sizes(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Drawing:
     """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
     largest = inside.cached_trace(name, text, positions).largest()
     rope = inside.load(name).shape.rope
@@ -235,7 +235,7 @@ def sizes(name: str, text: bytes, positions: TracePositions, t: Words) -> Drawin
     )
 
 
-def along(t: Words, name: str, letters: list[str], **more: Any) -> Control:
+def along(t: PageTexts, name: str, letters: list[str], **more: Any) -> Control:
     """Return a control over the bytes of a text, each written as its place and its letter."""
     stops = tuple(float(at) for at in range(max(2, len(letters))))
     texts = tuple(f"{at + 1} {letter}" for at, letter in enumerate([*letters, *letters][: len(stops)]))

@@ -14,7 +14,7 @@ from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, text_colour_on
 from ui.film.composite_marks import angle_wedge, clock_angle, drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 TEXT = b"the cat sat on the mat"
 CHOSEN = 9
@@ -24,7 +24,7 @@ HINTED = 6
 """From so many pairs on the hint is left out: it would have no room."""
 
 
-class Stopped:
+class StoppedPairs:
     """One head with the fastest or the slowest pairs stopped, as many as the control says.
 
     Attributes:
@@ -56,12 +56,12 @@ class Stopped:
 
 
 @lru_cache(maxsize=2)
-def stopped(name: str) -> Stopped:
+def stopped(name: str) -> StoppedPairs:
     """Return a model's head with its pairs stopped; the text is the page's own."""
-    return Stopped(name)
+    return StoppedPairs(name)
 
 
-def finding(of: Stopped, count: Control, t: Words) -> TextTrack:
+def finding(of: StoppedPairs, count: Control, t: PageTexts) -> TextTrack:
     """Return what the chosen letter and the letters' mean still give to the letter before."""
 
     def write(k: int) -> str:
@@ -73,7 +73,7 @@ def finding(of: Stopped, count: Control, t: Words) -> TextTrack:
     return count.texts(write(int(k)) for k in count.stops)
 
 
-def panels(of: Stopped, count: Control, t: Words) -> tuple[Panel, ...]:
+def panels(of: StoppedPairs, count: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return three rows, all pairs, the fastest stopped, the slowest stopped: the pairs, and where the letter looks."""
     pairs, stops = of.steps.size, np.array(count.stops)
     numbers = np.arange(pairs)
@@ -95,7 +95,13 @@ def panels(of: Stopped, count: Control, t: Words) -> tuple[Panel, ...]:
 
 
 def _pairs(
-    of: Stopped, count: Control, title: TextOrTrack, label: str, still: npt.NDArray[np.bool_], screen: str, t: Words
+    of: StoppedPairs,
+    count: Control,
+    title: TextOrTrack,
+    label: str,
+    still: npt.NDArray[np.bool_],
+    screen: str,
+    t: PageTexts,
 ) -> Panel:
     """Return the pairs in a row with their turn from one letter to the next; a stopped one is crossed out."""
     numbers, pairs = np.arange(of.steps.size, dtype=float), of.steps.size
@@ -139,7 +145,7 @@ def _pairs(
     )
 
 
-def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen: str, t: Words) -> Panel:
+def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen: str, t: PageTexts) -> Panel:
     """Return the text, how much of its attention the chosen letter gives each, and how much the one before gets."""
     letters = [shown(byte) for byte in TEXT]
     keys, before = np.arange(CHOSEN + 1), CHOSEN - 1

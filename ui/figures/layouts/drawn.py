@@ -10,14 +10,14 @@ from rope_core.theory.layout_demo import conversion_scores
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FARTHEST = 127
 MARKS = (0, 1, 3, 7, 15, 31, 63, 127)
 
 
 @cached_figure
-def wrong(base: float, t: Words) -> Film:
+def wrong(base: float, t: PageTexts) -> Film:
     """Return a place to draw the error of all scores over the distance, weights not reordered, and the true curve.
 
     The error is the root mean square of the difference, as a percentage of the right scores'.

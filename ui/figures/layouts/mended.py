@@ -15,7 +15,7 @@ from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, signed_matrix
 from ui.film.marks import NumbersOrTrack
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 COLOURS = ("#0b7c8c", "#a8307e", "#8a5a2b", "#51607a")
 """A colour for each pair; none has another meaning."""
@@ -29,7 +29,7 @@ AWAY = 1.2
 """How far the two permutations are from their places before they are put there, in cells."""
 
 
-class Mended:
+class LayoutMatrices:
     """The matrices of Meta's code and of Hugging Face's, ``WORDS`` apart, and the permutation between them.
 
     Attributes:
@@ -46,7 +46,7 @@ class Mended:
         self.errors: Array = mixed_error(theta, np.arange(FARTHEST + 1))
 
 
-def finding(product: Mended, at: Control, t: Words) -> TextTrack:
+def finding(product: LayoutMatrices, at: Control, t: PageTexts) -> TextTrack:
     """Return what the scores are without and with the permutation."""
     error = f"{100 * product.errors[WORDS]:.0f}"
     return at.texts(
@@ -54,7 +54,7 @@ def finding(product: Mended, at: Control, t: Words) -> TextTrack:
     )
 
 
-def panels(product: Mended, at: Control, t: Words) -> tuple[Panel, ...]:
+def panels(product: LayoutMatrices, at: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the product of the three matrices beside the wanted one, wide and narrow, and the error by distance."""
     return _product(product, at, t, WIDE, "wide"), _product(product, at, t, NARROW, "narrow"), _errors(product, at, t)
 
@@ -67,7 +67,7 @@ def _letters(values: Array) -> list[list[TextOrTrack]]:
     return [[("1" if whole else str(name[i, j])) if values[i, j] else "" for j in range(SIZE)] for i in range(SIZE)]
 
 
-def _either(at: Control, label: str, t: Words) -> TextTrack:
+def _either(at: Control, label: str, t: PageTexts) -> TextTrack:
     """Return the words without and with the permutation."""
     return at.texts((t(f"{label}_0"), t(f"{label}_1")))
 
@@ -82,7 +82,9 @@ def _moved(drawn: Sequence[Mark], at: Control, by: float) -> list[Mark]:
     return [mark | {key: track(mark[key]) for key in ("x", "x0", "x1") if key in mark} for mark in drawn]
 
 
-def _product(product: Mended, at: Control, t: Words, corners: tuple[tuple[float, float], ...], screen: str) -> Panel:
+def _product(
+    product: LayoutMatrices, at: Control, t: PageTexts, corners: tuple[tuple[float, float], ...], screen: str
+) -> Panel:
     wide = screen == "wide"
     font_size = 13 if wide else 12
     faint = at.numbers(np.stack([np.zeros(SIZE * SIZE), np.ones(SIZE * SIZE)]))
@@ -135,7 +137,7 @@ def _product(product: Mended, at: Control, t: Words, corners: tuple[tuple[float,
     )
 
 
-def _errors(product: Mended, at: Control, t: Words) -> Panel:
+def _errors(product: LayoutMatrices, at: Control, t: PageTexts) -> Panel:
     """Return the error of the scores by distance: a curve without the permutation, 0 everywhere with it."""
     x, errors = np.arange(FARTHEST + 1), 100 * product.errors
     mended = at.numbers(np.stack([np.full(x.size, np.nan), np.zeros(x.size)]))

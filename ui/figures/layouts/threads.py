@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.layout import INTERLEAVED, Index
+from rope_core.layout import INTERLEAVED, DimIndices
 from rope_core.rope import Array
 from rope_core.theory import layout_demo
 from ui.figures.drawing import Film, cached_figure
@@ -17,7 +17,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import clock_angle, drag_hint, link, verdict
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 OWN, OTHER = 0, 1
 """The stops: numbers in Hugging Face's order go to their own code, or to Meta's."""
@@ -31,7 +31,7 @@ TILE, HIGH = 0.46, 0.3
 RADIUS = 0.72
 
 
-class Drawn:
+class LayoutVectors:
     """A query and a key of four pairs, turned at their positions by each order's own code and by the other's."""
 
     def __init__(self, rope: rc.Rope) -> None:
@@ -52,12 +52,12 @@ class Drawn:
 
 
 @cached_figure
-def permutation(rope: rc.Rope, t: Words) -> Film:
+def permutation(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a head's numbers in both orders with their arrows, then the permutation that mends mixed orders."""
     given = Control("given", t("field.given"), (0.0, 1.0), (t("own_code"), t("other_code")))
     at = Control("mended", t("field.mended"), (0.0, 1.0), (t("left_out"), t("in_place")))
-    drawn = Drawn(rope)
-    product = mended.Mended(drawn.theta)
+    drawn = LayoutVectors(rope)
+    product = mended.LayoutMatrices(drawn.theta)
     scene = scene_in_beats(
         t,
         "permutation",
@@ -98,18 +98,18 @@ def two_places(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-def finding(drawn: Drawn, given: Control, t: Words) -> TextTrack:
+def finding(drawn: LayoutVectors, given: Control, t: PageTexts) -> TextTrack:
     """Return what becomes of arrows and score by their own code and by the other's."""
     right, wrong = drawn.score("half"), drawn.score("mixed")
     return given.texts((t("same_finding", score=right), t("mixed_finding", score=wrong, right=right)))
 
 
-def panels(drawn: Drawn, given: Control, t: Words) -> tuple[Panel, ...]:
+def panels(drawn: LayoutVectors, given: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return both rows of numbers with the arrows between them, for a wide screen and for a phone."""
     return _picture(drawn, given, t, wide=True), _picture(drawn, given, t, wide=False)
 
 
-def _picture(drawn: Drawn, given: Control, t: Words, *, wide: bool) -> Panel:
+def _picture(drawn: LayoutVectors, given: Control, t: PageTexts, *, wide: bool) -> Panel:
     middle, low = (-1.75, -3.5) if wide else (-2.1, -4.2)
     height = HIGH if wide else TILE
     font_size = 17 if wide else 13
@@ -146,7 +146,7 @@ def _shown(given: Control, stop: int, *values: float) -> NumberTrack:
     return given.numbers(np.where(np.arange(2)[:, None] == stop, np.array(values), np.nan))
 
 
-def _row(numbers: Array, owners: Index, y: NumberTrack, height: float, font_size: int) -> list[Mark]:
+def _row(numbers: Array, owners: DimIndices, y: NumberTrack, height: float, font_size: int) -> list[Mark]:
     """Return numbers in tiles of their pairs' colours; without a ``font_size`` the dashed outlines alone."""
     drawn: list[Mark] = []
     for place, (value, owner) in enumerate(zip(numbers.tolist(), owners.tolist(), strict=True)):
@@ -164,7 +164,7 @@ def _row(numbers: Array, owners: Index, y: NumberTrack, height: float, font_size
     return drawn
 
 
-def _threads(owners: Index, dials: Index, tiles_y: float, dials_y: float) -> list[Mark]:
+def _threads(owners: DimIndices, dials: DimIndices, tiles_y: float, dials_y: float) -> list[Mark]:
     """Return a curve from each tile, in its pair's colour, to the dial of ``dials`` that its code turns it in."""
     each = enumerate(zip(owners.tolist(), dials.tolist(), strict=True))
     return [
@@ -178,7 +178,7 @@ def _only(given: Control, stop: int, lines: list[Mark]) -> list[Mark]:
     return [line | {"y": _shown(given, stop, *line["y"])} for line in lines]
 
 
-def _arrows(drawn: Drawn, given: Control, y: float) -> list[Mark]:
+def _arrows(drawn: LayoutVectors, given: Control, y: float) -> list[Mark]:
     """Return each pair's arrow after the turn; by the wrong code it is product of two numbers of different pairs."""
     right, wrong = (INTERLEAVED.split_pairs(numbers[1]) for numbers in (drawn.query.interleaved, drawn.query.mixed))
     shapes: list[Mark] = []
@@ -198,7 +198,7 @@ def _arrows(drawn: Drawn, given: Control, y: float) -> list[Mark]:
     return shapes
 
 
-def _brackets(given: Control, owners: Index, half_owners: Index, height: float) -> list[Mark]:
+def _brackets(given: Control, owners: DimIndices, half_owners: DimIndices, height: float) -> list[Mark]:
     """Return brackets over the neighbours that Meta's code turns together, in the colours of their pairs."""
     low, high = height + 0.06, height + 0.22
     own, other = (
@@ -219,12 +219,12 @@ def _at(given: Control, own: str, other: str) -> TextTrack:
     return given.texts((own, other))
 
 
-def _score(drawn: Drawn, given: Control, t: Words) -> tuple[TextTrack, TextTrack]:
+def _score(drawn: LayoutVectors, given: Control, t: PageTexts) -> tuple[TextTrack, TextTrack]:
     """Return the score that Meta's code gives as right and as wrong text, one of them empty."""
     return _at(given, drawn.score("interleaved"), ""), _at(given, "", f"✗ {drawn.score('mixed')} {t('wrong')}")
 
 
-def _wide_words(drawn: Drawn, given: Control, middle: float, low: float, t: Words) -> list[Mark]:
+def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float, t: PageTexts) -> list[Mark]:
     """Return what the rows and arrows are, at the left, and the scores at the right."""
     left: dict[str, Any] = {"anchor": "start"}
     head = {**left, "bold": True, "font_size": 18}
@@ -257,7 +257,7 @@ def _wide_words(drawn: Drawn, given: Control, middle: float, low: float, t: Word
     ]
 
 
-def _narrow_words(drawn: Drawn, given: Control, middle: float, low: float, t: Words) -> list[Mark]:
+def _narrow_words(drawn: LayoutVectors, given: Control, middle: float, low: float, t: PageTexts) -> list[Mark]:
     """Return the rows' names and scores above and below them."""
     right = drawn.score("half")
     head: dict[str, Any] = {"anchor": "start", "bold": True, "font_size": 16}

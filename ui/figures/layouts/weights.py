@@ -11,9 +11,9 @@ from rope_core.rope import Array
 from rope_core.theory import challenges, layout_demo
 from rope_core.theory.layout_demo import HeadShapes
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import Props, axis, line, plot
+from ui.figures.plot import PlotlyProps, axis, line, plot
 from ui.film.colours import BLUE, GREEN, ORANGE, RED
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DISTANCES = 128
 CHECKED, CHECKED_BASE = (0, 1, 2, 8, 32), 10_000.0
@@ -28,7 +28,7 @@ def possible(shapes: HeadShapes) -> list[str]:
     return [name for name in layout_demo.CONVERSIONS if name != "query_heads" or layout_demo.query_heads_fit(shapes)]
 
 
-def curve(x: Any, y: Array, name: str, t: Words) -> Props:
+def curve(x: Any, y: Array, name: str, t: PageTexts) -> PlotlyProps:
     """Return the curve of a conversion in its own look."""
     colour, dash = LOOKS[name]
     return line(x, y, colour, name=t(name), dash=dash)
@@ -49,7 +49,7 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
 
 
 @cached_figure
-def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
+def errors(rope: rc.Rope, kv_heads: int, group: int, t: PageTexts) -> Drawing:
     """Draw the error of all heads' scores over the distance after each conversion."""
     shapes = HeadShapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
@@ -79,7 +79,7 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     )
 
 
-def checkpoints(t: Words) -> dict[str, list[str]]:
+def checkpoints(t: PageTexts) -> dict[str, list[str]]:
     """Return the challenge's table: a head's score at each distance, of the original model and of each checkpoint."""
     right, scores = challenges.checkpoint_scores(CHECKED, CHECKED_BASE)
     rows = {t("as_trained"): right} | {t(f"challenge.which.{name}"): got for name, got in scores.items()}

@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, hidden_past, text_lines, verdict
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 KEY, QUERY = (0.25, 0.97), (0.95, 0.3)
 """Two chosen pairs: the first number goes up, the second to the right."""
@@ -42,7 +42,7 @@ def scores(*, activation_first: bool) -> Array:
     return np.asarray((q * k).sum(axis=-1))
 
 
-def panels(place: Control, t: Words) -> tuple[Panel, Panel]:
+def panels(place: Control, t: PageTexts) -> tuple[Panel, Panel]:
     """Return both orders: the two arrows at the place in force, and the score at every place."""
     return _side(place, t, activation_first=True), _side(place, t, activation_first=False)
 
@@ -68,7 +68,7 @@ def _arrows(place: Control, *, activation_first: bool) -> list[Mark]:
     return drawn
 
 
-def _side(place: Control, t: Words, *, activation_first: bool) -> Panel:
+def _side(place: Control, t: PageTexts, *, activation_first: bool) -> Panel:
     """Return one order: a circle with the two arrows, the score in figures, and bars of all scores below."""
     values, both = scores(activation_first=activation_first), scores(activation_first=True)
     colour = TRAINED_COLOUR if activation_first else UNSEEN_COLOUR
@@ -107,7 +107,7 @@ def _side(place: Control, t: Words, *, activation_first: bool) -> Panel:
     return Panel(Axis(-1.1, 3.9), Axis(FOOT - 0.55, 1.1), drawn, title, min_width=330, height=340, equal_aspect=True)
 
 
-def finding(place: Control, t: Words) -> TextTrack:
+def finding(place: Control, t: PageTexts) -> TextTrack:
     """Return both scores at every place."""
     kept, cut = scores(activation_first=True) + 0.0, scores(activation_first=False) + 0.0
     rows = zip(range(LAST + 1), kept, cut, strict=True)

@@ -11,7 +11,7 @@ from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, VIOLET
 from ui.film.composite_marks import drag_hint, hidden_past
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FIRST_LENGTH, GOAL_LENGTH = 512, 4096
 LENGTHS = tuple(sorted({*np.rint(2 ** np.arange(4.0, 14.1, 0.25)).astype(int).tolist()}))
@@ -22,12 +22,12 @@ def lengths(own: int) -> tuple[int, ...]:
     return tuple(sorted({own, *LENGTHS}))
 
 
-def panels(width: int, length: Control, t: Words) -> tuple[Panel, Panel]:
+def panels(width: int, length: Control, t: PageTexts) -> tuple[Panel, Panel]:
     """Return the triangle of scores and the running sum, with the multiplications of each; ``width`` of the head."""
     return _area(width, length, t, table=True), _area(width, length, t, table=False)
 
 
-def _area(width: int, length: Control, t: Words, *, table: bool) -> Panel:
+def _area(width: int, length: Control, t: PageTexts, *, table: bool) -> Panel:
     """Return one area, in words by words over the longer of text and head, and its multiplications at the right."""
     n = np.array(length.stops)
     scores, running = (np.array(each) for each in zip(*(multiplications(int(k), width) for k in n), strict=True))
@@ -73,7 +73,7 @@ def _millions(value: float) -> str:
     return f"{value / 1e6:,.0f}" if value >= 1e8 else f"{value / 1e6:.3g}"
 
 
-def finding(width: int, length: Control, t: Words) -> TextOrTrack:
+def finding(width: int, length: Control, t: PageTexts) -> TextOrTrack:
     """Return how many times as much the table costs, and from which length on."""
     ratios = []
     for stop in length.stops:

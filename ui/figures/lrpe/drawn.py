@@ -8,13 +8,13 @@ from rope_core.lrpe.demo import negative_share
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DOUBLINGS, TOP = 10, 60.0
 
 
 @cached_figure
-def negative(width: int, base: float, t: Words) -> Film:
+def negative(width: int, base: float, t: PageTexts) -> Film:
     """Return a place to draw the share of negative numbers after ReLU and the turn, over the position."""
     positions = np.arange(2**DOUBLINGS)
     share = 100 * negative_share("relu", width, base, len(positions))

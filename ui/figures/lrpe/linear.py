@@ -9,13 +9,13 @@ from rope_core.lrpe import linear
 from ui.figures.drawing import Drawing, cached_figure, grid
 from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
 from ui.figures.plot import axis, in_panel, panels, plot, split
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 TOKENS = 32
 
 
 @cached_figure
-def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
+def attention(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
     """Scores of drawn non-negative features, plain and turned, on one scale."""
     results = linear.drawn_attention(rope.theta, phi, TOKENS)
     plain, scores = np.tril(results.plain), np.tril(results.scores)

@@ -10,13 +10,27 @@ import numpy as np
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, LrpeExample, backward_steps
 from rope_core.rope import Array
-from ui.figures.drawing import Drawing, Table, grid
-from ui.figures.plot import POWERS, WHOLE, Figure, Props, axis, dots, heatmap, in_panel, line, note, panels, plot, split
+from ui.figures.drawing import Drawing, TableColumns, grid
+from ui.figures.plot import (
+    POWERS,
+    WHOLE,
+    Figure,
+    PlotlyProps,
+    axis,
+    dots,
+    heatmap,
+    in_panel,
+    line,
+    note,
+    panels,
+    plot,
+    split,
+)
 from ui.film.colours import BLUE, DIVERGING_SCALE, SERIES_COLOURS
-from ui.text.words import Words, powers
+from ui.text.words import PageTexts, powers
 
 GAP_X, GAP_Y = 0.1, 0.2
-LAYOUT: Props = {"margin": {"r": 12}, "legend": {"font": {"size": 14}}}
+LAYOUT: PlotlyProps = {"margin": {"r": 12}, "legend": {"font": {"size": 14}}}
 
 
 def recipe(case: LrpeExample, *lines: str) -> str:
@@ -38,13 +52,13 @@ def small(values: Array) -> Array:
     return np.asarray(values, dtype=np.float32)
 
 
-def signed_map(z: Array, x: Any, y: Any, top: float, bar: Props | None = None) -> Props:
+def signed_map(z: Array, x: Any, y: Any, top: float, bar: PlotlyProps | None = None) -> PlotlyProps:
     """Return a heatmap of signed values between -top and top, with a colour bar where one is given."""
     looks = {"zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None} | ({"colorbar": bar} if bar else {})
     return heatmap(small(z), DIVERGING_SCALE, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks)
 
 
-def title(text: str, x: float, y: float) -> Props:
+def title(text: str, x: float, y: float) -> PlotlyProps:
     """Return a panel's title above its upper left corner."""
     place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"size": 16}}
     return note(text, x, y, **place)
@@ -55,7 +69,7 @@ def shades(top: float) -> dict[str, object]:
     return {"thickness": 14, "tickvals": [-top, 0, top], "ticktext": ["−", "0", "+"], "tickfont": {"size": 18}}
 
 
-def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: Words) -> Figure:
+def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: PageTexts) -> Figure:
     """Return four linked heatmaps over dimension and position, two by two, the marked token's pair framed in each.
 
     ``maps``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
@@ -72,7 +86,7 @@ def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Seq
         data.append(in_panel(number + 1, signed_map(values, across, down, top, bar)))
         data.append(in_panel(number + 1, spots))
         heads.append(title(f"<b>{name}</b>  ±{top:.3g}", columns[number % 2][0], rows[0 if low else 1][1]))
-        linked: tuple[Props, Props] = (
+        linked: tuple[PlotlyProps, PlotlyProps] = (
             ({}, {"autorange": "reversed"}) if number == 0 else ({"matches": "x"}, {"matches": "y"})
         )
         x = axis(t("dimension") if low else "", nticks=5, showticklabels=low, **linked[0])
@@ -81,7 +95,7 @@ def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Seq
     return plot(data, height=396, **LAYOUT, showlegend=False, annotations=heads, **panels(axes, columns, rows))
 
 
-def cells(case: LrpeExample, **columns: Array) -> Table:
+def cells(case: LrpeExample, **columns: Array) -> TableColumns:
     """Named columns of values (12, D), one row per token and dimension."""
     first, *rest = columns.items()
     table = dict(grid(np.arange(case.width), case.positions, first[1], ("dimension", "position", first[0])))
@@ -93,7 +107,7 @@ def apart(value: float) -> str:
     return powers(f"{value:.1e}") if value else "0"
 
 
-def thetas(case: LrpeExample, head: int, t: Words) -> Drawing:
+def thetas(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
     each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
@@ -120,14 +134,14 @@ def thetas(case: LrpeExample, head: int, t: Words) -> Drawing:
     return Drawing("thetas", figure, sentence, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
 
 
-def decode(case: LrpeExample, head: int, t: Words) -> Drawing:
+def decode(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the whole sequence at once above, one token at a time with a growing offset below."""
     strip = explain.decode_strip(case.x, case.theta, **case.options)
     at_once, steps = strip.whole[0, :, head].T, strip.steps[0, :, head].T
     top, low, high = limit(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
     rows = np.arange(case.width)
-    x: Props = {"range": [low, high], "tickformat": "d", "nticks": 7}
-    y: Props = {"range": [case.width - 0.5, -0.5], "nticks": 5}
+    x: PlotlyProps = {"range": [low, high], "tickformat": "d", "nticks": 7}
+    y: PlotlyProps = {"range": [case.width - 0.5, -0.5], "nticks": 5}
     strips = [[0.0, 0.42], [0.58, 1.0]]
     figure = plot(
         [signed_map(at_once, case.positions, rows, top), in_panel(2, signed_map(steps, case.positions, rows, top))],
@@ -160,7 +174,7 @@ def decode(case: LrpeExample, head: int, t: Words) -> Drawing:
     return Drawing("decode", figure, sentence, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
 
 
-def backward(case: LrpeExample, head: int, token: int, wanted: int, t: Words) -> Drawing:
+def backward(case: LrpeExample, head: int, token: int, wanted: int, t: PageTexts) -> Drawing:
     """DO, turned by -theta, the activation's derivative, and dX, each beside torch's autograd."""
     results = backward_steps(case)
     grad, turned, factor, dx = (v[0, :, head] for v in (results.grad, results.turned, results.factor, results.dx))
@@ -184,7 +198,7 @@ def backward(case: LrpeExample, head: int, token: int, wanted: int, t: Words) ->
     )
 
 
-def slice_words(case: LrpeExample, t: Words) -> str:
+def slice_words(case: LrpeExample, t: PageTexts) -> str:
     """Return what turns of a head, in words."""
     key = "whole_head" if 2 * case.pairs == case.width else "part_of_head"
     return t(key, width=case.width, first=case.front, last=case.width - case.behind - 1)

@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import clock_angle, drag_hint, hidden_past, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FIRST, LAST, WORDS = 1, 5, 6
 """Where the red word stands in either order, and how many words there are; the blue one has its other place."""
@@ -65,17 +65,17 @@ def sums(turns: bool) -> Array:
     return np.asarray(turned(turns).sum(axis=1))
 
 
-def panels(cat: Control, t: Words) -> tuple[Panel, ...]:
+def panels(cat: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the words over their keys, and the keys added as they are and turned first."""
     return _row(cat, t), _chain(cat, False, t), _chain(cat, True, t)
 
 
-def finding(cat: Control, t: Words) -> TextTrack:
+def finding(cat: Control, t: PageTexts) -> TextTrack:
     """Return what becomes of either sum, in both orders."""
     return cat.texts((t("order_finding"), t("swapped_finding")))
 
 
-def _row(cat: Control, t: Words) -> Panel:
+def _row(cat: Control, t: PageTexts) -> Panel:
     """Return the words in tiles and each one's key in a circle, before and after its turn."""
     words, at = t("words_order").split(), places()
     theta = float(ROPE.theta[single(ROPE)])
@@ -111,7 +111,7 @@ def _row(cat: Control, t: Words) -> Panel:
     return Panel(Axis(-0.6, WORDS - 0.4), Axis(-0.72, 1.6), picture, min_width=2000, height=148)
 
 
-def _chain(cat: Control, turns: bool, t: Words) -> Panel:
+def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
     """Return six keys added tip to tail in the order in force, with the other order and both sums dashed."""
     each, at = turned(turns), places()
     angles = cat.numbers(_angles(turns))

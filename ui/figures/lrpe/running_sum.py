@@ -5,11 +5,11 @@ from __future__ import annotations
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.lrpe import activation_order, cost, order
 from ui.film.scene import field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
 @cached_figure
-def running_sum(width: int, lengths: tuple[int, ...], t: Words) -> Film:
+def running_sum(width: int, lengths: tuple[int, ...], t: PageTexts) -> Film:
     """Return keys added in two orders, a score by the order of activation and turn, and the cost of a running sum.
 
     Args:

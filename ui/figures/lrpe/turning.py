@@ -14,7 +14,7 @@ from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, PURPLE
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 EVERY, FAR = 64, (128, 256, 512, 1024, 2048, 4096)
 HALF = 0.5
@@ -26,7 +26,7 @@ def offsets(value: int) -> tuple[int, ...]:
 
 
 @cached_figure
-def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
+def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t: PageTexts) -> Film:
     """Return one pair's way through the op, between all numbers of a head before it and after it.
 
     Args:
@@ -87,7 +87,7 @@ def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t
     )
 
 
-def _rest(angle: float, length: float, t: Words) -> str:
+def _rest(angle: float, length: float, t: PageTexts) -> str:
     """Return by how much an activated pair turns; nothing is left to turn where both numbers are 0."""
     return t("turn_keeps", angle=f"{np.degrees(angle):,.0f}", long=f"{length:.3g}") if length else t("turn_nothing")
 
@@ -98,7 +98,7 @@ def couple(values: Array) -> str:
 
 
 def _cells(
-    values: Array | NumberTrack, title: str, top: float, dims: list[int], token: Control, symbol: str, t: Words
+    values: Array | NumberTrack, title: str, top: float, dims: list[int], token: Control, symbol: str, t: PageTexts
 ) -> Panel:
     """Return a panel of signed values, a row for each token, the framed token's pair marked in its row."""
     frames = values.keyframes if isinstance(values, NumberTrack) else values
@@ -128,7 +128,13 @@ def _cells(
 
 
 def _circle(
-    given: Array, pairs: Array, phase: Array, offset: Control, token: Control, title: list[str | TextTrack], t: Words
+    given: Array,
+    pairs: Array,
+    phase: Array,
+    offset: Control,
+    token: Control,
+    title: list[str | TextTrack],
+    t: PageTexts,
 ) -> Panel:
     """Return one pair as it is, after the activation, and after the turn; a token's longest arrow has length 1."""
     both = offset, token

@@ -8,7 +8,7 @@ from rope_core.theory.encodings.rotary import AXES, mrope_axes
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import axis, bars, plot
 from ui.figures.positions.patches import AXIS_COLOURS
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
 def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
@@ -20,7 +20,7 @@ def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
 
 
 @cached_figure
-def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
+def sections(counts: tuple[int, int, int], t: PageTexts) -> Drawing:
     """Which axis turns each pair: in three blocks, and interleaved where the sections allow it."""
     blocks, mixed = mrope_axes(counts), interleaved(counts)
     total = sum(counts)

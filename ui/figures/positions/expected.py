@@ -12,13 +12,13 @@ from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.colours import RED
 from ui.film.scene import Axis, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 CACHED, REACH, EACH = 64, 40, 4
 
 
 @cached_figure
-def slipped(rope: rc.Rope, t: Words) -> Film:
+def slipped(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a place to draw the score of a new word with the word before it over the words that were dropped.
 
     Both have the same vector; positions stay, or the new word's alone goes back.

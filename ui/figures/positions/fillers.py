@@ -25,7 +25,7 @@ from ui.film.composite_marks import (
     word_tile,
 )
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 STORED, CAT, START, MOST = 5, 1, 2, 4
 """Words whose keys are stored, the red one's place among them, and how many fillers stand in front."""
@@ -34,14 +34,14 @@ ROW, NUMBER, NEW, BELIEVED, TRUE, READ = 9.2, 7.5, 4.3, 3.25, 1.3, 0.45
 """How high the rows of the picture are."""
 
 
-def panels(rope: rc.Rope, fillers: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, fillers: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the row of words with their numbers, and both arrows, for a wide and for a narrow screen."""
     theta = float(rope.theta[single(rope)])
     wide = (_rows(fillers, t, wide=True), _dial(fillers, theta, t, wide=True))
     return (*wide, _rows(fillers, t, wide=False), _dial(fillers, theta, t, wide=False))
 
 
-def finding(fillers: Control, t: Words) -> TextTrack:
+def finding(fillers: Control, t: PageTexts) -> TextTrack:
     """Return how far apart the two words are taken for, at every number of fillers."""
     texts = [t("right_finding", true=STORED - CAT)]
     for count, counted in zip(_counts(fillers)[1:-1], t("counted").split("|"), strict=True):
@@ -50,7 +50,7 @@ def finding(fillers: Control, t: Words) -> TextTrack:
     return fillers.texts((*texts, t("same_finding")))
 
 
-def _words(count: int, t: Words) -> str:
+def _words(count: int, t: PageTexts) -> str:
     """Return a number of words, in words."""
     return t("one_word") if count == 1 else t("so_many_words", count=count)
 
@@ -65,7 +65,7 @@ def _numbers(fillers: Control) -> np.ndarray:
     return np.array([[*stored, new] for stored, new in each])
 
 
-def _rows(fillers: Control, t: Words, *, wide: bool) -> Panel:
+def _rows(fillers: Control, t: PageTexts, *, wide: bool) -> Panel:
     """Return the words behind the fillers, the number that each comes with, and its place for RoPE."""
     words, numbers = t("words_padded").split(), _numbers(fillers)
     places = np.array(_counts(fillers))[:, None] + np.arange(STORED + 1)
@@ -111,7 +111,7 @@ def _box(x: NumberTrack, y: float, colour: str) -> Mark:
     return marks.rect(x - 0.36, x + 0.36, y - 0.46, y + 0.46, "paper", outline=colour, stroke_width=2, corner_px=4)
 
 
-def _fillers(fillers: Control, t: Words) -> list[Mark]:
+def _fillers(fillers: Control, t: PageTexts) -> list[Mark]:
     """Return a dashed tile for each filler."""
     drawn: list[Mark] = []
     for k in range(MOST):
@@ -122,7 +122,7 @@ def _fillers(fillers: Control, t: Words) -> list[Mark]:
     return drawn
 
 
-def _counted(fillers: Control, t: Words, *, wide: bool) -> list[Mark]:
+def _counted(fillers: Control, t: PageTexts, *, wide: bool) -> list[Mark]:
     """Return which numbers the fillers were counted in, under a bracket, and which not."""
     some = np.array([[count if count else np.nan] for count in _counts(fillers)], dtype=float)
     y, ends = NUMBER - 0.72, np.array([-0.4, -0.4, STORED - 0.6, STORED - 0.6])
@@ -142,7 +142,7 @@ def _counted(fillers: Control, t: Words, *, wide: bool) -> list[Mark]:
     ]
 
 
-def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bool) -> list[Mark]:
+def _distances(fillers: Control, given: list[NumberTrack], t: PageTexts, *, wide: bool) -> list[Mark]:
     """Return the words' true distance and the one that RoPE takes for it, as lines with words."""
     read = _numbers(fillers)[:, STORED] - _numbers(fillers)[:, CAT]
     good, bad = ([f"{sign} {_words(each, t)}" for each in read.tolist()] for sign in "✓✗")
@@ -173,7 +173,7 @@ def _distances(fillers: Control, given: list[NumberTrack], t: Words, *, wide: bo
     return drawn
 
 
-def _dial(fillers: Control, theta: float, t: Words, *, wide: bool) -> Panel:
+def _dial(fillers: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel:
     """Return the two words' arrows, turned by their numbers, and the angle between them."""
     numbers = _numbers(fillers)
     cat, mat = (fillers.numbers(numbers[:, [k]] * theta) for k in (CAT, STORED))

@@ -20,7 +20,7 @@ from ui.film.composite_marks import (
     word_tile,
 )
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 CACHED, MOST, FIRST_DROPPED = 9, 4, 2
 """Keys that the cache held, how many words it drops at most, and at first; the very first word always stays."""
@@ -35,7 +35,7 @@ def distances(dropped: int) -> tuple[int, int]:
     return int(reads["renumbered"][CAT - dropped]), int(reads["moved"][CAT - dropped])
 
 
-def panels(rope: rc.Rope, dropped: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, dropped: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the words as stored and after some are dropped, then both arrows in each way."""
     theta = float(rope.theta[single(rope)])
     gone = list(map(int, dropped.stops))
@@ -46,7 +46,7 @@ def panels(rope: rc.Rope, dropped: Control, t: Words) -> tuple[Panel, ...]:
     )
 
 
-def _rows(dropped: Control, gone: list[int], t: Words) -> Panel:
+def _rows(dropped: Control, gone: list[int], t: PageTexts) -> Panel:
     """Return the stored words with their numbers, those that are dropped struck out, and the rest renumbered below."""
     words, away = t("words_cached").split(), np.array(gone)
     drawn: list[Mark] = []
@@ -79,7 +79,7 @@ def _rows(dropped: Control, gone: list[int], t: Words) -> Panel:
     return Panel(Axis(-0.55, CACHED + 0.55), Axis(-0.3, 3.6), shown, t("dropped_title"), min_width=2000, height=150)
 
 
-def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bool) -> Panel:
+def _dial(dropped: Control, gone: list[int], theta: float, t: PageTexts, *, back: bool) -> Panel:
     """Return the stored key and the new query in a circle, with the distance that RoPE takes for it."""
     away = np.array(gone)
     key, query = CAT - away * back, CACHED - away
@@ -112,7 +112,7 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: Words, *, back: bo
     return Panel(Axis(-1.1, 4.0), Axis(-1.1, 1.1), drawn, title, min_width=330, height=185, equal_aspect=True)
 
 
-def finding(rope: rc.Rope, dropped: Control, t: Words) -> TextOrTrack:
+def finding(rope: rc.Rope, dropped: Control, t: PageTexts) -> TextOrTrack:
     """Return what RoPE takes the two words' distance for in each way."""
     theta = float(rope.theta[single(rope)])
     texts = []

@@ -24,7 +24,7 @@ from ui.film.colours import (
 )
 from ui.film.composite_marks import TILE, drag_hint, position_ticks, span_bracket, word_tile
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 PACKED, CAT, SHORTEST, FIRST_CUT = 10, 1, 2, 6
 """Words of the row, the red word's place in the first text, a text's fewest words, and the first text's at first."""
@@ -41,20 +41,20 @@ def attention(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Array]:
     return alone, both
 
 
-def panels(rope: rc.Rope, cut: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, cut: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the row with its positions, and both texts over their positions without and with a mask."""
     cuts = list(map(int, cut.stops))
     alone, both = attention(rope, cuts)
     return _row(cut, cuts, t), _overlap(cut, cuts, both, t, mask=False), _overlap(cut, cuts, alone, t, mask=True)
 
 
-def _texts(cuts: Sequence[int], t: Words) -> list[list[str]]:
+def _texts(cuts: Sequence[int], t: PageTexts) -> list[list[str]]:
     """Return the row's words at each boundary; the second text always ends with the same word."""
     first, second = t("words_first").split(), t("words_second").split()
     return [[*first[:at], *second[at - PACKED :]] for at in cuts]
 
 
-def _row(cut: Control, cuts: Sequence[int], t: Words) -> Panel:
+def _row(cut: Control, cuts: Sequence[int], t: PageTexts) -> Panel:
     """Return the packed words over their positions, and the boundary that is dragged."""
     ids = np.array([packed_positions(cumulative_lengths([at, PACKED - at])) for at in cuts])
     rows, last = _texts(cuts, t), PACKED - 1
@@ -79,7 +79,7 @@ def _row(cut: Control, cuts: Sequence[int], t: Words) -> Panel:
     return Panel(Axis(-0.55, PACKED - 0.45), Axis(-1.1, 2.1), drawn, min_width=2000, height=115)
 
 
-def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: Words, *, mask: bool) -> Panel:
+def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: PageTexts, *, mask: bool) -> Panel:
     """Return both texts over their positions, and below them how the last word's attention is divided."""
     rows, counts = _texts(cuts, t), np.array(cuts)
     drawn: list[Mark] = []
@@ -124,7 +124,7 @@ def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: Words, *, mas
     return Panel(x, Axis(-2.7, 3.4), drawn, t("with_mask" if mask else "without_mask"), min_width=330, height=245)
 
 
-def finding(rope: rc.Rope, cut: Control, t: Words) -> TextTrack:
+def finding(rope: rc.Rope, cut: Control, t: PageTexts) -> TextTrack:
     """Return how much of its attention the last word gives to the other text, and how near its red word seems."""
     cuts = list(map(int, cut.stops))
     _, both = attention(rope, cuts)

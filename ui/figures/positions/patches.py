@@ -13,7 +13,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextOrTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 HIGH, WIDE, BEFORE, BEHIND = 3, 6, 2, 2
 """Patches in a column and in a row of the image, words before it and words after it."""
@@ -52,7 +52,7 @@ def tokens() -> list[int]:
     return [BEFORE + row * WIDE + column for row, column in order()]
 
 
-def _panels(patch: Control, t: Words) -> list[Panel]:
+def _panels(patch: Control, t: PageTexts) -> list[Panel]:
     """Return an image between words, and the pairs that follow each of a patch's three numbers."""
     ids, where = positions(), np.array(order(), dtype=float)
     corner = ids[:, BEFORE]
@@ -94,7 +94,7 @@ def _triple(numbers: list[int]) -> str:
     return " ".join(map(str, numbers))
 
 
-def _pairs(patch: Control, ids: PositionIds, t: Words) -> Panel:
+def _pairs(patch: Control, ids: PositionIds, t: PageTexts) -> Panel:
     """Return all pairs, coloured by the number that turns them, with that number of the patch."""
     axes, shapes = mrope_axes(SECTIONS), []
     for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):
@@ -108,7 +108,7 @@ def _pairs(patch: Control, ids: PositionIds, t: Words) -> Panel:
     return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75)
 
 
-def finding(patch: Control, t: Words) -> TextOrTrack:
+def finding(patch: Control, t: PageTexts) -> TextOrTrack:
     """Return a patch's three numbers, and the next word's."""
     ids = positions()
     return sentence_parts(
@@ -119,7 +119,7 @@ def finding(patch: Control, t: Words) -> TextOrTrack:
 
 
 @cached_figure
-def image(t: Words) -> Film:
+def image(t: PageTexts) -> Film:
     """Return an image among words whose patches have three positions each."""
     # Rows and columns have the numbers that are written beside them: their positions.
     ids = positions()

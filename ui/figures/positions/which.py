@@ -8,11 +8,11 @@ from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
 from ui.figures.positions import fillers, moved_keys, packing
 from ui.film.scene import field_control, scene_in_beats
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
 @cached_figure
-def which(rope: rc.Rope, t: Words) -> Film:
+def which(rope: rc.Rope, t: PageTexts) -> Film:
     """Return the three beats: fillers, a boundary between texts, and words that a cache drops."""
     padding = field_control(t, "fillers", range(fillers.MOST + 1), play_seconds=4.0)
     cut = field_control(t, "cut", packing.CUTS, play_seconds=4.0)

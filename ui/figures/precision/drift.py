@@ -15,7 +15,7 @@ from ui.film import marks
 from ui.film.colours import GREEN, GREY, KEY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
-from ui.text.words import Words, short
+from ui.text.words import PageTexts, short
 
 STILL = (1, 100)
 """The words whose arrows stay in the picture."""
@@ -25,7 +25,7 @@ LEAST = 0.01
 """Degrees below which an error is not written out."""
 
 
-def error_text(error: float, t: Words) -> str:
+def error_text(error: float, t: PageTexts) -> str:
     """Return an error (rad) as a reader takes it in: degrees up to a turn, then turns."""
     if not math.isfinite(error):
         return t("overflow")
@@ -46,7 +46,7 @@ def axis_end(slope: float) -> float:
     return max(power * step for step in NICE if power * step <= wanted)
 
 
-def panels(frequency: float, name: str, at: Control, dtype: str, t: Words) -> tuple[Panel, ...]:
+def panels(frequency: float, name: str, at: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
     """Return one pair's exact and rounded arrow at two words and at the dragged one, and the error over the position.
 
     ``frequency`` in rad a word; ``name``: which of the pairs it is.
@@ -63,7 +63,9 @@ def panels(frequency: float, name: str, at: Control, dtype: str, t: Words) -> tu
     return *still, moving, _line(slope, frequency, name, at, dtype, t)
 
 
-def _arrows(words: Array, frequency: float, errors: Array, at: Control | None, title: TextOrTrack, t: Words) -> Panel:
+def _arrows(
+    words: Array, frequency: float, errors: Array, at: Control | None, title: TextOrTrack, t: PageTexts
+) -> Panel:
     """Return the rounded arrow of a word, the exact one dashed, the slice between them, and its angle below."""
 
     def track(values: Array) -> marks.NumbersOrTrack:
@@ -80,7 +82,7 @@ def _arrows(words: Array, frequency: float, errors: Array, at: Control | None, t
     return Panel(Axis(-1.1, 1.1), Axis(-1.45, 1.1), shown, title, min_width=100, height=165, equal_aspect=True)
 
 
-def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t: Words) -> Panel:
+def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t: PageTexts) -> Panel:
     """Return the error over the position, float32's beside it, and the word that is dragged."""
     end = axis_end(abs(slope))
     half = math.radians(HALF_TURN) / abs(slope) if slope else math.inf
@@ -115,7 +117,7 @@ def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t:
     return Panel(x, up, drawn, t("drift_title", **slots), min_width=2000, height=170)
 
 
-def finding(frequency: float, at: Control, dtype: str, t: Words) -> TextOrTrack:
+def finding(frequency: float, at: Control, dtype: str, t: PageTexts) -> TextOrTrack:
     """Return how far the rounded arrow is off at the dragged word, and how many times as far as at word 100."""
     errors = precision.phase_error(rc.Spectrum.from_inv_freq([frequency]), list(map(int, at.stops)), "inv_freq", dtype)[
         :, 0

@@ -16,7 +16,7 @@ from ui.film import marks
 from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.sketch import over
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DOUBLINGS = 20
 LOW, HIGH = -9.0, 4.0
@@ -25,7 +25,7 @@ OTHER = {"bfloat16": "float32", "float16": "float32", "float32": "bfloat16"}
 
 
 @cached_figure
-def expected(request: rc.Request, dtype: str, t: Words) -> Film:
+def expected(request: rc.Request, dtype: str, t: PageTexts) -> Film:
     """Return the error of a rounded frequency over the position, and a place to draw that of ``OTHER``'s format.
 
     The reader's curve has a height, a power of ten in rad, at every doubling of the position.

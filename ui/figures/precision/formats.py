@@ -15,7 +15,7 @@ from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, axis, dots, hline, line, plot
 from ui.film.colours import GREY, LINE, PURPLE, SKY, YELLOW
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 DTYPES = ("bfloat16", "float16", "float32")
 SINGLE = ("inv_freq", "position", "angle", "table")
@@ -38,7 +38,7 @@ def spectrum_code(request: rc.Request) -> str:
     return f"rc.spectrum(rc.Request({rope_code}, {request.scheme!r}, {dict(request.params)!r}, {request.seq_len}))"
 
 
-def number_text(value: float, t: Words, form: str = ".3g") -> str:
+def number_text(value: float, t: PageTexts, form: str = ".3g") -> str:
     """Return a number, or the words for a format that has overflowed."""
     return f"{value:{form}}" if math.isfinite(value) else t("overflow")
 
@@ -48,7 +48,7 @@ def drawn(values: Array, digits: int = 4) -> list[float | None]:
     return [float(f"{v:.{digits}g}") if math.isfinite(v) and v > 0 else None for v in values.tolist()]
 
 
-def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) -> Drawing:
+def drift(request: rc.Request, stage: str, distance: int, reach: int, t: PageTexts) -> Drawing:
     """Draw one score at one distance, wherever query and key are together."""
     s = rc.spectrum(request)
     dim = 2 * s.inv_freq.size
@@ -90,7 +90,7 @@ count_positions = lru_cache(maxsize=256)(precision.distinct_positions)
 
 
 @lru_cache(maxsize=32)
-def distinct(train_len: int, t: Words) -> Drawing:
+def distinct(train_len: int, t: PageTexts) -> Drawing:
     """How many different positions are left of the first n, by format."""
     lengths = [2**e for e in range(6, 18)]
     counts = {dtype: [count_positions(n, dtype)[1] for n in lengths] for dtype in DTYPES}
@@ -124,12 +124,12 @@ def distinct(train_len: int, t: Words) -> Drawing:
 
 
 @lru_cache(maxsize=64)
-def measured(request: rc.Request, start: int) -> dict[str, precision.Way]:
+def measured(request: rc.Request, start: int) -> dict[str, precision.TableError]:
     """Return the ways to make a table, checked and timed once for each start."""
     return precision.compare_table_methods(rc.spectrum(request), start, ROWS, 3)
 
 
-def ways(request: rc.Request, start: int, t: Words) -> Drawing:
+def ways(request: rc.Request, start: int, t: PageTexts) -> Drawing:
     """Error against time of four ways to make a float32 table."""
     results = measured(request, start)
     times = [way.over_floor for way in results.values()]
@@ -179,11 +179,11 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
     )
 
 
-Point = tuple[str, float, int, float]
+FormatPoint = tuple[str, float, int, float]
 
 
 @lru_cache(maxsize=16)
-def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
+def at_the_end(stage: str, dtype: str) -> tuple[FormatPoint, ...]:
     """Name, base, context and largest phase error near the last position of every model of the catalogue, rad."""
     points = []
     for model in models.ids():
@@ -196,7 +196,7 @@ def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
 
 
 @lru_cache(maxsize=32)
-def real(stage: str, t: Words) -> Drawing:
+def real(stage: str, t: PageTexts) -> Drawing:
     """Draw the phase error of real models at the end of their own context, by format."""
     results = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
     outline = {"opacity": 0.75, "line": {"width": 1, "color": LINE}}

@@ -14,7 +14,7 @@ from ui.figures.precision import drift, position, steps
 from ui.figures.precision.drift import error_text
 from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
 from ui.film.scene import field_control, scene_in_beats, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 OCTAVE = 500
 """How many positions of an octave are compared for the largest error up to there; all where there are fewer."""
@@ -43,7 +43,7 @@ def largest_errors(s: rc.Spectrum, positions: tuple[int, ...], stage: str, dtype
 
 
 @cached_figure
-def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Words) -> Film:
+def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: PageTexts) -> Film:
     """Return a position that ``dtype`` cannot hold, the frequency that it holds worst, then the error by step."""
     s = rc.spectrum(request)
     near = position.near_control(t)
@@ -56,7 +56,11 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
     scene = scene_in_beats(
         t,
         "phase",
-        (near, position.panels(s, near, dtype, t), position.finding(position.Rounding(s, dtype), near, dtype, t)),
+        (
+            near,
+            position.panels(s, near, dtype, t),
+            position.finding(position.PositionRounding(s, dtype), near, dtype, t),
+        ),
         (at, drift.panels(frequency, name, at, dtype, t), drift.finding(frequency, at, dtype, t)),
         (at, steps.panels(positions, largest, at, dtype, t), reached),
         control_values=({}, {"at": drift.FIRST_AT}, {"at": FIRST_FAR}),

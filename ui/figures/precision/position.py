@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FIRST, LAST = 992, 1040
 """The positions to drag over: both sides of 1,024, where bfloat16's gaps double."""
@@ -23,7 +23,7 @@ NAMED = 8
 """Every so many positions have their number."""
 
 
-class Rounding:
+class PositionRounding:
     """The positions, what a format stores of them, and how far the fastest and the slowest arrow are off.
 
     Attributes:
@@ -39,7 +39,7 @@ class Rounding:
         self.off, self.slowest_off = behind * self.step, behind * float(spectrum.inv_freq[-1])
 
 
-def near_control(t: Words) -> Control:
+def near_control(t: PageTexts) -> Control:
     """Return the position of the red word."""
     stops = tuple(map(float, range(FIRST, LAST + 1)))
     return Control("near", t("field.near"), stops, tuple(f"{at:,.0f}" for at in stops), play_seconds=10.0)
@@ -48,7 +48,7 @@ def near_control(t: Words) -> Control:
 whole_degrees = partial(home.degrees, whole_from=1.0, below=".1g")
 
 
-def finding(rounding: Rounding, near: Control, dtype: str, t: Words) -> TextTrack:
+def finding(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> TextTrack:
     """Return what is stored of the position, and where the fastest arrow points because of it."""
     rows = zip(rounding.positions.tolist(), rounding.held.tolist(), rounding.off.tolist(), strict=True)
     texts = []
@@ -61,9 +61,9 @@ def finding(rounding: Rounding, near: Control, dtype: str, t: Words) -> TextTrac
     return near.texts(texts)
 
 
-def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: Words) -> tuple[Panel, ...]:
+def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
     """Return the exact and the rounded arrow then the digits, and the positions that the format holds."""
-    rounding = Rounding(spectrum, dtype)
+    rounding = PositionRounding(spectrum, dtype)
     exact = near.numbers(rounding.positions * rounding.step)
     held = near.numbers(rounding.held * rounding.step)
     return (
@@ -85,7 +85,7 @@ def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: Words) -> tuple[
     )
 
 
-def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: Words, dtype: str = "") -> Panel:
+def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: PageTexts, dtype: str = "") -> Panel:
     """Return a dial under a title that names the position."""
     title = near.texts(t(label, at=f"{each:,}", dtype=dtype) for each in at.tolist())
     return Panel(
@@ -93,7 +93,7 @@ def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: Word
     )
 
 
-def _digits(rounding: Rounding, near: Control, dtype: str, t: Words) -> Panel:
+def _digits(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> Panel:
     """Return how far the arrow is off, and the position's binary digits: those that fit, and those that are lost."""
     bits = precision.DTYPES[dtype][0]
     rows = {"exact": rounding.positions.tolist(), "stored": rounding.held.tolist()}
@@ -120,7 +120,7 @@ def _digits(rounding: Rounding, near: Control, dtype: str, t: Words) -> Panel:
     return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=230, phone_height=160)
 
 
-def _ruler(rounding: Rounding, near: Control, t: Words) -> Panel:
+def _ruler(rounding: PositionRounding, near: Control, t: PageTexts) -> Panel:
     """Return the positions, thick where the format holds them, the word that is dragged, and where it snaps to."""
     exact = rounding.positions == rounding.held
     here = near.numbers(rounding.positions.astype(float))

@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import GREEN, ORANGE, PURPLE, SKY
 from ui.film.composite_marks import verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 STAGE_COLOURS = {"inv_freq": ORANGE, "position": PURPLE, "angle": SKY, "table": GREEN}
 SMALL = 1.0
@@ -26,13 +26,13 @@ SIGNS = ("×", "=", "→")
 
 
 def panels(
-    positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, dtype: str, t: Words
+    positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, dtype: str, t: PageTexts
 ) -> tuple[Panel, Panel]:
     """Return the steps with their largest error, rad up to each position by stage, and its curves."""
     return _chain(largest, at, t), _curves(positions, largest, at, dtype, t)
 
 
-def _chain(largest: dict[str, np.ndarray], at: Control, t: Words) -> Panel:
+def _chain(largest: dict[str, np.ndarray], at: Control, t: PageTexts) -> Panel:
     """Return frequency times position is angle, and its table of cosines and sines, each with a verdict below."""
     drawn: list[Mark] = []
     for k, stage in enumerate(SINGLE):
@@ -51,7 +51,7 @@ def _chain(largest: dict[str, np.ndarray], at: Control, t: Words) -> Panel:
     return Panel(Axis(-0.45, len(SINGLE) - 0.55), Axis(-0.6, 1.3), drawn, t("chain_title"), min_width=2000, height=85)
 
 
-def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, dtype: str, t: Words) -> Panel:
+def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, dtype: str, t: PageTexts) -> Panel:
     """Return the largest error of each stage up to every position, each line named at its end."""
     where = np.log10(positions)
     logs = {stage: np.log10(np.where(each > 0, np.degrees(_finite(each)), np.nan)) for stage, each in largest.items()}

@@ -12,11 +12,11 @@ from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.colours import GREY
 from ui.film.scene import WINDOW, Axis, Panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 
 @cached_figure
-def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
+def shifted(rope: rc.Rope, m: int, n: int, t: PageTexts) -> Film:
     """Return a place to draw the score of a query at m and a key at n while both move along, and the true line.
 
     From the start one pair's share is seen as it would be, were the query alone to move.

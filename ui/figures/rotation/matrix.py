@@ -14,7 +14,7 @@ from rope_core.theory import demo
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.home import degrees
 from ui.figures.layouts.mended import COLOURS
-from ui.figures.layouts.threads import SIXTEENTHS, Drawn
+from ui.figures.layouts.threads import SIXTEENTHS, LayoutVectors
 from ui.figures.plot import axis, plot, scatter
 from ui.figures.rotation.names import KEY_POSITION, entry, matrix_name
 from ui.film import marks
@@ -30,13 +30,13 @@ from ui.film.scene import (
     sentence_parts,
     text_panel,
 )
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 MARKED = 1
 """The drawn pair whose turn is written out."""
 
 
-class Turns:
+class RotationMatrices:
     """Four pairs of a query at every position of a control: their matrices, and the query before and after.
 
     Attributes:
@@ -47,7 +47,7 @@ class Turns:
     """
 
     def __init__(self, rope: rc.Rope, positions: tuple[float, ...]) -> None:
-        drawn = Drawn(rope)
+        drawn = LayoutVectors(rope)
         self.theta: Array = drawn.theta
         self.query: Array = drawn.query.interleaved[0]
 
@@ -65,12 +65,12 @@ class Turns:
         self.relative = float(np.abs(products).max())
 
 
-def panels(rope: rc.Rope, turns: Turns, at: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, turns: RotationMatrices, at: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the word on its line, its matrix times the query, one pair written three ways, and the model's matrix."""
     return _line(at, t), _product(turns, at, t), _three_ways(turns, at, t), _model(rope, t)
 
 
-def finding(turns: Turns, at: Control, t: Words) -> list[str | TextTrack]:
+def finding(turns: RotationMatrices, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how far each of the four pairs has turned, and how many places are empty."""
     angles = np.multiply.outer(np.array(at.stops), turns.theta)
     written = {name: at.texts(map(degrees, angles[:, k].tolist())) for k, name in enumerate("abcd")}
@@ -79,7 +79,7 @@ def finding(turns: Turns, at: Control, t: Words) -> list[str | TextTrack]:
     return sentence_parts(given, m=at.stop_text, **written)
 
 
-def _line(at: Control, t: Words) -> Panel:
+def _line(at: Control, t: PageTexts) -> Panel:
     """Return the text as a line of positions, and the word on it that is dragged."""
     first, last = at.stops[0], at.stops[-1]
     unit = (last - first) / 8
@@ -106,7 +106,7 @@ def _column(at: Control, values: Array) -> list[list[TextOrTrack]]:
     return [[_tracked(at, values[:, i])] for i in range(values.shape[1])]
 
 
-def _product(turns: Turns, at: Control, t: Words) -> Panel:
+def _product(turns: RotationMatrices, at: Control, t: PageTexts) -> Panel:
     """Return the matrix with its blocks, the query, and the turned query."""
     size, rows = turns.query.size, [COLOURS[i // 2] for i in range(turns.query.size)]
     blocks = np.kron(np.eye(size // 2), np.ones((2, 2)))
@@ -140,7 +140,7 @@ def _difference(value: float) -> str:
     return f"{value:.0e}" if value else "0"
 
 
-def _three_ways(turns: Turns, at: Control, t: Words) -> Panel:
+def _three_ways(turns: RotationMatrices, at: Control, t: PageTexts) -> Panel:
     """Return the marked pair's turn written as a block, element by element and complex, and what is left in a score."""
     a, b = map(entry, turns.query[2 * MARKED : 2 * MARKED + 2].tolist())
     u, v = (_tracked(at, turns.turned[:, 2 * MARKED + k]) for k in (0, 1))
@@ -164,7 +164,7 @@ def _three_ways(turns: Turns, at: Control, t: Words) -> Panel:
     )
 
 
-def _model(rope: rc.Rope, t: Words) -> Panel:
+def _model(rope: rc.Rope, t: PageTexts) -> Panel:
     """Return the model's matrix by its blocks, black where it is not zero, and where the four drawn pairs are."""
     at = np.arange(rope.pairs)
     four = rope.pairs * SIXTEENTHS // 16
@@ -192,7 +192,7 @@ def _model(rope: rc.Rope, t: Words) -> Panel:
 
 
 @cached_figure
-def backward(width: int, position: int, base: float, t: Words) -> Drawing:
+def backward(width: int, position: int, base: float, t: PageTexts) -> Drawing:
     """Draw a gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
     theta = rc.Rope(width, base).theta
     gradient = demo.random_vectors(width, 1, seed=1)[0]

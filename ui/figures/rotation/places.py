@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, DIVERGING_SCALE, GREY, MUTED_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, sentence_parts
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 PLACES, WIDTH = 40, 128
 """Places of one repeated word, and the width of the drawn head."""
@@ -43,14 +43,14 @@ def _range(apart: Control, ends: Array) -> dict[str, TextTrack]:
     return {name: apart.texts(_written(ends[int(d), k]) for d in apart.stops) for k, name in enumerate(("low", "high"))}
 
 
-def finding(scores: dict[str, Array], apart: Control, t: Words) -> list[str | TextTrack]:
+def finding(scores: dict[str, Array], apart: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return the score at a distance with RoPE, and the scores with an added vector."""
     rope, added = (_ends(scores[kind]) for kind in KINDS)
     slots = _range(apart, added) | {"score": _range(apart, rope)["low"]}
     return sentence_parts(partial(t, "places_finding"), d=apart.stop_text, **slots)
 
 
-def panels(scores: dict[str, Array], apart: Control, t: Words) -> tuple[Panel, ...]:
+def panels(scores: dict[str, Array], apart: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return both maps, each with its scores by distance beside it."""
     limit = max(float(np.abs(each).max()) for each in scores.values())
     return tuple(
@@ -70,7 +70,7 @@ def _diagonal(apart: Control) -> Mark:
     return marks.line(apart.numbers(x), apart.numbers(y), DISTANCE_COLOUR, 3)
 
 
-def _map(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Panel:
+def _map(kind: str, scores: Array, limit: float, apart: Control, t: PageTexts) -> Panel:
     cells = np.rint(127 * scores / limit).astype(np.int8)
     middle = apart.numbers((PLACES - 1 - np.array(apart.stops))[:, None] / 2)
     down = apart.numbers(-(PLACES - 1 + np.array(apart.stops))[:, None] / 2)
@@ -100,7 +100,7 @@ def _map(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Pa
     )
 
 
-def _by_distance(kind: str, scores: Array, limit: float, apart: Control, t: Words) -> Panel:
+def _by_distance(kind: str, scores: Array, limit: float, apart: Control, t: PageTexts) -> Panel:
     """Return the scores over the distance: a line where the distance decides, else their range at each."""
     ends, at = _ends(scores), np.arange(PLACES)
     here = [apart.numbers(ends[np.array(apart.stops).astype(int)][:, k : k + 1]) for k in (0, 1)]

@@ -38,7 +38,7 @@ from ui.film.scene import (
     scene_in_beats,
     sentence_parts,
 )
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 MOST_BEFORE = 6
 """How many words can be put before the sentence."""
@@ -46,12 +46,12 @@ CELL = 1.0
 
 
 @cached_figure
-def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
+def turning(rope: rc.Rope, positions: tuple[int, ...], t: PageTexts) -> Film:
     """Return the score's matrices while a sentence moves, then a whole vector's matrix, then all places' scores."""
     before = field_control(t, "before", range(MOST_BEFORE + 1), play_seconds=6.0)
     at = field_control(t, "m", positions, play_seconds=12.0)
     apart = field_control(t, "apart", range(places.PLACES), play_seconds=8.0)
-    turns, maps = matrix.Turns(rope, at.stops), places.maps(rope.base)
+    turns, maps = matrix.RotationMatrices(rope, at.stops), places.maps(rope.base)
     scene = scene_in_beats(
         t,
         "circle",
@@ -86,13 +86,13 @@ def turning(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
     )
 
 
-def panels(rope: rc.Rope, before: Control, t: Words) -> tuple[Panel, ...]:
+def panels(rope: rc.Rope, before: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the sentence with words before it, both arrows, and the score's matrices, shown in the first beat."""
     theta = float(rope.theta[single(rope)])
     return (_sentence(before, t), _product(before, theta, t), _left_over(before, theta, t), _circle(before, theta, t))
 
 
-def finding(before: Control, t: Words) -> list[str | TextTrack]:
+def finding(before: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return what is seen: how far the score turns both, and what is left."""
     key, query = (_along(before, place, str) for place in (KEY_POSITION, QUERY_POSITION))
     left = str(QUERY_POSITION - KEY_POSITION)
@@ -104,7 +104,7 @@ def _along(before: Control, place: int, write: Callable[[int], str]) -> TextTrac
     return before.texts(write(place + int(stop)) for stop in before.stops)
 
 
-def _sentence(before: Control, t: Words) -> Panel:
+def _sentence(before: Control, t: PageTexts) -> Panel:
     """Return the sentence, which is dragged to the right while words come before it."""
     words, earlier = t("sentence").split(), t("words_before").split()
     shift = np.array(before.stops)
@@ -134,7 +134,7 @@ def _last(earlier: list[str], k: int, before: Control) -> tuple[str, ...]:
     return tuple(earlier[len(earlier) - count + k] if k < count else "" for count in counts)
 
 
-def _circle(before: Control, theta: float, t: Words) -> Panel:
+def _circle(before: Control, theta: float, t: PageTexts) -> Panel:
     """Return the key's and the query's arrow, where they were at first, and the angle between them."""
     shift = np.array(before.stops)
     angles = {place: (place + shift)[:, None] * theta for place in (KEY_POSITION, QUERY_POSITION)}
@@ -176,7 +176,7 @@ def _turning(before: Control, angles: Array, transposed: bool) -> tuple[list[lis
     return written, before.numbers(np.abs(matrices).reshape(len(angles), 4))
 
 
-def _product(before: Control, theta: float, t: Words) -> Panel:
+def _product(before: Control, theta: float, t: PageTexts) -> Panel:
     """Return the score as key, its matrix transposed, the query's matrix and query, which all follow the sentence."""
     shift = np.array(before.stops)
     changed = before.texts("" if stop == 0 else t("changed") for stop in before.stops)
@@ -221,7 +221,7 @@ def _below(name: str, same: TextTrack, dy: float) -> list[Mark]:
     ]
 
 
-def _left_over(before: Control, theta: float, t: Words) -> Panel:
+def _left_over(before: Control, theta: float, t: PageTexts) -> Panel:
     """Return the one matrix that is left in the score."""
     left = QUERY_POSITION - KEY_POSITION
     entries, sizes = _turning(before, np.full(len(before.stops), left * theta), False)

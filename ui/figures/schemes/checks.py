@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons.compare import Row, checks
+from rope_core.comparisons.compare import ColumnCheck, checks
 from rope_core.comparisons.export import cell
 from rope_core.comparisons.margins import MOST
 from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film
-from ui.figures.schemes.pairs import COLOURS, Comparison, recipe, runs_of, sign_of
+from ui.figures.schemes.pairs import COLOURS, SchemeComparison, recipe, runs_of, sign_of
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 KEYS = tuple(checks())
 STARTS, NARROW_STARTS = (5.85, 7.55, 9.25, 10.95), (0.5, 3.4, 6.3, 9.2)
@@ -25,14 +25,14 @@ CELL_PX, LATIN_PX, WIDE_PX = 78, 6, 14
 """The room of a cell, and about what a letter and a Chinese character take there."""
 
 
-def colour_of(row: Row) -> str:
+def colour_of(row: ColumnCheck) -> str:
     """Return the colour of a cell: red breaks what is required, orange does not hold and need not, green holds."""
     if row.holds is None:
         return MUTED_COLOUR
     return RED if row.broken else TRAINED_COLOUR if row.holds else ORANGE
 
 
-def cell_text(row: Row | None, t: Words) -> str:
+def cell_text(row: ColumnCheck | None, t: PageTexts) -> str:
     """Return whether a check holds, its margin and its pair; of the attention factor, whose it is."""
     if row is None or row.margin is None:
         return "−"
@@ -56,12 +56,12 @@ def shortened(name: str) -> str:
     return name
 
 
-def scheme_of(source: str, t: Words) -> str:
+def scheme_of(source: str, t: PageTexts) -> str:
     """Return the name of the scheme that a source is of."""
     return next((t(f"scheme.{name}") for name, each in SCHEMES.items() if each.source == source), source)
 
 
-def _broken_text(row: Row, t: Words) -> str:
+def _broken_text(row: ColumnCheck, t: PageTexts) -> str:
     """Return a check that does not hold, with its pairs, or what it says of all pairs at once."""
     slots: dict[str, Any] = {"title": row.text("title", t.lang), "margin": f"{row.margin:+.2f}".replace("-", "−")}
     if row.key == "attention_factor":
@@ -77,7 +77,7 @@ def _broken_text(row: Row, t: Words) -> str:
     return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
 
 
-def headline(given: Comparison, t: Words) -> str:
+def headline(given: SchemeComparison, t: PageTexts) -> str:
     """Return what the column in question does not hold, its checks counted as the table marks them, pairs as dots."""
     required = sum(row.required for row in given.mine.rows)
     own, broken = given.names[0], given.mine.broken
@@ -90,7 +90,7 @@ def headline(given: Comparison, t: Words) -> str:
     return t("headline.broken", own=own, count=len(broken), required=required, parts=parts)
 
 
-def _table(given: Comparison, at: Control, t: Words, *, wide: bool) -> Panel:
+def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) -> Panel:
     """Return a row of margins for each check; on a narrow screen the cells are below the title."""
     lines, starts = (1.0, STARTS) if wide else (1.7, NARROW_STARTS)
     below, size = (0.0, 13) if wide else (0.72, 13)
@@ -136,7 +136,7 @@ def _table(given: Comparison, at: Control, t: Words, *, wide: bool) -> Panel:
     )
 
 
-def margins_of(given: Comparison, t: Words) -> Film:
+def margins_of(given: SchemeComparison, t: PageTexts) -> Film:
     """Return margins of each check by column, with the chosen one's formula, reason, source and counter-example."""
     titles = tuple(checks()[key][t.lang]["title"] for key in KEYS)
     at = Control("check", t("field.check"), tuple(map(float, range(len(KEYS)))), titles, has_slider=False)
@@ -170,7 +170,7 @@ def margins_of(given: Comparison, t: Words) -> Film:
     return Film("margins", Scene(panels, (at,), sentences), lambda: table(given), recipe(given))
 
 
-def _beside(row: Row, t: Words) -> str:
+def _beside(row: ColumnCheck, t: PageTexts) -> str:
     """Return the numbers beside a check, where it has some a reader looks for."""
     values = row.values
     if row.key == "arguments":
@@ -195,7 +195,7 @@ def _beside(row: Row, t: Words) -> str:
     return ""
 
 
-def table(given: Comparison) -> dict[str, list[object]]:
+def table(given: SchemeComparison) -> dict[str, list[object]]:
     """Return a row for each check and column."""
     rows = [(name, row) for name, column in zip(given.names, given.columns, strict=True) for row in column.rows]
     return {

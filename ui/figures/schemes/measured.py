@@ -12,8 +12,8 @@ from ui.figures.extrapolation.words import factor, ladder
 from ui.figures.plot import LOG, axis, headings, line, panels, plot, split
 from ui.figures.schemes.pairs import number, percent
 from ui.film.colours import BLUE, GREY, ORANGE, PURPLE, RED, SKY
-from ui.text.words import Words
-from ui.work.extrapolated import Seen
+from ui.text.words import PageTexts
+from ui.work.extrapolated import ExperimentResults
 
 FASTEST_TOO, RAISED = KINDS[:2]
 """The scheme that slows all pairs alike, and the one that raises the base."""
@@ -21,19 +21,19 @@ COLOURS = (BLUE, PURPLE, SKY, RED, GREY, ORANGE)
 """Of the schemes that papers draw, in the order in which they come."""
 
 
-def table(seen: Seen, t: Words) -> dict[str, list[str]]:
+def table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity over the last quarter, by scheme and length, with its interval."""
-    return ladder(view.cells(seen.results), "last", Words(t.lang, "extrapolation"))
+    return ladder(view.cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
 
 
-def recall_table(seen: Seen, t: Words) -> dict[str, list[str]]:
+def recall_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity of a stretch that is read a second time, by scheme, for the model without further training."""
     copies = view.copies(seen.results)
     first = [each for each in copies if each.weights == copies[0].weights]
-    return ladder(first, "last", Words(t.lang, "extrapolation"))
+    return ladder(first, "last", PageTexts(t.lang, "extrapolation"))
 
 
-def sentence(seen: Seen, trained: int, t: Words) -> str:
+def sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
     """Return how a raised base reads beside an even slow-down at each length past the trained one, documents paired."""
     cells = view.cells(seen.results)
     ratios = []
@@ -44,7 +44,7 @@ def sentence(seen: Seen, trained: int, t: Words) -> str:
     return t("ntk_sentence", ratios=t("comma").join(ratios))
 
 
-def paper_pictures(t: Words) -> Drawing:
+def paper_pictures(t: PageTexts) -> Drawing:
     """Return what YaRN, LongRoPE2 and CoPE draw by pair, from their formulas at their settings."""
     curves = paper_curves()
     colour_of = dict(zip(dict.fromkeys(name for each in curves for name in each.by_scheme), COLOURS, strict=True))
@@ -85,7 +85,7 @@ for curve in paper_curves():
     return Drawing("papers", figure, t("paper_finding", **ends), lambda: table, recipe, wide=True)
 
 
-def papers(t: Words) -> dict[str, list[str]]:
+def papers(t: PageTexts) -> dict[str, list[str]]:
     """Return numbers that papers print beside those that the formulas here give."""
     rows = printed_numbers()
     return {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import curves, margins
-from rope_core.comparisons.compare import DISTANCES, Compared, Row
+from rope_core.comparisons.compare import DISTANCES, ColumnCheck, ComparedColumn
 from rope_core.rope import Array
 from ui.figures.clock.schemes import brief
 from ui.figures.drawing import Film
@@ -39,7 +39,7 @@ from ui.film.scene import (
     scene_in_beats,
     text_panel,
 )
-from ui.text.words import Words, powers, short
+from ui.text.words import PageTexts, powers, short
 
 COLOURS = ("ink", BLUE, PURPLE, SKY)
 DASHES = ("", "7 4", "2 3", "12 4")
@@ -49,7 +49,7 @@ LOW, HIGH = -1.0, 12.0
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SchemeComparison:
     """Columns of one geometry, the first of them in question.
 
     Attributes:
@@ -61,7 +61,7 @@ class Comparison:
         before: Python lines that come before, where a column needs some.
     """
 
-    columns: tuple[Compared, ...]
+    columns: tuple[ComparedColumn, ...]
     names: tuple[str, ...]
     reference: int
     check: str
@@ -69,7 +69,7 @@ class Comparison:
     before: str = ""
 
     @property
-    def mine(self) -> Compared:
+    def mine(self) -> ComparedColumn:
         """The column in question."""
         return self.columns[0]
 
@@ -83,12 +83,12 @@ class Comparison:
         """Tokens that training covered."""
         return self.mine.setting.trained
 
-    def row(self, key: str) -> Row:
+    def row(self, key: str) -> ColumnCheck:
         """Return a check of the column in question; one without a margin where it cannot be tried."""
-        return next((each for each in self.mine.rows if each.key == key), Row(key, None, None, None, False))
+        return next((each for each in self.mine.rows if each.key == key), ColumnCheck(key, None, None, None, False))
 
 
-def sign_of(row: Row) -> str:
+def sign_of(row: ColumnCheck) -> str:
     """Return the sign of whether a check holds, which says the same as its colour."""
     return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
 
@@ -134,7 +134,7 @@ def heights(slowdown: Array) -> Array:
         return np.where(slowdown > 0, np.clip(np.log2(slowdown), LOW, HIGH), np.nan)
 
 
-def pair_axis(pairs: int, t: Words) -> Axis:
+def pair_axis(pairs: int, t: PageTexts) -> Axis:
     """Return the axis of pairs, 0 and the last among its ticks."""
     step = max(1, 2 ** int(np.log2(max(pairs, 8) / 4)))
     ticks = sorted({*range(0, pairs, step), pairs - 1})
@@ -142,16 +142,16 @@ def pair_axis(pairs: int, t: Words) -> Axis:
     return Axis(-1.0, float(pairs), tuple((float(k), str(k)) for k in ticks), t("axis.pair"), grid=False)
 
 
-def position_axis(length: int, t: Words, title: str) -> Axis:
+def position_axis(length: int, t: PageTexts, title: str) -> Axis:
     """Return a logarithmic axis of positions or distances from 1 to a length."""
     decades = [10.0**k for k in range(int(np.log10(length)) + 1)]
     return Axis(0.0, float(np.log10(length)), tuple((float(np.log10(x)), brief(int(x))) for x in decades), title)
 
 
-class Drawn:
+class ComparisonPanels:
     """The panels of a comparison, with one pair marked in all of them."""
 
-    def __init__(self, given: Comparison, at: Control, t: Words) -> None:
+    def __init__(self, given: SchemeComparison, at: Control, t: PageTexts) -> None:
         self.given, self.at, self.t = given, at, t
         self.pairs = given.theta.size
         self.index = np.arange(self.pairs, dtype=float)
@@ -168,7 +168,7 @@ class Drawn:
         below_title = high - 0.09 * (high - low)
         return [marks.drag_handle(self.at, at, below_title, ACTION_COLOUR, self.t("grab_pair"), [upright])]
 
-    def _marked_rows(self) -> Iterator[tuple[Row, Array, str, float, Callable[[str, Mark], Mark]]]:
+    def _marked_rows(self) -> Iterator[tuple[ColumnCheck, Array, str, float, Callable[[str, Mark], Mark]]]:
         """Yield each check that is some pair's: the pairs, colour and radius of their dots, how they are shown."""
         for row in self.given.mine.rows:
             if not row.marked_pairs:
@@ -417,12 +417,12 @@ def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
 
 
 @np.errstate(all="ignore")
-def by_pair(given: Comparison, marked: int, t: Words) -> Film:
+def by_pair(given: SchemeComparison, marked: int, t: PageTexts) -> Film:
     """Return the pictures of a comparison; ``marked``: the pair that is marked at first."""
     pairs, setting = given.theta.size, given.mine.setting
     stops = stops_of(pairs, marked) if pairs > 1 else (0, 1)
     at = field_control(t, "pair", stops)
-    drawn = Drawn(given, at, t)
+    drawn = ComparisonPanels(given, at, t)
     marked_pairs = {pair for row in given.mine.broken for pair in row.marked_pairs}
     slots: dict[str, Any] = {"own": given.names[0], "length": f"{setting.length:,}"}
     slots["dots"] = t("dots", count=len(marked_pairs), pairs=pairs) if marked_pairs else t("no_dots")
@@ -451,7 +451,7 @@ def by_pair(given: Comparison, marked: int, t: Words) -> Film:
     return Film("by_pair", scene, lambda: table(given), recipe(given) + _pair_recipe(given))
 
 
-def table(given: Comparison) -> dict[str, Array]:
+def table(given: SchemeComparison) -> dict[str, Array]:
     """Return each column's numbers by pair."""
     columns: dict[str, Array] = {"pair": np.arange(given.theta.size, dtype=float), "theta": given.theta}
     for each, name in zip(given.columns, given.names, strict=True):
@@ -460,7 +460,7 @@ def table(given: Comparison) -> dict[str, Array]:
     return columns
 
 
-def _pair_recipe(given: Comparison) -> str:
+def _pair_recipe(given: SchemeComparison) -> str:
     """Return Python that makes the marked pair's numbers, after that of all columns."""
     rope, length = given.mine.setting.rope, given.mine.setting.length
     return f"""
@@ -473,7 +473,7 @@ for distance in (1, 10, 100, 1000):
 """
 
 
-def recipe(given: Comparison) -> str:
+def recipe(given: SchemeComparison) -> str:
     """Return Python that makes the numbers again."""
     setting = given.mine.setting
     rope, at = setting.rope, {"factor": setting.factor, "length": setting.length, "trained_to": setting.trained_to}

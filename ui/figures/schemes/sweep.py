@@ -8,9 +8,9 @@ from rope_core.comparisons.compare import checks, least_margins
 from ui.figures.clock.schemes import brief
 from ui.figures.drawing import Drawing, grid
 from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, note, plot
-from ui.figures.schemes.pairs import Comparison, number, recipe
+from ui.figures.schemes.pairs import SchemeComparison, number, recipe
 from ui.film.colours import DIVERGING_SCALE
-from ui.text.words import Words
+from ui.text.words import PageTexts
 
 FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 MOST, DARK = 4.0, 2.2
@@ -22,7 +22,7 @@ def lengths_of(trained: int, most: int) -> tuple[int, ...]:
     return tuple(length for length in (trained * 2**k for k in range(7)) if length <= most)
 
 
-def sweep(given: Comparison, lengths: tuple[int, ...], t: Words) -> Drawing:
+def sweep(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Drawing:
     """Return the least margin of the chosen check at each length and factor."""
     column, setting = given.mine.column, given.mine.setting
     least = least_margins(column, setting, FACTORS, lengths, given.check)
