@@ -17,7 +17,7 @@ from ui.work import extrapolated
 
 CLAIM_IN_FILM = True
 STEPS = fields.beats(3)
-PAIR = Field("pair", "int", 0, 0, 511)
+PAIR = Field("pair", "int", None, 0, 511, optional=True)
 FAULT = Field("fault", "choice", "", choices=("", *FAULTS.values()))
 FAULT_PAIR = Field("fault_pair", "int", None, 0, 511, optional=True)
 PLANTED = Challenge("planted", (FAULT, FAULT_PAIR), check_fault)
@@ -31,9 +31,11 @@ def fits(store: PageValues) -> object:
 
 
 def take(page: PageFrame, text: str) -> None:
-    """Put a text into the address, or say why it is none of the page's."""
+    """Put a text into the address, and look at what fails first; or say why it is none of the page's."""
     try:
         page.store.try_put(MINE, pasted.pack(text))
+        for field in (CHECK, PAIR):
+            page.store.try_put(field, field.default)
     except ValueError as error:
         page.store.notes.append(("frame.impossible", {"error": error}))
 
@@ -90,7 +92,9 @@ def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw what does not hold, the margins of each check, then pair by pair."""
     t = page.t
     page.write(f"**{plain(checks.headline(given, t), 900)}**")
-    page.show(checks.margins_of(given, t), checks.margins_of, compare.compare_column)
+    if against := checks.against(given, t):
+        page.write(plain(against, 900))
+    page.show(checks.margins_of(given, t, extrapolated.contrasts()), checks.margins_of, compare.compare_column)
     page.caption(t("joint"))
     film = pairs.by_pair(given, page.get(PAIR), t)
     page.show(film, pairs.by_pair, compare.compare_column, curves.score, margins.inside_arc)
@@ -147,9 +151,13 @@ def record(page: PageFrame) -> None:
     if sweep is not None:
         page.write(measured.sentence(sweep, extrapolated.trained(sweep), page.t))
         page.table(measured.table(sweep, page.t))
+        page.caption(page.t("star"))
+        page.write(page.t("checks_read"))
+        page.table(measured.contrast_table(extrapolated.contrasts(), page.t))
     if recall is not None:
         page.write(page.t("recall"))
         page.table(measured.recall_table(recall, page.t))
+        page.caption(measured.recall_sentence(recall, page.t))
     page.goto("extrapolation", page.t("measure_live"))
 
 

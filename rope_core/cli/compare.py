@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from rope_core.checks.case import printable
 from rope_core.cli.source import tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
-from rope_core.comparisons.compare import ComparedColumn, compare
+from rope_core.comparisons.compare import ComparedColumn, compare, difference, runs_of
 from rope_core.comparisons.export import cell, html_page, pytest_file, record
 from rope_core.errors import argument_error
 
@@ -78,6 +79,17 @@ def _threshold(text: str) -> tuple[str, float]:
         raise argument_error("--threshold", "KEY=NUMBER", text) from None
 
 
+def _difference(first: ComparedColumn, other: ComparedColumn, t: Mapping[str, str]) -> None:
+    """Print at which pairs the first column is another's; nothing where their models differ in width."""
+    if first.inv_freq.size != other.inv_freq.size:
+        return
+    apart = difference(first, other)
+    names = {"name": printable(first.column.name), "other": printable(other.column.name)}
+    slots = {**names, "ratio": f"{apart.attention_ratio:.4g}", "most": f"{apart.ratio:.4g}", "pair": apart.pair}
+    text = t["equal"] if apart.pair is None else t["apart"]
+    show("", text.format(equal=runs_of(apart.equal) or "-", pairs=runs_of(apart.other), **slots))
+
+
 def _table(columns: list[ComparedColumn], lang: str) -> None:
     """Print a line for each check: its name, then margin and pair of each column; then what does not hold, and why."""
     t = words("compare", lang)
@@ -89,6 +101,8 @@ def _table(columns: list[ComparedColumn], lang: str) -> None:
         marks = ["!" if row and row.broken else "~" if row and row.holds is False else " " for row in by_key]
         cells = "".join(f"{cell(row) + mark:>{width}}" for row, mark in zip(by_key, marks, strict=True))
         show(f"{key:<20}{cells}".rstrip())
+    for other in columns[1:]:
+        _difference(columns[0], other, t)
     for each in columns:
         for row in each.rows:
             if row.holds is False:

@@ -8,6 +8,7 @@ samples     a function's answers to all calls that a page needs, made in one go 
 pasted      a text or an address of one -> a Column
 examples    a scheme to begin with, six with a fault each
 curves      what the page draws of columns: scores by distance, angles by position, shares of the circle
+measured    what schemes that hold a check read on the lab's small model, beside those that do not
 papers      numbers that papers print on their schemes, beside what the formulas here give
 export      the pytest file and the HTML page
 checks.toml each check in two languages: formula, reason, source, counter-example

@@ -31,8 +31,10 @@ from rope_core.schemes import FACTOR
 
 MODEL = "llama-2-7b"
 # Checks that demand more of a model that is not trained on.
-UNTRAINED = ("not_faster", "inside_arc", "resolution")
+UNTRAINED = ("not_faster", "inside_arc", "resolution", "float32")
 DISTANCES = (1, 10, 100, 1000)
+SAME = 1e-6
+"""The relative difference up to which two frequencies are one, as float32 may round them."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,10 @@ class ColumnCheck:
         return below or (self.pair,)
 
     def text(self, name: str, lang: str = "en") -> str:
-        """Return a text of checks.toml on this check: "title", "formula", "reason", "source" or "counterexample"."""
+        """Return a text of checks.toml on this check.
+
+        ``name``: "title", "fault" (where it does not hold), "formula", "reason", "source", "counterexample".
+        """
         row = checks()[self.key]
         text = row.get(name, row.get(lang, {}).get(name, ""))
         return str(text)
@@ -162,6 +167,24 @@ class ComparedColumn:
     def broken(self) -> list[ColumnCheck]:
         """The rows that are required and do not hold."""
         return [row for row in self.rows if row.broken]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where the frequencies of two columns differ.
+
+    Attributes:
+        equal, other: the pairs at which they are the same to rounding in float32, and those at which they are not.
+        pair: the one at which they differ most; None where none differs.
+        ratio: the first column's frequency there over the second's.
+        attention_ratio: the same of their attention factors.
+    """
+
+    equal: tuple[int, ...]
+    other: tuple[int, ...]
+    pair: int | None
+    ratio: float
+    attention_ratio: float
 
 
 @cache
@@ -287,7 +310,10 @@ def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
         "not_overslowed": {"needed": max(own.length / rope.train_len, own.factor)},
         "resolution": {"agreement": distances},
         "attention_factor": {"factor": a, "nearest": nearest, "source": nearest if matches else None},
-        "float32": {"bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8)},
+        "float32": {
+            "float32_error": float(margins.angle_error(f, own.length).max()),
+            "bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8),
+        },
         "programs": {"difference": apart},
     }
     worst = int(np.nanargmax(np.cos(f) - np.cos(rope.theta))) if np.all(np.isfinite(f)) else 0
@@ -309,18 +335,20 @@ def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
 def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None]:
     """Return the row of the same function at another geometry, where a literal in an argument's place shows, and that.
 
-    The base 50 times as large, the trained length 4 times: each check that holds here has to hold there.
+    The base 50 times as large, the trained length 4 times: each check that holds here has to hold there. A function
+    that does not take both is for one model, and nothing is required of it.
     """
     column, own = here.column, here.setting
     other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
     there = replace(own, rope=other, length=min(4 * own.length, MAX_LEN), trained_to=None)
     unread = [name for name in ARGUMENTS[:4] if name not in (column.takes or ())]
     values: dict[str, Any] = {"unread": unread, "base": other.base, "train_len": other.train_len}
+    meant = not {"base", "train_len"} & {*unread}
     try:
         again = _at(column, there)
         values["without_effect"] = [*_without_effect(column, own)]
     except ValueError as error:
-        return ColumnCheck("arguments", -margins.MOST, False, None, True, values={**values, "error": str(error)}), None
+        return ColumnCheck("arguments", -margins.MOST, False, None, meant, values={**values, "error": str(error)}), None
     held = {row.key for row in here.rows if row.holds}
     kept = [row for row in again.rows if row.key in held and row.required and row.key != "float32"]
     again = replace(again, rows=tuple(kept))
@@ -328,7 +356,7 @@ def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None
     if worst is None or worst.margin is None:
         return ColumnCheck("arguments", None, None, None, False, values=values), again
     values["check"] = worst.key
-    return ColumnCheck("arguments", worst.margin, worst.margin >= 0, worst.pair, True, values=values), again
+    return ColumnCheck("arguments", worst.margin, worst.margin >= 0, worst.pair, meant, values=values), again
 
 
 def _without_effect(column: ComparisonColumn, own: ComparisonSetting) -> Iterable[str]:
@@ -343,6 +371,42 @@ def _without_effect(column: ComparisonColumn, own: ComparisonSetting) -> Iterabl
     for name, again in tries.items():
         if name in (column.takes or ()) and np.array_equal(again()[0], here, equal_nan=True):
             yield name
+
+
+def difference(a: ComparedColumn, b: ComparedColumn) -> Difference:
+    """Return where the frequencies of two columns of one geometry differ.
+
+    >>> yarn, parts = compare("yarn", "ntk_by_parts", factor=8)
+    >>> difference(yarn, parts).pair, round(difference(yarn, parts).attention_ratio, 3)
+    (36, 1.208)
+    """
+    with np.errstate(all="ignore"):
+        ratio = a.inv_freq / b.inv_freq
+        same = np.isclose(a.inv_freq, b.inv_freq, rtol=SAME, atol=0.0, equal_nan=True)
+        apart = np.where(same, 0.0, np.nan_to_num(np.abs(np.log(np.abs(ratio))), nan=np.inf))
+    pair = None if same.all() else int(apart.argmax())
+    return Difference(
+        tuple(np.flatnonzero(same).tolist()),
+        tuple(np.flatnonzero(~same).tolist()),
+        pair,
+        1.0 if pair is None else float(ratio[pair]),
+        a.attention_factor / b.attention_factor,
+    )
+
+
+def runs_of(pairs: Iterable[int]) -> str:
+    """Return pairs as runs.
+
+    >>> runs_of([0, 1, 2, 7])
+    '0–2, 7'
+    """
+    runs: list[list[int]] = []
+    for pair in pairs:
+        if runs and pair == runs[-1][1] + 1:
+            runs[-1][1] = pair
+        else:
+            runs.append([pair, pair])
+    return ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in runs)
 
 
 def least_margins(

@@ -42,6 +42,16 @@ def score(f: Array, at: Array, a: float = 1.0, *, smooth: bool = False) -> Array
     return np.asarray(a * a * (np.cos(angles) * shrink).mean(axis=1))
 
 
+def sampled_wave(f: Array, at: Array) -> Array:
+    """Return cos(f * distance) of each pair, (pairs, n); nan where distances are too far apart to show its turns.
+
+    >>> sampled_wave(np.array([1.0]), np.array([1.0, 2.0, 9.0])).round(2).tolist()
+    [[0.54, -0.42, nan]]
+    """
+    gap = np.diff(at, prepend=at[0])
+    return np.where(np.multiply.outer(np.abs(f), gap) <= TURN / 4, np.cos(np.multiply.outer(usable(f), at)), np.nan)
+
+
 def rows_of(pairs: int) -> IntArray:
     """Return the pairs that a map draws, at most ROWS."""
     return np.unique(np.linspace(0, pairs - 1, min(pairs, ROWS)).astype(int))

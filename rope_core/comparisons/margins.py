@@ -13,6 +13,8 @@ Array = npt.NDArray[np.float64]
 
 MOST = 64.0
 ROUNDING = 1e-6
+SINGLE = 2.0**-24
+"""The unit round-off of float32."""
 
 
 def bits(ratio: npt.ArrayLike) -> Array:
@@ -78,18 +80,27 @@ def continuity(f: Array, after: Array, tolerance: float) -> Array:
 
 
 def unit(f: Array) -> float:
-    """Return the unit round-off of the coarsest type that holds all of f: bfloat16, float16, float32 or float64."""
+    """Return the unit round-off of the coarsest type that holds all of f: bfloat16, float16, else a model's float32."""
     single = np.asarray(f, dtype=np.float32)
-    if not np.array_equal(single, f) or np.all(np.abs(np.frexp(f)[0]) == 0.5):
-        return 2.0**-53
+    if not np.array_equal(single, f):
+        return SINGLE
     if not np.any(single.view(np.uint32) & 0xFFFF):
         return 2.0**-8
-    return 2.0**-11 if np.array_equal(np.asarray(f, dtype=np.float16), single) else 2.0**-24
+    return 2.0**-11 if np.array_equal(np.asarray(f, dtype=np.float16), single) else SINGLE
+
+
+def angle_error(f: Array, length: float) -> Array:
+    """Return by how much each pair's angle at a length may err, rad: round-off of f, then of the product in float32.
+
+    So transformers computes it, with the position exact. A power of two has no round-off.
+    """
+    rounded = np.abs(np.frexp(f)[0]) != 0.5
+    return np.asarray(length * np.abs(f) * (unit(f) + SINGLE) * rounded)
 
 
 def float32(f: Array, length: float, allowed: float) -> Array:
-    """Return the margins of an angle at the target that errs by at most ``allowed`` rad, through the digits of f."""
-    return bits(allowed / (length * np.abs(f) * unit(f)))
+    """Return the margins of an angle at the target that errs by at most ``allowed`` rad, in a model's float32."""
+    return bits(allowed / angle_error(f, length))
 
 
 def every(

@@ -36,7 +36,8 @@ BESIDE = tuple(
 REFERENCE = Field("reference", "choice", "3", choices=("1", "2", "3"))
 TRAINED_TO = Field("trained_to", "int", None, 1, fields.MAX_LEN, optional=True)
 FINE_TUNED = Field("fine_tuned", "bool", False)
-CHECK = Field("check", "int", KEYS.index("not_faster"), 0, len(KEYS) - 1)
+CHECK = Field("check", "int", None, 0, len(KEYS) - 1, optional=True)
+"""The check that is looked at; without a value the first that does not hold, else that of the least margin."""
 ALLOWED = {
     key: Field(f"allow_{key}", "float", row["threshold"], 0.0, 1e6, low_open=True)
     for key, row in checks().items()
@@ -125,9 +126,16 @@ def compared(
     if not given:
         return None, refused
     before = _before(text) if names[0] == t("mine") else ""
-    return SchemeComparison(
-        tuple(given), tuple(names), reference, KEYS[store.get(CHECK)], tuple(python), before
-    ), refused
+    check = store.get(CHECK)
+    key = shown_first(given[0]) if check is None else KEYS[check]
+    return SchemeComparison(tuple(given), tuple(names), reference, key, tuple(python), before), refused
+
+
+def shown_first(mine: ComparedColumn) -> str:
+    """Return the key of the check to look at first: one that does not hold, at pairs if any, else the least margin."""
+    at_pairs = [row for row in mine.broken if row.marked_pairs]
+    rows = [*at_pairs, *mine.broken, mine.least_with_pair or mine.least]
+    return rows[0].key
 
 
 def _beside(choice: str, setting: ComparisonSetting) -> ComparedColumn:

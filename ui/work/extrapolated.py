@@ -14,8 +14,9 @@ from typing import Any
 
 from cachetools import LRUCache
 
+from rope_core.comparisons.measured import Contrast, contrast_by_check
 from rope_core.jobs import queue as jobs
-from rope_core.lab import cards, corpus, records
+from rope_core.lab import cards, corpus, records, view
 from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.records import MeasurementRecord
 from rope_core.lab.shape import ModelShape
@@ -163,6 +164,13 @@ def seen_shipped(name: str) -> ExperimentResults | None:
         return None
     code = f"from rope_core.lab import records\nresults = records.shipped({name!r}).results"
     return ExperimentResults(record.results, SHIPPED, record, code)
+
+
+@lru_cache(maxsize=1)
+def contrasts() -> Mapping[str, Contrast]:
+    """Return what the shipped sweep read of schemes that hold a check beside others, by the check's key."""
+    sweep = seen_shipped("sweep")
+    return {} if sweep is None else contrast_by_check(view.cells(sweep.results), rope(sweep))
 
 
 def seen_together(*names: str) -> ExperimentResults | None:

@@ -36,6 +36,10 @@ def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
     assert lines["not_faster"].split()[-2:] == ["-0.74", "@0!"] and lines["arguments"].endswith("!")
     assert lines["resolution"].split()[1:3] == ["-4.93", "@0~"]
     assert "mine takes train_len and gives the same whatever it is." in out
+    # The ramp runs from 20 to 46 as YaRN's does, but for the clamp.
+    assert "linear against yarn: equal at pairs 46–63; differs at 0–45, most at pair 0, 0.125 times" in out
+    _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "yarn", "--factor", "8")
+    assert "yarn against mine: equal at pairs 20–63; differs at 0–19" in out and "yarn against yarn: equal" in out
     _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "--lang", "zh")
     assert "没有一对快于未缩放时（要求，未满足）" in out.replace(" (", "（").replace(")", "）")
 

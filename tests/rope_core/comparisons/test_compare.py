@@ -17,7 +17,7 @@ from transformers import modeling_rope_utils as theirs
 
 import rope_core as rc
 from rope_core.comparisons.columns import of_code
-from rope_core.comparisons.compare import checks
+from rope_core.comparisons.compare import checks, difference, runs_of
 from rope_core.schemes import UNSCALED
 
 KEYS = [
@@ -61,7 +61,9 @@ def test_margins_are_what_loops_over_pairs_give(dim: int, base: float, train: in
         )
     lost, had = (1.0 - sum(math.cos(x) for x in row) / len(row) for row in (f, theta))
     assert result["resolution"].margin == pytest.approx(log(2.0 * lost / had), abs=1e-4)
-    assert result["float32"].margin == pytest.approx(min(log(0.1 / (length * x * 2.0**-53)) for x in f), abs=1e-4)
+    assert result["float32"].margin == pytest.approx(
+        min(log(0.1 / (length * x * 2.0**-23)) for x in f[f != 1]), abs=1e-4
+    )
 
 
 def test_every_key_is_there_in_two_languages_with_a_source_and_a_counter_example() -> None:
@@ -69,8 +71,10 @@ def test_every_key_is_there_in_two_languages_with_a_source_and_a_counter_example
     assert set(KEYS) <= {row.key for row in yarn.rows} == set(checks())
     for row in yarn.rows:
         assert row.text("source") and row.text("formula")
-        texts = [row.text(name, lang) for name in ("title", "reason", "counterexample") for lang in ("en", "zh")]
-        assert all(texts) and len(set(texts)) == 6
+        texts = [
+            row.text(name, lang) for name in ("title", "fault", "reason", "counterexample") for lang in ("en", "zh")
+        ]
+        assert all(texts) and len(set(texts)) == 8
 
 
 def test_nothing_shipped_is_broken_at_any_factor_and_each_known_breach_is_one() -> None:
@@ -315,3 +319,36 @@ def test_frequencies_are_read_from_files(tmp_path: Path) -> None:
     for bad in ("no-such-scheme", tmp_path / "none.py", [], ["a"]):
         with pytest.raises(ValueError):
             rc.compare(bad)
+
+
+def test_angles_err_by_at_most_their_bound_as_transformers_multiplies() -> None:
+    (yarn,) = rc.compare("yarn", length=2**23)
+    f, positions = yarn.inv_freq, np.arange(2**23 - 4096, 2**23 + 1)
+    single = positions.astype(np.float32)[:, None] * f.astype(np.float32)
+    errors = np.abs(single.astype(np.float64) - positions[:, None] * f).max(0)
+    bound = 0.1 / 2.0 ** np.asarray(rows(yarn)["float32"].by_pair)
+    assert np.all(errors[1:] <= bound[1:]) and errors[0] == 0.0 and np.median(errors[1:] / bound[1:]) > 0.3
+    assert rows(yarn)["float32"].values["float32_error"] == pytest.approx(bound.max(), rel=1e-5)
+    assert not rows(yarn)["float32"].holds
+    # A function may answer in more digits than a model keeps; what is released with the error is not called broken.
+    (scout,) = rc.compare("llama-4-scout")
+    assert rows(scout)["float32"].holds is False and not rows(scout)["float32"].broken
+
+
+def test_two_columns_are_equal_but_where_a_pair_was_changed() -> None:
+    (yarn,) = rc.compare("yarn", factor=8)
+    other = yarn.inv_freq * (1 + 1e-7)
+    other[[3, 40]] *= 1.5, 0.25
+    changed, same = rc.compare(other, yarn.inv_freq.astype(np.float32), factor=8)
+    apart = difference(changed, yarn)
+    assert apart.other == (3, 40) and len(apart.equal) == 62
+    assert apart.pair == 40 and apart.ratio == pytest.approx(0.25) and runs_of(apart.other) == "3, 40"
+    assert difference(same, yarn).pair is None
+    # Frequencies alone have no factor of their own.
+    assert apart.attention_ratio == pytest.approx(1 / yarn.attention_factor)
+
+
+def test_another_model_is_required_of_functions_that_take_its_geometry() -> None:
+    general, single = rc.compare(literal, lambda dim, factor: literal(dim, BASE, TRAIN, factor)[:])
+    assert rows(general)["arguments"].broken and rows(general)["arguments"].values["without_effect"] == ["train_len"]
+    assert not rows(single)["arguments"].required and not rows(single)["arguments"].broken

@@ -2,6 +2,7 @@
 
 import cmath
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +10,15 @@ import pytest
 import rope_core as rc
 from rope_core.comparisons import curves, examples
 from rope_core.comparisons.compare import checks
+from rope_core.comparisons.measured import Contrast
 from tests.support.figures import Row
 from tests.support.films import FilmRow
 from ui.figures.schemes import checks as rows_of_margins
 from ui.figures.schemes import measured, pairs, sweep
 from ui.film.colours import RED
-from ui.film.scene import NumberTrack
+from ui.film.scene import NumberTrack, TextTrack
 from ui.text.words import PageTexts
+from ui.work import extrapolated
 
 DIM, BASE, TRAIN, FACTOR = 16, 700.0, 256, 6.0
 MODEL = {"model_type": "llama", "head_dim": DIM, "rope_theta": BASE, "max_position_embeddings": TRAIN}
@@ -44,7 +47,7 @@ def by_pair(t: PageTexts) -> str:
     theta = BASE ** (-2 * 5 / DIM)
     used, seen = (f"{written(100 * min(x / math.tau, 1))} %" for x in (LENGTH * mine(5), TRAIN * theta))
     # Pair 5 turns faster than unscaled, and goes round where training showed it less.
-    broken = t("headline.and").join(checks()[key][t.lang]["title"] for key in ("not_faster", "inside_arc"))
+    broken = t("headline.and").join(checks()[key][t.lang]["fault"] for key in ("not_faster", "inside_arc"))
     assert mine(5) > theta and 1.1 * TRAIN * theta < math.tau < LENGTH * mine(5)
     text = t("pair_finding", i=5, s=written(theta / mine(5)), used=used, seen=seen, length=f"{LENGTH:,}")
     return text + t("pair_breaks", checks=broken)
@@ -187,7 +190,7 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     wanted = {k for row in whole for k, margin in enumerate(row.by_pair) if margin < 0}
     wanted |= {row.pair for row in column.broken if row.key == "resolution" and row.pair is not None}
     assert red == wanted and len(crosses) == len(column.broken)
-    assert all(row.text("title", lang) in sentence for row in column.broken)
+    assert all(row.text("fault", lang) in sentence for row in column.broken)
     count = f"{len(column.broken)} of" if lang == "en" else f"有 {len(column.broken)} 项"
     assert (count in sentence) == bool(column.broken)
     assert any(str(m["content"]) == f"a = {column.attention_factor:.4g}" for m in table.marks if m["kind"] == "text")
@@ -197,10 +200,56 @@ def test_a_headline_says_what_fails_at_another_model_and_cells_are_as_wide_as_th
     t = PageTexts("en", "schemes")
     given = pairs.SchemeComparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
     sentence = rows_of_margins.headline(given, t)
-    assert "base 500,000, trained on 16,384 tokens: “angles inside the trained arc” fails by −0.92 bits" in sentence
+    assert (
+        "base 500,000, trained on 16,384 tokens: outside the trained arc, −0.92 bits, as train_len has no effect"
+        in sentence
+    )
     raises = rc.compare(
         lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64)
     )
     given = pairs.SchemeComparison(tuple(raises), ("X",), 0, "monotone", ("",))
     assert "the function fails" in rows_of_margins.headline(given, t)
     assert rows_of_margins.shortened("线性内插（PI）") == "线性内插…" and rows_of_margins.shortened("YaRN") == "YaRN"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_line_against_the_chosen_column_names_its_pairs(lang: str) -> None:
+    t = PageTexts(lang, "schemes")
+    (yarn,) = rc.compare("yarn", factor=8)
+    moved = yarn.inv_freq.copy()
+    moved[[3, 4, 40]] *= 1.01, 1.01, 2.0
+    changed, same, linear = rc.compare(moved, "yarn", "linear", factor=8)
+    for mine, reference, wanted in ((changed, yarn, "0–2, 5–39, 41–63"), (same, yarn, "64"), (linear, yarn, "46–63")):
+        given = pairs.SchemeComparison((mine, reference), ("X", "YaRN"), 1, "monotone", ("", ""))
+        assert wanted in rows_of_margins.against(given, t)
+    assert "3–4, 40" in rows_of_margins.against(pairs.SchemeComparison((changed, yarn), ("X", "Y"), 1, "", ("", "")), t)
+    assert rows_of_margins.against(pairs.SchemeComparison((changed,), ("X",), 0, "", ("",)), t) == ""
+
+
+def test_the_chosen_check_and_its_pair_are_where_the_films_begin() -> None:
+    t, row = PageTexts("en", "schemes"), GIVEN.row(GIVEN.check)
+    film = rows_of_margins.margins_of(GIVEN, t, {"inside_arc": Contrast(27, 7, 34, "linear", "none", 2.0, 1.302)})
+    (at,) = film.scene.controls
+    assert at.start == rows_of_margins.KEYS.index("inside_arc")
+    assert pairs.by_pair(GIVEN, None, t).scene.controls[0].start == row.pair
+    read = [each.content for each in film.scene.panels[2].paragraphs if isinstance(each.content, TextTrack)]
+    texts = {text for track in read for text in track.keyframes}
+    assert any("better in 27, worse in 7. linear (PI) holds it and reads 1.30 times" in text for text in texts)
+    assert t("read.nothing") in texts
+
+
+def test_a_wave_is_drawn_as_far_as_its_distances_show_its_turns() -> None:
+    at = curves.distances(32_768)
+    (fast, slow) = curves.sampled_wave(np.array([1.0, 1e-4]), at)
+    assert np.isnan(fast[at > 60]).all() and np.isfinite(fast[:10]).all() and np.isfinite(slow).all()
+
+
+def test_the_record_says_that_no_scheme_recalls_past_the_window() -> None:
+    seen = extrapolated.seen_shipped("recall")
+    assert seen is not None
+    t = PageTexts("en", "schemes")
+    assert measured.recall_sentence(seen, t).endswith(t("recall_none"))
+    far = {"nats": [9.0 + k / 99 for k in range(len(seen.results[0]["nats"]))]}
+    worse = [{**each, **far} if each.get("line") == "window" else each for each in seen.results]
+    text = measured.recall_sentence(replace(seen, results=tuple(worse)), t)
+    assert "reliably better than it reads unscaled, linear (PI), NTK, YaRN, Llama 3" in text

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons.compare import ColumnCheck, checks
+from rope_core.comparisons.compare import ColumnCheck, checks, difference, runs_of
 from rope_core.comparisons.export import cell
 from rope_core.comparisons.margins import MOST
+from rope_core.comparisons.measured import Contrast
 from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film
-from ui.figures.schemes.pairs import COLOURS, SchemeComparison, recipe, runs_of, sign_of
+from ui.figures.schemes.measured import contrast_example
+from ui.figures.schemes.pairs import COLOURS, SchemeComparison, number, recipe, sign_of
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
@@ -36,12 +38,15 @@ def cell_text(row: ColumnCheck | None, t: PageTexts) -> str:
     """Return whether a check holds, its margin and its pair; of the attention factor, whose it is."""
     if row is None or row.margin is None:
         return "−"
+    if row.key == "finite_positive":
+        # It holds or it does not: there is no margin to tell.
+        return sign_of(row) + (f" @{row.pair}" if row.broken else "")
     if row.key == "attention_factor":
         source = row.values["source"]
         return shortened(f"{sign_of(row)} {scheme_of(source, t) if source else t('beside.no_source')}")
     margin = f"{row.margin:+.2f}" if abs(row.margin) < 10 else f"{row.margin:+.0f}"
     margin = margin if abs(row.margin) < MOST - 1 else f"{margin[0]}∞"
-    pair = f" @{row.pair}" if row.pair is not None else ""
+    pair = f" @{row.pair}" if row.marked_pairs else ""
     return f"{sign_of(row)} {margin}{pair}".replace("-", "−")
 
 
@@ -63,7 +68,7 @@ def scheme_of(source: str, t: PageTexts) -> str:
 
 def _broken_text(row: ColumnCheck, t: PageTexts) -> str:
     """Return a check that does not hold, with its pairs, or what it says of all pairs at once."""
-    slots: dict[str, Any] = {"title": row.text("title", t.lang), "margin": f"{row.margin:+.2f}".replace("-", "−")}
+    slots: dict[str, Any] = {"title": row.text("fault", t.lang), "margin": f"{row.margin:+.2f}".replace("-", "−")}
     if row.key == "attention_factor":
         return t("headline.attention", factor=f"{row.values['factor']:.4g}", **slots)
     if row.key == "arguments":
@@ -71,7 +76,9 @@ def _broken_text(row: ColumnCheck, t: PageTexts) -> str:
         if key is None:
             return t("headline.raises", **model, **slots)
         model["length"] = f"{row.values['train_len']:,}"
-        return t("headline.arguments", **model, check=checks()[key][t.lang]["title"], **slots)
+        unused = row.values["without_effect"]
+        cause = t("headline.unused", names=", ".join(unused)) if unused else ""
+        return t("headline.arguments", **model, check=checks()[key][t.lang]["fault"], cause=cause, **slots)
     if len(row.by_pair) == 1:
         return t("headline.together", **slots)
     return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
@@ -88,6 +95,30 @@ def headline(given: SchemeComparison, t: PageTexts) -> str:
         return t("headline.holds", own=own, required=required, title=title, margin=margin, at=at)
     parts = t("headline.and").join(_broken_text(row, t) for row in broken)
     return t("headline.broken", own=own, count=len(broken), required=required, parts=parts)
+
+
+def against(given: SchemeComparison, t: PageTexts) -> str:
+    """Return where the column in question differs from the chosen one; "" where nothing is beside it."""
+    if not given.reference:
+        return ""
+    other = given.columns[given.reference]
+    apart = difference(given.mine, other)
+    slots: dict[str, Any] = {"name": given.names[given.reference], "pairs": given.theta.size}
+    key = "same" if apart.pair is None else "some" if apart.equal else "nowhere"
+    if apart.pair is not None:
+        slots |= {"pair": apart.pair, "ratio": number(apart.ratio)}
+        slots |= {"equal": runs_of(apart.equal), "other": runs_of(apart.other)}
+    a, b = (f"{each.attention_factor:.4g}" for each in (given.mine, other))
+    return t(f"against.{key}", **slots) + t("against.a_same" if a == b else "against.a_other", a=a, b=b)
+
+
+def _measured(contrast: Contrast | None, t: PageTexts) -> str:
+    """Return what schemes read that hold a check, and those that do not."""
+    if contrast is None:
+        return t("read.nothing")
+    text = t("read.counts", better=contrast.better, worse=contrast.worse, of=contrast.of)
+    example = contrast_example(contrast, t)
+    return t("read.both", counts=text, example=example) if example else text
 
 
 def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) -> Panel:
@@ -136,23 +167,29 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
     )
 
 
-def margins_of(given: SchemeComparison, t: PageTexts) -> Film:
-    """Return margins of each check by column, with the chosen one's formula, reason, source and counter-example."""
+def margins_of(given: SchemeComparison, t: PageTexts, measured: Mapping[str, Contrast] | None = None) -> Film:
+    """Return margins of each check by column, with the chosen one's formula, reason, source and counter-example.
+
+    ``measured``: what was read of schemes that hold a check, by its key.
+    """
     titles = tuple(checks()[key][t.lang]["title"] for key in KEYS)
-    at = Control("check", t("field.check"), tuple(map(float, range(len(KEYS)))), titles, has_slider=False)
+    stops, start = tuple(map(float, range(len(KEYS)))), float(KEYS.index(given.check))
+    at = Control("check", t("field.check"), stops, titles, has_slider=False, start=start)
 
     def text_of(name: str) -> TextTrack:
         return at.texts(t(f"about.{name}", text=given.row(key).text(name, t.lang)) for key in KEYS)
 
     about = [Paragraph([at.texts(titles), ": ", text_of("formula")], ACTION_COLOUR, font_size=15, bold=True)]
     about += [Paragraph(text_of(name), font_size=15) for name in ("reason", "source", "counterexample")]
+    if measured:
+        about.append(Paragraph(at.texts(_measured(measured.get(key), t) for key in KEYS), font_size=15))
     about.append(Paragraph(at.texts(_beside(given.row(key), t) for key in KEYS), MUTED_COLOUR, 15))
 
     def finding(key: str) -> str:
         row = given.row(key)
         state = "broken" if row.broken else "design" if row.by_design else "optional"
         state = "untried" if row.holds is None else "holds" if row.holds else state
-        at_pair = t("at_pair", pair=row.pair) if row.pair is not None else ""
+        at_pair = t("at_pair", pair=row.pair) if row.marked_pairs else ""
         return t(
             f"check_finding.{state}",
             name=given.names[0],
@@ -191,7 +228,7 @@ def _beside(row: ColumnCheck, t: PageTexts) -> str:
     if row.key == "attention_factor":
         return t("beside.attention", factor=f"{values['factor']:.4g}", source=values["source"] or t("beside.no_source"))
     if row.key == "float32":
-        return t("beside.bfloat16", error=f"{values['bfloat16_error']:.3g}")
+        return t("beside.digits", **{key: f"{values[f'{key}_error']:.3g}" for key in ("float32", "bfloat16")})
     return ""
 
 

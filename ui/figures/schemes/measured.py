@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from rope_core.comparisons.compare import checks
+from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.papers import paper_curves, printed_numbers
 from rope_core.lab import view
+from rope_core.lab.lines import line as line_of
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.words import factor, ladder
+from ui.figures.extrapolation.words import name as line_name
 from ui.figures.plot import LOG, axis, headings, line, panels, plot, split
 from ui.figures.schemes.pairs import number, percent
 from ui.film.colours import BLUE, GREY, ORANGE, PURPLE, RED, SKY
@@ -29,8 +36,24 @@ def table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
 def recall_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity of a stretch that is read a second time, by scheme, for the model without further training."""
     copies = view.copies(seen.results)
-    first = [each for each in copies if each.weights == copies[0].weights]
+    first = [each for each in copies if each.weights == _first(seen)]
     return ladder(first, "last", PageTexts(t.lang, "extrapolation"))
+
+
+def recall_sentence(seen: ExperimentResults, t: PageTexts) -> str:
+    """Return which schemes read a second copy better than a window that never saw the first, documents paired."""
+    copies = {each.line: each for each in view.copies(seen.results) if each.weights == _first(seen)}
+    window = next((each for key, each in copies.items() if line_of(key).sliding), None)
+    if window is None:
+        return t("star")
+    ratios = {key: view.last_quarter_ratio(each, window) for key, each in copies.items() if each is not window}
+    better = [key for key, ratio in ratios.items() if ratio.excludes(1.0) and ratio.value < 1]
+    names = t("comma").join(line_name(key, PageTexts(t.lang, "extrapolation")) for key in better)
+    return f"{t('star')} {t('recall_some', names=names) if better else t('recall_none')}"
+
+
+def _first(seen: ExperimentResults) -> str:
+    return view.copies(seen.results)[0].weights
 
 
 def sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
@@ -60,7 +83,8 @@ def paper_pictures(t: PageTexts) -> Drawing:
     columns = split([1, 1, 1], 0.09)
     sizes = [(curve.rope.pairs, f"{curve.factor:g}") for curve in curves]
     heads = [t(f"paper.{curve.key}", pairs=pairs, factor=f) for curve, (pairs, f) in zip(curves, sizes, strict=True)]
-    across, up = axis(t("axis.pair")), [axis(t("axis.slowdown"), **LOG)] * 2 + [axis(t("paper.left"))]
+    across = axis(t("axis.pair"))
+    up = [axis(t("axis.slowdown"), **LOG, **doublings(curve.factor)) for curve in curves[:2]] + [axis(t("paper.left"))]
     figure = plot(
         traces,
         height=380,
@@ -83,6 +107,33 @@ for curve in paper_curves():
         print(name, values)
 """
     return Drawing("papers", figure, t("paper_finding", **ends), lambda: table, recipe, wide=True)
+
+
+def doublings(most: float) -> dict[str, list[Any]]:
+    """Return the ticks 1, 2, 4, ... of an axis, the greatest among them."""
+    ticks = [2**k for k in range(int(np.log2(most)) + 1)]
+    return {"tickvals": ticks, "ticktext": [f"{each:g}" for each in ticks]}
+
+
+def contrast_table(contrasts: Mapping[str, Contrast], t: PageTexts) -> dict[str, list[str]]:
+    """Return, for each check in which the record's schemes differ, how those read that hold it."""
+    rows = list(contrasts.items())
+    return {
+        t("read.check"): [checks()[key][t.lang]["title"] for key, _ in rows],
+        t("read.better"): [t("read.of", count=each.better, of=each.of) for _, each in rows],
+        t("read.worse"): [t("read.of", count=each.worse, of=each.of) for _, each in rows],
+        t("read.against"): [contrast_example(each, t) for _, each in rows],
+    }
+
+
+def contrast_example(contrast: Contrast, t: PageTexts) -> str:
+    """Return the couple of schemes with the most against a check; "" where there is none."""
+    if not contrast.holder:
+        return ""
+    holder, breaker = (
+        line_name(key, PageTexts(t.lang, "extrapolation")) for key in (contrast.holder, contrast.breaker)
+    )
+    return t("read.example", holder=holder, breaker=breaker, times=f"{contrast.times:g}", ratio=f"{contrast.ratio:.2f}")
 
 
 def papers(t: PageTexts) -> dict[str, list[str]]:

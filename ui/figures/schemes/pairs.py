@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import curves, margins
-from rope_core.comparisons.compare import DISTANCES, ColumnCheck, ComparedColumn
+from rope_core.comparisons.compare import DISTANCES, ColumnCheck, ComparedColumn, runs_of
 from rope_core.rope import Array
 from ui.figures.clock.schemes import brief
 from ui.figures.drawing import Film
-from ui.figures.plot import apart, as_bytes
+from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import (
     ACTION_COLOUR,
@@ -91,21 +91,6 @@ class SchemeComparison:
 def sign_of(row: ColumnCheck) -> str:
     """Return the sign of whether a check holds, which says the same as its colour."""
     return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
-
-
-def runs_of(pairs: Iterable[int]) -> str:
-    """Return pairs as runs.
-
-    >>> runs_of([0, 1, 2, 7])
-    '0–2, 7'
-    """
-    runs: list[list[int]] = []
-    for pair in pairs:
-        if runs and pair == runs[-1][1] + 1:
-            runs[-1][1] = pair
-        else:
-            runs.append([pair, pair])
-    return ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in runs)
 
 
 def percent(share: float) -> str:
@@ -195,7 +180,9 @@ class ComparisonPanels:
             rise = (heights_of.mean() - low) / (high - low) < 0.5
             y = float(heights_of.max() if rise else heights_of.min())
             key = "mark" if pairs.size == 1 else "marks"
-            text = self.t(key, title=row.text("title", self.t.lang), pairs=runs_of(pairs.tolist()))
+            text = self.t(
+                key, title=row.text("title" if row.holds else "fault", self.t.lang), pairs=runs_of(pairs.tolist())
+            )
             text = f"{sign_of(row)} {text}"
             name = marks.text(
                 float(pairs[0]),
@@ -262,7 +249,7 @@ class ComparisonPanels:
         bars = marks.rect(index - 0.5, index + 0.5, 0.0, seen, TRAINED_COLOUR, opacity=0.3)
         drawn = [bars, *self.lines(index, used), *self.marked(0.0, 1.05), *self.checked(used[0], 0.0, 1.05)]
         name = marks.text(
-            0.0, 0.5, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", bold=True
+            0.0, 0.12, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", bold=True
         )
         ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
         title = t("shares_title", length=f"{self.length:,}")
@@ -316,7 +303,7 @@ class ComparisonPanels:
         top = max(1.1, *(1.05 * float(np.nanmax(y, initial=0.0)) for y in values))
         drawn = [*self.lines(self.index, values), *self.marked(0.0, top)]
         drawn = [mark if mark["kind"] != "line" else marks.link_symbol("resolution", mark) for mark in drawn]
-        ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"), *(((2.0, "2"),) if top > 1.9 else ()))
+        ticks = tuple((y, text) for y, text in ((0.0, "0"), (0.5, "½"), (1.0, "1"), (1.5, "1½"), (2.0, "2")) if y < top)
         return Panel(
             pair_axis(self.pairs, t), Axis(0.0, top, ticks, t("steps_axis")), drawn, t("steps_title"), 300, 1.0, 150
         )
@@ -338,7 +325,6 @@ class ComparisonPanels:
         at = curves.distances(self.length)
         x = np.log10(at)
         drawn: list[Mark] = []
-        ends = []
         for k, each in enumerate(given.columns):
             raw, smooth = (
                 curves.score(each.inv_freq, at, each.attention_factor, smooth=flag) for flag in (False, True)
@@ -350,9 +336,8 @@ class ComparisonPanels:
             if each.attention_factor != 1.0 and k == 0:
                 plain = curves.score(each.inv_freq, at, smooth=True)
                 drawn.append(marks.line(x, plain, MUTED_COLOUR, 2, "2 3"))
-            ends.append(float(smooth[0]))
         top = max(1.1, *(1.05 * each.attention_factor**2 for each in given.columns))
-        alone = np.cos(np.multiply.outer(curves.usable(given.mine.inv_freq)[self.stops], at))
+        alone = curves.sampled_wave(given.mine.inv_freq[self.stops], at)
         drawn.insert(0, marks.line(x, self.at.numbers(alone), ACTION_COLOUR, 1) | {"opacity": 0.6})
         edge = float(np.log10(given.trained))
         drawn += [
@@ -361,9 +346,9 @@ class ComparisonPanels:
                 edge, top, t("trained_edge", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="end", dx=-5, dy=14
             ),
         ]
-        names = zip(given.names, apart(ends, 0.12 * (top + 1)), COLOURS, strict=False)
         drawn += [
-            marks.text(0.05, y - 0.12, name, colour, anchor="start", bold=True, dy=16) for name, y, colour in names
+            marks.text(0.05, -1.0, f"{stroke} {name}", colour, anchor="start", bold=True, dy=-8 - 17 * k)
+            for k, (name, colour, stroke) in enumerate(zip(given.names, COLOURS, STROKES, strict=False))
         ]
         ticks = ((-1.0, "−1"), (0.0, "0"), (1.0, "1"))
         axis = position_axis(self.length, t, t("distance_axis"))
@@ -376,10 +361,10 @@ class ComparisonPanels:
         cos = curves.cosines(given.mine.inv_freq, edges)
         ahead = curves.turns_apart(given.mine.inv_freq, given.columns[given.reference].inv_freq, edges)
         titles = t("cosines_title", name=given.names[0]), t("ahead_title", name=given.names[given.reference])
-        return self._map(cos, "cos", titles[0]), self._map(ahead, t("turns_ahead"), titles[1])
+        return self._map(cos, "cosine", titles[0]), self._map(ahead, "turn", titles[1])
 
-    def _map(self, values: Array, unit: str, title: str) -> Panel:
-        """Return a map of pairs by positions from −1 to 1 of a unit, with the trained edge and the scale of colours."""
+    def _map(self, values: Array, kind: str, title: str) -> Panel:
+        """Return a map of pairs by positions from −1 to 1, with the trained edge and the scale of colours."""
         given, t = self.given, self.t
         rows = curves.rows_of(self.pairs)
         last, end = float(self.pairs), float(np.log10(self.length))
@@ -399,16 +384,20 @@ class ComparisonPanels:
                 (0.0, end / 3),
                 (-0.16 * last, -0.1 * last),
             ),
-            marks.text(0.0, -0.16 * last, "−1", MUTED_COLOUR, anchor="start", font_size=13, dy=-8),
+            marks.text(0.0, -0.16 * last, t(f"scale.{kind}_low"), MUTED_COLOUR, anchor="start", font_size=13, dy=-8),
             *(
                 show(row.key, marks.dot(np.zeros(pairs.size), pairs + 0.5, colour, radius))
                 for row, pairs, colour, radius, show in self._marked_rows()
             ),
-            marks.text(end / 3, -0.16 * last, f"+1 {unit}", MUTED_COLOUR, anchor="start", font_size=13, dy=4, dx=6),
+            marks.text(
+                end / 3, -0.16 * last, t(f"scale.{kind}_high"), MUTED_COLOUR, anchor="start", font_size=13, dy=4, dx=6
+            ),
         ]
         ticks = tuple((float(k) + 0.5, str(k)) for k in sorted({0, int(rows[rows.size // 2]), self.pairs - 1}))
         axis = position_axis(self.length, t, t("axis.position"))
-        return Panel(axis, Axis(last, -0.2 * last, ticks, t("axis.pair"), grid=False), drawn, title, 300, 1.0, 260)
+        up = Axis(last, -0.2 * last, ticks, t("axis.pair"), grid=False)
+        white = Paragraph(t(f"scale.{kind}_white"), MUTED_COLOUR, 14)
+        return Panel(axis, up, drawn, title, 300, 1.0, 260, paragraphs=(white,))
 
 
 def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
@@ -417,11 +406,13 @@ def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
 
 
 @np.errstate(all="ignore")
-def by_pair(given: SchemeComparison, marked: int, t: PageTexts) -> Film:
-    """Return the pictures of a comparison; ``marked``: the pair that is marked at first."""
+def by_pair(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
+    """Return the pictures of a comparison; ``marked``: the pair that is marked at first, by default the check's."""
     pairs, setting = given.theta.size, given.mine.setting
-    stops = stops_of(pairs, marked) if pairs > 1 else (0, 1)
-    at = field_control(t, "pair", stops)
+    row = given.row(given.check)
+    start = marked if marked is not None else row.pair if row.marked_pairs and row.pair is not None else 0
+    stops = stops_of(pairs, start) if pairs > 1 else (0, 1)
+    at = field_control(t, "pair", stops, start=float(start))
     drawn = ComparisonPanels(given, at, t)
     marked_pairs = {pair for row in given.mine.broken for pair in row.marked_pairs}
     slots: dict[str, Any] = {"own": given.names[0], "length": f"{setting.length:,}"}
@@ -433,7 +424,7 @@ def by_pair(given: SchemeComparison, marked: int, t: PageTexts) -> Film:
         text = t(
             "pair_finding", i=k, s=number(given.mine.slowdown[k]), used=percent(used[k]), seen=percent(seen[k]), **slots
         )
-        breaks = [row.text("title", t.lang) for row in given.mine.broken if k in row.marked_pairs]
+        breaks = [row.text("fault", t.lang) for row in given.mine.broken if k in row.marked_pairs]
         return text + (t("pair_breaks", checks=t("headline.and").join(breaks)) if breaks else "")
 
     sentences = at.texts(finding(k) for k in drawn.stops.tolist())
