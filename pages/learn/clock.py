@@ -31,11 +31,11 @@ BY = Field("by", "float", None, 1.0, 64.0, optional=True)
 TIMES, SLACK = 8, 1.1
 """How many times the trained length the challenge asks for, and how many times too large a factor may be."""
 
-FASTEST = ChoiceQuestion("fastest", "a", ((STEPS, 1), (DISTANCE, 4.0)))
+COVERED = ChoiceQuestion("covered", "a", ((STEPS, 1), (DISTANCE, 4.0)))
 WORST = ChoiceQuestion("worst", "a", ((FACTOR, FARTHEST), (STEPS, 2)))
 MEASURED = SketchQuestion("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.check_extension_choice)
-TASKS = (FASTEST, WORST, MEASURED, EXTEND)
+TASKS = (COVERED, WORST, MEASURED, EXTEND)
 
 
 def length_of(store: PageValues) -> int:
@@ -67,7 +67,7 @@ def hands(page: PageFrame) -> None:
     factors = stops(FACTOR, page.get(FACTOR), high=FARTHEST)
     spans = stops(DISTANCE, page.get(DISTANCE))
     film = figures.dials(rope, requests, factors, spans, pairs_of(rope.dim, page.get(HAND)), page.t)
-    page.show(film, figures.dials, extension.untrained_angle_reached_mask, extension.untrained_angle_mask, ask=FASTEST)
+    page.show(film, figures.dials, extension.untrained_angle_reached_mask, extension.untrained_angle_mask, ask=COVERED)
     page.refusals(refused)
     page.prose("ideas")
     if page.predict(WORST):

@@ -85,6 +85,8 @@ def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> 
     titles = {"left_alone": "none", "all_slowed": "linear", "slow_slowed": "yarn"}
     drawn = [(panel, titles[key]) for panel in scene.panels[1:-1] for key in titles if _titled(panel, key)]
     assert [panel.screen for panel, _ in drawn] == ["wide"] * 3 + ["narrow"] * 3
+    names = " ".join(str(mark["content"]) for mark in marks_of(scene.panels[0], "text"))
+    assert f" {round(rope.train_len / (2 * math.pi)):,} turns" in names
     for panel, name in drawn:
         angles = [mark["angle"] for mark in marks_of(panel, "vector") if not isinstance(mark["angle"], float)]
         for k, span in enumerate(spans):

@@ -77,16 +77,18 @@ def panels(rope: rc.Rope, far: Control, t: PageTexts) -> tuple[Panel, ...]:
     trained = float(trained_angles(rope)[first_pair_under_fifth_turn(rope)])
     columns = [_way(rope, far, scheme, way, trained, t, wide=True) for scheme, way in ways.items()]
     rows = [_way(rope, far, scheme, way, trained, t, wide=False) for scheme, way in ways.items()]
-    return (_names(t), *columns, _heads(t), *rows)
+    return (_names(rope, t), *columns, _heads(t), *rows)
 
 
-def _names(t: PageTexts) -> Panel:
+def _names(rope: rc.Rope, t: PageTexts) -> Panel:
     """Return what the upper and the lower dial of each column are."""
     lines: list[Mark] = []
-    slow, fast = (MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR), (MUTED_COLOUR, MUTED_COLOUR)
+    slow = (MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR)
+    fast = (MUTED_COLOUR, MUTED_COLOUR, TRAINED_COLOUR, TRAINED_COLOUR)
     for y, name, colours in ((0.35, "slow", slow), (-2.25, "fast", fast)):
         lines.append(marks.text(0.0, y, t(f"{name}_name"), anchor="start", bold=True, font_size=16))
-        for k, (line, colour) in enumerate(zip(t(f"{name}_notes").split("|"), colours, strict=True)):
+        notes = t(f"{name}_notes", turns=f"{rope.turns[0]:,.0f}") if name == "fast" else t(f"{name}_notes")
+        for k, (line, colour) in enumerate(zip(notes.split("|"), colours, strict=True)):
             lines.append(marks.text(0.0, y, line, colour, anchor="start", font_size=15, dy=22 * (k + 1)))
     return Panel(Axis(0.0, 1.0), Axis(-3.75, 1.15), lines, min_width=150, width_share=0.3, height=370, screen="wide")
 
@@ -94,25 +96,25 @@ def _names(t: PageTexts) -> Panel:
 def _heads(t: PageTexts) -> Panel:
     """Return what the left and the right dial of each row are, for a phone."""
     heads = [
-        marks.text(x, 0.0, t(f"{name}_head"), bold=True, font_size=14) for x, name in ((0.8, "slow"), (4.4, "fast"))
+        marks.text(x, 0.0, t(f"{name}_head"), bold=True, font_size=14) for x, name in ((0.8, "slow"), (4.9, "fast"))
     ]
-    return Panel(Axis(-1.16, 6.35), Axis(-0.5, 0.5), heads, min_width=330, height=16, screen="narrow")
+    return Panel(Axis(-1.16, 7.3), Axis(-0.5, 0.5), heads, min_width=330, height=16, screen="narrow")
 
 
 def _way(
     rope: rc.Rope, far: Control, scheme: str, way: HandTreatment, trained: float, t: PageTexts, *, wide: bool
 ) -> Panel:
     """Return one way's dials: the slow hand at the text's end, and the fastest at a word and at the next."""
-    x, y = (0.0, -2.6) if wide else (3.5, 0.0)
+    x, y = (0.0, -2.6) if wide else (4.0, 0.0)
     dials = [*_slow(far, way, trained, t, grabbed=scheme == UNSCALED, wide=wide), *_fast(rope, far, way, x, y, t)]
     if scheme == KINDS[-1]:
-        right, low = (2.75, -3.72) if wide else (6.3, -1.12)
+        right, low = (2.75, -3.72) if wide else (7.2, -1.12)
         frame = marks.rect(-1.14, right, low, 1.12, "none", outline="ink", stroke_width=2, corner_px=8)
         dials.insert(0, frame)
     head = WAYS[scheme]
     times = far.texts(f"{max(1.0, span):g}" for span in far.stops)
     return Panel(
-        Axis(-1.16, 2.78 if wide else 6.35),
+        Axis(-1.16, 2.78 if wide else 7.3),
         Axis(-3.75 if wide else -1.15, 1.15),
         dials,
         sentence_parts(partial(t, head), times=times) if head == "all_slowed" else t(head),
@@ -140,28 +142,28 @@ def _slow(far: Control, way: HandTreatment, trained: float, t: PageTexts, *, gra
             turned_hand(far, 0.0, 0.0, 0.97, angle, "ink", t("grab")),
         ]
         drawn += [drag_hint(-1.1, -1.3, t("drag_hand"), font_size=15)] if wide else []
-    return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, ("in_arc", "never_seen"), t)
+    return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, (t("in_arc"), t("never_seen")))
 
 
-def _fast(rope: rc.Rope, far: Control, way: HandTreatment, x: float, y: float, t: PageTexts) -> list[Mark]:
-    """Return the fastest hand at a word, grey, and at the next one, with the angle between them."""
+def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: PageTexts) -> list[Mark]:
+    """Return the fastest hand at a word, grey, and at the next, in a ring that training has shown all round."""
     following = far.numbers(GREYS_AT + way.step)
     return [
-        *angle_wedge(x, y, 0.95, GREYS_AT, following),
-        *dial(x, y, 1.0, GREYS_AT, GREY),
+        *angle_wedge(x, y, 0.84, GREYS_AT, following),
+        *dial(x, y, 1.0, GREYS_AT, GREY, trained=float(trained_angles(rope)[0])),
         *dial(x, y, 1.0, following, ring=False),
-        *_verdicts(far, way.step, way.closer, x + 1.15, y, ("as_trained", "too_close"), t),
+        *_verdicts(far, way.step, way.closer, x + 1.15, y, (t("as_trained"), t("too_close"))),
     ]
 
 
 def _verdicts(
-    far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str], t: PageTexts
+    far: Control, angles: Array, wrong: npt.NDArray[np.bool_], x: float, y: float, labels: tuple[str, str]
 ) -> list[Mark]:
     """Return an angle with its mark, and what it means in a few words, right of a dial."""
     right, texts = ~wrong, [degrees(angle) for angle in angles.tolist()]
     heads = ([f"{sign} {angle}" for angle in texts] for sign in "✓✗")
     drawn = verdict_where(far, right, x, y, *heads, font_size=19, dy=-6)
     for k in range(2):
-        good, bad = (t(label).split("|")[k] for label in labels)
+        good, bad = (label.split("|")[k] for label in labels)
         drawn += verdict_where(far, right, x, y, good, bad, font_size=14, bold=False, dy=16 + 19 * k)
     return drawn
