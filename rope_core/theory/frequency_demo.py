@@ -11,8 +11,8 @@ from rope_core.theory.attention import cosine_sums
 
 REACH = 131_072
 WORK = 2**20
-BLUR = 2.0
-"""Columns: the standard deviation over which a drawn row is averaged."""
+BLUR = 0.09
+"""The standard deviation over which a drawn row is averaged, over the position."""
 
 
 def sampled_positions(span: int, count: int) -> npt.NDArray[np.int64]:
@@ -31,20 +31,17 @@ def cosines(rope: Rope, pairs: npt.ArrayLike, positions: npt.ArrayLike) -> Array
     return np.asarray(np.cos(np.multiply.outer(rope.theta[np.asarray(pairs)], np.asarray(positions, dtype=np.float64))))
 
 
-def stripes(rope: Rope, end: float, columns: int) -> tuple[Array, Array]:
-    """Return cos(x theta_i) at the middles of ``columns`` equal parts of [0, end), and the contrast of each pair.
+def stripes(rope: Rope, end: float, columns: int) -> Array:
+    """Return cos(x theta_i) at the middles of ``columns`` equal parts of [0, log end), float64 (pairs, columns).
 
-    A row is the Gaussian mean of the cosine over ``BLUR`` columns' deviation, so that stripes too fine to draw fade to
-    one shade: its contrast, 0 to 1, is what is left. float64 (pairs, columns), (pairs,).
+    A cell is the Gaussian mean of the cosine about its x, so that turns too close to each other to draw fade.
 
-    >>> cells, contrast = stripes(Rope(4, 1e6), 100.0, 50)
-    >>> cells.shape, contrast.round(3).tolist()
-    ((2, 50), [0.0, 1.0])
+    >>> stripes(Rope(4, 1e6), 100.0, 3).round(2).tolist()
+    [[-0.54, -0.56, -0.0], [1.0, 1.0, 1.0]]
     """
-    part = end / columns
-    contrast = np.exp(-((BLUR * part * rope.theta) ** 2) / 2)
-    middles = (np.arange(columns) + 0.5) * part
-    return contrast[:, None] * cosines(rope, np.arange(rope.pairs), middles), contrast
+    x = np.exp((np.arange(columns) + 0.5) / columns * np.log(end))
+    contrast = np.exp(-((BLUR * np.multiply.outer(rope.theta, x)) ** 2) / 2)
+    return np.asarray(contrast * cosines(rope, np.arange(rope.pairs), x))
 
 
 def incomplete_pair_mask(rope: Rope) -> npt.NDArray[np.bool_]:

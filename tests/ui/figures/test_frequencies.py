@@ -12,8 +12,7 @@ from tests.support.figures import ROPE, Row, run
 from tests.support.films import FilmRow, marks_of, to_draw
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
-from ui.figures.frequencies import drawn, heat, spans, stripes
-from ui.film.scene import NumberTrack
+from ui.figures.frequencies import drawn, heat, spans
 from ui.text.words import PageTexts
 
 EN = PageTexts("en", "frequencies")
@@ -31,38 +30,36 @@ def film(dim: int, base: float = 10_000.0, train_len: int = 4096, bases: tuple[f
     ("dim", "base", "train_len"), [(128, 1e4, 4096), (64, 30.0, 500), (1024, 1e6, 8192), (2, 5.0, 16)]
 )
 def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_len: int) -> None:
-    """Wave, arrow and sentence of each pair by angles written out; where it never finished a turn it is amber."""
+    """Arrow and sentence of each pair by angles written out, the line of one turn, and what is hatched."""
     pairs, built = heat.pairs_of(dim, 3), film(dim, base, train_len)
     dial, _, map_panel, _ = built.scene.panels[:4]
-    x = np.linspace(0.0, train_len, stripes.POINTS)
-    waves = [line for line in marks_of(map_panel, "line") if isinstance(line["y"], NumberTrack)][-3:]
+    waves = 2 * math.pi * base ** (2 * np.arange(dim // 2) / dim)
+    end = np.log10(16 * train_len)
+    line = next(mark for mark in marks_of(map_panel, "line") if np.size(mark["x"]) == dim // 2)
+    np.testing.assert_allclose(line["x"], np.log10(waves).clip(0, end), atol=1e-6)
+    (hatched,) = (mark for mark in marks_of(map_panel, "rect") if mark.get("fill_pattern") == "hatch")
+    np.testing.assert_allclose(10 ** hatched["x1"], waves.clip(train_len, 16 * train_len), rtol=1e-5)
     for stop, pair in enumerate(min(each, dim // 2 - 1) for each in pairs):
-        at, theta = {"pair": stop}, base ** (-2 * pair / dim)
-        seen, later, amber = (wave["y"].at(at) for wave in waves)
-        turned = theta * train_len
-        if np.isfinite(seen).all():
-            np.testing.assert_allclose(seen, stripes.WAVE + stripes.HALF * np.cos(theta * x), atol=1e-6)
-            assert np.isfinite(amber).all() == (turned < 2 * math.pi) != np.isfinite(later).all()
-        else:
-            assert 2 * math.pi / theta < 10 * 1.25 * train_len / stripes.COLUMNS, "only a fine row has no wave"
-        tip = marks_of(dial, "vector")[0]["angle"].at(at)[0]
+        turned = base ** (-2 * pair / dim) * train_len
+        tip = marks_of(dial, "vector")[0]["angle"].at({"pair": stop})[0]
         assert (np.sin(tip), np.cos(tip)) == pytest.approx((math.cos(turned), math.sin(turned)), abs=1e-6)
         finding_text = built.scene.finding_at({"pair": pairs[stop], "compared": base, "context": 4096, "beat": 1})
         assert ("new to the model" in finding_text) == (turned < 2 * math.pi)
         assert turned >= 2 * math.pi or f"{math.degrees(turned):.3g}°" in finding_text
+        assert turned >= 2 * math.pi or f"one of {(waves > train_len).sum()} " in finding_text
 
 
-def test_a_row_of_the_map_is_the_mean_over_its_columns() -> None:
+def test_a_row_of_the_map_is_the_mean_around_its_columns() -> None:
     """The Gaussian mean by a sum over many places, for pairs from one shade to full contrast."""
     rope, end, columns = Rope(16, 300.0, 200), 250.0, 40
-    cells, contrast = frequency_demo.stripes(rope, end, columns)
-    part, at = end / columns, np.linspace(-6.0, 6.0, 4001)
+    cells = frequency_demo.stripes(rope, end, columns)
+    at = np.linspace(-6.0, 6.0, 4001)
     weights = np.exp(-(at**2) / 2) / np.exp(-(at**2) / 2).sum()
     for k in (0, 7, 39):
-        places = (k + 0.5) * part + frequency_demo.BLUR * part * at
+        places = end ** ((k + 0.5) / columns) * (1 + frequency_demo.BLUR * at)
         want = np.cos(rope.theta[:, None] * places) @ weights
         np.testing.assert_allclose(cells[:, k], want, atol=1e-6)
-    assert contrast[0] < 0.1 < 0.9 < contrast[-1]
+    assert abs(cells[0, -1]) < 0.1 < 0.9 < cells[-1, 0]
 
 
 @pytest.mark.parametrize(("dim", "base", "train_len"), [(12, 50.0, 16), (128, 1e4, 4096), (1022, 1e5, 131_072)])
@@ -78,15 +75,14 @@ def test_a_larger_base_beside_the_model_s_own(dim: int, base: float, train_len: 
         waves = np.array([2 * math.pi * each ** (2 * i / dim) for i in range(pairs)])
         count = int((waves > train_len).sum())
         assert grip["y"].at({"compared": k})[0] == pytest.approx((count - pairs) / pairs)
-        wide = hatched["x1"].at({"compared": k}) - train_len
-        np.testing.assert_allclose(wide, np.clip(waves - train_len, 0, 0.25 * train_len), atol=1e-6 * train_len)
+        wide = 10 ** hatched["x1"].at({"compared": k})
+        np.testing.assert_allclose(wide, waves.clip(train_len, 16 * train_len), rtol=1e-5)
         text = built.scene.finding_at({"pair": 0, "compared": each, "context": 4096, "beat": 2})
         assert f", {count} of {pairs} pairs never" in text and f" {before}. " in text
         cells = picture["cells"].at({"compared": k})
-        x = (np.arange(cells.shape[1]) + 0.5) * 1.25 * train_len / cells.shape[1]
-        drawn_wave = waves[:: -(-pairs // 64)][-1]
-        off = np.abs(cells[-1] / 127 - np.cos(2 * math.pi * x / drawn_wave)).max()
-        assert off < 0.01 or drawn_wave < 160 * x[0]
+        x = (16 * train_len) ** ((np.arange(cells.shape[1]) + 0.5) / cells.shape[1])
+        angle = 2 * math.pi * x / waves[:: -(-pairs // 64)][-1]
+        assert np.abs(cells[-1] / 127 - np.cos(angle))[angle < 0.5].max(initial=0.0) < 0.01
 
 
 def test_turns_by_pair_and_base_with_models_at_their_places() -> None:

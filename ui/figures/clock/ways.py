@@ -145,7 +145,7 @@ def _slow(far: Control, way: HandTreatment, trained: float, t: PageTexts, *, gra
     return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, (t("in_arc"), t("never_seen")))
 
 
-def _fast(rope: rc.Rope, far: Control, way: Way, x: float, y: float, t: PageTexts) -> list[Mark]:
+def _fast(rope: rc.Rope, far: Control, way: HandTreatment, x: float, y: float, t: PageTexts) -> list[Mark]:
     """Return the fastest hand at a word, grey, and at the next, in a ring that training has shown all round."""
     following = far.numbers(GREYS_AT + way.step)
     return [

@@ -14,7 +14,7 @@ from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from ui.figures import catalogue
 from ui.figures.frequencies.spans import read
-from ui.figures.frequencies.stripes import LONGER, SHADES
+from ui.figures.frequencies.stripes import LONGER, decades, turns_by_position
 from ui.figures.plot import as_bytes
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
@@ -64,10 +64,11 @@ def base_panels(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageText
 
 
 def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTexts) -> Panel:
-    end, trained, pairs = LONGER * own.train_len, float(own.train_len), own.pairs
+    longest = LONGER * own.train_len
+    end, trained, pairs = np.log10(longest), np.log10(own.train_len), own.pairs
     rows = frequency_demo.sampled_positions(pairs, PAIRS)
     counts = np.array([never(rope) for rope in ropes])
-    cells = np.stack([as_bytes(frequency_demo.stripes(rope, end, COLUMNS)[0][rows], 1.0) for rope in ropes])
+    cells = np.stack([as_bytes(frequency_demo.stripes(rope, longest, COLUMNS)[rows], 1.0) for rope in ropes])
     waves = np.stack([rope.wavelength for rope in ropes])
 
     def moving(values: npt.NDArray[Any]) -> Any:
@@ -78,12 +79,8 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
 
     length = f"{own.train_len:,}"
     border = moving((counts - pairs)[:, None] / pairs)
-    far = moving(np.clip(waves, trained, end))
-    tops = -np.arange(pairs + 1) / pairs
     drawn: list[Mark] = [
-        marks.heatmap(moving(cells), SHADES, (0.0, end), (0.0, -1.0)),
-        marks.rect(trained, far, tops[1:], tops[:-1], UNSEEN_COLOUR, fill_pattern="hatch"),
-        marks.line([trained, trained], [0.02, -1.02], TRAINED_COLOUR, 4),
+        *turns_by_position(moving(cells), moving(waves), trained, end),
         *marks.in_wide_panel(
             250, marks.text(trained, 0.02, t("trained", length=length), TRAINED_COLOUR, anchor="end", bold=True)
         ),
@@ -108,11 +105,7 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
         "ratio": text([f"{rope.base ** (2 / rope.dim):.3g}" for rope in ropes]),
     }
     amber = sentence_parts(partial(t, "never_of", pairs=pairs), count=text([str(count) for count in counts]))
-    step = 10.0 ** np.floor(np.log10(trained / 2))
-    ticks = np.arange(0.0, trained, step * max(1.0, np.ceil(trained / step / 4)))
-    across = Axis(
-        -0.03 * end, 1.03 * end, tuple((x, f"{x:,.0f}") for x in ticks.tolist()), t("axis.position"), grid=False
-    )
+    across = Axis(-0.03 * end, 1.03 * end, decades(end), t("token"), grid=False)
     title = sentence_parts(partial(t, "base_is"), base=text([short(rope.base) for rope in ropes]))
     paragraphs = (
         Paragraph(amber, UNSEEN_COLOUR, 17, bold=True),

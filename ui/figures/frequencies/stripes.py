@@ -1,4 +1,4 @@
-"""The first picture of the page: every pair at every position, and one pair's row with its arrow and its wave."""
+"""The first picture of the page: every pair at every position, and one pair's row with its arrow."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextOrTrack, TextTrack, text_panel
 from ui.text.words import PageTexts
 
-ROWS, COLUMNS, POINTS = 64, 360, 480
-"""At most so many rows, the map's columns, and the wave's points."""
-LONGER = 1.25
+ROWS, COLUMNS = 64, 360
+"""At most so many rows, and the map's columns."""
+LONGER = 16.0
 """How far the map goes, in trained lengths."""
-FAINT = 0.1
-"""A row with less contrast than this is one shade."""
 START, GOAL = 24, 57
 """The pair at which the page opens, and the one to which its dashed arrow points, of 64."""
 SHADES = colour_scale("ffffff 0c424c")
-TICKS, WAVE, HALF = -1.065, -1.23, 0.09
-"""Heights below the map, over the map's height: of the numbers, and of the wave's middle and half."""
+GRIP = -0.1
+"""Where the marked row is grabbed, on the axis of positions (log10)."""
 RIM = 36
 
 
 class StripeMap:
-    """The rows of one rope, over a quarter more than its trained length; a row is 1 / rows high."""
+    """The rows of one rope, far past its trained length, by log10 of the position; a row is 1 / rows high."""
 
     def __init__(self, rope: rc.Rope, at_pair: Control) -> None:
         self.rope, self.at_pair = rope, at_pair
-        self.end = LONGER * rope.train_len
+        self.end, self.trained = np.log10(LONGER * rope.train_len), np.log10(rope.train_len)
         self.rows = frequency_demo.sampled_positions(rope.pairs, ROWS)
         self.which = np.minimum(np.array(at_pair.stops, dtype=int), rope.pairs - 1)
-        self.cells, contrast = frequency_demo.stripes(rope, self.end, COLUMNS)
-        self.faint = contrast < FAINT
+        self.cells = frequency_demo.stripes(rope, LONGER * rope.train_len, COLUMNS)
         self.unfinished = frequency_demo.incomplete_pair_mask(rope)
         self.never = int(self.unfinished.sum())
 
@@ -75,14 +72,14 @@ def finding(rope: rc.Rope, at_pair: Control, t: PageTexts) -> TextTrack:
 
     def write(pair: int) -> str:
         if drawn.unfinished[pair]:
-            return t("unfinished_finding", i=pair, angle=f"{360 * rope.turns[pair]:.3g}")
+            return t("unfinished_finding", i=pair, angle=f"{360 * rope.turns[pair]:.3g}", count=drawn.never)
         return t("finished_finding", i=pair, turns=_turns(rope, pair))
 
     return drawn.texts(write)
 
 
 def panels(rope: rc.Rope, at_pair: Control, t: PageTexts) -> tuple[Panel, ...]:
-    """Return the marked pair's arrow, the map with its wave, and what its parts are."""
+    """Return the marked pair's arrow, the map, and what its parts are."""
     drawn = StripeMap(rope, at_pair)
     return (
         _dial(drawn, t, wide=True),
@@ -142,11 +139,8 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
 
 
 def _map(drawn: StripeMap, t: PageTexts) -> Panel:
-    """Return all pairs by position, dark where the arrow points up, and the marked row with its wave."""
-    rope, end, trained = drawn.rope, drawn.end, float(drawn.rope.train_len)
-    edges = drawn.top(np.append(drawn.rows, rope.pairs))
-    gaps = np.stack([edges, edges, np.full_like(edges, np.nan)], axis=1).ravel()
-    rows = np.flatnonzero(drawn.unfinished)
+    """Return all pairs by position, dark where the arrow points up, where each has turned once, and the marked row."""
+    rope, end, trained = drawn.rope, drawn.end, drawn.trained
     upper, lower = drawn.top(drawn.which), drawn.top(drawn.which + 1)
     middle = drawn.track((upper + lower) / 2)
     thin = 0.008
@@ -154,8 +148,8 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
         marks.rect(0.0, end, drawn.track(lower - 3 * thin), drawn.track(upper + 3 * thin), "ink", opacity=0.0),
         *(
             marks.rect(
-                -0.004 * end,
-                1.004 * end,
+                -0.02,
+                end + 0.02,
                 drawn.track(lower - thin),
                 drawn.track(upper + thin),
                 "none",
@@ -164,69 +158,61 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
             )
             for colour, width in (("paper", 5), ("ink", 2.5))
         ),
-        marks.dot(-0.022 * end, middle, "ink", 8),
+        marks.dot(GRIP, middle, "ink", 8),
     ]
     goal = float(drawn.top(rope.pairs * GOAL // 64))
     before = drawn.which < max(1, rope.pairs * GOAL // 64)
     path = np.stack([np.where(before, lower - 0.04, np.nan), np.where(before, goal, np.nan)], axis=1)
-    step = 10.0 ** np.floor(np.log10(trained / 2))
-    ticks = np.arange(0.0, trained, step * max(1.0, np.ceil(trained / step / 5)))
     shown = [
-        marks.heatmap(as_bytes(drawn.cells[drawn.rows], 1.0), SHADES, (0.0, end), (0.0, -1.0)),
-        marks.line(np.tile([0.0, end, np.nan], len(edges)), gaps, "paper", 1),
+        *turns_by_position(as_bytes(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
+        marks.text(trained, 0.025, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True),
+        marks.text(np.log10(rope.wavelength[0]), 0.025, t("once_round"), bold=True, dx=-6),
     ]
-    white = float(np.interp(np.log(0.8 * trained), np.log(rope.wavelength), np.arange(rope.pairs) + 0.5))
-    if white < rope.pairs - 0.5:
-        half = marks.text(0.4 * trained, float(drawn.top(white)), t("half_turn"), bold=True, font_size=14, dy=5)
-        shown += marks.in_wide_panel(400, half)
+    gone = float(np.log10(rope.wavelength[rope.pairs // 8]) + trained) / 2
+    seen: dict[str, Any] = {"bold": True, "font_size": 15}
+    shown += marks.in_wide_panel(
+        400,
+        *text_lines(gone, float(drawn.top(rope.pairs // 8)), t("gone_round").split("|"), TRAINED_COLOUR, **seen),
+        marks.text(0.15, -0.72, t("first_turn"), anchor="start", **seen),
+    )
     if drawn.never:
-        far = np.minimum(rope.wavelength[rows], end)
-        shown += [
-            marks.rect(trained, far, drawn.top(rows + 1), drawn.top(rows), UNSEEN_COLOUR, fill_pattern="hatch"),
-            marks.text(
-                end, float(drawn.top(rows[0])), t("new_angles"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-4, dy=26
-            ),
-        ]
+        shown.append(marks.text(trained, -0.985, t("new_angles"), UNSEEN_COLOUR, anchor="start", dx=6, **seen))
     shown += [
-        marks.line([trained, trained], [0.03, -1.02], TRAINED_COLOUR, 4),
-        marks.text(trained, 0.03, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True, anchor="end"),
-        *(marks.text(x, TICKS, f"{x:,.0f}", MUTED_COLOUR, font_size=14, dy=4) for x in ticks.tolist()),
-        marks.text(end, TICKS, t("token"), MUTED_COLOUR, font_size=14, anchor="end", dy=4),
-        *marks.in_wide_panel(400, marks.line([-0.022 * end] * 2, drawn.track(path), "ink", 2, "4 4")),
-        marks.drag_handle(drawn.at_pair, -0.022 * end, middle, "ink", t("grab_row"), frame, radius_px=0),
+        *marks.in_wide_panel(400, marks.line([GRIP] * 2, drawn.track(path), "ink", 2, "4 4")),
+        marks.drag_handle(drawn.at_pair, GRIP, middle, "ink", t("grab_row"), frame, radius_px=0),
     ]
-    across = Axis(-0.045 * end, 1.01 * end)
     return Panel(
-        across,
-        Axis(-1.34, 0.08),
-        [*shown, *_wave(drawn, t)],
+        Axis(-0.2, end + 0.05, decades(end), t("token"), grid=False),
+        Axis(-1.0, 0.08),
+        shown,
         min_width=330,
         width_share=2.4,
-        height=390,
-        phone_height=330,
+        height=350,
+        phone_height=262,
     )
 
 
-def _wave(drawn: StripeMap, t: PageTexts) -> list[Mark]:
-    """Return the marked row as a wave, amber and dashed where its angles are new; a grey band where it is too fine."""
-    end, trained = drawn.end, float(drawn.rope.train_len)
-    seen, later = np.linspace(0.0, trained, POINTS), np.linspace(trained, end, POINTS // 4)
-    fine, open_ended = drawn.faint[drawn.which][:, None], drawn.unfinished[drawn.which][:, None]
+def turns_by_position(cells: Any, waves: Any, trained: float, end: float) -> list[Mark]:
+    """Return the map of a rope's rows by log10 of the position: the trained edge, new angles hatched, each first turn.
 
-    def height(x: Array, away: Array) -> NumberTrack:
-        values = WAVE + HALF * frequency_demo.cosines(drawn.rope, drawn.which, x)
-        return drawn.track(np.where(away, np.nan, values))
-
-    band = np.where(fine, WAVE + HALF * np.array([-1.0, 1.0]), np.nan)
+    ``cells``: bytes (rows, columns); ``waves``: tokens that a turn takes (pairs,); each may be a track.
+    """
+    moving = isinstance(waves, NumberTrack)
+    lengths = np.log10(waves.keyframes if moving else np.asarray(waves)).clip(0.0, end)
+    far, once = ((NumberTrack(waves.drivers, v) if moving else v) for v in (lengths.clip(trained), lengths))
+    pairs = lengths.shape[-1]
+    edges, middles = -np.arange(pairs + 1) / pairs, -(np.arange(pairs) + 0.5) / pairs
     return [
-        marks.line([0.0, end], [WAVE, WAVE], GREY, 1),
-        marks.rect(0.0, end, drawn.track(band[:, 0]), drawn.track(band[:, 1]), GREY, opacity=0.4),
-        marks.text(end / 2, drawn.track(np.where(fine[:, 0], WAVE, np.nan)), t("too_fine"), dy=5),
-        marks.line(seen, height(seen, fine), "ink", 2, stepped=True),
-        marks.line(later, height(later, fine | open_ended), "ink", 2, stepped=True),
-        marks.line(later, height(later, fine | ~open_ended), UNSEEN_COLOUR, 3.5, "7 4", stepped=True),
-        marks.line([trained, trained], [WAVE - HALF - 0.01, WAVE + HALF + 0.01], TRAINED_COLOUR, 4),
+        marks.heatmap(cells, SHADES, (0.0, end), (0.0, -1.0)),
+        marks.rect(trained, far, edges[1:], edges[:-1], UNSEEN_COLOUR, fill_pattern="hatch"),
+        *(marks.line(once, middles, colour, width) for colour, width in (("paper", 5), ("ink", 2.5))),
+        marks.line([trained, trained], [0.02, -1.02], TRAINED_COLOUR, 4),
     ]
+
+
+def decades(end: float) -> tuple[tuple[float, str], ...]:
+    """Return the ticks of an axis of positions, in log10, up to ``end``."""
+    return tuple((float(power), f"{10**power:,}") for power in range(int(end) + 1))
 
 
 def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
@@ -242,15 +228,14 @@ def _notes(drawn: StripeMap, t: PageTexts) -> Panel:
     rope = drawn.rope
     last, first = read(rope.wavelength[-1]), read(rope.wavelength[0])
     ratio = f"{rope.base ** (2 / rope.dim):.4g}"
-    count = {"count": drawn.never, "pairs": rope.pairs}
     blocks: list[tuple[float, str, str, int]] = [
         (0.0, t("fast_note", first=first), MUTED_COLOUR, 10),
-        (-0.42, t("row_note", ratio=ratio), MUTED_COLOUR, 0),
-        (min(-0.7, float(drawn.top(rope.pairs - drawn.never))), t("never_note", last=last, **count), UNSEEN_COLOUR, 8),
-        (WAVE + HALF, t("wave_note"), MUTED_COLOUR, 10),
+        (-0.36, t("row_note", ratio=ratio), MUTED_COLOUR, 0),
+        (-0.66, t("never_note", count=drawn.never, pairs=rope.pairs), UNSEEN_COLOUR, 0),
+        (-0.9, t("slow_note", last=last, i=rope.pairs - 1), MUTED_COLOUR, 4),
     ]
     lines: list[Mark] = []
     for y, text, colour, dy in blocks:
         look: dict[str, Any] = {"anchor": "start", "font_size": 15, "bold": colour == UNSEEN_COLOUR}
         lines += text_lines(0.0, y, text.split("|"), colour, dy=dy, **look)
-    return Panel(Axis(0.0, 1.0), Axis(-1.34, 0.08), lines, min_width=170, width_share=0.3, height=390, screen="wide")
+    return Panel(Axis(0.0, 1.0), Axis(-1.1, 0.08), lines, min_width=170, width_share=0.3, height=390, screen="wide")
