@@ -21,7 +21,7 @@ from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrac
 from ui.text.words import PageTexts
 
 KEYS = tuple(checks())
-STARTS, NARROW_STARTS = (5.85, 7.55, 9.25, 10.95), (0.5, 3.4, 6.3, 9.2)
+STARTS, NARROW_STARTS = (5.2, 7.05, 8.9, 10.75), (0.5, 3.5, 6.5, 9.5)
 """Where each column's cells begin, in the panel's units, on a wide and on a narrow screen; a check's title at 0.5."""
 CELL_PX, LATIN_PX, WIDE_PX = 78, 6, 14
 """The room of a cell, and about what a letter and a Chinese character take there."""
@@ -44,8 +44,8 @@ def cell_text(row: ColumnCheck | None, t: PageTexts) -> str:
     if row.key == "attention_factor":
         source = row.values["source"]
         return shortened(f"{sign_of(row)} {scheme_of(source, t) if source else t('beside.no_source')}")
-    margin = f"{row.margin:+.2f}" if abs(row.margin) < 10 else f"{row.margin:+.0f}"
-    margin = margin if abs(row.margin) < MOST - 1 else f"{margin[0]}∞"
+    margin = f"{row.margin:.2f}" if abs(row.margin) < 10 else f"{row.margin:.0f}"
+    margin = margin if abs(row.margin) < MOST - 1 else "-∞" if row.margin < 0 else "∞"
     pair = f" @{row.pair}" if row.marked_pairs else ""
     return f"{sign_of(row)} {margin}{pair}".replace("-", "−")
 
@@ -137,7 +137,7 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
 
     def line(y: float, title: str, cells: Iterable[tuple[str, str, bool]], key: str) -> None:
         top = y if wide else y + 0.36
-        drawn.append(marks.link_symbol(key, marks.text(0.5, top, title, anchor="start", font_size=13, bold=True, dy=5)))
+        drawn.append(marks.link_symbol(key, marks.text(0.5, top, title, anchor="start", font_size=13, dy=5)))
         for (text, colour, bold), x in zip(cells, starts, strict=False):
             here = marks.text(x, top - below, text, colour, anchor="start", font_size=size, dy=5, bold=bold)
             drawn.append(marks.link_symbol(key, here))

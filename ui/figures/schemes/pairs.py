@@ -232,7 +232,7 @@ class ComparisonPanels:
         ]
         faster = marks.text(first - 1.0, 0.75 * low, t("faster"), RED, anchor="end", dy=5, font_size=13)
         ticks = tuple((float(k), short(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2))
-        drawn += [faster, *self.lines(self.index, values), *crosses]
+        drawn += [*marks.in_wide_panel(420, faster), *self.lines(self.index, values), *crosses]
         for k, (name, colour, stroke) in enumerate(zip(given.names, COLOURS, STROKES, strict=False)):
             x, look = (0.05 + 0.48 * (k % 2)) * self.pairs, {"anchor": "start", "bold": True, "font_size": 14}
             drawn.append(marks.text(x, top, f"{stroke} {name}", colour, dy=13 + 18 * (k // 2), **look))
@@ -249,7 +249,7 @@ class ComparisonPanels:
         bars = marks.rect(index - 0.5, index + 0.5, 0.0, seen, TRAINED_COLOUR, opacity=0.3)
         drawn = [bars, *self.lines(index, used), *self.marked(0.0, 1.05), *self.checked(used[0], 0.0, 1.05)]
         name = marks.text(
-            0.0, 0.12, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", bold=True
+            0.0, 0.12, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", font_size=13
         )
         ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
         title = t("shares_title", length=f"{self.length:,}")
