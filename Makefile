@@ -47,7 +47,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.app
 
 # API pages from the docstrings, in build/api: the idea's modules, then the rooms with all that is in them.
-API := rope schemes layout rotation errors hf checks theory kernels.entry kernels.norm lrpe.op bench lab ledger
+API := rope schemes layout rotation errors findings hf verification extension programs checks report theory kernels.entry kernels.norm lrpe.op bench lab ledger
 docs: $(VENV)/.dev
 	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
 

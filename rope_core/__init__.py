@@ -3,12 +3,16 @@
 ``import rope_core as rc`` loads numpy and nothing heavier; ``rc.kernels``, ``rc.lrpe`` and ``rc.ledger`` are loaded at
 their first use.
 
-The idea is at the root, in the order of import: errors, rope, layout, schemes, spectrum, rotation. The rest is in
-rooms, each of which imports the root and rooms above it in this list only:
+The idea is at the root, in the order of import: errors, rope, layout, schemes, spectrum, rotation, findings. The rest
+is in rooms, each of which imports the root and rooms above it in this list only:
 
-    hf       a Hugging Face config, resolved once: its models > their layer types > HfRope; catalogue, hub
+    hf       a Hugging Face config, resolved once: its models > their layer types > HfRope; catalogue, schemas, hub
     theory   what follows from the formulas: clock, attention, precision, extension, encodings, block
-    checks   findings on configs, loaded models and positions; engines, schemas, extension blocks, reports
+    verification  loaded models, kernels, checkpoints, positions and caches against a config
+    extension ways to reach a length, as blocks of a config
+    programs what seven programs compute of a config, and the commands that start them
+    checks   the rules of the config check
+    report   a config's findings and curves as one HTML file
     kernels  the rotation on CPU and GPU
     jobs     long work in processes of its own
     bench    timing of kernels
@@ -22,7 +26,7 @@ rooms, each of which imports the root and rooms above it in this list only:
     notebook the app's films and figures in a notebook; the only room that names the app
 
 ``checks``, ``jobs`` and ``comparisons`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``,
-``rc.verify`` and ``rc.engines`` are functions, their modules are rope_core.checks.<name>. The one exception is
+``rc.verify`` and ``rc.engines`` are functions, their modules are in the rooms. The one exception is
 ``rc.spectrum``: the function is the attribute, and ``from rope_core.spectrum import position_angles`` reads the module.
 """
 
@@ -31,19 +35,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from rope_core.checks.cache import check_cache
-from rope_core.checks.engines import EngineResult as Engine
-from rope_core.checks.engines import engines
-from rope_core.checks.extend import ContextExtension as Way
-from rope_core.checks.extend import extend
-from rope_core.checks.findings import Finding, check
-from rope_core.checks.kernel import check_kernel
-from rope_core.checks.positions import check_positions
-from rope_core.checks.schemas import to_v4, to_v5
-from rope_core.checks.verify import check_conversion, verify
+from rope_core.checks.check import Finding, check
 from rope_core.comparisons.compare import ComparedColumn as Compared
 from rope_core.comparisons.compare import compare
 from rope_core.errors import ArgumentError, ConfigError
+from rope_core.extension.extend import ContextExtension as Way
+from rope_core.extension.extend import extend
 from rope_core.hf.axial import AxialRope, axial
 from rope_core.hf.catalogue import ReleasedModel as Model
 from rope_core.hf.catalogue import model, models
@@ -51,11 +48,18 @@ from rope_core.hf.families import ValueOrigin as Origin
 from rope_core.hf.places import multimodal_positions
 from rope_core.hf.resolve import from_hf, layer_types, parts
 from rope_core.hf.ropes import HfRope
+from rope_core.hf.schemas import to_v4, to_v5
 from rope_core.layout import HALF, INTERLEAVED, Layout, convert, convert_projection
+from rope_core.programs.engines import EngineResult as Engine
+from rope_core.programs.engines import engines
 from rope_core.rope import Rope
 from rope_core.rotation import rotate, rotation_matrix
 from rope_core.schemes import SCHEMES, Param, Scheme
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
+from rope_core.verification.cache import check_cache
+from rope_core.verification.kernel import check_kernel
+from rope_core.verification.positions import check_positions
+from rope_core.verification.verify import check_conversion, verify
 from rope_core.version import __version__ as __version__
 
 if TYPE_CHECKING:

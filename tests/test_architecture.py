@@ -270,7 +270,9 @@ def test_rooms_import_down_only() -> None:
 
 
 PLANTED: list[tuple[Rule, str]] = [
-    (upward("hf"), "from rope_core.checks.case import Finding"),
+    (upward("hf"), "from rope_core.checks.case import LayerContext"),
+    (upward("programs"), "from rope_core.checks.check import check"),
+    (upward("verification"), "from rope_core.extension.extend import extend"),
     (upward("theory"), "def f():\n    import rope_core.lab.model"),
     (upward(""), "from rope_core.hf import read"),
     (never("streamlit"), "def f():\n    from streamlit.runtime import get_instance"),

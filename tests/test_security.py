@@ -24,7 +24,7 @@ import pytest
 import rope_core as rc
 from rope_core.bench import view
 from rope_core.bench.records import BenchmarkDatabase
-from rope_core.checks.findings import check_text
+from rope_core.checks.check import check_text
 from rope_core.errors import ConfigError
 from rope_core.hf import hub
 from rope_core.jobs.ending import last_words
@@ -241,7 +241,7 @@ def test_a_planted_fault_is_found(rule: Rule, planted: str) -> None:
 
 SESSION = {"st", "session_state", "query_params", "environ"}
 PLAIN = {"int", "float", "str", "bool", "Path", "torch.dtype"}
-PUBLIC = PLAIN | {"Words", "rc.Rope", "rc.Request", "Rope", "Request", "HeadShapes"}
+PUBLIC = PLAIN | {"PageTexts", "rc.Rope", "rc.Request", "Rope", "Request", "HeadShapes"}
 
 
 def shared(source: ast.AST) -> Iterator[ast.FunctionDef]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rope_core.checks import findings as checker
+from rope_core.checks import check as checker
 from rope_core.lab import records, view
 from rope_core.ledger import run
 from tools import counts

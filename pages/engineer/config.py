@@ -1,10 +1,11 @@
 """What a model's config really makes of RoPE, what is wrong with it, and what other programs make of it."""
 
 import rope_core as rc
-from rope_core.checks import engines, report
-from rope_core.checks import extend as extend_config
-from rope_core.checks import schemas as convert_config
+from rope_core.extension import extend as extend_config
 from rope_core.hf import anatomy
+from rope_core.hf import schemas as convert_config
+from rope_core.programs import engines
+from rope_core.report import html as report
 from ui.figures import catalogue as models
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures

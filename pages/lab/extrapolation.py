@@ -1,9 +1,9 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
-from rope_core.checks import pairs as weights
 from rope_core.lab import beside, cards, estimates, experiments, view
 from rope_core.lab import pairs as shipped
 from rope_core.theory import challenges, remap
+from rope_core.verification import pairs as weights
 from ui.figures.extrapolation import after as newer
 from ui.figures.extrapolation import copied as passage
 from ui.figures.extrapolation import curves as figures

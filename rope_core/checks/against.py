@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.blocks import is_scaled, reach
-from rope_core.checks.case import Finding, FindingPhrase, apart, finding, shown, texts
-from rope_core.checks.extend import WINDOWED
-from rope_core.checks.schemas import compare, rope_of_layer_type, to_v5
 from rope_core.errors import ConfigError, RuleText, argument_error
+from rope_core.extension.blocks import is_scaled, reach
+from rope_core.findings import Finding, FindingPhrase, apart, finding, shown, texts
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
-from rope_core.hf.types import COMMON, DEFAULT, LENGTH, NEEDS_LENGTH, READ_ELSEWHERE, TYPES
+from rope_core.hf.schemas import compare, rope_of_layer_type, to_v5
+from rope_core.hf.types import COMMON, DEFAULT, LENGTH, NEEDS_LENGTH, READ_ELSEWHERE, TYPES, WINDOWED
 from rope_core.schemes import SCHEMES
 
 # Fields of an override that are meant to change a rotation.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rope_core.checks.arrays import read_arrays
-from rope_core.checks.cache import check_cache
-from rope_core.checks.case import VERSIONS
 from rope_core.cli.check import add_output, known_keys, report
 from rope_core.cli.source import HELP, load, tokens
+from rope_core.findings import VERSIONS
+from rope_core.verification.arrays import read_arrays
+from rope_core.verification.cache import check_cache
 
 KEYS = ("before", "after", "old", "new")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.against import agreement, overridden
-from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
-from rope_core.checks.findings import ON_REQUEST, by_severity, check, check_text, known
+from rope_core.checks.check import ON_REQUEST, by_severity, check, check_text, known
 from rope_core.cli.output import document, sarif, show_table
 from rope_core.cli.source import HELP, load, read_source, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.errors import argument_error, error_sentence
+from rope_core.findings import SEVERITIES, VERSIONS, Finding
 from rope_core.hf.read import parse_json_object, read_config
 from rope_core.hf.resolve import layer_types
 

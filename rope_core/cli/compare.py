@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from rope_core.checks.case import printable
 from rope_core.cli.source import tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.comparisons.compare import ComparedColumn, compare, difference, runs_of
 from rope_core.comparisons.export import cell, html_page, pytest_file, record
 from rope_core.errors import argument_error
+from rope_core.findings import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

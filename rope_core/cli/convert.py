@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from rope_core.checks.schemas import to_v4, to_v5
 from rope_core.cli.source import HELP, load
 from rope_core.cli.terminal import show_json
+from rope_core.hf.schemas import to_v4, to_v5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,11 +6,11 @@ import argparse
 import math
 from dataclasses import asdict
 
-from rope_core.checks.case import texts
-from rope_core.checks.schemas import compare
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
+from rope_core.findings import texts
+from rope_core.hf.schemas import compare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,11 +6,11 @@ import argparse
 import math
 from typing import Any
 
-from rope_core.checks.engines import EngineResult, basis, engines, sentences, without_column
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.hf.resolve import resolve
+from rope_core.programs.engines import EngineResult, basis, engines, sentences, without_column
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

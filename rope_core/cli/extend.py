@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.commands import ENGINES, commands
-from rope_core.checks.extend import ContextExtension, extend, fixes, present, reached
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.errors import argument_error
+from rope_core.extension.extend import ContextExtension, extend, fixes, present, reached
+from rope_core.programs.commands import ENGINES, commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rope_core.checks.case import printable
 from rope_core.cli.terminal import show, show_json, show_row
 from rope_core.errors import argument_error, checked_int, error_sentence
+from rope_core.findings import printable
 from rope_core.grade import Assignment, StageResult, full_assignment, grade, read_assignment
 from rope_core.grade.result import alike, headline, texts
 

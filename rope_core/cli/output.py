@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rope_core.checks.case import Finding, printable
-from rope_core.checks.findings import known
-from rope_core.checks.records import as_record
+from rope_core.checks.check import known
 from rope_core.cli.terminal import harmless, show
 from rope_core.cli.words import words
+from rope_core.findings import Finding, as_record, printable
 from rope_core.version import __version__
 
 # Raised when a field of the JSON changes its meaning or goes; docs/check.schema.json describes it.

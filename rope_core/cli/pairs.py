@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.pairs import MASSIVE, PairSummary, changes, layers, summaries
 from rope_core.cli.source import load
 from rope_core.cli.terminal import show, show_json
 from rope_core.cli.words import words
 from rope_core.errors import argument_error
 from rope_core.lab.pairs import shipped
 from rope_core.rope import MAX_LEN
+from rope_core.verification.pairs import MASSIVE, PairSummary, changes, layers, summaries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

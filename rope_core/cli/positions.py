@@ -6,12 +6,12 @@ import argparse
 import inspect
 from typing import Any
 
-from rope_core.checks.arrays import read_arrays
-from rope_core.checks.case import VERSIONS
-from rope_core.checks.positions import FIELD, check_positions
 from rope_core.cli.check import add_output, known_keys, report
 from rope_core.cli.source import HELP, load, tokens
+from rope_core.findings import VERSIONS
 from rope_core.theory.packing import SLICINGS, ZIGZAG
+from rope_core.verification.arrays import read_arrays
+from rope_core.verification.positions import FIELD, check_positions
 
 GIVEN = tuple(inspect.signature(check_positions).parameters)
 

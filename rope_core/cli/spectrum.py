@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from rope_core.checks.case import printable
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show, show_row
+from rope_core.findings import printable
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 

@@ -9,7 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 
-from rope_core.checks.records import as_json
+from rope_core.findings import as_json
 
 # A spreadsheet computes a cell that begins so, full-width signs and leading blanks included; where lists are separated
 # by semicolons it cuts a cell there.

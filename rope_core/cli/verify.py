@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.case import VERSIONS, Finding
-from rope_core.checks.kernel import SIGNATURES, check_kernel
-from rope_core.checks.verify import verify
 from rope_core.cli.check import add_output, known_keys, report
 from rope_core.cli.source import HELP, load, tokens
 from rope_core.cli.terminal import show
 from rope_core.errors import argument_error
+from rope_core.findings import VERSIONS, Finding
 from rope_core.hf.hub import looks_like_id
+from rope_core.verification.kernel import SIGNATURES, check_kernel
+from rope_core.verification.verify import verify
 
 MODES = ("sdpa", "eager", "bfloat16", "float16")
 # Names the file that the process which runs somebody's file leaves where it came to its end.

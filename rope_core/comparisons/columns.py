@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.checks.arrays import entries_of, read_arrays
-from rope_core.checks.engines import engines
 from rope_core.comparisons import driver
 from rope_core.errors import argument_error
 from rope_core.hf.catalogue import models
 from rope_core.hf.resolve import ropes_of
 from rope_core.hf.ropes import HfRope
+from rope_core.programs.engines import engines
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
 from rope_core.spectrum import Request, spectrum
+from rope_core.verification.arrays import entries_of, read_arrays
 
 FrequenciesAndFactor = tuple[Array, float]
 ARGUMENTS = ("dim", "base", "train_len", "factor", "seq_len")

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.engines import engines
-from rope_core.checks.schemas import OLD, to_v4
 from rope_core.errors import ConfigError, argument_error
 from rope_core.evaluate.ask import EvaluationSettings, turnings
 from rope_core.evaluate.loading import ModelSource, safetensors_of
@@ -24,10 +22,12 @@ from rope_core.evaluate.turning import OWN, STALE, WINDOW, RopeVariant, at_load
 from rope_core.evaluate.words import line_name, word
 from rope_core.hf.hub import MODEL_FILES
 from rope_core.hf.resolve import from_hf, resolve
+from rope_core.hf.schemas import OLD, to_v4
 from rope_core.hf.types import LENGTH
 from rope_core.hf.write import llama_fields
 from rope_core.lab.lines import line
 from rope_core.lab.train import write_atomically
+from rope_core.programs.engines import engines
 from rope_core.rope import Rope
 
 COMMANDS = "commands.sh"

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from rope_core.checks.arrays import FLOATS, SafetensorsEntry, entries_of
 from rope_core.errors import argument_error
 from rope_core.evaluate.texts import TextTokenizer
 from rope_core.evaluate.turning import at_load, extended
@@ -24,6 +23,7 @@ from rope_core.lab import cards
 from rope_core.lab import weights as lab
 from rope_core.lab.export import llama_config, llama_tensors
 from rope_core.lab.train import CHECKPOINT
+from rope_core.verification.arrays import FLOATS, SafetensorsEntry, entries_of
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # What reads a quantisation, by quant_method: transformers 5.23, quantizers/quantizer_*.py, validate_environment.

@@ -8,16 +8,16 @@ from typing import Any
 
 import torch
 
-from rope_core.checks.buffers import belongs
-from rope_core.checks.case import SEVERITIES
-from rope_core.checks.rotations import ModuleRotations
-from rope_core.checks.stored import SUFFIX, RotaryBuffer, in_module
-from rope_core.checks.verify import verify
 from rope_core.errors import RuleText, argument_error
 from rope_core.evaluate.turning import RopeVariant
+from rope_core.findings import SEVERITIES
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
+from rope_core.verification.buffers import belongs
+from rope_core.verification.rotations import ModuleRotations
+from rope_core.verification.stored import SUFFIX, RotaryBuffer, in_module
+from rope_core.verification.verify import verify
 
 Tables = Any
 

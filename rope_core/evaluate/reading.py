@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_core.checks.observe import cache_name
 from rope_core.errors import checked_int
 from rope_core.rope import Array
+from rope_core.verification.observe import cache_name
 
 STRIDE = 4
 """The sliding window moves on by one part in so many of its length."""

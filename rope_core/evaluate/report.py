@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from rope_core.checks.charts import COLOURS, ChartCurve, chart
-from rope_core.checks.report import STYLE, header, row, text
 from rope_core.errors import argument_error
 from rope_core.evaluate.turning import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, word
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.view import SweepCell
+from rope_core.report.html import STYLE, header, row, text
+from rope_core.report.svg import COLOURS, ChartCurve, chart
 
 SCHEMA = 1
 KIND = "rope eval"

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.extend import WINDOWED, reach
-from rope_core.checks.schemas import to_v5
 from rope_core.errors import ConfigError, argument_error
+from rope_core.extension.extend import reach
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedLayer, from_hf, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
-from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL
+from rope_core.hf.schemas import to_v5
+from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL, WINDOWED
 from rope_core.lab.lines import line, lines, lines_after_yarn
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES

@@ -12,8 +12,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rope_core.checks.case import printable
 from rope_core.errors import argument_error
+from rope_core.findings import printable
 from rope_core.grade import starter as starters
 
 

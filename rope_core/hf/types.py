@@ -10,6 +10,11 @@ PROPORTIONAL = "proportional"
 # The scheme that transformers runs for Hunyuan's alpha, and the two that follow the length in use.
 STATIC_NTK = "ntk"
 RAMPED = (YARN, LLAMA3)
+# Types by which a model is extended. YaRN first: it meets no unseen angle, keeps the fast pairs, and has the attention
+# factor for use without training.
+WAYS = (YARN, LINEAR, STATIC_NTK, LLAMA3)
+# Layer types behind a sliding window: they never look further than the window, whatever the context.
+WINDOWED = ("sliding_attention", "main")
 LENGTH = "original_max_position_embeddings"
 NEEDS_LENGTH = (YARN, LLAMA3, LONGROPE)
 # transformers' rope_type -> the scheme of this package that computes it.

@@ -6,9 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.pairs import PairSummary, layers, summaries
 from rope_core.errors import argument_error
 from rope_core.lab import cards
+from rope_core.verification.pairs import PairSummary, layers, summaries
 
 
 def shipped(name: str) -> tuple[Path, dict[str, Any]]:

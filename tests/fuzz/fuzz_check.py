@@ -12,12 +12,12 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["rope_core"]):
-    from rope_core.checks.engines import engines, sentences
-    from rope_core.checks.findings import check, check_text
-    from rope_core.checks.schemas import to_v4, to_v5
+    from rope_core.checks.check import check, check_text
     from rope_core.errors import ConfigError
     from rope_core.hf.catalogue import models
     from rope_core.hf.resolve import layer_types
+    from rope_core.hf.schemas import to_v4, to_v5
+    from rope_core.programs.engines import engines, sentences
 
 CONFIGS = [json.dumps(model.hf_config()) for model in models()]
 TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "su", "mrope", "ntk", "foo", "")

@@ -11,8 +11,8 @@ from typing import Any
 
 import atheris
 
-with atheris.instrument_imports(include=["rope_core.checks.arrays", "rope_core.checks.stored"]):
-    from rope_core.checks.stored import in_file
+with atheris.instrument_imports(include=["rope_core.verification.arrays", "rope_core.verification.stored"]):
+    from rope_core.verification.stored import in_file
 
 FILE = Path(tempfile.mkdtemp()) / "fuzzed.safetensors"
 DTYPES = ("F64", "F32", "F16", "BF16", "I64", "", None)

@@ -1,1 +1,1 @@
-"""Runs inference engines' own rotary code beside rope_core.checks.engines; `python -m tools.engines` says how."""
+"""Runs inference engines' own rotary code beside rope_core.programs.engines; `python -m tools.engines` says how."""

@@ -1,4 +1,4 @@
-"""Holds rows that engines' own code gave to rope_core.checks.engines."""
+"""Holds rows that engines' own code gave to rope_core.programs.engines."""
 
 from collections import Counter
 from functools import cache
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.checks.engines import EngineResult, engines
 from rope_core.hf.families import composites, recorded
+from rope_core.programs.engines import EngineResult, engines
 from tools.engines.measure import POSITIONS, Vector, vectors
 from tools.engines.tasks import tasks
 

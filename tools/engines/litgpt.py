@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import rope_core as rc
-from rope_core.checks.engines import recorded
+from rope_core.programs.engines import recorded
 from tools.engines.measure import NotSupported, RotateVector, Vector, in_order, main
 from tools.engines.stubs import stub
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from rope_core.checks.commands import commands
-from rope_core.checks.extend import extend
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.columns import ComparisonColumn, of_config, of_scheme
 from rope_core.comparisons.compare import ComparedColumn, ComparisonSetting, checks, compare_column, target_length
 from rope_core.comparisons.examples import EXAMPLES
+from rope_core.extension.extend import extend
 from rope_core.hf.catalogue import model as catalogued
+from rope_core.programs.commands import commands
 from rope_core.rope import MAX_LEN, Rope
 from rope_core.schemes import KINDS, SCHEMES, UNSCALED
 from ui.figures import catalogue as models

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import rope_core as rc
-from rope_core.checks.extend import reached
-from rope_core.checks.schemas import OLD
+from rope_core.extension.extend import reached
 from rope_core.hf import hub
 from rope_core.hf.read import check_nesting_depth, parse_json_object
+from rope_core.hf.schemas import OLD
 from ui.figures import catalogue as models
 from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
 from ui.page.frame import PageFrame, UploadedFile

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding, real
-from rope_core.checks.engines import EngineResult, engines
+from rope_core.checks.case import LayerContext
+from rope_core.findings import Finding, FindingPhrase, finding, real
 from rope_core.hf.types import YARN
+from rope_core.programs.engines import EngineResult, engines
 
 
 def pairing(case: LayerContext) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding, real
+from rope_core.checks.case import LayerContext
+from rope_core.findings import Finding, FindingPhrase, finding, real
 from rope_core.hf.families import FALLBACK
 from rope_core.hf.types import COMMON, DEFAULT, LENGTH, LONGROPE, READ_ELSEWHERE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, yarn_attention_factor

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Finding, LayerContext, finding, real, shown
+from rope_core.checks.case import LayerContext
+from rope_core.findings import Finding, finding, real, shown
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding, largest
-from rope_core.checks.extend import cards
+from rope_core.checks.case import LayerContext
+from rope_core.extension.extend import cards
+from rope_core.findings import Finding, FindingPhrase, finding, largest
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
 from rope_core.schemes import yarn_ramp_bounds

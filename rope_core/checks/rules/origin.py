@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Finding, FindingPhrase, LayerContext, finding
+from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.likeness import relatives, twins
 from rope_core.checks.rules.unread import bases_unread, elsewhere
+from rope_core.findings import Finding, FindingPhrase, finding
 from rope_core.hf.families import CLASS, DICT, FALLBACK
 from rope_core.hf.types import DEFAULT
 

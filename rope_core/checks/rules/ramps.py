@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rope_core.checks.case import Finding, LayerContext, finding, largest
+from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.lengths import yarn_ramp_pairs
+from rope_core.findings import Finding, finding, largest
 from rope_core.hf.types import DYNAMIC, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.rope import MAX_LEN
 from rope_core.spectrum import spectrum

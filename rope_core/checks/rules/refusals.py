@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rope_core.checks.case import Finding, finding
 from rope_core.errors import ArgumentError, ConfigError, RuleText, shortened_repr
+from rope_core.findings import Finding, finding
 from rope_core.hf.types import FOREIGN
 
 _PATH = re.compile(r"[\w.\[\]-]+")

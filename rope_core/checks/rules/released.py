@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Finding, FindingPhrase, LayerContext, apart, finding, largest, printable
-from rope_core.checks.extend import WINDOWED, cards
+from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.keys import scaling_keys
 from rope_core.checks.rules.layers import rope_type_text
 from rope_core.checks.rules.likeness import VOCABULARY, relatives, resembled, twins
 from rope_core.checks.rules.origin import base
+from rope_core.extension.extend import cards
+from rope_core.findings import Finding, FindingPhrase, apart, finding, largest, printable
 from rope_core.hf.families import CLASS, FALLBACK
 from rope_core.hf.ropes import HfRope
-from rope_core.hf.types import DEFAULT, LENGTH, YARN
+from rope_core.hf.types import DEFAULT, LENGTH, WINDOWED, YARN
 from rope_core.rope import Array
 from rope_core.spectrum import spectrum
 

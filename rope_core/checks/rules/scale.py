@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rope_core.checks.case import Finding, LayerContext, finding, real
+from rope_core.checks.case import LayerContext
+from rope_core.findings import Finding, finding, real
 from rope_core.hf.forms import MISTRAL
 from rope_core.hf.types import LONGROPE, YARN
 from rope_core.schemes import yarn_attention_factor

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Finding, LayerContext, finding
+from rope_core.checks.case import LayerContext
+from rope_core.findings import Finding, finding
 
 # The trap's key is the finding's.
 PLAIN = (

@@ -7,17 +7,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rope_core.checks.case import Finding, FindingPhrase, LayerContext, apart, finding, largest, real, shown
+from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.layers import layer_type_phrase, rope_type_text
-from rope_core.checks.schemas import OLD, layer_rope_dict
 from rope_core.errors import ConfigError
+from rope_core.findings import Finding, FindingPhrase, apart, finding, largest, real, shown
 from rope_core.hf.families import DICT, composites
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.forms import TEXT_FIELDS
 from rope_core.hf.parameters import RopeEntry
 from rope_core.hf.resolve import ResolvedConfig, ropes_of
 from rope_core.hf.ropes import HfRope
+from rope_core.hf.schemas import OLD, layer_rope_dict
 
 BASE = re.compile(r"(?i)(rope|rotary).*(theta|base)|^theta$")
 DICTS = ("rope_parameters", "rope_scaling")

@@ -13,13 +13,13 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rope_core.checks.case import Finding, FindingPhrase, apart, finding, largest
-from rope_core.checks.engines import engines, lacks
 from rope_core.errors import ConfigError
+from rope_core.findings import Finding, FindingPhrase, apart, finding, largest
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.releases import IN_DICT_ONLY_SINCE_5
 from rope_core.hf.resolve import ResolvedConfig
 from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL
+from rope_core.programs.engines import engines, lacks
 
 
 def find_fields_unread_by_4(config: ResolvedConfig) -> Iterator[Finding]:

@@ -11,10 +11,10 @@ import pytest
 import rope_core as rc
 from rope_core.__main__ import main
 from rope_core.checks.against import agreement, overridden
-from rope_core.checks.case import shown
-from rope_core.checks.extend import extend
-from rope_core.checks.schemas import to_v5
+from rope_core.extension.extend import extend
+from rope_core.findings import shown
 from rope_core.hf.resolve import ropes_of
+from rope_core.hf.schemas import to_v5
 from tests.support import hf_live
 
 LLAMA31 = rc.model("llama-3.1-8b").hf_config()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
-from rope_core.checks.findings import check
+from rope_core.checks.check import check
 from rope_core.checks.rules.refusals import BY_RULE
 from rope_core.hf.families import families
 

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
-from rope_core.checks.engines import engines, sentences
-from rope_core.checks.extend import extend
-from rope_core.checks.findings import check, check_text
-from rope_core.checks.report import report_html
-from rope_core.checks.schemas import to_v4, to_v5
+from rope_core.checks.check import check, check_text
+from rope_core.extension.extend import extend
+from rope_core.hf.schemas import to_v4, to_v5
+from rope_core.programs.engines import engines, sentences
+from rope_core.report.html import report_html
 
 CONFIGS = [model.hf_config() for model in rc.models()]
 CONFIGS += [

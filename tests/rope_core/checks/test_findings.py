@@ -10,10 +10,10 @@ from unittest.mock import ANY
 import pytest
 
 import rope_core as rc
-from rope_core.checks.case import printable, recorded, shown
-from rope_core.checks.engines import engines
-from rope_core.checks.findings import check, check_text, groups, known
+from rope_core.checks.check import check, check_text, groups, known
+from rope_core.findings import printable, recorded, shown
 from rope_core.hf.families import TRAPS as ALL_TRAPS
+from rope_core.programs.engines import engines
 from tests.rope_core.hf.test_traps import BAD, TRAPS
 from tests.support.configs import LLAMA, YARN, of
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
-from rope_core.checks.findings import check
+from rope_core.checks.check import check
 from rope_core.checks.rules.likeness import ADDED, by_widths, widths
 from rope_core.hf.families import families
 from rope_core.hf.resolve import resolve

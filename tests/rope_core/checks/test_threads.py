@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.checks.extend import extend
+from rope_core.extension.extend import extend
 from tests.rope_core.checks.test_findings import keys as keys_of
 from tests.support import tiny_models
 

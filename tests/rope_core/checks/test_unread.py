@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
-from rope_core.checks.findings import check
+from rope_core.checks.check import check
 from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.unread import OF_SINGLE_FAMILIES, SHARES
 from rope_core.hf.families import families

@@ -14,9 +14,9 @@ from safetensors.torch import save_file
 
 import rope_core as rc
 from rope_core.__main__ import main
-from rope_core.checks.commands import ENGINES
-from rope_core.checks.engines import without_column
 from rope_core.cli import COMMANDS
+from rope_core.programs.commands import ENGINES
+from rope_core.programs.engines import without_column
 from tests.support.command import printed
 
 CONFIG = {

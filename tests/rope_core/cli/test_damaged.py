@@ -24,8 +24,8 @@ from safetensors.torch import save
 
 import rope_core as rc
 from rope_core.__main__ import main
-from rope_core.checks.arrays import entries_of, read_arrays
 from rope_core.cli.terminal import show_row
+from rope_core.verification.arrays import entries_of, read_arrays
 from tests.support import ROOT
 from tests.support.command import printed
 from tests.support.tiny_checkpoints import saved

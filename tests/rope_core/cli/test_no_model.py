@@ -59,7 +59,7 @@ def test_an_unknown_type_is_read_by_the_general_rule() -> None:
 CHILD = """
 import pathlib, re, sys, time
 from rope_core.__main__ import main
-import rope_core.cli.check, rope_core.checks.findings
+import rope_core.cli.check, rope_core.checks.check
 before = time.process_time()
 code = main(["check", sys.argv[1]])
 # getrusage would count what the parent held before exec.

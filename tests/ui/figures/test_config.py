@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.checks import schemas as convert_config
-from rope_core.checks.engines import engines
-from rope_core.checks.extend import extend
+from rope_core.extension.extend import extend
 from rope_core.hf import anatomy
+from rope_core.hf import schemas as convert_config
+from rope_core.programs.engines import engines
 from tests.support.figures import Row, chart, ran
 from tests.support.films import FilmRow
 from ui.figures.config import compare as comparison
@@ -144,7 +144,7 @@ def test_ramp_shows_both_roundings_and_says_which_is_in_force() -> None:
         assert [trace.name for trace in inside] == [EN(f"ramp_{key}") + EN("in_force")]
         np.testing.assert_allclose(inside[0].y, wanted, atol=1e-12)
         assert f"{high:.3g}" in drawing.finding or f"{high:g}" in drawing.finding
-        assert "Ramp(" in ran(drawing)
+        assert "RampBounds(" in ran(drawing)
     assert figures.ramp(rc.from_hf(config_of("llama-2-7b")), "", EN) is None
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rope_core.checks.blocks import factor_of
-from rope_core.checks.engines import EngineResult, basis, sentences
-from rope_core.checks.extend import ContextExtension
-from rope_core.checks.schemas import FieldComparison
+from rope_core.extension.blocks import factor_of
+from rope_core.extension.extend import ContextExtension
 from rope_core.hf.ropes import HfRope
+from rope_core.hf.schemas import FieldComparison
+from rope_core.programs.engines import EngineResult, basis, sentences
 from rope_core.rope import Array
 from ui.figures.config.parts import DOUBLING, amount, cell, curve
 from ui.figures.drawing import Drawing
@@ -96,7 +96,7 @@ def engines(results: Sequence[EngineResult], rope: HfRope, where: str, t: PageTe
         data, height=360, legend={"y": 1.02}, xaxis=axis(t("axis.pair")), yaxis=axis(t("ratio_axis"), **LOG, **ticks)
     )
     recipe = f"""
-        from rope_core.checks.engines import engines
+        from rope_core.programs.engines import engines
         import rope_core as rc
         for one in engines({where}, {rope.layer_type!r}, {rope.seq_len!r}):
             print(one.name, one.difference, one.inv_freq)
@@ -182,7 +182,7 @@ def extensions(results: Sequence[ContextExtension], now: HfRope, length: int, wh
         lambda: {"pair": np.arange(present.size), "at_present": present} | columns,
         f"""
         import rope_core as rc
-        from rope_core.checks.extend import extend
+        from rope_core.extension.extend import extend
         for way in extend({where}, {length}):
             print(way.name, way.factor, way.kept, way.unseen, way.attention_factor, way.block)
         """,

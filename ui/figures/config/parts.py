@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rope_core.checks.case import SEVERITIES, Finding
+from rope_core.findings import SEVERITIES, Finding
 from rope_core.hf import anatomy
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rope_core.checks.pairs import PairSummary, changes
 from rope_core.hf.types import LINEAR, LLAMA3
+from rope_core.verification.pairs import PairSummary, changes
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, axis, line, plot, vline
 from ui.film.colours import BLUE, GREY, ORANGE

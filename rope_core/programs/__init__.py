@@ -1,0 +1,1 @@
+"""What seven programs compute of a config, and the commands that start them."""

@@ -1,0 +1,1 @@
+"""A config's findings and curves as one HTML file."""
