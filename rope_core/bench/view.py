@@ -54,6 +54,11 @@ class CaseTiming:
     cold: bool | None
     samples: tuple[float, ...]
 
+    @property
+    def copy_seconds(self) -> float:
+        """Median seconds of copying what the case reads and writes."""
+        return 2 * self.case.passes * self.case.tensor_bytes / self.floor
+
 
 @dataclass(frozen=True)
 class BenchmarkSource:

@@ -1,4 +1,4 @@
-"""The first picture of the glossary: five faults by the trace that each leaves along a text, one of them explained."""
+"""The first picture of the glossary: five faults by the trace each leaves along a text, with reason and command."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
+from ui.text.glossary import terms
 from ui.text.words import PageTexts
 
 MOST = 1.5
 """The error at which a bar is as high as its row."""
 LINES = ("called", "cause", "test", "mend")
+CELLS = ("called", "brief", "command", "cure")
+COLUMNS = (0.0, 160.0, 372.0, 725.0)
+"""Where the columns of the table start, in px."""
 
 
 @cached_figure
 def traces(t: PageTexts) -> Film:
-    """Return a row for each fault, its error at each token beside what is seen of it, and the chosen one explained."""
+    """Return a row for each fault: its error at each token, what is seen, its name, reason, command and cure."""
     control = Control(
         "fault",
         t("field.fault"),
@@ -32,15 +36,10 @@ def traces(t: PageTexts) -> Film:
         start=1.0,
     )
     known = faults.traces()
-    texts = {line: control.texts(t(f"fault.{name}.{line}") for name in NAMES) for line in LINES}
     return Film(
         "traces",
         Scene(
-            tuple(
-                panel
-                for wide in (True, False)
-                for panel in (_rows(control, known, t, wide), _chosen(control, texts, t, wide))
-            ),
+            (_table(control, known, t), _rows(control, known, t), _chosen(control, t)),
             (control,),
             control.texts(t(f"fault.{name}.finding") for name in NAMES),
         ),
@@ -77,66 +76,91 @@ def _bars(trace: FaultTrace, x0: float, x1: float, foot: float, height: float) -
     return drawn
 
 
-def _rows(control: Control, known: dict[str, FaultTrace], t: PageTexts, wide: bool) -> Panel:
-    """Return the five traces below each other; the chosen one is framed, and a press frames another."""
-    text, end = (3.1, 10.0) if wide else (3.5, 10.0)
-    size = 15 if wide else 13
-    top = len(NAMES)
-    row = control.numbers(top - np.array(control.stops)[:, None])
-    frame = marks.rect(-0.12, end, row + 0.03, row + 0.97, ACTION_COLOUR, opacity=0.1, corner_px=8)
+def _frame(control: Control, low: float, high: float, press_px: int, t: PageTexts) -> Mark:
+    """Return the frame about the chosen row, which a press on another row moves there."""
+    row = control.numbers(len(NAMES) - np.array(control.stops)[:, None])
+    frame = marks.rect(low, high, row + 0.03, row + 0.97, ACTION_COLOUR, opacity=0.1, corner_px=8)
     ring = frame | {"colour": "none", "outline": ACTION_COLOUR, "stroke_width": 2, "opacity": 1.0}
-    grip_y = row + 0.5
-    drawn: list[Mark] = [
-        marks.drag_handle(
-            control, end / 2, grip_y, ACTION_COLOUR, t("grab_fault"), [frame, ring], radius_px=0, press_px=400
-        )
-    ]
-    for k, name in enumerate(NAMES):
-        foot = top - k - 1
-        drawn += _bars(known[name], 0.0, 2.8 if wide else 3.2, foot + 0.16, 0.68)
-        if t.has(f"fault.{name}.edge"):
-            edge = (2.8 if wide else 3.2) * known[name].wrong / len(known[name].tokens) - 0.06
-            words = t(f"fault.{name}.edge")
-            drawn.append(marks.text(edge, foot + 0.62, words, MUTED_COLOUR, anchor="end", font_size=13, bold=True))
-        look: dict[str, Any] = {"anchor": "start", "font_size": size, "halo": False}
-        for line, dy in zip(t(f"fault.{name}.seen").split("|"), (-11 if wide else -14, 8 if wide else 3), strict=True):
-            drawn.append(marks.text(text, foot + 0.5, line, dy=dy, **look))
-        called, brief, dy = t(f"fault.{name}.called"), t(f"fault.{name}.brief"), -11 if wide else 20
-        place = 7.0 if wide else text
-        drawn.append(marks.text(place, foot + 0.5, called, bold=True, dy=dy, **look | {"font_size": size + 1}))
-        if wide:
-            drawn.append(marks.text(place, foot + 0.5, brief, MUTED_COLOUR, dy=8, **look | {"font_size": 14}))
-        if k:
-            drawn.append(marks.line([0.0, end], [foot + 1.0, foot + 1.0], GREY, 0.6))
-    hint = drag_hint(0.0, float(top) + 0.05, t("press_one"), dy=-8)
-    return Panel(
-        Axis(-0.15, end + 0.05),
-        Axis(-0.02, top + 0.4),
-        [*drawn, hint],
-        min_width=330,
-        width_share=1.7,
-        height=385 if wide else 268,
-        paragraphs=() if wide else (_scale(control, t),),
-        screen="wide" if wide else "narrow",
+    look: dict[str, Any] = {"radius_px": 0, "press_px": press_px}
+    return marks.drag_handle(
+        control, (low + high) / 2, row + 0.5, ACTION_COLOUR, t("grab_fault"), [frame, ring], **look
     )
 
 
-def _chosen(control: Control, texts: dict[str, TextTrack], t: PageTexts, wide: bool) -> Panel:
-    """Return what the chosen fault is called, what causes it, what finds it and what mends it."""
+def _traces(known: dict[str, FaultTrace], width: float, end: float, t: PageTexts) -> list[Mark]:
+    """Return the bars of every fault with the place where it sets in, and a line between rows that ends at ``end``."""
+    drawn = []
+    for k, name in enumerate(NAMES):
+        foot = len(NAMES) - k - 1
+        drawn += _bars(known[name], 0.0, width, foot + 0.16, 0.68)
+        if t.has(f"fault.{name}.edge"):
+            edge = width * (known[name].wrong / len(known[name].tokens) - 0.02)
+            words = t(f"fault.{name}.edge")
+            drawn.append(marks.text(edge, foot + 0.62, words, MUTED_COLOUR, anchor="end", font_size=13, bold=True))
+        if k:
+            drawn.append(marks.line([0.0, end], [foot + 1.0, foot + 1.0], GREY, 0.6))
+    return drawn
+
+
+def _table(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel:
+    """Return the table for a desk, a unit of its x axis a pixel at 1280 px: all reasons and commands in view."""
+    end, top = 957.0, float(len(NAMES))
+    drawn: list[Mark] = [_frame(control, -8.0, end, 960, t), *_traces(known, 140.0, end, t)]
+    start: dict[str, Any] = {"anchor": "start", "halo": False}
+    for x, column in zip(COLUMNS, ("trace", "symptom", "reason", "cure"), strict=True):
+        drawn.append(
+            marks.text(x, top + 0.22, t(f"head.{column}"), MUTED_COLOUR, bold=True, **start | {"font_size": 14})
+        )
+    for k, name in enumerate(NAMES):
+        y = top - k - 0.5
+        lines = [*t(f"fault.{name}.seen").split("|"), *(t(f"fault.{name}.{part}") for part in CELLS)]
+        for j, line in enumerate(lines):
+            x, is_upper = COLUMNS[1 + j // 2], j % 2 == 0
+            look = start | {"font_size": 16 if is_upper and j else 15, "bold": is_upper and j > 0}
+            drawn.append(marks.text(x, y, line, dy=-9 if is_upper else 11, **look))
+    named = t("terms_named", count=len(terms()))
+    drawn += [
+        marks.text(0.0, -0.3, named, **start | {"font_size": 15, "bold": True}),
+        marks.text(0.0, -0.68, _scale(control, t), MUTED_COLOUR, **start | {"font_size": 13}),
+        drag_hint(end, -0.6, t("press_one"), anchor="end"),
+    ]
+    return Panel(Axis(-10.0, end + 2), Axis(-0.9, top + 0.5), drawn, height=392, screen="wide")
+
+
+def _rows(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel:
+    """Return the five traces below each other for a phone, each with what is seen and its name."""
+    end, top = 10.0, float(len(NAMES))
+    drawn: list[Mark] = [_frame(control, -0.12, end, 400, t), *_traces(known, 3.2, end, t)]
+    look: dict[str, Any] = {"anchor": "start", "font_size": 13, "halo": False}
+    for k, name in enumerate(NAMES):
+        y = top - k - 0.5
+        for line, dy in zip(t(f"fault.{name}.seen").split("|"), (-14, 3), strict=True):
+            drawn.append(marks.text(3.5, y, line, dy=dy, **look))
+        drawn.append(marks.text(3.5, y, t(f"fault.{name}.called"), bold=True, dy=20, **look | {"font_size": 14}))
+    drawn.append(drag_hint(0.0, top + 0.05, t("press_one"), dy=-8))
+    return Panel(
+        Axis(-0.15, end + 0.05),
+        Axis(-0.02, top + 0.4),
+        drawn,
+        min_width=330,
+        height=268,
+        paragraphs=(Paragraph(_scale(control, t), MUTED_COLOUR, 14),),
+        screen="narrow",
+    )
+
+
+def _chosen(control: Control, t: PageTexts) -> Panel:
+    """Return, for a phone, what the chosen fault is called, what causes it, what finds it and what mends it."""
     paragraphs = []
     for line in LINES:
-        look: dict[str, Any] = (
-            {"font_size": 20, "bold": True} if line == "called" else {"font_size": 16 if wide else 15}
-        )
-        if line != "called":
-            paragraphs.append(Paragraph(t(f"line.{line}"), MUTED_COLOUR, 14, bold=True))
-        paragraphs.append(Paragraph(texts[line], "ink", **look))
-    if wide:
-        paragraphs.append(_scale(control, t))
-    return text_panel(*paragraphs, min_width=280, screen="wide" if wide else "narrow")
+        words = control.texts(t(f"fault.{name}.{line}") for name in NAMES)
+        if line == "called":
+            paragraphs.append(Paragraph(words, "ink", 20, bold=True))
+        else:
+            paragraphs.append(Paragraph([t(f"line.{line}"), words], "ink", 15))
+    return text_panel(*paragraphs, min_width=280, screen="narrow")
 
 
-def _scale(control: Control, t: PageTexts) -> Paragraph:
+def _scale(control: Control, t: PageTexts) -> TextTrack:
     """Return what the bars measure."""
-    scale = control.texts(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES)
-    return Paragraph(scale, MUTED_COLOUR, 14)
+    return control.texts(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES)

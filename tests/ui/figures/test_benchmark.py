@@ -237,4 +237,4 @@ def test_a_bar_is_as_long_as_the_record_has_it() -> None:
             assert ours["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "numba"]], rel=1e-9)
             assert peer["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "transformers"]], rel=1e-9)
             assert copy["x1"].at({"at": k}) == 1.0
-    assert "0.76" in film.scene.finding_at({"at": 2048}) and "10 times" in film.scene.finding_at({"at": 1})
+    assert "0.76" in film.scene.finding_at({"at": 2048}) and "10 copies" in film.scene.finding_at({"at": 1})

@@ -9,7 +9,7 @@ from pages.reference.glossary import SHOWN
 from rope_core.cli import COMMANDS
 from rope_core.lab import faults
 from tests.support.films import FilmRow
-from ui.figures.faults import MOST, traces
+from ui.figures.faults import LINES, MOST, traces
 from ui.film.scene import BEAT, text_at
 from ui.page.menu import declaration
 from ui.text.words import PageTexts
@@ -19,7 +19,7 @@ FILMS = [FilmRow("glossary", traces, (), {"fault": 3}, lambda t: t("fault.stale.
 
 
 def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
-    for panel in unwrap(traces)(EN).scene.panels[::2]:
+    for panel in unwrap(traces)(EN).scene.panels[:2]:
         bars = [mark for mark in panel.marks if mark.get("fill_pattern") == "hatch"]
         assert len(bars) == len(faults.NAMES)
         for row, (name, bar) in enumerate(zip(faults.NAMES, bars, strict=True)):
@@ -32,11 +32,14 @@ def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
     t = PageTexts(lang, "glossary")
-    paragraphs = unwrap(traces)(t).scene.panels[-1].paragraphs
+    table, _, chosen = unwrap(traces)(t).scene.panels
     for k, name in enumerate(faults.NAMES):
-        shown = [text_at(each.content, {"fault": k}) for each in paragraphs]
-        assert [t(f"fault.{name}.{line}") for line in ("called", "cause", "test", "mend")] == [shown[0], *shown[2:7:2]]
+        shown = [text_at(each.content, {"fault": k}) for each in chosen.paragraphs]
+        assert shown == [t(f"fault.{name}.called"), *(t(f"line.{x}") + t(f"fault.{name}.{x}") for x in LINES[1:])]
         assert f"rope {SHOWN[name][0]}" in t(f"fault.{name}.test")
+        written = [mark["content"] for mark in table.marks if isinstance(mark.get("content"), str)]
+        assert {t(f"fault.{name}.{x}") for x in ("called", "brief", "command", "cure")} < set(written)
+        assert t(f"fault.{name}.command").split()[:2] == ["rope", SHOWN[name][0]]
 
 
 def test_every_fault_names_a_command_and_a_step() -> None:

@@ -86,7 +86,9 @@ def _bars(pairs: dict[int, tuple[CaseTiming, CaseTiming]], at: Control, t: PageT
         own = [pair[k] for pair in pairs.values()]
         ratio = np.array([1.0 if name == "copy" else each.ratio.median for each in own])
         label = t("torch_copy") if name == "copy" else who(name, t)
-        took = t("same_bytes") if name == "copy" else at.texts(time_text(e.seconds.median) for e in own)
+        seconds = [e.copy_seconds if name == "copy" else e.seconds.median for e in own]
+        took = at.texts(map(time_text, seconds))
+        way = at.texts(t(f"way.{name}" if n >= MANY or name == "copy" else "way.few") for n in pairs)
         place = (LEFT, y, -4, LEFT, y, 15) if wide else (0.0, y + half, -6, WIDE + 0.5, y + half, -6)
         drawn += [
             marks.rect(0.0, at.numbers(ratio), y - half, y + half, colour, opacity=0.85),
@@ -104,9 +106,7 @@ def _bars(pairs: dict[int, tuple[CaseTiming, CaseTiming]], at: Control, t: PageT
                 font_size=20,
                 dy=7,
             ),
-            marks.text(
-                0.0, y - half, t(f"way.{name}"), MUTED_COLOUR, anchor="start", font_size=14 if wide else 13, dy=17
-            ),
+            marks.text(0.0, y - half, way, MUTED_COLOUR, anchor="start", font_size=14 if wide else 13, dy=17),
         ]
     moved = np.cumsum([step.moved for step in PATHS[PEER]])
     whole = np.array([peer.ratio.median if n >= MANY else np.nan for n, (_, peer) in pairs.items()])
