@@ -10,9 +10,10 @@ from rope_core.rotation import rotation_matrix
 from rope_core.theory.encodings import compare
 from rope_core.theory.encodings.compare import ENCODINGS, random_encoding_weights, words
 from tests.support.figures import Row, chart
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, marks_of, to_draw
 from ui.figures.encodings import additive, drawn, exchange, moved, swapping, terms
 from ui.figures.encodings import scores as figures
+from ui.film.scene import text_at
 from ui.text.words import LANGUAGES, PageTexts
 
 T = PageTexts("en", "encodings")
@@ -34,18 +35,23 @@ def test_two_words_that_change_places_change_nothing_without_positions(base: flo
     theta = base ** (-np.arange(0, moved.DIM, 2) / moved.DIM)
     orders = ["the", "cat", "sat", "on", "the", "mat"], ["the", "mat", "sat", "on", "the", "cat"]
     for name, panel in zip(("nope", "rope"), scene.panels[2:6:2], strict=True):
-        by_hand = []
+        by_hand, shares = [], []
         for order in orders:
             x = words(order, moved.DIM)
             q, k, v = (x @ each.T for each in (head.q, head.k, head.v))
             if name == "rope":
                 turns = [rotation_matrix(m, theta, "interleaved") for m in range(6)]
                 q, k = (np.stack([turn @ row for turn, row in zip(turns, each, strict=True)]) for each in (q, k))
-            by_hand.append(attended(q[2:3] @ k.T / math.sqrt(moved.DIM))[0] @ v)
+            (weights,) = attended(q[2:3] @ k.T / math.sqrt(moved.DIM))
+            by_hand.append(weights @ v)
+            shares.append(f"{100 * weights[order.index('mat')]:.0f} %")
         solid, outline = (panel.marks[k]["y1"].keyframes for k in (0, 2))
         np.testing.assert_allclose(solid, by_hand)
         np.testing.assert_allclose(outline, by_hand[::-1])
         assert (np.abs(np.diff(by_hand, axis=0)) < 1e-12).all() == (name == "nope")
+        for stop, share in enumerate(shares):
+            lines = [text_at(mark["content"], {"order": stop}) for mark in marks_of(panel, "text")[-2:]]
+            assert share in lines[0] and (shares[1 - stop] in lines[1]) == (name == "rope")
     for stop, tokens in enumerate(orders):
         row = [mark for mark in scene.panels[0].marks if mark["kind"] == "drag_handle"]
         placed = {each["grab_marks"][1]["content"]: each["x"].keyframes[stop, 0] for each in row}

@@ -46,7 +46,7 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
         finding_text = built.scene.finding_at({"pair": pairs[stop], "compared": base, "context": 4096, "beat": 1})
         assert ("new to the model" in finding_text) == (turned < 2 * math.pi)
         assert turned >= 2 * math.pi or f"{math.degrees(turned):.3g}°" in finding_text
-        assert turned >= 2 * math.pi or f"one of {(waves > train_len).sum()} " in finding_text
+        assert turned >= 2 * math.pi or f"one of {(waves > train_len).sum()} without" in finding_text
 
 
 def test_a_row_of_the_map_is_the_mean_around_its_columns() -> None:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings.compare import outputs, random_encoding_weights
+from rope_core.theory.encodings.compare import logits, outputs, random_encoding_weights, words
+from rope_core.theory.softmax import softmax
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings import moved as moving
 from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
 from ui.film import marks
 from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
-from ui.film.composite_marks import TILE, drag_hint, verdict, word_tile
+from ui.film.composite_marks import TILE, drag_hint, text_lines, verdict, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats
 from ui.text.words import PageTexts
 
@@ -22,7 +23,7 @@ ENCODED = {"nope": ("plain_attention", "cannot_tell"), "rope": ("turned_attentio
 
 
 class ExchangeOutputs:
-    """What attention hands to the reader in both orders, (2, 16), by encoding, and how many numbers differ."""
+    """What attention hands to the reader in both orders, (2, 16), the last word's share of it, and how many differ."""
 
     def __init__(self, base: float) -> None:
         head = random_encoding_weights(DIM, base)
@@ -31,6 +32,11 @@ class ExchangeOutputs:
         self.numbers = {
             name: np.array([outputs(name, order, head)[READER] for order in (WORDS, other)]) for name in ENCODED
         }
+        order = np.arange(len(WORDS))
+        scores = {
+            name: [logits(name, words(each, DIM), order, head)[READER] for each in (WORDS, other)] for name in ENCODED
+        }
+        self.shares = {name: (softmax(here)[LAST], softmax(there)[FIRST]) for name, (here, there) in scores.items()}
         self.differ = {name: int((np.abs(a - b) > SAME).sum()) for name, (a, b) in self.numbers.items()}
 
 
@@ -158,9 +164,9 @@ def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, w
             for k, line in enumerate(lines)
         ]
         drawn += verdict(16.6, 0.0, *verdicts, font_size=19, dy=-16)
-        drawn += [
-            marks.text(16.6, 0.0, line, anchor="start", dy=8 + 20 * k) for k, line in enumerate(t(meaning).split("|"))
-        ]
+        here, there = (f"{100 * share:.0f}" for share in handed.shares[name])
+        shares = [t(meaning, here=a, there=b).split("|") for a, b in ((here, there), (there, here))]
+        drawn += text_lines(16.6, 0.0, [order.texts(each) for each in zip(*shares, strict=True)], anchor="start", dy=8)
     title = t("handed") if name == "nope" else ""
     return Panel(
         Axis(-5.5, 22.4) if wide else Axis(-0.1, DIM + 0.1),

@@ -188,7 +188,7 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
         min_width=330,
         width_share=2.4,
         height=350,
-        phone_height=262,
+        phone_height=250,
     )
 
 
