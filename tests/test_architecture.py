@@ -115,6 +115,7 @@ RULES: list[tuple[str, Rule, list[str]]] = [
     ("nothing of rope_core loads that door", never_within("rope_core.notebook"), sources("rope_core")),
     ("ui imports no page", never("pages"), sources("ui")),
     ("figures know no Streamlit, no Plotly", never("streamlit", "plotly", "orjson"), sources("ui/figures", "ui/film")),
+    ("figures read plain data, whoever made it", never_within("ui.work"), sources("ui/figures", "ui/film")),
     ("fields, values and work know no Streamlit", never("streamlit"), sources("ui/page", "ui/work", "ui/text")),
     ("pages import ui and rope_core", page_imports, sources("pages")),
     ("pages have no arithmetic", arithmetic, sources("pages")),

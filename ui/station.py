@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rope_core.lab.results import ExperimentRequest, ExperimentResults
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import words
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.text.escape import plain
 from ui.work import extrapolated, jobs
-from ui.work.extrapolated import DrawResults, ExperimentRequest, ExperimentResults, RecipeFunction
+from ui.work.extrapolated import DrawResults, RecipeFunction
 
 DrawField = Callable[[Field], Any]
 

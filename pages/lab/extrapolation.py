@@ -1,7 +1,9 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
+from rope_core.evaluate import summary
 from rope_core.lab import beside, cards, estimates, experiments, view
 from rope_core.lab import pairs as shipped
+from rope_core.lab.results import ExperimentRequest, ExperimentResults
 from rope_core.theory import challenges, remap
 from rope_core.verification import pairs as weights
 from ui.figures.extrapolation import after as newer
@@ -17,8 +19,7 @@ from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 from ui.station import DrawField, able, button, maybe, missing, station, watch, where
-from ui.work import extrapolated, reported
-from ui.work.extrapolated import ExperimentRequest, ExperimentResults
+from ui.work import extrapolated
 from ui.work.session import IncompatibleValues
 
 CLAIM_IN_FILM = True
@@ -315,10 +316,10 @@ def report(page: PageFrame) -> None:
     file = page.upload(page.t("report_label"), "extrapolation.report", 5)
     if file is None:
         page.write(page.t("report_none"))
-        page.code(reported.COMMAND, "bash")
+        page.code(summary.COMMAND, "bash")
         return
     try:
-        measured = reported.report(file.getvalue())
+        measured = summary.report(file.getvalue())
     except ValueError as error:
         page.note(page.sentence("report_refused", {"error": error}), "error")
         return

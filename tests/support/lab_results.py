@@ -10,9 +10,9 @@ from rope_core.lab.cards import WeightsCard
 from rope_core.lab.lines import lines
 from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.records import MeasurementRecord
+from rope_core.lab.results import SHIPPED, ExperimentResults
 from rope_core.lab.shape import ModelShape
 from rope_core.schemes import UNSCALED
-from ui.work.extrapolated import SHIPPED, ExperimentResults
 
 Array = npt.NDArray[np.float64]
 KEYS = tuple(each.key for each in lines())

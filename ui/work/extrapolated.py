@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import threading
@@ -16,9 +14,10 @@ from cachetools import LRUCache
 
 from rope_core.comparisons.measured import Contrast, contrast_by_check
 from rope_core.jobs import queue as jobs
-from rope_core.lab import cards, corpus, records, view
+from rope_core.lab import cards, records, view
 from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.records import MeasurementRecord
+from rope_core.lab.results import GOING, HERE, SHIPPED, ExperimentRequest, ExperimentResults, RequestKey, ResultRecords
 from rope_core.lab.shape import ModelShape
 from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
@@ -32,9 +31,6 @@ MAX_TEXT = 5 * 10**6
 MOST_READ = 90_000
 HELD_OUT = 4096
 MOST_KEPT, MOST_KNOWN = 32, 256
-SHIPPED, HERE, GOING = "shipped", "here", "going"
-ResultRecords = tuple[Mapping[str, Any], ...]
-RequestKey = tuple[str, str, str, tuple[str, ...]]
 
 
 RecipeFunction = Callable[..., Any]
@@ -69,81 +65,10 @@ PANELS = {
 }
 
 
-@dataclass(frozen=True)
-class ExperimentRequest:
-    """Work that a visitor asks for, whole: what its results are kept by.
-
-    Attributes:
-        kind: of work.
-        arguments: as JSON, keys in order, without the text.
-        text: what to read; empty means the held-out documents.
-        weights: SHA-256 of every shipped weights file, so that a retrained model is another request.
-    """
-
-    kind: str
-    arguments: str
-    text: bytes = b""
-    weights: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> RequestKey:
-        """The request with the text's hash in the text's place."""
-        return self.kind, self.arguments, hashlib.sha256(self.text).hexdigest() if self.text else "", self.weights
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The arguments, without the text."""
-        arguments: dict[str, Any] = json.loads(self.arguments)
-        return arguments
-
-    @property
-    def weights_read(self) -> dict[str, str]:
-        """The SHA-256 of each weights file that is named; of all where none is."""
-        given = self.values.get("weights") or list(cards.weights_cards())
-        names = [given] if isinstance(given, str) else given
-        return {name: cards.weights_cards()[name].sha256 for name in names if name in cards.weights_cards()}
-
-    @property
-    def text_hash(self) -> str:
-        """The SHA-256 of what is read: the visitor's text, or the held-out documents."""
-        return hashlib.sha256(self.text).hexdigest() if self.text else held_out_hash()
-
-    @property
-    def argument(self) -> str:
-        """The child process's argument."""
-        more = {"text": base64.b64encode(self.text).decode("ascii")} if self.text else {}
-        return json.dumps(self.values | more)
-
-
-@lru_cache(maxsize=1)
-def held_out_hash() -> str:
-    """Return the SHA-256 of the held-out documents, one after another, as in the shipped records."""
-    return hashlib.sha256(b"".join(each.text for each in corpus.held_out())).hexdigest()
-
-
 def request(kind: str, text: bytes = b"", **values: Any) -> ExperimentRequest:
     """Return a request of a kind; None values are left to the lab's defaults."""
     arguments = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
     return ExperimentRequest(kind, arguments, text, tuple(each.sha256 for each in cards.weights_cards().values()))
-
-
-@dataclass(frozen=True)
-class ExperimentResults:
-    """Results to draw, and where they come from.
-
-    Attributes:
-        results: as the lab's work yields them.
-        origin: "shipped", "here" (measured by this app) or "going" (not all of them yet).
-        record: the shipped record.
-        code: Python lines that put the same results into ``results``.
-        request: what this app measured, where it did.
-    """
-
-    results: ResultRecords
-    origin: str
-    record: MeasurementRecord | None
-    code: str
-    request: ExperimentRequest | None = None
 
 
 DrawResults = Callable[[ExperimentResults], None]

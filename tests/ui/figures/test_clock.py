@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
+from rope_core.lab.results import ExperimentResults
 from rope_core.theory import extension
 from rope_core.theory.clock import clock_readings
 from rope_core.theory.extension import compared_schemes, first_pair_under_fifth_turn, scheme_spectra
@@ -27,7 +28,6 @@ from ui.film.colours import GREY, PURPLE, SKY
 from ui.film.scene import NumberTrack, Panel, text_at
 from ui.text.words import PageTexts
 from ui.work import extrapolated
-from ui.work.extrapolated import ExperimentResults
 
 T = PageTexts("en", "clock")
 

@@ -9,10 +9,12 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
+from rope_core.evaluate.summary import ReportSummary
 from rope_core.lab import cards, experiments, records, view
 from rope_core.lab import pairs as shipped
 from rope_core.lab.estimates import paired
 from rope_core.lab.lines import lines
+from rope_core.lab.results import GOING, HERE, ExperimentResults
 from tests.support import lab_results as made
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, to_draw
@@ -34,8 +36,7 @@ from ui.figures.extrapolation import past as three
 from ui.film.scene import field_control, text_at
 from ui.text.words import LANGUAGES, PageTexts
 from ui.work import extrapolated
-from ui.work.extrapolated import GOING, HERE, ExperimentResults, request
-from ui.work.reported import ReportSummary
+from ui.work.extrapolated import request
 
 T = PageTexts("en", "extrapolation")
 

@@ -15,6 +15,7 @@ from rope_core.lab import cards, records
 from rope_core.lab.cards import WeightsCard
 from rope_core.lab.job import KINDS, run_measurement
 from rope_core.lab.lines import lines
+from rope_core.lab.results import GOING, HERE, SHIPPED
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
 from ui.text.words import LANGUAGES, PageTexts
@@ -143,7 +144,7 @@ def test_results_are_found_by_their_request_alone(queue: jobs.JobQueue, index: d
     extrapolated.start(mine, "sweep", wanted, "a title")
     assert finished(queue, mine).state == jobs.DONE
     result = extrapolated.seen(mine, "sweep", wanted)
-    assert result is not None and result.origin == extrapolated.HERE
+    assert result is not None and result.origin == HERE
     assert result.results == ({"kind": "sweep", "asked": {"documents": 4}}, {"read": 3, "sum": 262})
     assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", b"\x00\xff\x08", documents=4)) is None
     assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", documents=4)) is None
@@ -160,7 +161,7 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.JobQueue, i
     while not (status := work.latest(mine, "sweep")) or not status.results:
         assert work.active(work.latest(mine, "sweep")) and extrapolated.every(mine, "sweep") == 1.0
     part = extrapolated.seen(mine, "sweep", slow)
-    assert part is not None and part.origin == extrapolated.GOING and len(part.results) == 1
+    assert part is not None and part.origin == GOING and len(part.results) == 1
     assert extrapolated.seen(yours, "sweep", slow) is None, "unfinished work is its owner's"
     other = extrapolated.request("sweep", documents=5)
     assert extrapolated.seen(mine, "sweep", other) is None, "results of another request are not shown"
@@ -207,7 +208,7 @@ def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.JobQueue, index
     extrapolated.start(after, "sweep", slow, "again")
     assert work.own(after) == work.own(before)
     result = extrapolated.seen(after, "sweep", slow)
-    assert result is not None and result.origin == extrapolated.GOING
+    assert result is not None and result.origin == GOING
     queue.leave("tab")
     assert finished(queue, before).state == jobs.CANCELLED, "it ends with the page that looks at it now"
     extrapolated.start(after, "sweep", slow, "anew")
@@ -264,7 +265,7 @@ def test_absent_and_broken_records_are_no_records(shelf: Path) -> None:
     assert extrapolated.seen_shipped("sweep") is None
     put(shelf, "stale", made.stale())
     seen = extrapolated.seen_shipped("stale")
-    assert seen is not None and seen.origin == extrapolated.SHIPPED and len(seen.results) == 3
+    assert seen is not None and seen.origin == SHIPPED and len(seen.results) == 3
     scope: dict[str, Any] = {}
     exec(seen.code, scope)
     assert scope["results"] == seen.results

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.lab import view
+from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Film
 from ui.figures.extrapolation import curves
@@ -14,7 +15,6 @@ from ui.film import marks
 from ui.film.colours import GREY
 from ui.film.scene import Axis, Panel
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 LINEAR, DRAWN, KNOWN = KINDS
 """Three of the dials' schemes: the worst, the one that is drawn, and the one that is seen from the start."""

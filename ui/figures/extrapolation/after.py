@@ -8,13 +8,13 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, WindowComparison, beside_window
+from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import PLAIN_LOG, code, intervals, numbers
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, dots, note, plot, vline
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 SHADES = {COUNTED: BLUE, SCALED: ORANGE, DROPPED: GREEN, OLD: GREY}
 

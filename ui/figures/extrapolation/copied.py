@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.lab import view
+from rope_core.lab.results import ResultRecords
 from rope_core.rope import Array
 from ui.figures.extrapolation.past import WINDOW, YARN, shade
 from ui.figures.extrapolation.recall import trained_for
@@ -16,7 +17,6 @@ from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, text_panel
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ResultRecords
 
 LINES = {
     "window": (WINDOW, "after_tuning"),

@@ -12,6 +12,7 @@ import numpy as np
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
+from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, TableColumns
@@ -33,7 +34,6 @@ from ui.figures.plot import (
 )
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED, LINE)
 TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)

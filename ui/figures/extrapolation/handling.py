@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from rope_core.lab import experiments, view
+from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, curves_plot
 from ui.figures.extrapolation.words import factor, name, number, times, with_interval
 from ui.film.colours import BLUE, GREY, ORANGE, RED
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 

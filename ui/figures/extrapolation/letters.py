@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rope_core.lab import view
+from rope_core.lab.results import ExperimentResults
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.extrapolation.curves import LEAST, colour
@@ -16,7 +17,6 @@ from ui.film import marks
 from ui.film.colours import SEQUENTIAL_SCALE
 from ui.film.scene import Axis, Panel, Scene, field_control, sentence_parts
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 BESIDE, STEP = 8, 8
 BLANK = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})

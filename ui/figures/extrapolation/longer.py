@@ -6,6 +6,7 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.lab.lines import lines
+from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Film
 from ui.figures.extrapolation.curves import code, colour, numbers
 from ui.figures.extrapolation.words import name
@@ -13,7 +14,6 @@ from ui.figures.predicted import predicted
 from ui.film import marks
 from ui.film.scene import Axis, Panel
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 TOP = 6.0
 

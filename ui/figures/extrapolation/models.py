@@ -11,6 +11,7 @@ from rope_core.lab import cards, experiments, view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
+from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import TURNS, code, colour, columns, curves_plot, numbers
@@ -18,7 +19,6 @@ from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
 from ui.film.colours import SEQUENTIAL_SCALE, text_colour_on_sequential
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 
 def encoding_of(weights: str) -> str:

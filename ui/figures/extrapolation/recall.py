@@ -5,13 +5,13 @@ from __future__ import annotations
 from rope_core.lab import cards, view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line
+from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, colour, columns, curves_plot
 from ui.figures.extrapolation.words import name, ranked, times, with_interval
 from ui.figures.plot import LOG, axis
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 
 def recall(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rope_core.evaluate.summary import ReportSummary
 from rope_core.lab import view
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
@@ -13,7 +14,6 @@ from ui.figures.extrapolation.words import name, ranked, times, with_interval
 from ui.figures.plot import LOG, Figure, PlotlyProps, axis
 from ui.text.escape import plain
 from ui.text.words import PageTexts
-from ui.work.reported import ReportSummary
 
 READ = "import json\n\nfrom rope_core.lab import view\n\nresults = json.load(open('eval.json'))['results']"
 

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
+from rope_core.lab.results import GOING, ExperimentRequest, ExperimentResults
 from rope_core.lab.view import RankedCell, SeedEstimates, SweepCell
 from ui.text.escape import plain
 from ui.text.words import PageTexts
-from ui.work.extrapolated import GOING, ExperimentRequest, ExperimentResults
 
 WHOLE, LAST = "whole", "last"
 

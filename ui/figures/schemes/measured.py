@@ -12,6 +12,7 @@ from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.papers import paper_curves, printed_numbers
 from rope_core.lab import view
 from rope_core.lab.lines import line as line_of
+from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.words import factor, ladder
@@ -20,7 +21,6 @@ from ui.figures.plot import LOG, axis, headings, line, panels, plot, split
 from ui.figures.schemes.pairs import number, percent
 from ui.film.colours import BLUE, GREY, ORANGE, PURPLE, RED, SKY
 from ui.text.words import PageTexts
-from ui.work.extrapolated import ExperimentResults
 
 FASTEST_TOO, RAISED = KINDS[:2]
 """The scheme that slows all pairs alike, and the one that raises the base."""

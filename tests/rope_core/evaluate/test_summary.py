@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from rope_core.evaluate.summary import report
 from rope_core.lab import view
 from tests.support import lab_results as made
-from ui.work.reported import report
 
 RESULTS = [{**each, "task": "perplexity"} for each in made.sweep(4)]
 RESULTS += [{**each, "task": "copy"} for each in made.recall()]
