@@ -16,11 +16,11 @@ from pathlib import Path
 
 from benchmarks.servers import ROOT
 from rope_core.bench.cases import SUITES, BenchmarkCase
-from rope_core.bench.contestants import Implementation, contestants
-from rope_core.bench.environment import environment
-from rope_core.bench.harness import measure
+from rope_core.bench.contestants import Implementation, all_implementations
+from rope_core.bench.environment import environment_record
+from rope_core.bench.harness import measure_case
 from rope_core.bench.records import BenchmarkDatabase, CaseResult
-from rope_core.cli.bench import table
+from rope_core.cli.bench import results_table
 
 NATIVE = [f"tests/support/interpreted_{name}.py" for name in ("kernels", "lrpe")]
 RECORDS, TESTS = "records.json", "tests.txt"
@@ -45,7 +45,7 @@ def sweep(
     suite: str,
     seconds: float,
     rounds: int = 25,
-    entrants: Callable[[], Sequence[Implementation]] = contestants,
+    entrants: Callable[[], Sequence[Implementation]] = all_implementations,
 ) -> list[BenchmarkCase]:
     """Measure a suite's cases that no earlier call has, for at most ``seconds``; return those that are left."""
     end, store = time.monotonic() + seconds, BenchmarkDatabase(folder / "records.sqlite")
@@ -56,15 +56,15 @@ def sweep(
     left = [case for case in SUITES[suite]() if case.key not in known]
     run = ""
     while left and time.monotonic() < end:
-        run = run or store.begin(suite, environment())
+        run = run or store.begin_run(suite, environment_record())
         try:
-            results = measure(left[0], list(entrants()), rounds)
+            results = measure_case(left[0], list(entrants()), rounds)
         except ValueError as error:  # the case is too large for the card
             results = [CaseResult(left[0], "copy", "error", str(error), {})]
         for result in results:
             store.add(run, result)
         kept.write_text(store.export_json(), "utf-8")
-        print(table(results), flush=True)
+        print(results_table(results), flush=True)
         left.pop(0)
     return left
 

@@ -41,12 +41,15 @@ from rope_core.comparisons.compare import compare
 from rope_core.errors import ArgumentError, ConfigError
 from rope_core.extension.extend import ContextExtension as Way
 from rope_core.extension.extend import extend
-from rope_core.hf.axial import AxialRope, axial
+from rope_core.hf.axial import AxialRope
+from rope_core.hf.axial import axial_ropes as axial
 from rope_core.hf.catalogue import ReleasedModel as Model
-from rope_core.hf.catalogue import model, models
+from rope_core.hf.catalogue import released_model as model
+from rope_core.hf.catalogue import released_models as models
 from rope_core.hf.families import ValueOrigin as Origin
 from rope_core.hf.places import multimodal_positions
-from rope_core.hf.resolve import from_hf, layer_types, parts
+from rope_core.hf.resolve import from_hf, layer_types
+from rope_core.hf.resolve import rotary_part_names as parts
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import to_v4, to_v5
 from rope_core.layout import HALF, INTERLEAVED, Layout, convert, convert_projection

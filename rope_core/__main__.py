@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from rope_core.cli import COMMANDS
-from rope_core.cli.command import execute
-from rope_core.cli.terminal import show
+from rope_core.cli.command import run_subcommand
+from rope_core.cli.terminal import print_lines
 from rope_core.version import __version__
 
 
@@ -24,19 +24,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit code; 2 for an unknown one."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["-V"], ["--version"]):
-        show(f"rope {__version__}")
+        print_lines(f"rope {__version__}")
         return 0
     if arguments[:1] == ["help"] and len(arguments) > 1:
         arguments = [arguments[1], "--help"]
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        show(*usage().splitlines())
+        print_lines(*usage().splitlines())
         return 0 if arguments else 2
     name, rest = arguments[0], arguments[1:]
     if name not in COMMANDS:
-        show(f"command must be one of {', '.join(COMMANDS)}, got {name!r}", error=True)
+        print_lines(f"command must be one of {', '.join(COMMANDS)}, got {name!r}", error=True)
         return 2
     try:
-        code = execute(name, importlib.import_module(COMMANDS[name][0]), rest)
+        code = run_subcommand(name, importlib.import_module(COMMANDS[name][0]), rest)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("rope_core"):
             raise
-        show(f"`rope {name}` needs the package {missing.name}: pip install {missing.name}", error=True)
+        print_lines(f"`rope {name}` needs the package {missing.name}: pip install {missing.name}", error=True)
         return 2
 
 

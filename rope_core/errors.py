@@ -178,9 +178,9 @@ def checked_finite(argument: str, value: object, rule: RuleText | str = "finite_
     return number
 
 
-def checked_int(argument: str, value: object, low: int, high: int) -> int:
+def checked_int(argument: str, value: object, minimum: int, maximum: int) -> int:
     """Return ``value`` as int, or raise ValueError when it is no integer in [low, high]."""
-    rule = RuleText("int_range", {"low": low, "high": high})
+    rule = RuleText("int_range", {"low": minimum, "high": maximum})
     if isinstance(value, bool):
         raise argument_error(argument, rule, value)
     if isinstance(value, Integral):
@@ -190,6 +190,6 @@ def checked_int(argument: str, value: object, low: int, high: int) -> int:
         if not given.is_integer():
             raise argument_error(argument, rule, value)
         number = int(given)
-    if not low <= number <= high:
+    if not minimum <= number <= maximum:
         raise argument_error(argument, rule, value)
     return number

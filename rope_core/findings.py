@@ -60,7 +60,7 @@ class Finding:
             raise argument_error("lang", "one_of", lang, names=LANGUAGES)
         values = dict(zip(self.values, texts(tuple(self.values.values()), lang), strict=True))
         template: str = recorded()["finding"][self.key][lang][part]
-        return template.format_map(values | {"field": printable(self.field)})
+        return template.format_map(values | {"field": sanitized_text(self.field)})
 
 
 @cache
@@ -69,7 +69,7 @@ def recorded() -> dict[str, Any]:
     return tomllib.loads(resources.files("rope_core").joinpath("findings.toml").read_text(encoding="utf-8"))
 
 
-def finding(
+def make_finding(
     key: str, where: str, severity: str | None = None, layer: str | None = None, /, **values: object
 ) -> Finding:
     """Build a Finding: severity, source and versions come from findings.toml unless a rule knows better."""
@@ -117,7 +117,7 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
     if value is None:
         return "-"
     if isinstance(value, RuleText):
-        return printable(value.text(lang), 400)
+        return sanitized_text(value.text(lang), 400)
     if isinstance(value, FindingPhrase):
         return value.text(lang)
     if isinstance(value, bool):
@@ -128,19 +128,21 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
         short = float(f"{value:.{digits}g}")
         return f"{short:.0f}" if 1e3 <= abs(short) < 1e15 else f"{short:.{digits}g}"
     if isinstance(value, str):
-        return printable(value)
+        return sanitized_text(value)
     if isinstance(value, Mapping):
-        return printable(json.dumps(value, ensure_ascii=False, default=str), 2000)
+        return sanitized_text(json.dumps(value, ensure_ascii=False, default=str), 2000)
     if isinstance(value, list | tuple):
         comma = "；" if lang == "zh" and any(isinstance(item, FindingPhrase) for item in value) else ", "
         return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
     return shortened_repr(value)
 
 
-def printable(text: str, limit: int = 200) -> str:
-    """``text`` without control characters, cut to ``limit``: what a config holds must not steer a terminal."""
-    clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: limit + 1])
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+def sanitized_text(text: str, max_length: int = 200) -> str:
+    """``text`` without control characters, cut to ``max_length``: what a config holds must not steer a terminal."""
+    clean = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: max_length + 1]
+    )
+    return clean if len(clean) <= max_length else clean[: max_length - 1] + "…"
 
 
 def real(value: object) -> float | None:
@@ -154,17 +156,17 @@ def real(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def largest(values: Array, wanted: Array) -> float:
-    """Largest relative difference of two vectors of frequencies, as a fraction of ``wanted``.
+def max_relative_difference(values: Array, expected: Array) -> float:
+    """Largest relative difference of two vectors of frequencies, as a fraction of ``expected``.
 
     Equal zeros differ by 0; inf where the widths differ or a pair turns that should rest.
 
-    >>> largest(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 0.0])), largest(np.array([1.0]), np.array([0.0]))
+    >>> max_relative_difference(np.array([1.0, 0.5]), np.ones(2)), max_relative_difference(np.ones(1), np.zeros(1))
     (0.5, inf)
     """
-    if values.shape != wanted.shape or np.any(values[wanted == 0] != 0):
+    if values.shape != expected.shape or np.any(values[expected == 0] != 0):
         return float("inf")
-    return float(np.max(np.abs(values - wanted) / np.where(wanted == 0, 1.0, np.abs(wanted)), initial=0.0))
+    return float(np.max(np.abs(values - expected) / np.where(expected == 0, 1.0, np.abs(expected)), initial=0.0))
 
 
 def apart(values: Array, wanted: Array) -> FindingPhrase:
@@ -177,22 +179,22 @@ def apart(values: Array, wanted: Array) -> FindingPhrase:
         return FindingPhrase("widths", {"pairs": values.size, "wanted": wanted.size})
     if turning := int(np.sum(values[wanted == 0] != 0)):
         return FindingPhrase("still_pairs_turn", {"count": turning})
-    worst = largest(values, wanted)
+    worst = max_relative_difference(values, wanted)
     return FindingPhrase("frequencies", {"worst": 100.0 * worst}) if worst > 1e-9 else FindingPhrase("same_frequencies")
 
 
-def as_json(value: object) -> Any:
+def to_json_value(value: object) -> Any:
     """Return ``value`` as JSON can hold it: numbers that are not finite become their names.
 
-    >>> as_json({"a": (1, float("inf"))})
+    >>> to_json_value({"a": (1, float("inf"))})
     {'a': [1, 'inf']}
     """
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {str(key): as_json(inner) for key, inner in value.items()}
+        return {str(key): to_json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [as_json(inner) for inner in value]
+        return [to_json_value(inner) for inner in value]
     return value if isinstance(value, str | int | float) or value is None else str(value)
 
 
@@ -203,7 +205,7 @@ def as_record(finding: Finding, lang: str = "en") -> dict[str, Any]:
         "severity": finding.severity,
         "field": finding.field,
         "layer_type": finding.layer_type,
-        "values": as_json(dict(finding.values)),
+        "values": to_json_value(dict(finding.values)),
         "title": finding.title(lang),
         "why": finding.why(lang),
         "change": finding.change(lang),

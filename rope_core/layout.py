@@ -36,7 +36,7 @@ HALF = Layout("half", lambda n: np.arange(n), lambda n: np.arange(n) + n)
 LAYOUTS = {layout.name: layout for layout in (INTERLEAVED, HALF)}
 
 
-def as_layout(layout: str | Layout) -> Layout:
+def checked_layout(layout: str | Layout) -> Layout:
     """Return the Layout that ``layout`` names, or raise ValueError.
 
     "interleaved" is the paper's and GPT-J's, pairs (2i, 2i+1); "half" is LLaMA's in Hugging Face and GPT-NeoX's,
@@ -49,7 +49,7 @@ def as_layout(layout: str | Layout) -> Layout:
     return LAYOUTS[layout]
 
 
-def even_dim(argument: str, value: object) -> int:
+def checked_even_dim(argument: str, value: object) -> int:
     """Return ``value`` as an even width in [2, 65536], or raise ValueError."""
     dim = checked_int(argument, value, 2, MAX_DIM)
     if dim % 2:
@@ -67,8 +67,8 @@ def convert(dim: int, source: str | Layout, target: str | Layout) -> DimIndices:
     >>> convert(6, "half", "interleaved").tolist()
     [0, 3, 1, 4, 2, 5]
     """
-    pairs = even_dim("dim", dim) // 2
-    here, there = as_layout(source), as_layout(target)
+    pairs = checked_even_dim("dim", dim) // 2
+    here, there = checked_layout(source), checked_layout(target)
     order = np.empty(2 * pairs, dtype=np.int64)
     order[there.first(pairs)] = here.first(pairs)
     order[there.second(pairs)] = here.second(pairs)
@@ -108,7 +108,7 @@ def convert_projection(
     if rows % count:
         raise argument_error("heads", "rows_divisor", heads, rows=rows)
     head_dim = rows // count
-    width = even_dim("rotary_dim", head_dim if rotary_dim is None else rotary_dim)
+    width = checked_even_dim("rotary_dim", head_dim if rotary_dim is None else rotary_dim)
     if width > head_dim:
         raise argument_error("rotary_dim", "head_width", rotary_dim, width=head_dim)
     within = np.concatenate([convert(width, source, target), np.arange(width, head_dim)])

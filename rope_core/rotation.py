@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_finite
-from rope_core.layout import HALF, Layout, as_layout
+from rope_core.layout import HALF, Layout, checked_layout
 from rope_core.rope import Array, Rope
 
 # A float64 matrix of this width takes 128 MiB.
@@ -33,7 +33,7 @@ def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layo
     theta = _frequencies(inv_freq)
     if theta.size > MAX_MATRIX // 2:
         raise argument_error("inv_freq", f"at most {MAX_MATRIX // 2} numbers for a full matrix", theta.size)
-    chosen = as_layout(layout)
+    chosen = checked_layout(layout)
     first, second = chosen.first(theta.size), chosen.second(theta.size)
     cos, sin = np.cos(m * theta), np.sin(m * theta)
     matrix = np.zeros((2 * theta.size, 2 * theta.size))
@@ -58,10 +58,10 @@ def _vectors(x: npt.ArrayLike, inv_freq: npt.ArrayLike) -> tuple[Array, Array]:
     return values, theta
 
 
-def paper_theta(dim: int, base: float = 10_000.0) -> Array:
+def roformer_frequencies(dim: int, base: float = 10_000.0) -> Array:
     """Frequencies as the paper prints them, float64 (dim/2,): base**(-2(i-1)/dim) for i = 1..dim/2.
 
-    >>> paper_theta(4, 100.0).tolist()
+    >>> roformer_frequencies(4, 100.0).tolist()
     [1.0, 0.1]
     """
     rope = Rope(dim, base)
@@ -69,10 +69,10 @@ def paper_theta(dim: int, base: float = 10_000.0) -> Array:
     return np.asarray(rope.base ** (-2.0 * (i - 1) / rope.dim), dtype=np.float64)
 
 
-def paper_theta_from_zero(dim: int, base: float = 10_000.0) -> Array:
+def roformer_frequencies_from_zero(dim: int, base: float = 10_000.0) -> Array:
     """Return the same frequencies numbered by dimension, float64 (dim/2,): base**(-i/dim) for i = 0, 2, ..., dim - 2.
 
-    >>> paper_theta_from_zero(4, 100.0).tolist()
+    >>> roformer_frequencies_from_zero(4, 100.0).tolist()
     [1.0, 0.1]
     """
     rope = Rope(dim, base)
@@ -80,17 +80,17 @@ def paper_theta_from_zero(dim: int, base: float = 10_000.0) -> Array:
     return np.asarray(rope.base ** (-i / rope.dim), dtype=np.float64)
 
 
-def swap_pairs(x: Any, layout: str | Layout) -> Any:
+def quarter_turn_pairs(x: Any, layout: str | Layout) -> Any:
     """Return x with each pair (a, b) replaced by (-b, a): x turned by a quarter in every plane, numpy (..., dim).
 
     In the half layout this is LLaMA's rotate_half.
 
-    >>> swap_pairs(np.array([1.0, 2.0, 3.0, 4.0]), "interleaved").tolist()
+    >>> quarter_turn_pairs(np.array([1.0, 2.0, 3.0, 4.0]), "interleaved").tolist()
     [-2.0, 1.0, -4.0, 3.0]
-    >>> swap_pairs(np.array([1.0, 2.0, 3.0, 4.0]), "half").tolist()
+    >>> quarter_turn_pairs(np.array([1.0, 2.0, 3.0, 4.0]), "half").tolist()
     [-3.0, -4.0, 1.0, 2.0]
     """
-    chosen = as_layout(layout)
+    chosen = checked_layout(layout)
     if not len(x.shape) or x.shape[-1] % 2:
         raise argument_error("x", "of shape (..., dim) with an even dim", tuple(x.shape))
     a, b = chosen.split_pairs(x)
@@ -115,16 +115,16 @@ def rotate_by_matrix(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike,
 
 
 def rotate_by_elements(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
-    """Rotate x (..., dim) as x * cos + swap_pairs(x) * sin, float64; RoFormer equation 34."""
+    """Rotate x (..., dim) as x * cos + quarter_turn_pairs(x) * sin, float64; RoFormer equation 34."""
     values, theta = _vectors(x, inv_freq)
     angle = repeat_per_pair(checked_finite("position", position) * theta, layout)
-    return np.asarray(values * np.cos(angle) + swap_pairs(values, layout) * np.sin(angle))
+    return np.asarray(values * np.cos(angle) + quarter_turn_pairs(values, layout) * np.sin(angle))
 
 
 def rotate_by_complex(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
     """Rotate x (..., dim) as (a + ib) * exp(i * position * inv_freq), float64."""
     values, theta = _vectors(x, inv_freq)
-    a, b = as_layout(layout).split_pairs(values)
+    a, b = checked_layout(layout).split_pairs(values)
     turned = (a + 1j * b) * np.exp(1j * checked_finite("position", position) * theta)
     return np.asarray(join_pairs(turned.real, turned.imag, layout))
 
@@ -132,11 +132,11 @@ def rotate_by_complex(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike
 def join_pairs(a: Any, b: Any, layout: str | Layout) -> Any:
     """Put pairs' members (..., dim/2) back into head vectors (..., dim); numpy or torch."""
     if isinstance(a, np.ndarray):
-        if as_layout(layout) is HALF:
+        if checked_layout(layout) is HALF:
             return np.concatenate([a, b], axis=-1)
         return np.stack([a, b], axis=-1).reshape(*a.shape[:-1], 2 * a.shape[-1])
     torch = importlib.import_module("torch")
-    return torch.cat([a, b], -1) if as_layout(layout) is HALF else torch.stack([a, b], -1).flatten(-2)
+    return torch.cat([a, b], -1) if checked_layout(layout) is HALF else torch.stack([a, b], -1).flatten(-2)
 
 
 def rotate(x: Any, cos: Any, sin: Any, layout: str | Layout) -> Any:
@@ -157,7 +157,7 @@ def rotate(x: Any, cos: Any, sin: Any, layout: str | Layout) -> Any:
     >>> rotate(np.array([[[1.0, 0.0]]]), zero, one, "half").tolist()  # a quarter turn
     [[[0.0, 1.0]]]
     """
-    chosen = as_layout(layout)
+    chosen = checked_layout(layout)
     if cos.shape != sin.shape or len(cos.shape) != 2:
         raise argument_error(
             "cos and sin", "two tables of one shape (seq, rotary_dim/2)", (tuple(cos.shape), tuple(sin.shape))

@@ -105,7 +105,7 @@ SCHEMES: dict[str, Scheme] = {}
 UNSCALED = "none"
 
 
-def scheme(name: str) -> Scheme:
+def get_scheme(name: str) -> Scheme:
     """Return the scheme called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in SCHEMES:
         raise argument_error("scheme", "one_of", name, names=list(SCHEMES))
@@ -143,20 +143,20 @@ BETA_SLOW = Param("beta_slow", 1.0, 0.01, 4096.0, "turns")
 ATTENTION = Param("attention_factor", None, 0.0, 16.0, "×", "optional")
 
 
-def blended_slowdown(divided: Array, factor: float) -> Array:
-    """Slow-down of a pair whose angle is ``divided`` parts theta/factor and the rest theta.
+def blended_slowdown(interpolated_share: Array, factor: float) -> Array:
+    """Slow-down of a pair whose angle is ``interpolated_share`` parts theta/factor and the rest theta.
 
     >>> blended_slowdown(np.array([0.0, 1.0]), 4.0).tolist()
     [1.0, 4.0]
     """
-    return 1.0 / (divided / factor + (1.0 - divided))
+    return 1.0 / (interpolated_share / factor + (1.0 - interpolated_share))
 
 
-def ramp_by_turns(rope: Rope, low: float, high: float) -> Array:
-    """Share of interpolation, falling from 1 at ``low`` turns to 0 at ``high`` turns; a step where they meet."""
-    if high <= low:
-        return np.where(rope.turns < low, 1.0, 0.0)
-    return 1.0 - np.clip((rope.turns - low) / (high - low), 0.0, 1.0)
+def interpolation_ramp_by_turns(rope: Rope, low_turns: float, high_turns: float) -> Array:
+    """Share of interpolation, falling from 1 at ``low_turns`` to 0 at ``high_turns``; a step where they meet."""
+    if high_turns <= low_turns:
+        return np.where(rope.turns < low_turns, 1.0, 0.0)
+    return 1.0 - np.clip((rope.turns - low_turns) / (high_turns - low_turns), 0.0, 1.0)
 
 
 def yarn_ramp_bounds(rope: Rope, beta_fast: float, beta_slow: float, truncate: bool) -> tuple[float, float]:
@@ -218,7 +218,7 @@ def dynamic(rope: Rope, seq_len: int, factor: float) -> Rescale:
 
 @register(FACTOR, BETA_FAST, BETA_SLOW, source="YaRN, arXiv:2309.00071, section 3.2, definition 2")
 def ntk_by_parts(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow: float) -> Rescale:
-    return Rescale(blended_slowdown(ramp_by_turns(rope, beta_slow, beta_fast), factor))
+    return Rescale(blended_slowdown(interpolation_ramp_by_turns(rope, beta_slow, beta_fast), factor))
 
 
 @register(
@@ -258,7 +258,7 @@ def yarn(
     source="github.com/meta-llama/llama-models, models/llama3/model.py, apply_scaling",
 )
 def llama3(rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high_freq_factor: float) -> Rescale:
-    return Rescale(blended_slowdown(ramp_by_turns(rope, low_freq_factor, high_freq_factor), factor))
+    return Rescale(blended_slowdown(interpolation_ramp_by_turns(rope, low_freq_factor, high_freq_factor), factor))
 
 
 @register(
@@ -390,7 +390,7 @@ KINDS = ("linear", "ntk", "yarn")
 
 def apply_scheme(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -> Rescale:
     """Run a scheme on checked parameters and check its answer: slow-downs > 0, one per pair."""
-    chosen = scheme(name)
+    chosen = get_scheme(name)
     answer = chosen.rescale(rope, seq_len, **chosen.parse(params, rope.pairs))
     slowdown = read_only_array(answer.slowdown)
     if slowdown.shape != (rope.pairs,) or not np.all(slowdown > 0):
@@ -409,10 +409,10 @@ __all__ = [
     "apply_scheme",
     "attention_factors",
     "blended_slowdown",
+    "get_scheme",
     "interpolation_ramp_by_pair",
-    "ramp_by_turns",
+    "interpolation_ramp_by_turns",
     "register",
-    "scheme",
     "yarn_attention_factor",
     "yarn_ramp_bounds",
 ]

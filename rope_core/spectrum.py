@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import MAX_LEN, Array, Rope, read_only_array
-from rope_core.schemes import UNSCALED, ParamValue, apply_scheme, scheme
+from rope_core.schemes import UNSCALED, ParamValue, apply_scheme, get_scheme
 
 MAX_POSITION = 2**31 - 1
 MAX_ELEMENTS = 2**30
@@ -48,7 +48,7 @@ class Request:
             raise argument_error("rope", "a Rope", self.rope)
         if not isinstance(self.params, Mapping):
             raise argument_error("params", "a mapping from parameter name to value", self.params)
-        checked = scheme(self.scheme).parse(self.params, self.rope.pairs)
+        checked = get_scheme(self.scheme).parse(self.params, self.rope.pairs)
         object.__setattr__(self, "params", FrozenParams(checked))
         if self.seq_len is not None:
             object.__setattr__(self, "seq_len", checked_int("seq_len", self.seq_len, 1, MAX_LEN))

@@ -175,7 +175,7 @@ def small_models() -> Iterator[None]:
     """Weights that a test writes are read anew by the next."""
     from rope_core.lab import records, weights
 
-    kept = weights.load, records.shipped
+    kept = weights.load_shipped_model, records.shipped_record
     yield
     for each in kept:
         each.cache_clear()

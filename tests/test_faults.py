@@ -39,7 +39,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def lock(records: Path) -> Iterator[sqlite3.Connection]:
     """Another process's hold on the whole file; `close` lets it go."""
-    BenchmarkDatabase(records).begin("one", {})
+    BenchmarkDatabase(records).begin_run("one", {})
     held = sqlite3.connect(records, isolation_level=None, check_same_thread=False)
     held.execute("PRAGMA locking_mode=EXCLUSIVE")
     held.execute("BEGIN EXCLUSIVE")
@@ -50,14 +50,14 @@ def lock(records: Path) -> Iterator[sqlite3.Connection]:
 def test_a_locked_file_is_waited_for_and_then_one_sentence(lock: sqlite3.Connection, records: Path) -> None:
     with pytest.raises(ValueError, match=r"records\.sqlite3.*database is locked"):
         BenchmarkDatabase(records, patience=0.1)
-    trouble = view.here().trouble
+    trouble = view.local_benchmarks().trouble
     assert trouble == "database is locked"
     threading.Timer(0.5, lock.close).start()
     store = BenchmarkDatabase(records, patience=20)
-    run = store.begin("one", {})
+    run = store.begin_run("one", {})
     store.add(run, result(1))
     assert store.results(run) == [result(1)]
-    assert view.here().trouble == "" and len(view.here().runs) == 2
+    assert view.local_benchmarks().trouble == "" and len(view.local_benchmarks().runs) == 2
 
 
 @pytest.mark.long
@@ -84,7 +84,7 @@ from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.records import CaseResult, BenchmarkDatabase
 case = BenchmarkCase("cpu", "float32", 1, 16, 2, 1, 64, 64)
 store = BenchmarkDatabase(sys.argv[1])
-run = store.begin("one", {})
+run = store.begin_run("one", {})
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
 for k in range(1000):
@@ -127,7 +127,7 @@ caching.CacheImpl._locator_classes = []
 warnings.simplefilter("ignore")
 import numpy as np, rope_core as rc
 from rope_core.kernels import cpu_loops
-print(cpu_loops.parallel.targetoptions["parallel"], cpu_loops.rows.targetoptions["nogil"])
+print(cpu_loops.rotate_parallel.targetoptions["parallel"], cpu_loops.rotate_row_range.targetoptions["nogil"])
 """
 
 
@@ -181,12 +181,12 @@ def test_a_jumping_clock_ends_no_run_and_breaks_no_page(
     job = queue.submit("job_sleepy", owner="one", time_limit=50, silence_limit=50)
     begun(queue, job)
     store = BenchmarkDatabase(records)
-    before = store.begin("one", {})
+    before = store.begin_run("one", {})
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + jump)
     time.sleep(0.3)
     assert queue.status(job).state == "running" and 0 < queue.status(job).seconds < 45
-    after = store.begin("one", {})
+    after = store.begin_run("one", {})
     store.finish(before)
     assert {run.id for run in store.runs()} == {before, after}
     at = opened("benchmark", lang="en", source="here")

@@ -27,7 +27,7 @@ from rope_core.bench.records import BenchmarkDatabase
 from rope_core.checks.check import check_text
 from rope_core.errors import ConfigError
 from rope_core.hf import hub
-from rope_core.jobs.ending import last_words
+from rope_core.jobs.ending import exit_sentence
 from tests.support import ROOT
 from tests.support.sources import dotted, imports, nodes, sources, tree
 from ui.figures.drawing import as_csv
@@ -385,11 +385,11 @@ PATHS = ("../../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../b", "x\x00y", 
 def test_a_visitors_name_never_becomes_a_path(name: str) -> None:
     assert lessons.talk("en", name) is None
     with pytest.raises(ValueError, match="name must be one of"):
-        view.shipped(name)
+        view.shipped_benchmarks(name)
     with pytest.raises(ValueError, match=r"must be"):
         rc.model(name)
     with pytest.raises(ConfigError, match="model id must be"):
-        hub.fetch(name)
+        hub.fetch_config(name)
     with pytest.raises(ValueError, match="room must be"):
         room_name(name)
 
@@ -475,11 +475,11 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
 
 
 def test_the_hub_is_reached_at_its_address_only_and_without_a_login(elsewhere: tuple[str, str]) -> None:
-    assert hub.fetch("org/good")["head_dim"] == 64
-    assert hub.fetch("org/near")["head_dim"] == 64
+    assert hub.fetch_config("org/good")["head_dim"] == 64
+    assert hub.fetch_config("org/near")["head_dim"] == 64
     for name in ("org/away", "org/round"):
         with pytest.raises(ConfigError, match="sends to another address"):
-            hub.fetch(name)
+            hub.fetch_config(name)
     hosts = {host for host, _, _ in Elsewhere.requests}
     assert hosts == {elsewhere[0].removeprefix("http://")}
     assert all(login is None for _, _, login in Elsewhere.requests)
@@ -487,10 +487,10 @@ def test_the_hub_is_reached_at_its_address_only_and_without_a_login(elsewhere: t
 
 def test_a_hub_that_lies_about_its_length_or_packs_is_refused(elsewhere: tuple[str, str]) -> None:
     with pytest.raises(ConfigError, match="at most 2097152 bytes"):
-        hub.fetch("org/lying")
+        hub.fetch_config("org/lying")
     assert Elsewhere.sent < 48, "an endless answer is left, not read to its end"
     with pytest.raises(ConfigError, match="must come as it is, got 'gzip'"):
-        hub.fetch("org/packed")
+        hub.fetch_config("org/packed")
 
 
 # --- files and children
@@ -499,7 +499,7 @@ def test_a_hub_that_lies_about_its_length_or_packs_is_refused(elsewhere: tuple[s
 def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path) -> None:
     before = os.umask(0o000)
     try:
-        BenchmarkDatabase(tmp_path / "new" / "records.sqlite3").begin("one", {})
+        BenchmarkDatabase(tmp_path / "new" / "records.sqlite3").begin_run("one", {})
         rooms.RoomStore(tmp_path / "class" / "rooms.sqlite3").close()
         rooms.lecturer_keys(tmp_path / "class" / "lecturers.txt")
     finally:
@@ -565,7 +565,7 @@ def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatc
 
 def test_a_jobs_last_words_name_no_folder() -> None:
     error = b"PermissionError: [Errno 13] Permission denied: '/srv/ann/.local/x/records.sqlite3'\n"
-    text = last_words(1, deque([error]))
+    text = exit_sentence(1, deque([error]))
     assert "ann" not in text and "/home" not in text and "records.sqlite3" in text
 
 
@@ -657,7 +657,7 @@ def test_a_visitors_text_stands_on_no_command_line(monkeypatch: pytest.MonkeyPat
         return "job"
 
     monkeypatch.setattr(queue.JobQueue, "submit", submit)
-    monkeypatch.setattr(queue.JobQueue, "adopt", lambda *_: None)
+    monkeypatch.setattr(queue.JobQueue, "reassign_tab", lambda *_: None)
     extrapolated.start({}, "sweep", extrapolated.request("sweep", b"zebra" * 100), "a title")
     line, env = taken[0]
     # Any user of the machine may read a command line; an environment is its owner's.

@@ -36,8 +36,8 @@ def of_catalogue() -> dict[str, int]:
     131,072; ``half_turn_off``: models whose phase errs by more than half a turn at their own end with frequencies in
     bfloat16; ``one_radian``: those whose first pair turns one radian a token there.
     """
-    rows = survey.rows()
-    yarn, interleaved = survey.chosen(scheme="yarn"), survey.chosen(layout="interleaved")
+    rows = survey.survey_rows()
+    yarn, interleaved = survey.filtered_rows(scheme="yarn"), survey.filtered_rows(layout="interleaved")
     settings = [models.setting(each) for each in models.ids()]
     fastest = [
         rc.spectrum(rc.Request(each.rope, each.scheme, each.params, each.max_len)).inv_freq.max() for each in settings

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rope_core.hf.families import coded
+from rope_core.hf.families import families_fixed_in_code
 
 SKIP = {
     "efficientloftr": "2-D features, not tokens",
@@ -413,7 +413,7 @@ def main() -> None:
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
     print(f"axial = {json.dumps(axial())}")
-    print(f"other = {json.dumps(sorted({*quiet().CONFIG_MAPPING.keys()} - values - set(coded())))}")
+    print(f"other = {json.dumps(sorted({*quiet().CONFIG_MAPPING.keys()} - values - set(families_fixed_in_code())))}")
     for name, data in parts(composites(), values).items():
         print(f"\n[part.{json.dumps(name)}]")
         for key, value in data.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rope_core.checks import check as checker
 from rope_core.lab import records, view
-from rope_core.ledger import run
+from rope_core.ledger import check_claims
 from tools import counts
 from ui.text.words import TEXT
 
@@ -40,7 +40,7 @@ def group_table(lang: str) -> str:
         "zh": ("", "出了什么错", "由谁指出", "发现", "讨论"),
     }
     lines = ["| " + " | ".join(head[lang]) + " |", "|---|---|---|---|---|"]
-    for group in checker.groups():
+    for group in checker.issue_groups():
         keys = ", ".join(f"`{key}`" for key in group.keys)
         title = group.en if lang == "en" else group.zh
         cells = (str(group.number), title, how[group.by], keys, ", ".join(group.threads))
@@ -55,7 +55,7 @@ def lab_tables(lang: str) -> str:
 
 def _copies(lang: str) -> str:
     """Perplexity of the second copy, every line of every model at every distance from the first copy."""
-    cells = view.copies(records.shipped("recall").results + records.shipped("recall-window").results)
+    cells = view.copy_cells(records.shipped_record("recall").results + records.shipped_record("recall-window").results)
     first = {"en": "second copy, bytes after the first", "zh": "第二次出现，与第一次相隔的字节"}[lang]
     distances = [f"{distance:,.0f}" for distance in cells[0].curve.position]
     lines = [f"| {first} | " + " | ".join(distances) + " |", "|---|" + "---:|" * len(distances)]
@@ -67,13 +67,13 @@ def _copies(lang: str) -> str:
 
 def _ladder(lang: str) -> str:
     """Perplexity over the window / over its last quarter, every line at every length."""
-    cells = view.cells(records.shipped("sweep").results)
-    lengths = view.lengths(cells)
+    cells = view.read_cells(records.shipped_record("sweep").results)
+    lengths = view.cell_lengths(cells)
     first = {"en": "length", "zh": "长度"}[lang]
     keys = list(dict.fromkeys(cell.line for cell in cells))
     lines = [f"| {first} | " + " | ".join(f"`{key}`" for key in keys) + " |", "|---:|" + "---:|" * len(keys)]
     for length in lengths:
-        by_line = {cell.line: cell for cell in view.at(cells, length)}
+        by_line = {cell.line: cell for cell in view.cells_at_length(cells, length)}
         row = [f"{by_line[key].whole.value:.2f} / {by_line[key].last.value:.2f}" for key in keys]
         lines.append(f"| {length} | " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"
@@ -95,7 +95,7 @@ def placed(page: str) -> str:
 def main() -> int:
     """Write the files, or name those that are out of date and exit with 1."""
     true = {DOCS / page: placed(page) for page in PAGES}
-    true[TEXT / "counts.toml"] = counts.written(counts.of_ledger(run()) | counts.of_catalogue())
+    true[TEXT / "counts.toml"] = counts.written(counts.of_ledger(check_claims()) | counts.of_catalogue())
     stale = {path: text for path, text in true.items() if not path.exists() or text != path.read_text("utf-8")}
     if "--write" in sys.argv:
         for path, text in stale.items():

@@ -44,7 +44,7 @@ FIELDS = (AT, ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 def known_kind(page: PageFrame) -> str:
     """Return the kind of case in force; a link's unknown one gives way to the first, with a note."""
-    if page.get(KIND) and page.get(KIND) not in measured.kinds(view.source(page.get(SOURCE))):
+    if page.get(KIND) and page.get(KIND) not in measured.kinds(view.benchmark_source(page.get(SOURCE))):
         page.store.notes.append(("kind_unknown", {"given": page.get(KIND)}))
         page.store.put(KIND, "")
     return str(page.get(KIND))
@@ -52,20 +52,22 @@ def known_kind(page: PageFrame) -> str:
 
 def points(page: PageFrame) -> list[view.CaseTiming]:
     """Return the points of the kind in force."""
-    source = view.source(page.get(SOURCE))
+    source = view.benchmark_source(page.get(SOURCE))
     kinds = measured.kinds(source)
-    return view.of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
+    return view.timings_of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
 
 
 def lead(page: PageFrame) -> None:
     """Draw the shipped record's times in copies, from one token to many."""
-    source = view.source(measured.sources()[0])
-    page.show(bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.point, ask=LONGER)
+    source = view.benchmark_source(measured.sources()[0])
+    page.show(
+        bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.case_timing, ask=LONGER
+    )
 
 
 def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     """Draw recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
-    source = view.source(page.get(SOURCE))
+    source = view.benchmark_source(page.get(SOURCE))
     if source.trouble:
         page.note(page.t("unreadable_here", detail=plain(source.trouble, 300)), "warning")
     elif not source.points:
@@ -73,11 +75,14 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     else:
         shown = points(page)
         drawing = figures.curves(shown, page.get(SOURCE), page.t, every=page.get(ALL))
-        page.show(drawing, figures.curves, view.of_kind, view.point)
+        page.show(drawing, figures.curves, view.timings_of_kind, view.case_timing)
     page.controls.toggle(ALL)
     left, right = page.columns(3, 5, level=True)
     with left:
-        names = {name: page.t("here") if name == view.HERE else view.shipped(name).hardware for name in SOURCE.choices}
+        names = {
+            name: page.t("here") if name == view.HERE else view.shipped_benchmarks(name).hardware
+            for name in SOURCE.choices
+        }
         page.controls.select(SOURCE, names.__getitem__)
     if page.get(SOURCE) != drawn[0]:
         page.store.put(KIND, "")
@@ -104,10 +109,10 @@ def one_size(page: PageFrame) -> None:
     if page.get(LENGTH) not in offered:
         page.store.put(LENGTH, "")
     at, source = measured.at_length(points(page), page.controls.segments(length, str)), page.get(SOURCE)
-    if view.reference(at) is not None:
-        page.show(figures.speed_ups(at, source, page.t), figures.speed_ups, view.speed_up)
+    if view.own_reference_timing(at) is not None:
+        page.show(figures.speed_ups(at, source, page.t), figures.speed_ups, view.speedup_over_peer)
     page.show(figures.errors(at, source, page.t), figures.errors)
-    absent = words.absent(view.source(source), page.t)
+    absent = words.absent(view.benchmark_source(source), page.t)
     if absent:
         page.caption(absent)
 
@@ -117,20 +122,20 @@ def paths(page: PageFrame) -> None:
     page.prose("slow")
     page.controls.beside(TOKENS, BANDWIDTH)
     drawing = paper.paths(page.get(TOKENS), page.get(BANDWIDTH), page.t)
-    page.show(drawing, paper.paths, traffic.moved, traffic.seconds)
+    page.show(drawing, paper.paths, traffic.traffic_per_element, traffic.memory_bound_seconds)
 
 
 def beside(page: PageFrame) -> None:
     """Draw the model beside the record, and page faults."""
-    source = view.source(page.get(SOURCE))
+    source = view.benchmark_source(page.get(SOURCE))
     largest = paper.largest_forward(source.points)
     drawing = paper.paper(largest, page.get(SOURCE), page.t) if largest else None
     if drawing:
-        page.deeper("beside", lambda page: page.show(drawing, paper.paper, traffic.over_copy))
-    pairs = view.fault_pairs(source.points)
+        page.deeper("beside", lambda page: page.show(drawing, paper.paper, traffic.time_over_copy))
+    pairs = view.allocator_timing_pairs(source.points)
     if pairs:
         faults = paper.faults(pairs, page.get(SOURCE), page.t)
-        page.deeper("faults", lambda page: page.show(faults, paper.faults, view.fault_pairs))
+        page.deeper("faults", lambda page: page.show(faults, paper.faults, view.allocator_timing_pairs))
 
 
 def shape(page: PageFrame) -> BenchmarkCase:
@@ -204,7 +209,7 @@ def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     page.live(lead)
     page.live(top, (page.get(SOURCE), known_kind(page)))
-    if view.source(page.get(SOURCE)).points:
+    if view.benchmark_source(page.get(SOURCE)).points:
         page.live(one_size)
     page.live(paths)
     page.deeper("run", run)

@@ -62,7 +62,7 @@ def shown(page: PageFrame) -> configs.ConfigPageState:
     layer, version = layer_of(page, view), page.get(VERSION)
     try:
         rope = rc.from_hf(view.config, layer)
-        if anatomy.follows_length(rope):
+        if anatomy.is_length_dependent(rope):
             rope = rc.from_hf(view.config, layer, page.get(configs.length_field(LENGTH, rope)) or None)
     except ValueError as error:
         return configs.ConfigPageState(view, layer, version, page.get(ALL), None, error)
@@ -145,9 +145,9 @@ def lead(page: PageFrame, of: configs.ConfigPageState) -> None:
         name = configs.label(of.view, page.t)
         film = promise.slowed_enough(rope.request, length, name, start, factors, lengths, page.t)
         ask = SLOWER if of.view.name == configs.OPENED else None
-        page.show(film, promise.slowed_enough, anatomy.regions_of, ask=ask)
+        page.show(film, promise.slowed_enough, anatomy.request_pair_effects, ask=ask)
     else:
-        if anatomy.follows_length(rope):
+        if anatomy.is_length_dependent(rope):
             page.controls.slider(configs.length_field(LENGTH, rope))
         glance(page, of, rope)
 
@@ -171,7 +171,7 @@ def top(page: PageFrame, drawn: configs.ConfigPageState) -> None:
 def glance(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Every pair before and after the scheme."""
     drawing = figures.glance(rope, page.get(QUANTITY), of.view.where, page.t)
-    page.show(drawing, figures.glance, anatomy.regions, rc.from_hf)
+    page.show(drawing, figures.glance, anatomy.pair_effects, rc.from_hf)
     page.controls.segments(QUANTITY)
 
 
@@ -227,8 +227,10 @@ def parts(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None
     t, where = page.t, of.view.where
     page.deeper("provenance", lambda page: table(page, figures.provenance(rope, t)))
     if ramp := figures.ramp(rope, where, t):
-        page.deeper("ramp", lambda page: page.show(ramp, figures.ramp, anatomy.ramp, anatomy.share))
-    if anatomy.follows_length(rope):
+        page.deeper(
+            "ramp", lambda page: page.show(ramp, figures.ramp, anatomy.ramp_bounds, anatomy.interpolation_share)
+        )
+    if anatomy.is_length_dependent(rope):
         page.deeper("drift", lambda page: drift(page, of, rope))
     if layers := figures.layers(rope, anatomy.layer_count(of.view.config), t):
         page.deeper("layers", lambda page: page.write(layers))
@@ -239,7 +241,7 @@ def parts(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None
 def drift(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """How far cached keys are off once the length in use has grown."""
     drawing = figures.drift(rope, rope.seq_len or rope.train_len, of.view.where, page.t)
-    page.show(drawing, figures.drift, anatomy.key_drift)
+    page.show(drawing, figures.drift, anatomy.cached_key_angle_error)
 
 
 def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
@@ -257,7 +259,7 @@ def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
     def pairs(page: PageFrame) -> None:
         page.show(comparison.engines(readings, rope, of.view.where, t), comparison.engines, engines.engines)
         table(page, comparison.engine_table(readings, t))
-        listing(page, engines.without_column(t.lang))
+        listing(page, engines.engines_left_out(t.lang))
 
     page.folded("programs", pairs)
 
@@ -285,7 +287,7 @@ def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
     if not ways:
         page.note(t("no_way"))
         return
-    if already := extend_config.present(of.view.config, t.lang):
+    if already := extend_config.existing_scaling_sentence(of.view.config, t.lang):
         page.note(already)
     table(page, comparison.costs(ways, t))
     for tab, way in zip(page.tabs([way.title(t.lang) for way in ways]), ways, strict=True):
@@ -300,7 +302,7 @@ def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
             with old:
                 page.write(f"**{t('schema.4')}**")
                 page.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), "json")
-    page.caption(extend_config.fixes()["searched"][t.lang])
+    page.caption(extend_config.extension_recipes()["searched"][t.lang])
 
     def pairs(page: PageFrame) -> None:
         drawing = comparison.extensions(ways, rope, wanted, of.view.where, t)
@@ -321,11 +323,11 @@ def compared(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
         return
     names = configs.label(of.view, t), models.name(other)
     try:
-        rows = convert_config.compare(of.view.config, rc.model(other).hf_config(), rope.seq_len)
+        rows = convert_config.compare_configs(of.view.config, rc.model(other).hf_config(), rope.seq_len)
     except ValueError as error:
         page.note(reason(error, page))
         return
-    page.show(comparison.overlay(rope, beside, names, rows, t), comparison.overlay, convert_config.compare)
+    page.show(comparison.overlay(rope, beside, names, rows, t), comparison.overlay, convert_config.compare_configs)
     table(page, comparison.differences(rows, names, t))
 
 

@@ -50,7 +50,7 @@ PAST = 1024
 """The byte after which the challenge looks."""
 VIEW = ChoiceQuestion("view", "b", ((STEPS, 1), (BYTE, 1888)))
 LONGER = SketchQuestion("longer")
-LUCK = Challenge("luck", (LUCKY,), challenges.reads_better)
+LUCK = Challenge("luck", (LUCKY,), challenges.check_better_reading)
 TASKS = (VIEW, LONGER, LUCK)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
 FIELDS = (
@@ -93,7 +93,7 @@ def tasks(page: PageFrame) -> None:
     plain, best = text.chances.items()
     left, right = page.columns(1, 1)
     with left:
-        page.show(stretching.longer(sweep, best[0], page.t), stretching.longer, view.cells)
+        page.show(stretching.longer(sweep, best[0], page.t), stretching.longer, view.read_cells)
     with right:
         at = letters.places(page.get(BYTE), text.letters)
         page.show(letters.letters(text.letters, text.path, text.chances, at, page.t), letters.letters)
@@ -106,7 +106,7 @@ def every_line(page: PageFrame) -> None:
     if seen is None:
         return
     drawing = figures.curves(seen, extrapolated.trained(seen), page.get(BANDS), page.t)
-    page.show(drawing, figures.curves, view.order, view.last_quarter_ratio)
+    page.show(drawing, figures.curves, view.rank_cells, view.last_quarter_ratio)
     page.controls.segments(BANDS)
     where(page, seen)
 
@@ -119,7 +119,7 @@ def under_the_hand(page: PageFrame, sweep: ExperimentResults) -> None:
     text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
     film = lead.hesitates(text.curves, extrapolated.rope(sweep), at, passage.curves(copies.results), page.t)
-    page.show(film, lead.hesitates, view.coarsen_curve, view.copies, ask=VIEW)
+    page.show(film, lead.hesitates, view.coarsen_curve, view.copy_cells, ask=VIEW)
 
 
 def ladder(page: PageFrame) -> None:
@@ -128,11 +128,11 @@ def ladder(page: PageFrame) -> None:
     if seen is None:
         return
     page.controls.segments(SHARE)
-    page.table(words.ladder(view.cells(seen.results), page.get(SHARE), page.t))
-    offered = tuple(map(str, view.lengths(view.cells(seen.results))))
+    page.table(words.ladder(view.read_cells(seen.results), page.get(SHARE), page.t))
+    offered = tuple(map(str, view.cell_lengths(view.read_cells(seen.results))))
     chosen = page.controls.segments(among(page, AT, offered, words.second(offered)), words.bytes_text)
     drawing = figures.order(seen, int(chosen), extrapolated.trained(seen), page.t)
-    page.show(drawing, figures.order, view.order, view.last_quarter_ratio, estimates.estimate)
+    page.show(drawing, figures.order, view.rank_cells, view.last_quarter_ratio, estimates.perplexity_estimate)
 
 
 def columns(page: PageFrame, *fields: tuple[Field, DrawField]) -> None:
@@ -201,11 +201,11 @@ def live(page: PageFrame) -> None:
     if seen is None:
         page.caption(page.t("not_measured", button=page.t("measure")))
         return
-    cells = view.cells(seen.results)
+    cells = view.read_cells(seen.results)
     page.show(
         figures.live(seen, cards.get_weights_card(page.get(MODEL)).context, page.get(BANDS), page.t),
         figures.curves,
-        view.order,
+        view.rank_cells,
     )
     page.table(words.ladder(cells, page.get(SHARE), page.t))
     where(page, seen)
@@ -222,7 +222,7 @@ def seeds(page: PageFrame) -> None:
         page,
         "seeds",
         lambda seen: page.show(
-            figures.seeds(seen, trained(), page.t), figures.seeds, view.results_over_seeds, view.orders
+            figures.seeds(seen, trained(), page.t), figures.seeds, view.results_over_seeds, view.line_order_by_weights
         ),
     )
 
@@ -232,10 +232,13 @@ def after(page: PageFrame) -> None:
     seen = extrapolated.seen_together("after", "after-trained")
     if seen is None:
         return
-    offered = tuple(map(str, view.lengths(view.cells(seen.results))))
+    offered = tuple(map(str, view.cell_lengths(view.read_cells(seen.results))))
     chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), words.bytes_text)
     page.show(
-        newer.after(seen, int(chosen), trained(), page.t), newer.after, beside.beside_window, remap.remap_positions
+        newer.after(seen, int(chosen), trained(), page.t),
+        newer.after,
+        beside.compare_with_window,
+        remap.remap_positions,
     )
     where(page, seen)
     page.prose("after_how")
@@ -246,7 +249,7 @@ def encodings(page: PageFrame) -> None:
     station(
         page,
         "encodings",
-        lambda seen: page.show(models.encodings(seen, trained(), page.t), models.encodings, view.cells),
+        lambda seen: page.show(models.encodings(seen, trained(), page.t), models.encodings, view.read_cells),
     )
     page.goto("encodings")
 
@@ -266,7 +269,10 @@ def retrieval(page: PageFrame) -> None:
 
     def draw(seen: ExperimentResults) -> None:
         page.show(
-            models.passkey(seen, page.get(COUNTED), page.t), models.passkey, experiments.retrieval, estimates.wilson
+            models.passkey(seen, page.get(COUNTED), page.t),
+            models.passkey,
+            experiments.retrieval_grids,
+            estimates.wilson_interval,
         )
 
     station(page, "retrieval", draw)
@@ -274,7 +280,9 @@ def retrieval(page: PageFrame) -> None:
 
 def recall(page: PageFrame) -> None:
     """Draw a stretch that occurs twice."""
-    station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
+    station(
+        page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copy_cells)
+    )
 
 
 def stale(page: PageFrame) -> None:
@@ -282,7 +290,9 @@ def stale(page: PageFrame) -> None:
     station(
         page,
         "stale",
-        lambda seen: page.show(handling.stale(seen, trained(), page.t), handling.stale, experiments.variants),
+        lambda seen: page.show(
+            handling.stale(seen, trained(), page.t), handling.stale, experiments.cache_handling_cells
+        ),
     )
 
 
@@ -308,7 +318,12 @@ def pairs(page: PageFrame) -> None:
         page.note(page.t("no_weights"))
         return
     model = page.controls.select(PAIRS_OF, str)
-    page.show(used.pairs(model, shipped.pairs(model), page.t), used.pairs, weights.layers, weights.changes)
+    page.show(
+        used.pairs(model, shipped.shipped_pair_summary(model), page.t),
+        used.pairs,
+        weights.layer_pair_norms,
+        weights.pair_changes_by_scheme,
+    )
 
 
 def report(page: PageFrame) -> None:
@@ -326,9 +341,9 @@ def report(page: PageFrame) -> None:
     if measured.done < measured.cells:
         page.note(page.t("report_partial", done=measured.done, cells=measured.cells))
     if measured.perplexity:
-        page.show(handed.curves(measured, page.t), handed.curves, view.order, view.last_quarter_ratio)
+        page.show(handed.curves(measured, page.t), handed.curves, view.rank_cells, view.last_quarter_ratio)
     if measured.copies:
-        page.show(handed.copies(measured, page.t), handed.copies, view.copies)
+        page.show(handed.copies(measured, page.t), handed.copies, view.copy_cells)
 
 
 def body(page: PageFrame) -> None:

@@ -1,7 +1,7 @@
 """A look inside the small model while it reads: where its heads look, what position gives them, and what breaks."""
 
 from rope_core.lab import inside
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from rope_core.schemes import UNSCALED
 from ui.figures.inside import change
 from ui.figures.inside import reading as figures
@@ -12,9 +12,9 @@ from ui.page.store import PageValues
 from ui.page.tasks import ChoiceQuestion
 
 CLAIM_IN_FILM = True
-WEIGHTS = inside.models()
+WEIGHTS = inside.rotary_model_names()
 STEPS = beats(3)
-LINES = {line.key: line.scheme for line in lines() if not line.sliding and line.times == 1}
+LINES = {line.key: line.scheme for line in scheme_lines() if not line.sliding and line.times == 1}
 TEXT = Field("text", "text", "for name in names: print(na", 2)
 MODEL = Field("weights", "choice", WEIGHTS[0] if WEIGHTS else "", choices=WEIGHTS or ("",))
 LAYER = Field("layer_no", "int", 4, 1, 4)
@@ -62,7 +62,7 @@ def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> Non
     """One head reads the visitor's text, pair by pair."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.prose("looks")
-    page.show(figures.looks(*given, page.t), figures.looks, inside.ForwardTrace.shares, inside.trace_forward)
+    page.show(figures.looks(*given, page.t), figures.looks, inside.ForwardTrace.pair_score_shares, inside.trace_forward)
     places = page.columns(1, 1, 1, level=True)
     with places[0]:
         page.controls.slider(LAYER)
@@ -77,7 +77,7 @@ def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> Non
 def pairs(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw the pairs of one query's score."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
-    page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.ForwardTrace.shares)
+    page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.ForwardTrace.pair_score_shares)
 
 
 def sizes(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:

@@ -49,7 +49,7 @@ PROMPT, STEP = 12, 3
 ON = ChoiceQuestion("on", "b", ((BEAT, 1), (CAT, order.LAST)))
 AFTER = ChoiceQuestion("after", "b", ((ACT, "sigmoid"), (OFFSET, 100)))
 TOGETHER = ChoiceQuestion("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
-DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
+DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.check_decode_offset)
 NEGATIVE = SketchQuestion("negative")
 TASKS = (ON, AFTER, NEGATIVE, TOGETHER, DECODE)
 
@@ -78,7 +78,7 @@ def settings(page: PageFrame) -> None:
 def first_picture(page: PageFrame) -> None:
     """Draw how a sum keeps the order of words, why the activation comes first, and what a running sum saves."""
     film = running_sum.running_sum(page.store.rope().dim, cost.lengths(page.get(LENGTH)), page.t)
-    page.show(film, running_sum.running_sum, lrpe.lrpe_rotate, linear.multiplications, ask=ON)
+    page.show(film, running_sum.running_sum, lrpe.lrpe_rotate, linear.multiplication_counts, ask=ON)
 
 
 def the_op(page: PageFrame) -> None:
@@ -88,14 +88,14 @@ def the_op(page: PageFrame) -> None:
     settings(page)
     marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
     film = turning.stages(case_of(page.store, 0), *marked, page.t)
-    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages)
+    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.forward_stages)
 
 
 def tasks(page: PageFrame) -> None:
     """Have the reader draw how many numbers the turn makes negative, and the offset of a decoding step."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(drawn.negative(page.get(WIDTH), page.get(BASE), page.t), drawn.negative, demo.negative_share)
+        page.show(drawn.negative(page.get(WIDTH), page.get(BASE), page.t), drawn.negative, demo.negative_output_share)
     with right:
         page.prose("decode")
         page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
@@ -106,7 +106,7 @@ def decode(page: PageFrame) -> None:
     if not page.predict(TOGETHER):
         return
     case, head = case_of(page.store), page.get(HEAD)
-    page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
+    page.show(figures.decode(case, head, page.t), figures.decode, explain.compare_decoding)
 
 
 def shapes(page: PageFrame) -> None:

@@ -39,7 +39,7 @@ WIDTH, LENGTH, MOST = 128, 32_768, 1.7e6
 """A head's width, a context and the largest base that the challenge takes."""
 FADE = ChoiceQuestion("fade", "b", ((VECTORS, "random"), (DRAW, 5), (STEPS, 1)))
 WEIGHT = ChoiceQuestion("weight", "a", ((SIGNAL, 4.0),))
-SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
+SERVE = Challenge("serve", (SERVES,), challenges.check_positive_base)
 DRAWN = SketchQuestion("expected")
 TASKS = (FADE, DRAWN, WEIGHT, SERVE)
 
@@ -62,7 +62,7 @@ def one_score(page: PageFrame) -> None:
         at, texts = film.distances(page.get(AT), reach), bases.text_lengths(page.get(CONTEXT))
         words = spread.lengths(rope.train_len, page.get(KEYS))
         drawing = film.decaying(rope, kind, vectors, reach, at, texts, words, page.t)
-        page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention, ask=FADE)
+        page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_entropy_and_weight, ask=FADE)
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)
@@ -88,7 +88,9 @@ def softmax(page: PageFrame) -> None:
     page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len
     drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
-    page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.sampled_attention)
+    page.show(
+        drawing, temperature.softmax, softmax_core.expected_entropy_and_weight, softmax_core.random_attention_means
+    )
 
 
 def base_bound(page: PageFrame) -> None:
@@ -101,7 +103,7 @@ def base_bound(page: PageFrame) -> None:
 def limits(page: PageFrame) -> None:
     """How often order and locality fail, against base and length."""
     drawing = failing.limits(page.store.rope(), page.t)
-    page.show(drawing, failing.limits, limits_core.order_failure, limits_core.locality_failure)
+    page.show(drawing, failing.limits, limits_core.order_failure_probability, limits_core.locality_failure_probability)
 
 
 def theorem(page: PageFrame) -> None:

@@ -15,7 +15,7 @@ from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 from ui.text.words import markdown_table
 
 CLAIM_IN_FILM = True
-ROWS = ("model", *(row.id for row in catalogue.architectures()))
+ROWS = ("model", *(row.id for row in catalogue.architecture_rows()))
 ROW = Field("row", "choice", "model", choices=ROWS)
 NORM = Field("norm", "choice", "row", choices=("row", *choices.NORMS))
 PLACE = Field("place", "choice", "row", choices=("row", *choices.PLACES))
@@ -69,7 +69,7 @@ def drawn(page: PageFrame) -> tuple[str, choices.BlockChoices | None, choices.Bl
     switched = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
     other = row is not None and page.get(ROW) != ROW.default
     name = row_name(page, page.get(ROW)) if other else page.controls.model_name(page.get(MODEL))
-    return name, choices.choices_of(row) if row else None, switched
+    return name, choices.block_choices(row) if row else None, switched
 
 
 def vectors_of_a_word(page: PageFrame) -> None:
@@ -84,7 +84,7 @@ def parts(page: PageFrame) -> None:
     page.controls.select(ROW, lambda choice: row_name(page, choice))
     page.controls.beside(NORM, PLACE, draw=page.controls.select)
     page.controls.beside(ORDER, UNIT, draw=page.controls.select)
-    page.show(figures.layer(*drawn(page), page.t), figures.layer, choices.choices_of)
+    page.show(figures.layer(*drawn(page), page.t), figures.layer, choices.block_choices)
 
 
 def source_table(page: PageFrame) -> None:
@@ -108,7 +108,7 @@ def tasks(page: PageFrame) -> None:
     """Have the reader draw how far the output moves where v turns, and find the one line of six that is too many."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(drifting.drift(page.store.rope(), page.t), drifting.drift, demo.output_drift)
+        page.show(drifting.drift(page.store.rope(), page.t), drifting.drift, demo.shifted_output_errors)
     with right:
         page.code(LAYER, "python")
         page.challenge(EXTRA, page.store.rope())
@@ -119,7 +119,7 @@ def commute(page: PageFrame) -> None:
     page.controls.segments(LAYOUT)
     page.controls.beside(POSITION, MULTIPLIER)
     drawing = block_rope.commute(page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t)
-    page.show(drawing, demo.norm_rotation_gaps, norm.norm_rotation_gap)
+    page.show(drawing, demo.norm_rotation_errors, norm.norm_rotation_error)
 
 
 def cache(page: PageFrame) -> None:
@@ -137,7 +137,7 @@ def latent(page: PageFrame) -> None:
     """MLA's split."""
     page.controls.beside(RANK, HEADS, START)
     drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
-    page.show(drawing, demo.mla_absorption_errors, logit.mla_scores, logit.mla_cache)
+    page.show(drawing, demo.mla_absorption_errors, logit.mla_scores, logit.mla_cache_sizes)
 
 
 def body(page: PageFrame) -> None:

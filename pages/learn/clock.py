@@ -60,7 +60,7 @@ FIELDS = (STEPS, DISTANCE, HAND, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 def hands(page: PageFrame) -> None:
     """Draw a clock, a slow hand past its trained length, and what the schemes do to slow and fast hands."""
-    rope, names = page.store.rope(), extension.scheme_kinds(page.get(SCHEME))
+    rope, names = page.store.rope(), extension.length_independent_schemes(page.get(SCHEME))
     params = {name: unmoved(page.store, name) for name in names}
     extended, refused = extension.scheme_spectra(rope, params, page.get(SEQ_LEN))
     requests = tuple(each.request for each in extended)
@@ -80,7 +80,7 @@ def measured(page: PageFrame) -> None:
     with left:
         seen = extrapolated.seen_shipped("sweep")
         if seen is not None:
-            page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.cells)
+            page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.read_cells)
         page.goto("extrapolation", page.t("measured"))
     with right:
         page.challenge(EXTEND, page.store.rope(), TIMES, SLACK)
@@ -130,8 +130,8 @@ def readers(page: PageFrame) -> None:
     page.show(
         reading.reading(page.get(ERROR), page.get(SLOWER), page.t),
         reading.reading,
-        clock.Clock.finest,
-        clock.Clock.shows,
+        clock.Clock.finest_difference,
+        clock.Clock.is_distinguishable,
     )
 
 

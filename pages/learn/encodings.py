@@ -35,7 +35,7 @@ PLACES = 40, 33
 WITHOUT = ChoiceQuestion("without", "c", ((SWAPPED, 1.0),))
 SHIFTED = ChoiceQuestion("shifted", "a", ((BEATS, 2), (SHIFT, moved.FAR)))
 OFF = Field("off", "float", 0.0, 0.0, 1.0)
-SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
+SAME = Challenge("same", (QUERY, KEY), challenges.check_same_distance)
 ADDED = SketchQuestion("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
 FIELDS = (BEATS, ORDER, OFF, SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
@@ -64,7 +64,7 @@ def fits(store: PageValues) -> None:
 def order(page: PageFrame) -> None:
     """Two words that change places, and what attention hands to a third."""
     film = exchange.swapping(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
-    page.show(film, exchange.swapping, compare.outputs, compare.logits, ask=WITHOUT)
+    page.show(film, exchange.swapping, compare.attention_outputs, compare.encoding_logits, ask=WITHOUT)
 
 
 def reordering(page: PageFrame) -> None:
@@ -85,7 +85,7 @@ def adding(page: PageFrame) -> None:
     left, right = page.columns(1, 1)
     with left:
         film = drawn.added(sentences(page)[0], page.store.rope().base, page.t)
-        page.show(film, drawn.added, compare.logits)
+        page.show(film, drawn.added, compare.encoding_logits)
     with right:
         page.challenge(SAME, *PLACES)
 
@@ -93,7 +93,7 @@ def adding(page: PageFrame) -> None:
 def turning(page: PageFrame) -> None:
     """Draw the linear map from one position to a later one, drawn as a rotation."""
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
-    page.show(film, parts.rotation, additive.shift_map, additive.shift_residual)
+    page.show(film, parts.rotation, additive.sinusoidal_shift_matrix, additive.sinusoidal_shift_residual)
 
 
 def chooser(page: PageFrame) -> None:
@@ -115,7 +115,7 @@ def chooser(page: PageFrame) -> None:
 def crossing(page: PageFrame) -> None:
     """Draw the four terms of an additive encoding's score while the sentence moves."""
     film = terms.crossing(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
-    page.show(film, terms.crossing, additive.cross_terms)
+    page.show(film, terms.crossing, additive.additive_score_terms)
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
 
 
@@ -133,7 +133,7 @@ def measured(page: PageFrame) -> None:
         page.note(lab("not_recorded"))
         page.code(extrapolated.command("encodings"), "bash")
     else:
-        page.show(lab_figures.encodings(seen, extrapolated.trained(seen), lab), lab_figures.encodings, view.cells)
+        page.show(lab_figures.encodings(seen, extrapolated.trained(seen), lab), lab_figures.encodings, view.read_cells)
         page.caption(lab_words.provenance(seen, lab))
     page.goto("extrapolation")
 

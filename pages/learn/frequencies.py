@@ -23,7 +23,7 @@ TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 LONGER = ChoiceQuestion("longer", "a", ((TRAIN_LEN, 8192), (STEPS, 1)))
 MIDDLE = ChoiceQuestion("middle", "c", ((COMPARED, 1e6), (STEPS, 2)))
 UNFINISHED = SketchQuestion("unfinished")
-LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
+LEAST = Challenge("least", (TRIED,), challenges.check_slowest_pair_base)
 TASKS = (LONGER, MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
@@ -36,7 +36,9 @@ def spectrum(page: PageFrame) -> None:
     bases = stops(BASE, page.get(COMPARED), 1e4, 1e7)
     lengths = stops(CONTEXT, page.get(CONTEXT))
     film = figures.heat(page.store.rope(), figures.pairs_of(page.get(DIM), page.get(PAIR)), bases, lengths, page.t)
-    page.show(film, figures.heat, frequency_demo.stripes, frequency_demo.incomplete_pair_mask, ask=LONGER)
+    page.show(
+        film, figures.heat, frequency_demo.cosine_stripes_and_contrast, frequency_demo.incomplete_pair_mask, ask=LONGER
+    )
     page.predict(MIDDLE)
 
 

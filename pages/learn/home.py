@@ -16,7 +16,7 @@ FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
 BOTH = ChoiceQuestion("both", "b", ((BEAT, 1), (POSITION, figures.START)))
 SLOW = ChoiceQuestion("slow", "c", ((BEAT, 2), (DISTANCE, 4096)))
 FINISHED = SketchQuestion("finished")
-BELOW = Challenge("below", (FAR,), challenges.negative_score)
+BELOW = Challenge("below", (FAR,), challenges.check_negative_score)
 TASKS = (BOTH, SLOW, FINISHED, BELOW)
 
 FIELDS = (BEAT, POSITION, DISTANCE, *GEOMETRY)

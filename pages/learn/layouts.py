@@ -20,7 +20,7 @@ CLAIM_IN_FILM = True
 BEATS = beats(2)
 FIRST_TOKEN = ChoiceQuestion("first_token", "b", ((BEATS, 2), (MENDED, 0)))
 WRONG = SketchQuestion("wrong")
-WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
+WHICH = Challenge("which", (CHECKPOINT,), challenges.check_wrong_layout_choice)
 TASKS = (FIRST_TOKEN, WRONG, WHICH)
 
 FIELDS = (BEATS, GIVEN, MENDED, KV_HEADS, GROUP, *GEOMETRY)
@@ -34,7 +34,7 @@ def same_rotation(page: PageFrame) -> None:
         threads.permutation,
         convert,
         layout_demo.rotations_in_both_layouts,
-        layout_demo.mixed_error,
+        layout_demo.mixed_layout_score_error,
         ask=FIRST_TOKEN,
     )
     if page.get(MODEL) != CUSTOM:
@@ -52,7 +52,9 @@ def conversion(page: PageFrame) -> None:
     """Interleaved weights in half-split code: converted rightly, not at all, and by the wrong head count."""
     page.controls.beside(KV_HEADS, GROUP)
     drawing = figures.errors(page.store.rope(), page.get(KV_HEADS), page.get(GROUP), page.t)
-    page.show(drawing, figures.errors, layout_demo.conversion_scores, layout_demo.head_scores, convert_projection)
+    page.show(
+        drawing, figures.errors, layout_demo.conversion_scores, layout_demo.grouped_head_scores, convert_projection
+    )
 
 
 def yours(page: PageFrame) -> None:

@@ -25,7 +25,7 @@ PLACE = Field("place", "int", None, 0, challenges.LAST_PLACE, optional=True)
 COUNTED = ChoiceQuestion("counted", "b", ((BEAT, 1), (FILLERS, fillers.MOST)))
 RENUMBERED = ChoiceQuestion("renumbered", "b", ((BEAT, 3), (DROPPED, 4)))
 SLIPPED = SketchQuestion("slipped")
-WRONG = Challenge("wrong", (PLACE,), challenges.wrong_position)
+WRONG = Challenge("wrong", (PLACE,), challenges.check_wrong_position)
 TASKS = (COUNTED, RENUMBERED, SLIPPED, WRONG)
 FIELDS = (BEAT, FILLERS, CUT, DROPPED, PATCH, *SECTIONS, *GEOMETRY)
 PACKED_ROW = """place     0   1   2   3  |  4   5   6   7   8   9  | 10
@@ -36,14 +36,14 @@ rope cache config.json
 rope verify --kernel mine.py:rotate"""
 VERIFY = """import rope_core as rc
 findings = rc.verify(model, config)
-print(findings, findings.looked())"""
+print(findings, findings.coverage_sentence())"""
 
 
 def whole(page: PageFrame) -> None:
     """Draw fillers before a text, a row of two texts, and a cache that drops words."""
     film = figures.which(page.store.rope(), page.t)
     sources = position_demo.last_token_distances, position_demo.cached_key_distances_by_mode
-    page.show(film, figures.which, position_demo.padded_positions, *sources, ask=COUNTED)
+    page.show(film, figures.which, position_demo.stored_and_new_positions, *sources, ask=COUNTED)
     page.predict(RENUMBERED)
 
 

@@ -34,7 +34,7 @@ FIELDS = (STEPS, NEAR, DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEO
 def phase(page: PageFrame) -> None:
     """How far the angle is off, by stage."""
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
-    page.show(drawing, film.drifting, precision.phase_error, precision.round_to, ask=WHOLE)
+    page.show(drawing, film.drifting, precision.phase_error, precision.round_to_dtype, ask=WHOLE)
     page.controls.segments(DTYPE, str)
 
 
@@ -67,7 +67,7 @@ def drift(page: PageFrame) -> None:
 def distinct(page: PageFrame) -> None:
     """Positions that fall together."""
     drawing = figures.distinct(page.store.rope().train_len, page.t)
-    page.show(drawing, figures.distinct, precision.distinct_positions, precision.first_rounded_position)
+    page.show(drawing, figures.distinct, precision.exact_and_distinct_position_counts, precision.first_rounded_position)
 
 
 def ways(page: PageFrame) -> None:

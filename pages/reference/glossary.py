@@ -31,7 +31,7 @@ def link(page: PageFrame, name: str, beat: int) -> str:
 
 def symptoms(page: PageFrame) -> None:
     """Draw the traces of five faults, and below them where each is shown."""
-    page.show(figures.traces(page.t), figures.traces, faults.traces, ask=BABBLES)
+    page.show(figures.traces(page.t), figures.traces, faults.fault_traces, ask=BABBLES)
     page.write(
         markdown_table(
             {

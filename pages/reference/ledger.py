@@ -1,7 +1,7 @@
 """Every claim of the five source documents, and papers', checked live: verdict, residual, formula, corrected form."""
 
 from rope_core import ledger
-from rope_core.ledger.kit import columns
+from rope_core.ledger.kit import elementwise_rotation
 from ui.figures import ledger as figures
 from ui.page.fields import beats
 from ui.page.frame import PageFrame
@@ -54,7 +54,7 @@ def top(page: PageFrame) -> None:
             entry(page, selected, "top")
             page.button(page.t("close"), "ledger.close", page.store.put, ENTRY, UNOPENED)
     else:
-        page.show(figures.swapped(page.t), figures.swapped, columns, ask=GONE)
+        page.show(figures.swapped(page.t), figures.swapped, elementwise_rotation, ask=GONE)
         page.caption(page.t("swapped_source", source=figures.named("003", page.t)))
         page.goto("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
 
@@ -66,7 +66,7 @@ def overview(page: PageFrame) -> None:
         run = figures.checked(again)
         if again:
             page.caption(page.t("took", total=len(run.results), seconds=f"{run.seconds:.1f}"))
-    page.show(figures.overview(run.results, page.t), figures.overview, ledger.run)
+    page.show(figures.overview(run.results, page.t), figures.overview, ledger.check_claims)
 
 
 def residuals(page: PageFrame) -> None:

@@ -17,7 +17,7 @@ STEPS = beats(2)
 TIMES = Field("times", "float", 1.0, 1.0, slowest.MOST, step=0.5, steps=slowest.STOPS)
 ANY = "any"
 FILTERS = tuple(
-    Field(name, "choice", ANY, choices=(ANY, *survey.values(name)))
+    Field(name, "choice", ANY, choices=(ANY, *survey.filter_values(name)))
     for name in ("family", "scheme", "layout", "confidence")
 )
 CONTEXT = Field("context", "int", 4096, 64, 16_777_216, steps=LEN_STEPS)
@@ -41,7 +41,9 @@ def label(field: Field, choice: str, t: PageTexts) -> str:
 
 def shown(page: PageFrame) -> tuple[survey.SurveyRow, ...]:
     """Return the rows that pass the filters."""
-    return survey.chosen(**{field.name: None if page.get(field) == ANY else page.get(field) for field in FILTERS})
+    return survey.filtered_rows(
+        **{field.name: None if page.get(field) == ANY else page.get(field) for field in FILTERS}
+    )
 
 
 def spans(page: PageFrame) -> None:
@@ -50,7 +52,7 @@ def spans(page: PageFrame) -> None:
     page.show(
         figures.spans(shown(page), page.get(CONTEXT), page.get(PICK), page.t),
         figures.spans,
-        survey.rows,
+        survey.survey_rows,
         survey.SurveyRow,
     )
 
@@ -58,7 +60,7 @@ def spans(page: PageFrame) -> None:
 def dozen(page: PageFrame) -> None:
     """Draw known models' slowest pairs in a longer text, then all pairs cut at a length."""
     times, lengths = stops(TIMES, page.get(TIMES)), stops(CONTEXT, page.get(CONTEXT))
-    page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.rows, survey.SurveyRow, ask=SLOW_BY)
+    page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.survey_rows, survey.SurveyRow, ask=SLOW_BY)
 
 
 def catalogue(page: PageFrame) -> None:
@@ -79,7 +81,7 @@ def catalogue(page: PageFrame) -> None:
         pick=lambda row: page.store.put(PICK, rows[row].model.id),
     )
     page.controls.select(PICK, models.name)
-    page.write(figures.card([row for row in survey.rows() if row.model.id == page.get(PICK)], page.t))
+    page.write(figures.card([row for row in survey.survey_rows() if row.model.id == page.get(PICK)], page.t))
     with page.row():
         for name in OPENS:
             page.goto(name, model=page.get(PICK))
@@ -88,12 +90,19 @@ def catalogue(page: PageFrame) -> None:
 
 def two_axes(page: PageFrame) -> None:
     """Rotation over rows and columns: a patch dragged, and its score maps."""
-    page.show(axes_figures.maps(page.t), axes_figures.maps, axes.score_map, axes.axial, axes.golden_gate, axes.mrope)
+    page.show(
+        axes_figures.maps(page.t),
+        axes_figures.maps,
+        axes.mean_cosine_map,
+        axes.axial_frequencies,
+        axes.golden_gate_frequencies,
+        axes.mrope_frequencies,
+    )
 
 
 def rotating(page: PageFrame) -> None:
     """How much of each model rotates."""
-    page.show(figures.rotating(page.t), figures.rotating, survey.shares)
+    page.show(figures.rotating(page.t), figures.rotating, survey.rotating_shares)
 
 
 def mistakes(page: PageFrame) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import BASE, Implementation, RotationInputs, TensorPair
-from rope_core.kernels.torch_ops import eager_one
+from rope_core.kernels.torch_ops import rotate_eager
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, cos_sin, spectrum
 
@@ -21,7 +21,7 @@ CHECK_STARTS = (1, 77, 3001)
 SPOTS = 63
 
 
-def make_inputs(case: BenchmarkCase, start: int, grad: bool, seed: int) -> RotationInputs:
+def random_inputs(case: BenchmarkCase, first_position: int, requires_grad: bool, seed: int) -> RotationInputs:
     """Draw q and k in the case's memory order, tables of positions start, start + 1, ..., and NaN where results go."""
     generator = torch.Generator(case.device).manual_seed(seed)
     dtype = getattr(torch, case.dtype)
@@ -34,10 +34,12 @@ def make_inputs(case: BenchmarkCase, start: int, grad: bool, seed: int) -> Rotat
         return x.transpose(1, 2) if case.memory == "bhsd" else x
 
     q, k = tensor(case.q_heads), tensor(case.k_heads)
-    cos, sin = tables(case, start)
+    cos, sin = tables(case, first_position)
     cos, sin = cos.to(case.device), sin.to(case.device)
     out = torch.full_like(q, torch.nan), torch.full_like(k, torch.nan)
-    return RotationInputs(q.requires_grad_(grad), k.requires_grad_(grad), cos, sin, out, start=start)
+    return RotationInputs(
+        q.requires_grad_(requires_grad), k.requires_grad_(requires_grad), cos, sin, out, start=first_position
+    )
 
 
 def tables(case: BenchmarkCase, start: int) -> TensorPair:
@@ -50,7 +52,7 @@ def tables(case: BenchmarkCase, start: int) -> TensorPair:
 def exact(x: Tensor, cos: Tensor, sin: Tensor, case: BenchmarkCase, back: bool) -> Tensor:
     """Turn x in float64 by torch's own operations."""
     s = -sin.double() if back else sin.double()
-    return eager_one(x.detach().double(), cos.double()[None], s[None], case.layout == "half")
+    return rotate_eager(x.detach().double(), cos.double()[None], s[None], case.layout == "half")
 
 
 def limit(case: BenchmarkCase) -> float:
@@ -66,7 +68,7 @@ def poison(case: BenchmarkCase) -> None:
     del junk
 
 
-def check(contestant: Implementation, case: BenchmarkCase) -> tuple[float, float]:
+def largest_error_and_first_seconds(implementation: Implementation, case: BenchmarkCase) -> tuple[float, float]:
     """Return the largest error over several positions and fresh inputs, and the seconds until the first answer.
 
     Raises ValueError when an answer is wrong.
@@ -74,9 +76,9 @@ def check(contestant: Implementation, case: BenchmarkCase) -> tuple[float, float
     worst, first = 0.0, 0.0
     small = replace(case, seq=min(case.seq, 512), batch=min(case.batch, 2))
     for seed, start in enumerate(CHECK_STARTS):
-        inputs = _prepared(contestant, small, start, small.direction != "forward", 100 + seed)
+        inputs = _prepared(implementation, small, start, small.direction != "forward", 100 + seed)
         begun = time.perf_counter()
-        for name, got, wanted, scale in _answers(contestant, small, inputs):
+        for name, got, wanted, scale in _answers(implementation, small, inputs):
             first = first or time.perf_counter() - begun
             if got.shape != wanted.shape:
                 raise ValueError(f"{name} has the shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}")
@@ -88,7 +90,7 @@ def check(contestant: Implementation, case: BenchmarkCase) -> tuple[float, float
 
 
 def _prepared(contestant: Implementation, case: BenchmarkCase, start: int, grad: bool, seed: int) -> RotationInputs:
-    inputs = make_inputs(case, start, grad and contestant.raw_backward is None, seed)
+    inputs = random_inputs(case, start, grad and contestant.raw_backward is None, seed)
     return replace(inputs, extra=contestant.prepare(inputs, case))
 
 
@@ -100,13 +102,13 @@ def _answers(
     scale = max(float(q.abs().max()), float(k.abs().max()))
     wanted = [exact(x, inputs.cos, inputs.sin, case, False) for x in (q, k)]
     poison(case)
-    done = forward(contestant, inputs, case)
+    done = call_implementation(contestant, inputs, case)
     if case.direction != "backward" or contestant.raw_backward is None:
         for name, got, want in zip(("q", "k"), done, wanted, strict=True):
             yield name, got.detach().clone(), want, scale
     if case.direction == "forward":
         return
-    grads = make_inputs(case, 0, False, 7)
+    grads = random_inputs(case, 0, False, 7)
     wanted = [exact(g, inputs.cos, inputs.sin, case, True) for g in (grads.q, grads.k)]
     poison(case)
     if contestant.raw_backward is not None:
@@ -117,11 +119,11 @@ def _answers(
         yield name, got, want, scale
 
 
-def forward(contestant: Implementation, inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
+def call_implementation(implementation: Implementation, inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
     """Call a contestant; with gradients, a contestant that overwrites its inputs gets copies."""
-    if contestant.overwrites and inputs.q.requires_grad:
+    if implementation.overwrites and inputs.q.requires_grad:
         inputs = replace(inputs, q=inputs.q * 1, k=inputs.k * 1)
-    return contestant.call(inputs, case)
+    return implementation.call(inputs, case)
 
 
 def _gradients(done: TensorPair, leaves: TensorPair, grads: TensorPair) -> TensorPair:
@@ -129,7 +131,7 @@ def _gradients(done: TensorPair, leaves: TensorPair, grads: TensorPair) -> Tenso
     return dq, dk
 
 
-def check_whole(contestant: Implementation, case: BenchmarkCase, inputs: RotationInputs) -> None:
+def check_full_size(implementation: Implementation, case: BenchmarkCase, inputs: RotationInputs) -> None:
     """Run once at the case's full size and compare drawn tokens, the last one among them; ValueError when wrong.
 
     Addresses that overflow do so only here.
@@ -138,7 +140,7 @@ def check_whole(contestant: Implementation, case: BenchmarkCase, inputs: Rotatio
     spots = torch.cat([drawn, torch.tensor([case.seq - 1])]).to(inputs.q.device)
     rows = [case.batch - 1, 0]
     before = [x[rows][:, spots].clone() for x in (inputs.q, inputs.k)]
-    done = contestant.call(inputs, case)
+    done = implementation.call(inputs, case)
     cos, sin = inputs.cos[spots], inputs.sin[spots]
     for name, got, was in zip(("q", "k"), done, before, strict=True):
         error = (got.detach()[rows][:, spots].double() - exact(was, cos, sin, case, False)).abs().max().item()

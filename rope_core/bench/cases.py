@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.layout import as_layout
+from rope_core.layout import checked_layout
 
 ITEM_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 TABLE_BYTES = 4
@@ -52,7 +52,7 @@ class BenchmarkCase:
         ):
             if getattr(self, name) not in allowed:
                 raise argument_error(name, "one_of", getattr(self, name), names=allowed)
-        as_layout(self.layout)
+        checked_layout(self.layout)
         for name in ("batch", "seq", "q_heads", "k_heads", "dim", "rotary_dim"):
             object.__setattr__(self, name, checked_int(name, getattr(self, name), 1, 2**31 - 1))
         if self.q_heads % self.k_heads:
@@ -68,15 +68,15 @@ class BenchmarkCase:
         return self.batch * self.seq * (self.q_heads + self.k_heads) * self.dim * ITEM_BYTES[self.dtype]
 
     @property
-    def passes(self) -> int:
+    def memory_passes(self) -> int:
         """How often q and k are read and written at the least: once, or twice for forward and backward."""
         return 2 if self.direction == "both" else 1
 
     @property
-    def traffic(self) -> int:
+    def min_bytes_moved(self) -> int:
         """Bytes that must move at the least: q and k read once and written once in each pass, and the tables read."""
         tables = 2 * self.seq * (self.rotary_dim // 2) * TABLE_BYTES
-        return self.passes * (2 * self.tensor_bytes + tables)
+        return self.memory_passes * (2 * self.tensor_bytes + tables)
 
     @property
     def key(self) -> str:

@@ -332,7 +332,7 @@ def tileops() -> Implementation:
     return Implementation("TileOPs", missing, call, prepare)
 
 
-def contestants() -> list[Implementation]:
+def all_implementations() -> list[Implementation]:
     """Return everybody: our backends first, then the peers."""
     ours = [
         raw("numba"),
@@ -353,7 +353,7 @@ def contestants() -> list[Implementation]:
     return ours + peers
 
 
-def from_file(target: str) -> Implementation:
+def implementation_from_file(target: str) -> Implementation:
     """Load ``file.py:function`` of apply's signature, f(q, k, cos, sin, *, layout) -> (q, k); it runs that file.
 
     Raises ValueError when there is no such file or function.

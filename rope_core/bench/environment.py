@@ -29,7 +29,7 @@ CHILD = "ROPE_LAB_BENCH_CHILD"
 MAX_SETS = 16
 
 
-def environment() -> dict[str, Any]:
+def environment_record() -> dict[str, Any]:
     """Return versions, processor, threads, caches, allocator setting, load and graphics card as plain values."""
     import torch
 
@@ -45,18 +45,18 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.system(),
         "packages": {name: version for name in PACKAGES if (version := _version(name))},
-        "cpu": processor(),
+        "cpu": processor_name(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "cache_bytes": cache_bytes(),
         "allocator": "tuned" if all(os.environ.get(n) == v for n, v in TUNED.items()) else "default",
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "resolution": resolution(),
+        "resolution": clock_resolution(),
         **card,
     }
 
 
-def with_allocator(kind: str, module: str, arguments: Sequence[str]) -> None:
+def restart_with_allocator(kind: str, module: str, arguments: Sequence[str]) -> None:
     """Go on as ``python -m module`` with the allocator "tuned", or as it comes ("default"); return where it is so.
 
     glibc reads the setting once, at the start of a process. Replacing this one keeps its parent, limits and signals.
@@ -77,7 +77,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def processor() -> str:
+def processor_name() -> str:
     """Return the processor's name as the system gives it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -88,13 +88,13 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def sets_of_buffers(per_set: int, cache: int, free: int) -> int:
+def buffer_set_count(set_bytes: int, cache_size: int, free_bytes: int) -> int:
     """Return how many sets of buffers take turns: more than the cache holds, within a quarter of the free memory.
 
-    >>> sets_of_buffers(2**20, 2**22, 2**30), sets_of_buffers(1, 2**22, 2**30), sets_of_buffers(2**29, 2**22, 2**30)
+    >>> buffer_set_count(2**20, 2**22, 2**30), buffer_set_count(1, 2**22, 2**30), buffer_set_count(2**29, 2**22, 2**30)
     (8, 16, 1)
     """
-    return max(1, min(MAX_SETS, -(-2 * cache // per_set), free // (4 * per_set)))
+    return max(1, min(MAX_SETS, -(-2 * cache_size // set_bytes), free_bytes // (4 * set_bytes)))
 
 
 def cache_bytes() -> int:
@@ -107,7 +107,7 @@ def cache_bytes() -> int:
     return max(sizes, default=2**25)
 
 
-def resolution() -> float:
+def clock_resolution() -> float:
     """Return the smallest step by which the clock was seen to move, in seconds."""
     steps = []
     for _ in range(20):

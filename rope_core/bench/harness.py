@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
-from rope_core.bench.answers import check, check_whole, forward, make_inputs
+from rope_core.bench.answers import call_implementation, check_full_size, largest_error_and_first_seconds, random_inputs
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import Implementation, RotationInputs
-from rope_core.bench.environment import cache_bytes, resolution, sets_of_buffers
-from rope_core.bench.movers import movers
+from rope_core.bench.environment import buffer_set_count, cache_bytes, clock_resolution
+from rope_core.bench.movers import copy_steps
 from rope_core.bench.records import CaseResult
 from rope_core.errors import argument_error
 from rope_core.kernels.task import available_memory
@@ -40,16 +40,16 @@ class _Entry:
     data: dict[str, Any]
 
 
-def sets_for(case: BenchmarkCase) -> int:
+def case_buffer_set_count(case: BenchmarkCase) -> int:
     """Return how many buffer sets to rotate through: more than the cache holds, within a quarter of free memory."""
     per_set = case.tensor_bytes * (2 if case.direction == "forward" else 4)
-    cache, free = cache_and_memory(case.device)
+    cache, free = cache_and_free_bytes(case.device)
     if 2 * per_set > free:
         raise argument_error("case", "free_bytes", f"{2 * per_set:,} bytes: {case.title}", free=free)
-    return sets_of_buffers(per_set, cache, free)
+    return buffer_set_count(per_set, cache, free)
 
 
-def cache_and_memory(device: str) -> tuple[int, int]:
+def cache_and_free_bytes(device: str) -> tuple[int, int]:
     """Return the bytes of a device's last-level cache and of its free memory."""
     if device == "cpu":
         return cache_bytes(), available_memory()
@@ -75,8 +75,10 @@ def steps(contestant: Implementation, case: BenchmarkCase, sets: list[RotationIn
         return both
     leaves = [replace(s, q=s.q.detach().requires_grad_(), k=s.k.detach().requires_grad_()) for s in own]
     if case.direction == "both":
-        return lambda i: torch.autograd.grad(forward(contestant, leaves[i], case), (leaves[i].q, leaves[i].k), grads[i])
-    graphs = [forward(contestant, s, case) for s in leaves]
+        return lambda i: torch.autograd.grad(
+            call_implementation(contestant, leaves[i], case), (leaves[i].q, leaves[i].k), grads[i]
+        )
+    graphs = [call_implementation(contestant, s, case) for s in leaves]
     return lambda i: torch.autograd.grad(graphs[i], (leaves[i].q, leaves[i].k), grads[i], retain_graph=True)
 
 
@@ -89,7 +91,7 @@ def floor_step(case: BenchmarkCase, sets: list[RotationInputs]) -> Callable[[int
     """Return the floor: q and k copied into the results, twice for forward and backward."""
 
     def copy(i: int) -> None:
-        for _ in range(case.passes):
+        for _ in range(case.memory_passes):
             sets[i].out[0].copy_(sets[i].q)
             sets[i].out[1].copy_(sets[i].k)
 
@@ -100,7 +102,7 @@ class _CpuClock:
     """Wall time of ``calls`` calls."""
 
     def __init__(self) -> None:
-        self.tick = resolution()
+        self.tick = clock_resolution()
 
     def sample(self, step: Callable[[int], Any], order: list[int]) -> tuple[float, float]:
         """Return seconds and minor page faults per call."""
@@ -133,7 +135,7 @@ class _GpuClock:
 SampleTimer = _CpuClock | _GpuClock
 
 
-def clock_of(device: str) -> SampleTimer:
+def device_timer(device: str) -> SampleTimer:
     """Return what samples a step on "cpu" or "cuda"."""
     return _CpuClock() if device == "cpu" else _GpuClock()
 
@@ -200,9 +202,9 @@ def renew_compiler(case: BenchmarkCase) -> None:
     _compiled_for[0] = group
 
 
-def measure(
+def measure_case(
     case: BenchmarkCase,
-    entrants: list[Implementation],
+    implementations: list[Implementation],
     rounds: int = ROUNDS,
     progress: Callable[[float, str], None] = lambda share, note: None,
 ) -> list[CaseResult]:
@@ -212,15 +214,15 @@ def measure(
     """
     results: list[CaseResult] = []
     right: list[tuple[Implementation, float, float]] = []
-    count = sets_for(case)
+    count = case_buffer_set_count(case)
     renew_compiler(case)
-    for contestant in entrants:
+    for contestant in implementations:
         reason = contestant.missing(case)
         if reason is not None:
             results.append(CaseResult(case, contestant.name, "unavailable", reason, {}))
             continue
         try:
-            right.append((contestant, *check(contestant, case)))
+            right.append((contestant, *largest_error_and_first_seconds(contestant, case)))
         except ValueError as error:
             results.append(CaseResult(case, contestant.name, "wrong", str(error), {}))
         except Exception as error:
@@ -239,8 +241,8 @@ def _time_rounds(
     progress: Callable[[float, str], None],
 ) -> list[CaseResult]:
     """Time contestants whose answers are right, each round in another order."""
-    sets = [make_inputs(case, 0, False, seed) for seed in range(count)]
-    clock = clock_of(case.device)
+    sets = [random_inputs(case, 0, False, seed) for seed in range(count)]
+    clock = device_timer(case.device)
     entries: list[_Entry] = []
     failed: list[CaseResult] = []
     for contestant, error, first in right:
@@ -255,7 +257,7 @@ def _time_rounds(
     floor(0)
     floor_calls = _calls_for(clock, floor, count)
     floors: list[float] = []
-    others = movers(case, sets)
+    others = copy_steps(case, sets)
     moved: dict[str, list[float]] = {name: [] for name in others}
     for step in others.values():
         step(0)
@@ -277,7 +279,7 @@ def _time_rounds(
         gc.enable()
     cold = count * case.tensor_bytes > cache_bytes() if case.device == "cpu" else None
     common = {"floor": floors, "movers": moved, "sets": count, "larger_than_cache": cold}
-    common |= {"traffic": case.traffic, "tick": clock.tick}
+    common |= {"traffic": case.min_bytes_moved, "tick": clock.tick}
     timed = [
         CaseResult(
             case, e.contestant.name, "ok", "", {"seconds": e.seconds, "faults": _median(e.faults)} | e.data | common
@@ -295,7 +297,7 @@ def _entry(
     error: float,
     first: float,
 ) -> _Entry:
-    check_whole(contestant, case, replace(sets[0], extra=contestant.prepare(sets[0], case)))
+    check_full_size(contestant, case, replace(sets[0], extra=contestant.prepare(sets[0], case)))
     step = steps(contestant, case, sets)
     warm = first_call(step, case)
     step(len(sets) - 1)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import RotationInputs
-from rope_core.kernels.jit import ONE_AT_A_TIME, compiled, stamped
+from rope_core.kernels.jit import ONE_AT_A_TIME, cached_njit, name_with_source_hash
 from rope_core.kernels.lanes import LINE, drain, stream_line
 
 NAMES = ("memcpy", "streamed", "read", "fill")
@@ -23,8 +23,8 @@ LEAST = 1 << 20
 """Bytes of q and k from which they are measured: below, starting threads is what would be."""
 
 
-@compiled(parallel=True, nogil=True)
-@stamped
+@cached_njit(parallel=True, nogil=True)
+@name_with_source_hash
 def _stream(source: int, target: int, lines: int, parts: int) -> None:
     each = -(-lines // parts)
     for part in numba.prange(parts):
@@ -33,14 +33,14 @@ def _stream(source: int, target: int, lines: int, parts: int) -> None:
         drain()
 
 
-def movers(case: BenchmarkCase, sets: Sequence[RotationInputs]) -> dict[str, Callable[[int], Any]]:
+def copy_steps(case: BenchmarkCase, buffer_sets: Sequence[RotationInputs]) -> dict[str, Callable[[int], Any]]:
     """Return a step for each of NAMES, on set i of the buffers, with torch's number of threads.
 
     Empty on a GPU, where libc has no part, for less than LEAST bytes, and where more than one pass is timed.
     """
     if case.device != "cpu" or case.tensor_bytes < LEAST or case.direction != "forward":
         return {}
-    pairs = [[(_bytes(x), _bytes(out)) for x, out in zip((s.q, s.k), s.out, strict=True)] for s in sets]
+    pairs = [[(_bytes(x), _bytes(out)) for x, out in zip((s.q, s.k), s.out, strict=True)] for s in buffer_sets]
     threads = torch.get_num_threads()
     pool, libc = _pool(threads), ctypes.CDLL(None)
     libc.memcpy.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.errors import argument_error
-from rope_core.jobs.private import kept, own_file
+from rope_core.jobs.private import ensure_private_file, user_data_path
 
 if TYPE_CHECKING:
     import sqlite3
@@ -81,25 +81,25 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def default_path() -> Path:
+def default_record_path() -> Path:
     """Return where records live: ROPE_LAB_RECORDS, else the user's data folder."""
-    return kept("ROPE_LAB_RECORDS", "records.sqlite3")
+    return user_data_path("ROPE_LAB_RECORDS", "records.sqlite3")
 
 
 class BenchmarkDatabase:
     """The file of records; every write is a transaction of its own.
 
     Args:
-        path: the file; default_path() by default.
+        path: the file; default_record_path() by default.
         patience: seconds that a call waits for a file that another process has locked.
 
     Every call raises ValueError when the file is no SQLite database, cannot be written, or stays locked.
     """
 
     def __init__(self, path: str | Path | None = None, patience: float = 30.0) -> None:
-        self.path, self.patience = Path(path) if path is not None else default_path(), patience
+        self.path, self.patience = Path(path) if path is not None else default_record_path(), patience
         try:
-            own_file(self.path)
+            ensure_private_file(self.path)
         except OSError as error:
             raise argument_error("path", "writable_records", f"{self.path.name}: {error.strerror}") from error
         with self._open() as db:
@@ -122,7 +122,7 @@ class BenchmarkDatabase:
             rule = "sqlite_records" if damaged else "usable_records"
             raise argument_error("path", rule, f"{self.path.name}: {error}") from error
 
-    def begin(self, suite: str, environment: dict[str, Any]) -> str:
+    def begin_run(self, suite: str, environment: dict[str, Any]) -> str:
         """Open a run and return its id."""
         name = uuid.uuid4().hex
         with self._open() as db:

@@ -28,10 +28,10 @@ class SampleSummary:
     count: int
 
 
-def summary(samples: Sequence[float]) -> SampleSummary:
+def summarize_samples(samples: Sequence[float]) -> SampleSummary:
     """Summarise samples, or raise ValueError where there are none.
 
-    >>> s = summary([3.0, 1.0, 2.0])
+    >>> s = summarize_samples([3.0, 1.0, 2.0])
     >>> s.median, s.low, s.high
     (2.0, 1.0, 3.0)
     """
@@ -77,13 +77,13 @@ class SampleComparison:
     verdict: str
 
 
-def compare(a: Sequence[float], b: Sequence[float]) -> SampleComparison:
+def compare_timings(times: Sequence[float], other_times: Sequence[float]) -> SampleComparison:
     """Compare two sets of times; they differ only where their intervals do not overlap.
 
-    >>> compare([1.0] * 9, [2.0] * 9).verdict, compare([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]).verdict
+    >>> compare_timings([1.0] * 9, [2.0] * 9).verdict, compare_timings([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]).verdict
     ('a is faster', 'no difference')
     """
-    first, second = summary(a), summary(b)
+    first, second = summarize_samples(times), summarize_samples(other_times)
     low, high = second.low / first.high, second.high / first.low
     verdict = (
         "a is faster" if second.low > first.high else "b is faster" if first.low > second.high else "no difference"

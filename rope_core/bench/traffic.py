@@ -51,28 +51,28 @@ MEASURED = {
 }
 
 
-def moved(path: str) -> float:
+def traffic_per_element(implementation: str) -> float:
     """Return how many times N an implementation moves; ValueError on an unknown one.
 
-    >>> moved("transformers"), moved("FLA"), moved("ours")
+    >>> traffic_per_element("transformers"), traffic_per_element("FLA"), traffic_per_element("ours")
     (10.0, 3.0, 2.0)
     """
-    if path not in PATHS:
-        raise argument_error("path", "one_of", path, names=PATHS)
-    return float(sum(step.moved for step in PATHS[path]))
+    if implementation not in PATHS:
+        raise argument_error("path", "one_of", implementation, names=PATHS)
+    return float(sum(step.moved for step in PATHS[implementation]))
 
 
-def over_copy(path: str) -> float:
+def time_over_copy(implementation: str) -> float:
     """Return the time on paper as a multiple of a copy, which reads N and writes N.
 
-    >>> over_copy("transformers"), over_copy("ours")
+    >>> time_over_copy("transformers"), time_over_copy("ours")
     (5.0, 1.0)
     """
-    return moved(path) / 2.0
+    return traffic_per_element(implementation) / 2.0
 
 
-def seconds(case: BenchmarkCase, path: str, bytes_per_second: float) -> float:
+def memory_bound_seconds(case: BenchmarkCase, implementation: str, bytes_per_second: float) -> float:
     """Return the time of one forward pass that only memory limits; ValueError unless the bandwidth is positive."""
     if checked_finite("bytes_per_second", bytes_per_second, "finite_above", low=0) <= 0:
         raise argument_error("bytes_per_second", "finite_above", bytes_per_second, low=0)
-    return moved(path) * case.tensor_bytes / bytes_per_second
+    return traffic_per_element(implementation) * case.tensor_bytes / bytes_per_second

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.bench.cases import BenchmarkCase
-from rope_core.bench.records import FORMAT, BenchmarkDatabase, BenchmarkRun, CaseResult, default_path
-from rope_core.bench.statistics import SampleSummary, summary
+from rope_core.bench.records import FORMAT, BenchmarkDatabase, BenchmarkRun, CaseResult, default_record_path
+from rope_core.bench.statistics import SampleSummary, summarize_samples
 from rope_core.errors import argument_error
 
 SHIPPED = Path(__file__).parent / "records"
@@ -57,7 +57,7 @@ class CaseTiming:
     @property
     def copy_seconds(self) -> float:
         """Median seconds of copying what the case reads and writes."""
-        return 2 * self.case.passes * self.case.tensor_bytes / self.floor
+        return 2 * self.case.memory_passes * self.case.tensor_bytes / self.floor
 
 
 @dataclass(frozen=True)
@@ -85,30 +85,30 @@ class BenchmarkSource:
         return str(where.get("gpu") or where.get("cpu") or self.name)
 
 
-def quiet_ratio(seconds: Sequence[float], floor: Sequence[float]) -> float:
+def quiet_copy_ratio(seconds: Sequence[float], copy_seconds: Sequence[float]) -> float:
     """Return the median ratio to the copy over the half of the rounds in which the copy was fastest.
 
-    >>> quiet_ratio([2.0, 9.0], [2.0, 3.0])
+    >>> quiet_copy_ratio([2.0, 9.0], [2.0, 3.0])
     1.0
     """
-    rounds = sorted(zip(floor, seconds, strict=True))[: max(1, len(floor) // 2)]
-    return summary([took / copy for copy, took in rounds]).median
+    rounds = sorted(zip(copy_seconds, seconds, strict=True))[: max(1, len(copy_seconds) // 2)]
+    return summarize_samples([took / copy for copy, took in rounds]).median
 
 
-def point(result: CaseResult, environment: dict[str, Any]) -> CaseTiming:
+def case_timing(result: CaseResult, environment: dict[str, Any]) -> CaseTiming:
     """Return a good result with what the page draws of it."""
     data, case = result.data, result.case
     ratios = [a / b for a, b in zip(data["seconds"], data["floor"], strict=True)]
-    took = summary(data["seconds"])
+    took = summarize_samples(data["seconds"])
     return CaseTiming(
         case,
         result.contestant,
         str(environment.get("allocator", "default")),
         took,
-        summary(ratios),
+        summarize_samples(ratios),
         data["traffic"] / took.median,
-        2 * case.passes * case.tensor_bytes / summary(data["floor"]).median,
-        quiet_ratio(data["seconds"], data["floor"]),
+        2 * case.memory_passes * case.tensor_bytes / summarize_samples(data["floor"]).median,
+        quiet_copy_ratio(data["seconds"], data["floor"]),
         float(data["error"]),
         float(data["first_call"]),
         float(data["faults"]),
@@ -127,7 +127,7 @@ def gathered(name: str, runs: Iterable[tuple[BenchmarkRun, list[CaseResult]]]) -
             where = str(run.environment.get("allocator", "default"))
             key = (result.case.key, result.contestant, where)
             if result.state == "ok" and key not in points:
-                points[key] = point(result, run.environment)
+                points[key] = case_timing(result, run.environment)
             elif result.state != "ok":
                 refused.setdefault(key[:2], result)
     good = {key[:2] for key in points}
@@ -136,10 +136,10 @@ def gathered(name: str, runs: Iterable[tuple[BenchmarkRun, list[CaseResult]]]) -
 
 
 @lru_cache(maxsize=16)
-def shipped(name: str) -> BenchmarkSource:
+def shipped_benchmarks(name: str) -> BenchmarkSource:
     """Return one shipped file's results, or raise ValueError when there is none of that name."""
-    if name not in shipped_names():
-        raise argument_error("name", "one_of", name, names=shipped_names())
+    if name not in shipped_benchmark_names():
+        raise argument_error("name", "one_of", name, names=shipped_benchmark_names())
     body = json.loads((SHIPPED / f"{name}.json").read_text(encoding="utf-8"))
     if body.get("format") != FORMAT:
         raise argument_error("format", "one_of", body.get("format"), names=[FORMAT])
@@ -154,14 +154,14 @@ def _read(run: dict[str, Any]) -> tuple[BenchmarkRun, list[CaseResult]]:
     ]
 
 
-def shipped_names() -> tuple[str, ...]:
+def shipped_benchmark_names() -> tuple[str, ...]:
     """Return the shipped files' names."""
     return tuple(sorted(path.stem for path in SHIPPED.glob("*.json")))
 
 
-def here() -> BenchmarkSource:
+def local_benchmarks() -> BenchmarkSource:
     """Return this machine's own results, empty where nothing was recorded or can be read; read when they changed."""
-    path = default_path()
+    path = default_record_path()
     try:
         beside = [p for p in (path, path.with_name(path.name + "-wal")) if p.exists()]
         stamps = tuple((p.stat().st_mtime_ns, p.stat().st_size) for p in beside)
@@ -178,50 +178,50 @@ def _here(path: Path, stamps: tuple[tuple[int, int], ...]) -> BenchmarkSource:
     return gathered(HERE, [(run, store.results(run.id)) for run in store.runs()])
 
 
-def source(name: str) -> BenchmarkSource:
+def benchmark_source(name: str) -> BenchmarkSource:
     """Return a shipped file's results by its name, or this machine's by "here"."""
-    return here() if name == HERE else shipped(name)
+    return local_benchmarks() if name == HERE else shipped_benchmarks(name)
 
 
-def kind(case: BenchmarkCase) -> BenchmarkCase:
+def case_without_length(case: BenchmarkCase) -> BenchmarkCase:
     """Return what is left of a case without its length: cases of one kind make one curve."""
     return replace(case, seq=1)
 
 
-def kinds(points: Iterable[CaseTiming]) -> list[BenchmarkCase]:
+def case_kinds(timings: Iterable[CaseTiming]) -> list[BenchmarkCase]:
     """Return the kinds among points, those with the most lengths first."""
     lengths: dict[BenchmarkCase, set[int]] = {}
-    for p in points:
-        lengths.setdefault(kind(p.case), set()).add(p.case.seq)
+    for p in timings:
+        lengths.setdefault(case_without_length(p.case), set()).add(p.case.seq)
     return sorted(lengths, key=lambda k: -len(lengths[k]))
 
 
-def of_kind(points: Iterable[CaseTiming], wanted: BenchmarkCase) -> list[CaseTiming]:
+def timings_of_kind(timings: Iterable[CaseTiming], case_kind: BenchmarkCase) -> list[CaseTiming]:
     """Return the points of one kind with the tuned allocator, by length; of the other one where there are none."""
-    same = sorted((p for p in points if kind(p.case) == wanted), key=lambda p: p.case.seq)
+    same = sorted((p for p in timings if case_without_length(p.case) == case_kind), key=lambda p: p.case.seq)
     return [p for p in same if p.allocator == "tuned"] or same
 
 
-def speed_up(ours: CaseTiming, peer: CaseTiming) -> SampleSummary:
+def speedup_over_peer(ours: CaseTiming, peer: CaseTiming) -> SampleSummary:
     """Return how many times longer the peer takes: round by round where both are of one run, else by the ratios."""
     if len(ours.samples) == len(peer.samples) and ours.floor == peer.floor:
-        return summary([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
+        return summarize_samples([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
     middle = peer.ratio.median / ours.ratio.median
     low, high = peer.ratio.low / ours.ratio.high, peer.ratio.high / ours.ratio.low
     return SampleSummary(middle, low, high, low, high, min(ours.ratio.count, peer.ratio.count))
 
 
-def reference(points: Iterable[CaseTiming]) -> CaseTiming | None:
+def own_reference_timing(timings: Iterable[CaseTiming]) -> CaseTiming | None:
     """Return our kernel as a model calls it, or the fastest of ours, or None where none of ours was measured."""
-    mine = [p for p in points if p.contestant in OURS]
+    mine = [p for p in timings if p.contestant in OURS]
     entry = [p for p in mine if p.contestant == ENTRY[p.case.device]]
     return entry[0] if entry else min(mine, key=lambda p: p.ratio.median, default=None)
 
 
-def fault_pairs(points: Iterable[CaseTiming]) -> list[tuple[CaseTiming, CaseTiming]]:
+def allocator_timing_pairs(timings: Iterable[CaseTiming]) -> list[tuple[CaseTiming, CaseTiming]]:
     """Return (tuned, default) of each contestant on the largest case that was measured under both allocators."""
     both: dict[tuple[BenchmarkCase, str], dict[str, CaseTiming]] = {}
-    for p in points:
+    for p in timings:
         both.setdefault((p.case, p.contestant), {})[p.allocator] = p
     pairs = [
         (points_of["tuned"], points_of["default"])

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError, RuleText, argument_error
-from rope_core.extension.blocks import is_scaled, reach
-from rope_core.findings import Finding, FindingPhrase, apart, finding, shown, texts
+from rope_core.extension.blocks import is_scaled, reached_length
+from rope_core.findings import Finding, FindingPhrase, apart, make_finding, shown, texts
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
-from rope_core.hf.schemas import compare, rope_of_layer_type, to_v5
+from rope_core.hf.schemas import compare_configs, rope_of_layer_type, to_v5
 from rope_core.hf.types import COMMON, DEFAULT, LENGTH, NEEDS_LENGTH, READ_ELSEWHERE, TYPES, WINDOWED
 from rope_core.schemes import SCHEMES
 
@@ -24,7 +24,7 @@ FIELDS = ("rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_facto
 SILENT = ("model_type", "max_len", "train_len", "inv_freq", "head_dim", "nope_layers")
 
 
-def agreement(
+def rotation_difference_findings(
     config: object, other: object, seq_len: int | None = None, layer_type: str | None = None
 ) -> list[Finding]:
     """Return where two configs that must turn alike do not: a draft and its target, before and after a conversion.
@@ -36,11 +36,11 @@ def agreement(
     Raises ConfigError when either cannot be read.
 
     >>> target = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6}
-    >>> [one.key for one in agreement({**target, "rope_theta": 1e4}, target)]
+    >>> [one.key for one in rotation_difference_findings({**target, "rope_theta": 1e4}, target)]
     ['configs_disagree']
     """
     sides = resolve(config), resolve(other)
-    rows, types = compare(*sides), [[*each.text.differing] for each in sides]
+    rows, types = compare_configs(*sides), [[*each.text.differing_layer_types] for each in sides]
     if layer_type is not None and layer_type not in (known := [*types[0], *types[1]]):
         raise argument_error(
             "layer_type", RuleText("one_of", {"names": known}) if known else RuleText("no_layer_type"), layer_type
@@ -53,7 +53,7 @@ def agreement(
         meant = [kind for kind in several if (kind in WINDOWED) == _windowed(single)] or several
         if same := [kind for kind in meant if kind not in loud]:
             others = [kind for kind in several if kind in loud]
-            findings.append(finding("turns_as_one_type", "layer_types", same=same, others=others))
+            findings.append(make_finding("turns_as_one_type", "layer_types", same=same, others=others))
         rows = [row for row in rows if row.layer_type in (same or meant)]
     for kind in dict.fromkeys(row.layer_type for row in rows):
         mine = [row for row in rows if row.layer_type == kind]
@@ -64,7 +64,7 @@ def agreement(
         left, right = (rope_of_layer_type(each.text, kind) for each in sides)
         texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in named)
         findings.append(
-            finding(
+            make_finding(
                 "configs_disagree",
                 ", ".join(row.field for row in named) or LENGTH,
                 None,
@@ -77,9 +77,11 @@ def agreement(
     lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
     least = min((int(str(length)) for length in lengths[0] if length), default=0) if lengths else 0
     if seq_len and 0 < least < seq_len:
-        findings.append(finding("rows_end_early", "max_position_embeddings", rows=least, served=seq_len))
+        findings.append(make_finding("rows_end_early", "max_position_embeddings", rows=least, served=seq_len))
     elif lengths:
-        findings.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
+        findings.append(
+            make_finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1])
+        )
     return findings
 
 
@@ -89,7 +91,7 @@ def _windowed(config: ResolvedConfig) -> bool:
     return bool(data.get("sliding_window")) and data.get("use_sliding_window", True) is not False
 
 
-def overridden(config: object, override: object) -> tuple[dict[str, Any], list[Finding]]:
+def apply_override(config: object, override: object) -> tuple[dict[str, Any], list[Finding]]:
     """Return a config after an engine's override, and what the override loses, or that it changes no rotation.
 
     An override replaces a dict whole, as vLLM's --hf-overrides does on a config of transformers 5: a base that the
@@ -98,7 +100,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     Raises ConfigError on a config or an override that is no object.
 
     >>> config = {"model_type": "llama", "head_dim": 64, "rope_theta": 5e5}
-    >>> new, found = overridden(config, {"rope_scaling": {"rope_type": "linear", "factor": 2.0}})
+    >>> new, found = apply_override(config, {"rope_scaling": {"rope_type": "linear", "factor": 2.0}})
     >>> ropes_of(new)[None].base, found[0].key, found[0].values["lost"]
     (10000.0, 'override_loses', ('rope_theta',))
     """
@@ -113,7 +115,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
         # transformers stops on it, so what is checked besides is the config as it was.
         dict_at(after, prefix)["rope_parameters"] = old
         dropped = [f"{key} {shown(value)}" for key, value in old.items()]
-        return after, [finding("override_null", f"{prefix}rope_parameters", dropped=dropped)]
+        return after, [make_finding("override_null", f"{prefix}rope_parameters", dropped=dropped)]
     if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
         return after, _idle(before, after, override)
     kinds = [*layer_types(before)]
@@ -139,9 +141,14 @@ def _dropped(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 def _needless(before: Mapping[str, Any], after: Mapping[str, Any], where: str) -> Iterator[Finding]:
     """Report a scaling that is put over one that reaches as far already."""
     for old, new in zip(_ropes(before), _ropes(after), strict=False):
-        if is_scaled(old) and is_scaled(new) and old.rope_type != new.rope_type and reach(new) <= reach(old):
-            values = {"old": old.rope_type, "new": new.rope_type, "reach": reach(old)}
-            yield finding("override_not_needed", where, None, old.layer_type, **values)
+        if (
+            is_scaled(old)
+            and is_scaled(new)
+            and old.rope_type != new.rope_type
+            and reached_length(new) <= reached_length(old)
+        ):
+            values = {"old": old.rope_type, "new": new.rope_type, "reach": reached_length(old)}
+            yield make_finding("override_not_needed", where, None, old.layer_type, **values)
             return
 
 
@@ -166,7 +173,7 @@ def _idle(before: Mapping[str, Any], after: Mapping[str, Any], override: Mapping
     if not places or not same or _inside(override, before):
         return []
     read = f"{resolve(before).text.fields.prefix}rope_parameters"
-    return [finding("override_changes_nothing", places[0], read=read)]
+    return [make_finding("override_changes_nothing", places[0], read=read)]
 
 
 def _rope_fields(override: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -196,7 +203,7 @@ def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list
         old, new = moved[0]
         bases = {"base": old.base, "used": new.base}
         texts_of = {**bases, "apart": [FindingPhrase("bases", bases), apart(new.unscaled, old.unscaled)]}
-    return finding(
+    return make_finding(
         "override_loses",
         f"{prefix}rope_parameters",
         "error" if moved else "warning",
@@ -213,4 +220,4 @@ def _ropes(config: Mapping[str, Any]) -> list[HfRope]:
         return []
 
 
-__all__ = ["agreement", "overridden"]
+__all__ = ["apply_override", "rotation_difference_findings"]

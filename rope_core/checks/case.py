@@ -30,17 +30,19 @@ class LayerContext:
         return self.part.fields
 
     @cached_property
-    def read(self) -> frozenset[str]:
+    def read_paths(self) -> frozenset[str]:
         """Dotted places that some layer type takes a value from, fields under another name and the switch included."""
         fields = self.fields
         named = {fields.field_path(name) for name in (*fields.places, fields.family.get("switch", {}).get("field", ""))}
         return frozenset(named | {origin.path for rope in self.ropes for origin in rope.provenance.values()})
 
     @property
-    def unread(self) -> dict[str, Any]:
+    def unread_fields(self) -> dict[str, Any]:
         """The fields that the config states less those that some layer type reads."""
         return {
-            name: each for name, each in self.fields.stated.items() if self.fields.field_path(name) not in self.read
+            name: each
+            for name, each in self.fields.stated.items()
+            if self.fields.field_path(name) not in self.read_paths
         }
 
     @property
@@ -48,19 +50,19 @@ class LayerContext:
         """Whether this is the first layer type, for rules on the whole model."""
         return self.rope is self.ropes[0]
 
-    def at(self, name: str) -> str:
+    def rope_key_path(self, name: str) -> str:
         """Return the dotted path of a key of the rope dict."""
         return self.entry.origin(name).path
 
-    def top(self, name: str) -> str:
+    def top_level_path(self, name: str) -> str:
         """Return the dotted path of a top-level field."""
         return self.fields.prefix + name
 
-    def given(self, name: str) -> bool:
+    def is_stated(self, name: str) -> bool:
         """Whether the config itself, not its class, put ``name`` into the rope dict."""
         return self.entry.origin(name).source == DICT
 
-    def number(self, name: str) -> float:
+    def scheme_parameter(self, name: str) -> float:
         """Return a parameter of the scheme as it takes effect."""
         value = self.rope.params[name]
         if not isinstance(value, int | float):

@@ -14,15 +14,15 @@ from typing import Any
 from rope_core.checks.case import LayerContext
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, released, scale, traps, unread
 from rope_core.checks.rules.refusals import config_error_finding
-from rope_core.checks.rules.versions import faults, find_fields_unread_by_4, number
+from rope_core.checks.rules.versions import find_fields_unread_by_4, find_release_faults, release_numbers
 from rope_core.errors import ConfigError, RuleText, argument_error, checked_int
-from rope_core.findings import SEVERITIES, VERSIONS, Finding, FindingPhrase, finding, printable, recorded
-from rope_core.hf.axial import axial
-from rope_core.hf.axial import unread as axes_unread
+from rope_core.findings import SEVERITIES, VERSIONS, Finding, FindingPhrase, make_finding, recorded, sanitized_text
+from rope_core.hf.axial import axial_ropes
+from rope_core.hf.axial import undescribed_axial_parts as axes_unread
 from rope_core.hf.fields import INDEXER, ModelFields, dict_at, sub_config
 from rope_core.hf.parameters import RopeEntry
 from rope_core.hf.read import parse_json_object
-from rope_core.hf.read import read_file as read_text
+from rope_core.hf.read import read_config_bytes as read_text
 from rope_core.hf.resolve import ResolvedConfig, ResolvedPart, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import OLD
@@ -83,7 +83,7 @@ def check(
     >>> check(config)[0].key
     'attn_factor_not_read'
     """
-    release = ".".join(map(str, number(transformers) or (transformers,)))
+    release = ".".join(map(str, release_numbers(transformers) or (transformers,)))
     transformers = VERSIONS[-1] if release in RELEASES else release
     if transformers not in VERSIONS:
         raise argument_error("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.22"))
@@ -97,42 +97,44 @@ def check(
     except ConfigError as error:
         return list(_images(resolved.raw)) or [config_error_finding(error)]
     if nothing_turns(text.fields):
-        return [finding("nothing_turns", "config")]
+        return [make_finding("nothing_turns", "config")]
     if layer_type is not None:
         _known_type(text, layer_type)
     findings = list(_images(resolved.raw))
     read = resolved
     if transformers == VERSIONS[0]:
         findings += find_fields_unread_by_4(resolved)
-        read = resolved.by_4
+        read = resolved.as_read_by_4
     new = {each.key for each in findings} & {"rope_parameters_not_read"}
     findings += (each for each in _rules(read, read.text, seq_len) if not (new and each.key.startswith("base_")))
     findings += _parts(resolved, seq_len)
-    findings += [*_beside(read.text.fields), *unread.level(resolved, read.text.fields)]
+    findings += [*_beside(read.text.fields), *unread.find_wrong_level_fields(resolved, read.text.fields)]
     if transformers == VERSIONS[-1]:
-        findings += faults(text.fields, release if release in RELEASES else None)
+        findings += find_release_faults(text.fields, release if release in RELEASES else None)
     kept = [each for each in _merged(findings) if transformers in each.versions]
     if not everything:
         kept = [each for each in kept if each.key not in ON_REQUEST]
     if layer_type is not None:
         kept = [each for each in kept if each.layer_type in (None, layer_type)]
-    return by_severity(kept)
+    return sorted_by_severity(kept)
 
 
 def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
     """Name the parts that turn by rows, columns and frames, and what each axis gets of a head."""
     try:
-        for rope in axial(data).values():
+        for rope in axial_ropes(data).values():
             part = dict_at(data, f"{rope.place}." if rope.place else "")
             given = part.get("attention_head_dim")
             if isinstance(given, int) and not isinstance(given, bool) and given != rope.head_dim:
-                widths = [f"{axis} {width}" for axis, width in rope.widths.items()]
-                yield finding("axes_do_not_fill", rope.place or "config", widths=widths, sum=rope.head_dim, head=given)
-            yield finding(
+                widths = [f"{axis} {width}" for axis, width in rope.axis_widths.items()]
+                yield make_finding(
+                    "axes_do_not_fill", rope.place or "config", widths=widths, sum=rope.head_dim, head=given
+                )
+            yield make_finding(
                 "axial_rope",
                 rope.place or "config",
                 type=rope.model_type,
-                widths=[f"{axis} {width}" for axis, width in rope.widths.items()],
+                widths=[f"{axis} {width}" for axis, width in rope.axis_widths.items()],
                 head=rope.head_dim,
                 base=rope.base,
                 layout=rope.layout,
@@ -143,7 +145,7 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
     except ConfigError as error:
         yield config_error_finding(error)
     for place, kind in axes_unread(data).items():
-        yield finding("axial_not_read", place or "config", type=kind)
+        yield make_finding("axial_not_read", place or "config", type=kind)
 
 
 def _parts(config: ResolvedConfig, seq_len: int | None) -> Iterator[Finding]:
@@ -161,11 +163,11 @@ def _beside(fields: ModelFields) -> Iterator[Finding]:
     for name in MTP:
         count = fields.stated.get(name)
         if isinstance(count, int) and not isinstance(count, bool) and count > 0:
-            yield finding("mtp_layers", fields.prefix + name, count=count)
+            yield make_finding("mtp_layers", fields.prefix + name, count=count)
             break
     for name in VOCODERS:
         if isinstance(fields.raw.get(name), Mapping):
-            yield finding("vocoder_not_read", name)
+            yield make_finding("vocoder_not_read", name)
 
 
 def nothing_turns(fields: ModelFields) -> bool:
@@ -192,7 +194,7 @@ def _known_type(text: ResolvedPart, layer_type: str) -> None:
         raise argument_error("layer_type", rule, layer_type)
 
 
-def by_severity(findings: list[Finding]) -> list[Finding]:
+def sorted_by_severity(findings: list[Finding]) -> list[Finding]:
     """Errors first, then warnings, then notes; the rules' order within each."""
     return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
 
@@ -222,8 +224,8 @@ def check_text(
         return values
 
     findings = check(parse_json_object(text, pairs), transformers, layer_type, seq_len, everything=everything)
-    repeated = [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
-    return by_severity([*repeated, *findings])
+    repeated = [make_finding("duplicate_key", sanitized_text(next(iter(twice))), names=tuple(twice))] if twice else []
+    return sorted_by_severity([*repeated, *findings])
 
 
 def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> Iterator[Finding]:
@@ -231,10 +233,14 @@ def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> I
     try:
         layers = part.layers
         if not layers:
-            yield finding("value_refused", part.fields.prefix + "layer_types", rule=RuleText("types_named"), got="[]")
+            yield make_finding(
+                "value_refused", part.fields.prefix + "layer_types", rule=RuleText("types_named"), got="[]"
+            )
     except ConfigError as error:
         refused = error.rule is not None and error.rule.key == "dict_per_type"
-        yield from (refused and list(unread.flat(part.fields, (), ()))) or [config_error_finding(error)]
+        yield from (refused and list(unread.find_flat_dict_for_layer_types(part.fields, (), ()))) or [
+            config_error_finding(error)
+        ]
         return
     built: list[tuple[RopeEntry, HfRope]] = []
     for layer in layers:
@@ -243,8 +249,8 @@ def _rules(config: ResolvedConfig, part: ResolvedPart, seq_len: int | None) -> I
         except ConfigError as error:
             yield config_error_finding(error, layer.entry.layer_type if len(layers) > 1 else None)
     ropes = tuple(rope for _, rope in built)
-    flat = list(unread.flat(part.fields, part.entries, ropes))
-    yield from flat or unread.missing(part.fields, ropes)
+    flat = list(unread.find_flat_dict_for_layer_types(part.fields, part.entries, ropes))
+    yield from flat or unread.find_missing_layer_type(part.fields, ropes)
     for entry, rope in built:
         case = LayerContext(config, part, entry, rope, ropes, seq_len)
         layer_type = entry.layer_type if len(layers) > 1 else None
@@ -262,7 +268,7 @@ def _merged(findings: list[Finding]) -> list[Finding]:
     return list(merged.values())
 
 
-def known(lang: str = "en") -> dict[str, tuple[str, str]]:
+def finding_severities_and_titles(lang: str = "en") -> dict[str, tuple[str, str]]:
     """Every finding that there is: its severity and its title's template, by key."""
     return {key: (row["severity"], row[lang]["title"]) for key, row in recorded()["finding"].items()}
 
@@ -286,7 +292,7 @@ class IssueGroup:
 
 
 @cache
-def groups() -> tuple[IssueGroup, ...]:
+def issue_groups() -> tuple[IssueGroup, ...]:
     """Return the groups of known threads, in their order."""
     text = resources.files("rope_core.checks").joinpath("groups.toml").read_text(encoding="utf-8")
     lists = ("keys", "threads", "beside")
@@ -294,4 +300,4 @@ def groups() -> tuple[IssueGroup, ...]:
     return tuple(IssueGroup(**{**row, **{name: tuple(row[name]) for name in lists if name in row}}) for row in rows)
 
 
-__all__ = ["Finding", "IssueGroup", "check", "check_text", "groups", "known"]
+__all__ = ["Finding", "IssueGroup", "check", "check_text", "finding_severities_and_titles", "issue_groups"]

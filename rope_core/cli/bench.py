@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, BenchmarkCase
-from rope_core.bench.environment import with_allocator
+from rope_core.bench.environment import restart_with_allocator
 from rope_core.bench.records import BenchmarkDatabase, CaseResult
-from rope_core.bench.statistics import compare, summary
-from rope_core.bench.view import point, quiet_ratio
-from rope_core.cli.command import execute
-from rope_core.cli.terminal import show
+from rope_core.bench.statistics import compare_timings, summarize_samples
+from rope_core.bench.view import case_timing, quiet_copy_ratio
+from rope_core.cli.command import run_subcommand
+from rope_core.cli.terminal import print_lines
 from rope_core.errors import argument_error
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         return _export(BenchmarkDatabase(options.records), Path(options.export))
     if options.load:
         return _import(BenchmarkDatabase(options.records), Path(options.load))
-    with_allocator(options.allocator, "rope_core.cli.bench", options.argv)
+    restart_with_allocator(options.allocator, "rope_core.cli.bench", options.argv)
     return _measure(options)
 
 
@@ -95,16 +95,16 @@ def _measure(options: argparse.Namespace) -> int:
     if os.environ.get("ROPE_LAB_BENCH") == "off":
         raise argument_error("ROPE_LAB_BENCH", "unset_to_run", "off")
     from rope_core.bench import contestants as everybody
-    from rope_core.bench.environment import environment
-    from rope_core.bench.harness import measure
+    from rope_core.bench.environment import environment_record
+    from rope_core.bench.harness import measure_case
     from rope_core.jobs import queue as jobs
 
     cases = cases_of(options)
     if options.rounds < 5:
         raise argument_error("rounds", "at_least", options.rounds, low=5)
-    entrants = everybody.contestants()
+    entrants = everybody.all_implementations()
     if options.kernel:
-        entrants.insert(0, everybody.from_file(options.kernel))
+        entrants.insert(0, everybody.implementation_from_file(options.kernel))
     if options.only:
         unknown = set(options.only) - {e.name for e in entrants}
         if unknown:
@@ -113,7 +113,7 @@ def _measure(options: argparse.Namespace) -> int:
     if any(case.device == "cuda" for case in cases):
         _need_gpu()
     store = BenchmarkDatabase(options.records)
-    name = store.begin(options.suite or "one", environment())
+    name = store.begin_run(options.suite or "one", environment_record())
     begun = time.monotonic()
     wrong = False
     for index, case in enumerate(cases):
@@ -121,21 +121,21 @@ def _measure(options: argparse.Namespace) -> int:
         def report(share: float, note: str, index: int = index) -> None:
             done = (index + share) / len(cases)
             if options.progress:
-                jobs.report(progress=done, eta=(time.monotonic() - begun) * (1 - done) / done, note=note)
+                jobs.report_progress(progress=done, eta=(time.monotonic() - begun) * (1 - done) / done, note=note)
 
         try:
-            results = measure(case, entrants, options.rounds, report)
+            results = measure_case(case, entrants, options.rounds, report)
         except ValueError as error:
             results = [CaseResult(case, "copy", "error", str(error), {})]
         for result in results:
             store.add(name, result)
             wrong = wrong or result.state == "wrong"
         if options.progress:
-            jobs.report(result={"run": name, "case": case.key})
+            jobs.report_progress(result={"run": name, "case": case.key})
         else:
-            show(*table(results).splitlines(), flush=True)
+            print_lines(*results_table(results).splitlines(), flush=True)
     store.finish(name)
-    show(f"run {name} in {store.path}", error=True)
+    print_lines(f"run {name} in {store.path}", error=True)
     return int(wrong)
 
 
@@ -146,10 +146,10 @@ def _need_gpu() -> None:
         raise argument_error("device", "visible_gpu", "cuda")
 
 
-def table(results: list[CaseResult]) -> str:
+def results_table(results: list[CaseResult]) -> str:
     """Return results as text, the fastest first."""
     lines = [results[0].case.title] if results else []
-    good = (point(r, {}) for r in results if r.state == "ok")
+    good = (case_timing(r, {}) for r in results if r.state == "ok")
     lines += [
         f"  {p.contestant:24s} {p.seconds.median * 1e6:11.2f} us  {p.ratio.median:7.3f} of the copy's time "
         f"[{p.ratio.low:.3f}, {p.ratio.high:.3f}] quiet {p.quiet:.3f}  {p.bandwidth / 1e9:8.2f} GB/s  "
@@ -158,7 +158,7 @@ def table(results: list[CaseResult]) -> str:
     ]
     timed = next((r.data for r in results if r.state == "ok"), {})
     for name, seconds in timed.get("movers", {}).items():
-        took, ratio = summary(seconds).median, quiet_ratio(seconds, timed["floor"])
+        took, ratio = summarize_samples(seconds).median, quiet_copy_ratio(seconds, timed["floor"])
         lines.append(f"  {f'({name})':24s} {took * 1e6:11.2f} us  quiet {ratio:.3f}")
     lines += [f"  {r.contestant:24s} {r.state}: {r.reason}" for r in results if r.state != "ok"]
     return "\n".join(lines)
@@ -168,7 +168,7 @@ def _list(store: BenchmarkDatabase) -> int:
     for r in store.runs():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(r.started))
         where = r.environment.get("gpu") or r.environment.get("cpu", "?")
-        show(f"{r.id}  {when}  {r.state:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
+        print_lines(f"{r.id}  {when}  {r.state:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
     return 0
 
 
@@ -184,7 +184,7 @@ def _show(store: BenchmarkDatabase, start: str) -> int:
     for result in store.results(_find(store, start)):
         by_case.setdefault(result.case.key, []).append(result)
     for results in by_case.values():
-        show(*table(results).splitlines())
+        print_lines(*results_table(results).splitlines())
     return 0
 
 
@@ -198,11 +198,13 @@ def _compare(store: BenchmarkDatabase, first: str, second: str) -> int:
         a, b = (
             [x / y for x, y in zip(r.data["seconds"], r.data["floor"], strict=True)] for r in (left[key], right[key])
         )
-        c = compare(a, b)
+        c = compare_timings(a, b)
         verdict = {"a is faster": "the first is faster", "b is faster": "the second is faster"}.get(
             c.verdict, c.verdict
         )
-        show(f"{left[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}")
+        print_lines(
+            f"{left[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}"
+        )
     return 0
 
 
@@ -214,9 +216,9 @@ def _export(store: BenchmarkDatabase, path: Path) -> int:
 def _import(store: BenchmarkDatabase, path: Path) -> int:
     if not path.is_file():
         raise argument_error("import", "existing_file", str(path))
-    show(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")
+    print_lines(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(execute("bench", sys.modules[__name__], sys.argv[1:]))
+    sys.exit(run_subcommand("bench", sys.modules[__name__], sys.argv[1:]))

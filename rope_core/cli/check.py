@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.against import agreement, overridden
-from rope_core.checks.check import ON_REQUEST, by_severity, check, check_text, known
-from rope_core.cli.output import document, sarif, show_table
-from rope_core.cli.source import HELP, load, read_source, tokens
-from rope_core.cli.terminal import show, show_json
+from rope_core.checks.against import apply_override, rotation_difference_findings
+from rope_core.checks.check import ON_REQUEST, check, check_text, finding_severities_and_titles, sorted_by_severity
+from rope_core.cli.output import findings_record, findings_sarif, print_findings_table
+from rope_core.cli.source import HELP, load_config, parse_token_count, read_source
+from rope_core.cli.terminal import print_json, print_lines
 from rope_core.errors import argument_error, error_sentence
 from rope_core.findings import SEVERITIES, VERSIONS, Finding
 from rope_core.hf.read import parse_json_object, read_config
@@ -22,7 +22,7 @@ SKIPPED = ("node_modules", "__pycache__")
 MOST_FILES = 10_000
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `rope check` and `rope verify` share: formats, severities, keys to leave out, the language."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object instead of a table")
@@ -52,13 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help=f"with the notes that most models get: {', '.join(ON_REQUEST)}"
     )
-    add_output(parser)
+    add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check what a config's RoPE really does. Exit 0: nothing above note; 1: warnings or errors; 2: unreadable."""
-    options.seq_len = tokens("--seq-len", options.seq_len)
-    known_keys(options.ignore)
+    options.seq_len = parse_token_count("--seq-len", options.seq_len)
+    check_ignored_keys(options.ignore)
     results: dict[str, list[Finding]] = {}
     unreadable: dict[str, str] = {}
     for source in [file for given in options.config for file in below(given)]:
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             results[source] = _checked(read_source(source), options)
         except ValueError as error:
             unreadable[source] = error_sentence(error, options.lang)
-    return report(results, unreadable, options, options.transformers)
+    return print_report(results, unreadable, options, options.transformers)
 
 
 def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) -> list[Finding]:
@@ -75,9 +75,11 @@ def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) 
     if options.other is not None or options.override is not None:
         config, extra = read_config(parse_json_object(given) if isinstance(given, bytes) else given), list[Finding]()
         if options.override is not None:
-            config, extra = overridden(config, parse_json_object(options.override))
+            config, extra = apply_override(config, parse_json_object(options.override))
         if options.other is not None:
-            extra += agreement(config, load(options.other), options.seq_len, options.layer_type)
+            extra += rotation_difference_findings(
+                config, load_config(options.other), options.seq_len, options.layer_type
+            )
             if not layer_types(config):
                 # The layer type of the other config: this one has a single rotation.
                 how = (options.transformers, None, options.seq_len)
@@ -89,19 +91,22 @@ def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) 
         # A base that the override drops is told as its loss, not as a base that the file lacks.
         dropped = any(finding.key == "override_loses" and finding.severity == "error" for finding in extra)
         own = check(config, *how, everything=options.all)
-        return by_severity([*kept, *(each for each in own if not (dropped and each.key.startswith("base_")))])
+        return sorted_by_severity([*kept, *(each for each in own if not (dropped and each.key.startswith("base_")))])
     if isinstance(given, bytes):
         return check_text(given, *how, everything=options.all)
     return check(given, *how, everything=options.all)
 
 
-def known_keys(keys: Sequence[str]) -> None:
+def check_ignored_keys(keys: Sequence[str]) -> None:
     """Raise ValueError on a key of --ignore that no finding has."""
     for key in keys:
-        if key not in known():
+        if key not in finding_severities_and_titles():
             from difflib import get_close_matches
 
-            near = get_close_matches(key, known(), 3, 0.5) or sorted(known())[:3]
+            near = (
+                get_close_matches(key, finding_severities_and_titles(), 3, 0.5)
+                or sorted(finding_severities_and_titles())[:3]
+            )
             raise argument_error("--ignore", "finding_key", key, near=near)
 
 
@@ -130,7 +135,7 @@ def _searched(folder: str) -> bool:
     return folder not in SKIPPED and not folder.startswith(".")
 
 
-def report(
+def print_report(
     results: dict[str, list[Finding]], unreadable: dict[str, str], options: argparse.Namespace, version: str
 ) -> int:
     """Print findings as options and return the exit code."""
@@ -146,12 +151,12 @@ def report(
         else int(any(finding.severity in failing for findings in results.values() for finding in findings))
     )
     for name, text in unreadable.items():
-        show(f"{name}: {text}", error=True)
+        print_lines(f"{name}: {text}", error=True)
     if options.json:
-        show_json(document(results, unreadable, version, code, options.lang))
+        print_json(findings_record(results, unreadable, version, code, options.lang))
     elif options.sarif:
-        show_json(sarif(results, unreadable, options.lang))
+        print_json(findings_sarif(results, unreadable, options.lang))
     else:
         for name, findings in results.items():
-            show_table(name, findings, options.lang)
+            print_findings_table(name, findings, options.lang)
     return code

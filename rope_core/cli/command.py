@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
-from rope_core.cli.terminal import show
+from rope_core.cli.terminal import print_lines
 from rope_core.errors import LANGUAGES, error_sentence
 
 CRASHED = 70
@@ -22,13 +22,13 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
     return parser
 
 
-def execute(name: str, module: ModuleType, argv: Sequence[str]) -> int:
+def run_subcommand(name: str, module: ModuleType, argv: Sequence[str]) -> int:
     """Run a subcommand; a bad argument or config is one sentence on standard error and exit code 2, a crash CRASHED."""
     options = parser_of(name, module).parse_args(argv, argparse.Namespace(argv=list(argv)))
     try:
         return int(module.run(options))
     except ValueError as error:
-        show(error_sentence(error, options.lang), error=True)
+        print_lines(error_sentence(error, options.lang), error=True)
         return 2
     except (ImportError, BrokenPipeError):
         raise

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from rope_core.cli.source import tokens
-from rope_core.cli.terminal import show, show_json
-from rope_core.cli.words import words
+from rope_core.cli.source import parse_token_count
+from rope_core.cli.terminal import print_json, print_lines
+from rope_core.cli.words import command_texts
 from rope_core.comparisons.compare import ComparedColumn, compare, difference, runs_of
 from rope_core.comparisons.export import cell, html_page, pytest_file, record
 from rope_core.errors import argument_error
-from rope_core.findings import printable
+from rope_core.findings import sanitized_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
         *options.columns,
         model=options.model,
         factor=options.factor,
-        length=tokens("--length", options.length),
-        trained_to=tokens("--trained-to", options.trained_to),
+        length=parse_token_count("--length", options.length),
+        trained_to=parse_token_count("--trained-to", options.trained_to),
         fine_tuned=options.fine_tuned,
         thresholds=dict(_threshold(text) for text in options.threshold),
     )
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
                     "the file to write", "one in a folder that can be written", error.filename
                 ) from None
     if options.json:
-        show_json({"columns": [record(each, options.lang) for each in columns]})
+        print_json({"columns": [record(each, options.lang) for each in columns]})
     else:
         _table(columns, options.lang)
     return int(any(each.broken for each in columns))
@@ -84,32 +84,32 @@ def _difference(first: ComparedColumn, other: ComparedColumn, t: Mapping[str, st
     if first.inv_freq.size != other.inv_freq.size:
         return
     apart = difference(first, other)
-    names = {"name": printable(first.column.name), "other": printable(other.column.name)}
+    names = {"name": sanitized_text(first.column.name), "other": sanitized_text(other.column.name)}
     slots = {**names, "ratio": f"{apart.attention_ratio:.4g}", "most": f"{apart.ratio:.4g}", "pair": apart.pair}
     text = t["equal"] if apart.pair is None else t["apart"]
-    show("", text.format(equal=runs_of(apart.equal) or "-", pairs=runs_of(apart.other), **slots))
+    print_lines("", text.format(equal=runs_of(apart.equal) or "-", pairs=runs_of(apart.other), **slots))
 
 
 def _table(columns: list[ComparedColumn], lang: str) -> None:
     """Print a line for each check: its name, then margin and pair of each column; then what does not hold, and why."""
-    t = words("compare", lang)
+    t = command_texts("compare", lang)
     rows = {row.key: row for each in columns for row in each.rows}
-    width = max(14, *(len(printable(each.column.name)) + 2 for each in columns))
-    show(f"{t['bits']:<20}" + "".join(f"{printable(each.column.name):>{width}}" for each in columns))
+    width = max(14, *(len(sanitized_text(each.column.name)) + 2 for each in columns))
+    print_lines(f"{t['bits']:<20}" + "".join(f"{sanitized_text(each.column.name):>{width}}" for each in columns))
     for key in rows:
         by_key = [next((row for row in each.rows if row.key == key), None) for each in columns]
         marks = ["!" if row and row.broken else "~" if row and row.holds is False else " " for row in by_key]
         cells = "".join(f"{cell(row) + mark:>{width}}" for row, mark in zip(by_key, marks, strict=True))
-        show(f"{key:<20}{cells}".rstrip())
+        print_lines(f"{key:<20}{cells}".rstrip())
     for other in columns[1:]:
         _difference(columns[0], other, t)
     for each in columns:
         for row in each.rows:
             if row.holds is False:
                 known = t["by_design"] if row.by_design else t["required"] if row.broken else t["not_required"]
-                title = f"{printable(each.column.name)}, {row.key}: {row.text('title', lang)} ({known})"
-                show("", title, f"  {row.text('formula', lang)}", f"  {row.text('reason', lang)}")
-                show(f"  {row.text('counterexample', lang)}", f"  {row.text('source', lang)}")
+                title = f"{sanitized_text(each.column.name)}, {row.key}: {row.text('title', lang)} ({known})"
+                print_lines("", title, f"  {row.text('formula', lang)}", f"  {row.text('reason', lang)}")
+                print_lines(f"  {row.text('counterexample', lang)}", f"  {row.text('source', lang)}")
         unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
         if unused:
-            show("", t["without_effect"].format(name=printable(each.column.name), names=", ".join(unused)))
+            print_lines("", t["without_effect"].format(name=sanitized_text(each.column.name), names=", ".join(unused)))

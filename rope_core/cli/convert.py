@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rope_core.cli.source import HELP, load
-from rope_core.cli.terminal import show_json
+from rope_core.cli.source import HELP, load_config
+from rope_core.cli.terminal import print_json
 from rope_core.hf.schemas import to_v4, to_v5
 
 
@@ -17,5 +17,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a config in the schema of transformers 4 or 5, computing the same; exit 2 where it has no form there."""
-    show_json((to_v4 if options.to == "4" else to_v5)(load(options.config)))
+    print_json((to_v4 if options.to == "4" else to_v5)(load_config(options.config)))
     return 0

@@ -6,11 +6,11 @@ import argparse
 import math
 from dataclasses import asdict
 
-from rope_core.cli.source import HELP, load, tokens
-from rope_core.cli.terminal import show, show_json
-from rope_core.cli.words import words
+from rope_core.cli.source import HELP, load_config, parse_token_count
+from rope_core.cli.terminal import print_json, print_lines
+from rope_core.cli.words import command_texts
 from rope_core.findings import texts
-from rope_core.hf.schemas import compare
+from rope_core.hf.schemas import compare_configs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,21 +24,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare two configs' rotary embeddings field by field. Exit 0: the same; 1: they differ; 2: unreadable."""
-    options.seq_len = tokens("--seq-len", options.seq_len)
-    rows = compare(load(options.left), load(options.right), options.seq_len)
+    options.seq_len = parse_token_count("--seq-len", options.seq_len)
+    rows = compare_configs(load_config(options.left), load_config(options.right), options.seq_len)
     differs = [row for row in rows if not row.same]
     listed = rows if options.all else differs
     if options.json:
-        show_json([asdict(row) for row in listed])
+        print_json([asdict(row) for row in listed])
         return int(bool(differs))
-    t = words("diff", options.lang)
+    t = command_texts("diff", options.lang)
     for row in listed:
         name = f"{row.layer_type}.{row.field}" if row.layer_type else row.field
         left, right = texts((row.left, row.right), options.lang)
         if row.field == "inv_freq":
             apart = float(str(row.right))
             left, right = t["other" if math.isinf(apart) else "apart"].format(percent=100 * apart), ""
-        show(f"{'=' if row.same else '!'} {name:<24}{left:<28}{right}".rstrip())
+        print_lines(f"{'=' if row.same else '!'} {name:<24}{left:<28}{right}".rstrip())
     if not differs:
-        show(t["same"])
+        print_lines(t["same"])
     return int(bool(differs))

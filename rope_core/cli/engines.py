@@ -6,11 +6,17 @@ import argparse
 import math
 from typing import Any
 
-from rope_core.cli.source import HELP, load, tokens
-from rope_core.cli.terminal import show, show_json
-from rope_core.cli.words import words
+from rope_core.cli.source import HELP, load_config, parse_token_count
+from rope_core.cli.terminal import print_json, print_lines
+from rope_core.cli.words import command_texts
 from rope_core.hf.resolve import resolve
-from rope_core.programs.engines import EngineResult, basis, engines, sentences, without_column
+from rope_core.programs.engines import (
+    EngineResult,
+    engine_evidence_sentence,
+    engine_sentences,
+    engines,
+    engines_left_out,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,25 +30,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare what several programs compute from a config with transformers 5.23: largest gap of the frequencies."""
-    options.seq_len = tokens("--seq-len", options.seq_len)
-    options.context = tokens("--context", options.context)
-    config = resolve(load(options.config))
-    kinds = [options.layer_type] if options.layer_type else config.text.kinds
+    options.seq_len = parse_token_count("--seq-len", options.seq_len)
+    options.context = parse_token_count("--context", options.context)
+    config = resolve(load_config(options.config))
+    kinds = [options.layer_type] if options.layer_type else config.text.layer_type_names
     rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, options.seq_len, options.context)]
     if options.json:
-        show_json([_record(kind, engine, options.lang) for kind, engine in rows])
+        print_json([_record(kind, engine, options.lang) for kind, engine in rows])
         return 0
     for kind, engine in rows:
         where = f"{kind}  " if kind else ""
-        show(f"{where}{engine.name:<22}{_gap(engine, options.lang):<16}{'; '.join(sentences(engine, options.lang))}")
-    for name, why in without_column(options.lang):
-        show(f"{name:<38}{why}")
+        print_lines(
+            f"{where}{engine.name:<22}{_gap(engine, options.lang):<16}"
+            f"{'; '.join(engine_sentences(engine, options.lang))}"
+        )
+    for name, why in engines_left_out(options.lang):
+        print_lines(f"{name:<38}{why}")
     return 0
 
 
 def _gap(engine: EngineResult, lang: str) -> str:
     """Return how far an engine is from transformers, or why there is no number."""
-    t = words("engines", lang)
+    t = command_texts("engines", lang)
     if engine.refused:
         return t[engine.status]
     if engine.difference is None:
@@ -61,8 +70,8 @@ def _record(kind: str | None, engine: EngineResult, lang: str) -> dict[str, Any]
         "layout": engine.layout,
         "refused": engine.refused is not None,
         "status": engine.status,
-        "basis": basis(engine.name, lang),
+        "basis": engine_evidence_sentence(engine.name, lang),
         "notes": list(engine.notes),
-        "sentences": sentences(engine, lang),
+        "sentences": engine_sentences(engine, lang),
         "inv_freq": None if engine.inv_freq is None else engine.inv_freq.tolist(),
     }

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rope_core.cli.source import set_threads
-from rope_core.cli.terminal import show, show_json
+from rope_core.cli.source import set_torch_threads
+from rope_core.cli.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
     from rope_core.evaluate.ask import EvaluationSettings
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure what every scheme does to a model: perplexity by position, passkey, copying; JSON and HTML results."""
     from rope_core.errors import argument_error
     from rope_core.evaluate import words
-    from rope_core.evaluate.run import save, save_kept
+    from rope_core.evaluate.run import save_kept_results, save_results
     from rope_core.lab.shards import WorkShard
 
     if options.lm_eval:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     if shard and not options.out:
         raise argument_error("--shard", "shard_folder", options.shard)
     evaluation, needs = _prepared(options)
-    show(needs, error=True, flush=True)
+    print_lines(needs, error=True, flush=True)
     if options.plan:
         return 0
     evaluation.verify()
@@ -84,24 +84,24 @@ def run(options: argparse.Namespace) -> int:
             if shard:
                 for share, cell in evaluation.run_shard(shard):
                     step(share, asdict(cell))
-                results = save_kept(evaluation, options.lang)
+                results = save_kept_results(evaluation, options.lang)
             else:
-                for share, result in evaluation.run():
+                for share, result in evaluation.run_cells():
                     results.append(result)
                     if options.json:
-                        show_json(result, indent=None)
-                    save(evaluation, results, options.lang)
+                        print_json(result, indent=None)
+                    save_results(evaluation, results, options.lang)
                     step(share, result)
     except KeyboardInterrupt:
-        show(words.word("stopped", options.lang, folder=evaluation.folder), error=True)
+        print_lines(words.report_text("stopped", options.lang, folder=evaluation.folder), error=True)
         return 130
     for result in results if options.json and shard else ():
-        show_json(result, indent=None)
+        print_json(result, indent=None)
     if shard:
         done = {"shard": options.shard, "done": len(results), "cells": len(evaluation.cells())}
-        show(words.word("shard", options.lang, **done), error=True)
+        print_lines(words.report_text("shard", options.lang, **done), error=True)
     for name in ("eval.json", "eval.html"):
-        show(evaluation.folder / name, error=options.json)
+        print_lines(evaluation.folder / name, error=options.json)
     return 0
 
 
@@ -110,14 +110,14 @@ def _export(options: argparse.Namespace) -> int:
     from rope_core.errors import argument_error
     from rope_core.evaluate import harness, loading
 
-    source = loading.find(options.model)
+    source = loading.resolve_model_source(options.model)
     ask = _ask(options).of(source)
     try:
-        paths = harness.export(source, ask, options.lm_eval, options.dtype, options.lang)
+        paths = harness.export_scheme_folders(source, ask, options.lm_eval, options.dtype, options.lang)
     except OSError as error:
         raise argument_error("--lm-eval", "export_folder", f"{options.lm_eval}: {error.strerror}") from error
     for path in paths:
-        show(path)
+        print_lines(path)
     return 0
 
 
@@ -142,36 +142,36 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
 
     from rope_core.errors import argument_error
     from rope_core.evaluate import cost, loading, texts, words
-    from rope_core.evaluate.ask import turnings
+    from rope_core.evaluate.ask import rope_variants
     from rope_core.evaluate.run import Evaluation
 
-    set_threads(options.threads)
+    set_torch_threads(options.threads)
     ask = _ask(options)
     if options.device_map and options.device != "auto":
         raise argument_error("--device-map", "eval_device_map", options.device_map)
     device = loading.SPREAD if options.device_map else _device(options.device)
-    source = loading.find(options.model)
+    source = loading.resolve_model_source(options.model)
     ask = ask.of(source)
-    turnings(source, ask)
+    rope_variants(source, ask)
     kind = getattr(torch, source.stored if options.dtype == "auto" else options.dtype)
-    size = cost.size_of(source.config, source.numbers)
-    memory = size.memory(kind.itemsize, max(ask.lengths), ask.batch, min(ask.chunk, max(ask.lengths)))
-    cost.refuse_large(memory, device)
-    free = cost.available(device)
-    loaded = loading.load(source, device, options.dtype)
-    read = texts.read(options.text, loaded.coder, max(ask.lengths), ask.documents)
+    size = cost.model_size(source.config, source.numbers)
+    memory = size.reading_bytes(kind.itemsize, max(ask.lengths), ask.batch, min(ask.chunk, max(ask.lengths)))
+    cost.check_free_memory(memory, device)
+    free = cost.free_memory(device)
+    loaded = loading.load_model(source, device, options.dtype)
+    read = texts.tokenize_files(options.text, loaded.coder, max(ask.lengths), ask.documents)
     folder = options.out or Path("rope-eval-" + re.sub(r"[^\w.-]+", "-", options.model).strip("-")[-60:])
     try:
         evaluation = Evaluation(loaded, read, ask, folder)
     except OSError as error:
         raise argument_error("--out", "eval_out_folder", f"{folder}: {error.strerror}") from error
     sample = read.documents[: ask.batch, : min(min(ask.lengths), 2 * ask.chunk, 512) + 1]
-    rate = cost.seconds_per_work(loaded, size, sample, ask.chunk)
+    rate = cost.measure_seconds_per_work(loaded, size, sample, ask.chunk)
     cells = evaluation.cells()
     seconds = rate * sum(map(evaluation.work, cells)) / ask.batch
     shown = f"{free / cost.GIB:.1f}"
-    time = words.duration(seconds, options.lang)
-    return evaluation, words.word(
+    time = words.duration_text(seconds, options.lang)
+    return evaluation, words.report_text(
         "needs", options.lang, memory=memory / cost.GIB, free=shown, time=time, cells=len(cells)
     )
 

@@ -9,12 +9,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rope_core.cli.source import HELP, load, tokens
-from rope_core.cli.terminal import show, show_json
-from rope_core.cli.words import words
+from rope_core.cli.source import HELP, load_config, parse_token_count
+from rope_core.cli.terminal import print_json, print_lines
+from rope_core.cli.words import command_texts
 from rope_core.errors import argument_error
-from rope_core.extension.extend import ContextExtension, extend, fixes, present, reached
-from rope_core.programs.commands import ENGINES, commands
+from rope_core.extension.extend import (
+    ContextExtension,
+    config_reached_length,
+    existing_scaling_sentence,
+    extend,
+    extension_recipes,
+)
+from rope_core.programs.commands import ENGINES, launch_commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the recommended config block that reaches a length, what it changes, and the command that runs it."""
-    options.length = tokens("--length", options.length)
-    config = load(options.config)
+    options.length = parse_token_count("--length", options.length)
+    config = load_config(options.config)
     ways = extend(config, options.length)
     names = [way.name for way in ways]
     if options.way is not None:
@@ -42,22 +48,24 @@ def run(options: argparse.Namespace) -> int:
         ways = [way for way in ways if way.name == options.way]
     model = options.model or _model(options.config)
     if options.json:
-        show_json([as_record(way, model, options.lang) for way in ways])
+        print_json([as_record(way, model, options.lang) for way in ways])
         return 0
-    t = words("extend", options.lang)
-    already = present(config, options.lang)
-    show(already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
+    t = command_texts("extend", options.lang)
+    already = existing_scaling_sentence(config, options.lang)
+    print_lines(
+        already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{config_reached_length(config):,}')}"
+    )
     if not ways:
-        show(t["none"])
+        print_lines(t["none"])
         return 0
     for way in ways if options.all else ways[:1]:
-        show("", f"{way.name}{t['colon']}{way.title(options.lang)}")
-        show(*_lines(way, model, ENGINES if options.all else (options.engine,), options.all, options.lang, t))
+        print_lines("", f"{way.name}{t['colon']}{way.title(options.lang)}")
+        print_lines(*_lines(way, model, ENGINES if options.all else (options.engine,), options.all, options.lang, t))
     if options.all:
-        show("", fixes()["searched"][options.lang])
+        print_lines("", extension_recipes()["searched"][options.lang])
     else:
         others = ", ".join(name for name in names if name != ways[0].name) or "-"
-        show("", t["more"].format(others=others, engines=", ".join(e for e in ENGINES if e != options.engine)))
+        print_lines("", t["more"].format(others=others, engines=", ".join(e for e in ENGINES if e != options.engine)))
     return 0
 
 
@@ -86,7 +94,7 @@ def _lines(
     if old:
         yield f"  {t['old']}{t['colon']}".rstrip()
         yield from _indented(way.old_block) if way.old_block else [f"    {t['no_old']}"]
-    for command in commands(way, model, lang, engines):
+    for command in launch_commands(way, model, lang, engines):
         yield f"  {command.engine}{t['colon']}{command.note}".rstrip()
         yield f"    {command.line or t['no_line']}"
 
@@ -100,7 +108,7 @@ def as_record(way: ContextExtension, model: str, lang: str = "en") -> dict[str, 
 
     An engine that cannot run the way has None under "commands" and its sentence under "notes".
     """
-    lines = commands(way, model, lang)
+    lines = launch_commands(way, model, lang)
     return {
         "name": way.name,
         "title": way.title(lang),

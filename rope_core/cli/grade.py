@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rope_core.cli.terminal import show, show_json, show_row
+from rope_core.cli.terminal import print_csv_row, print_json, print_lines
 from rope_core.errors import argument_error, checked_int, error_sentence
-from rope_core.findings import printable
-from rope_core.grade import Assignment, StageResult, full_assignment, grade, read_assignment
-from rope_core.grade.result import alike, headline, texts
+from rope_core.findings import sanitized_text
+from rope_core.grade import Assignment, StageResult, default_assignment, grade_file, read_assignment
+from rope_core.grade.result import grading_texts, group_by_mistake, group_headline
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     FILE is run on this machine, as you, within limits of time and memory; docs/grading.md says what keeps it from
     your files, and where nothing does. No server runs it. For a folder, each of its Python files is a line of CSV.
     """
-    assignment = read_assignment(options.assignment) if options.assignment else full_assignment()
+    assignment = read_assignment(options.assignment) if options.assignment else default_assignment()
     if options.only is not None:
         if options.only not in assignment.points:
             raise argument_error("only", "one_of", options.only, names=list(assignment.points))
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     seed = checked_int("seed", options.seed, 0, 2**31 - 1)
     if Path(options.file).is_dir():
         return _print_folder(Path(options.file), assignment, seed, options.lang)
-    results = grade(options.file, assignment, seed)
+    results = grade_file(options.file, assignment, seed)
     code = int(not all(result.passed for result in results))
     (_print_json if options.json else _print_text)(options, assignment, results, code)
     return code
@@ -50,18 +50,18 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
     if not files:
         raise argument_error("file", "python_folder", str(folder))
     stages = [(name, stage) for name, points in assignment.points.items() for stage in points]
-    show_row(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong", "error"))
+    print_csv_row(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong", "error"))
     for file in files:
         results, wrong, failed = [], "", ""
         try:
-            results = grade(file, assignment, seed)
-            wrong = " ".join(group[0].sentence(lang) for group in alike(results) if not group[0].passed)
+            results = grade_file(file, assignment, seed)
+            wrong = " ".join(group[0].sentence(lang) for group in group_by_mistake(results) if not group[0].passed)
         except Exception as error:  # whatever one file brings about, the next is graded
             failed = error_sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
         given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
         most = sum(sum(points.values()) for points in assignment.points.values())
         row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong, failed)
-        show_row(row)
+        print_csv_row(row)
         code |= int(bool(wrong or failed))
     return code
 
@@ -73,12 +73,12 @@ def _totals(results: list[StageResult]) -> dict[str, float]:
 def _print_text(options: argparse.Namespace, assignment: Assignment, results: list[StageResult], code: int) -> None:
     """Write each stage and what is wrong; stages of a function that fail by one mistake are one."""
     if assignment.title:
-        show(printable(assignment.title))
-    for group in alike(results):
-        show(headline(group, options.lang))
+        print_lines(sanitized_text(assignment.title))
+    for group in group_by_mistake(results):
+        print_lines(group_headline(group, options.lang))
         if not group[0].passed:
-            show(f"    {group[0].sentence(options.lang)}")
-    show(texts()["word"]["total"][options.lang].format(**_totals(results)))
+            print_lines(f"    {group[0].sentence(options.lang)}")
+    print_lines(grading_texts()["word"]["total"][options.lang].format(**_totals(results)))
 
 
 def _print_json(options: argparse.Namespace, assignment: Assignment, results: list[StageResult], code: int) -> None:
@@ -95,4 +95,4 @@ def _print_json(options: argparse.Namespace, assignment: Assignment, results: li
         for result in results
     ]
     head = {"file": options.file, "title": assignment.title, "seed": options.seed, "exit": code}
-    show_json(head | _totals(results) | {"results": rows})
+    print_json(head | _totals(results) | {"results": rows})

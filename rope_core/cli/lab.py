@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rope_core.cli.source import set_threads
-from rope_core.cli.terminal import show, show_json
+from rope_core.cli.source import set_torch_threads
+from rope_core.cli.terminal import print_json, print_lines
 from rope_core.errors import argument_error
 from rope_core.hf.read import open_regular
 from rope_core.lab import cards
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train and evaluate a small language model past its trained length."""
-    set_threads(getattr(options, "threads", None))
+    set_torch_threads(getattr(options, "threads", None))
     try:
         return _COMMANDS[options.command](options)
     except (FloatingPointError, OSError) as error:
@@ -82,10 +82,10 @@ def _train(options: argparse.Namespace) -> int:
     from rich.progress import Progress as Bar
 
     from rope_core.lab import weights
-    from rope_core.lab.train import TrainingProgress, train
+    from rope_core.lab.train import TrainingProgress, train_model
 
     recipe = _recipe(options)
-    start = weights.load(recipe.start) if recipe.start else None
+    start = weights.load_shipped_model(recipe.start) if recipe.start else None
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
     with Bar(*columns) as bar:
         shown = bar.add_task("train", total=options.stop or recipe.steps, loss="")
@@ -93,10 +93,17 @@ def _train(options: argparse.Namespace) -> int:
         def step_done(p: TrainingProgress) -> None:
             bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
-        run = train(recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop)
+        run = train_model(
+            recipe,
+            options.out,
+            start=start,
+            precision=options.precision,
+            on_progress=step_done,
+            stop_at_step=options.stop,
+        )
     rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
     (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
-    show(
+    print_lines(
         f"{run.step} steps in {run.seconds:.0f} s, last loss {run.losses[-1]:.4f} nats per byte; {options.out}/loss.csv"
     )
     return 0
@@ -148,40 +155,44 @@ def _eval(options: argparse.Namespace) -> int:
         documents=options.documents,
         text=text,
     )
-    pieces = sweep.pieces(request, bool(shipped), runs)
-    cells = sweep.run_shard([*pieces], options.out, shard) if options.out else (measure() for _, measure in pieces)
+    pieces = sweep.unmeasured_cells(request, bool(shipped), runs)
+    cells = (
+        sweep.measure_sweep_shard([*pieces], options.out, shard)
+        if options.out
+        else (measure() for _, measure in pieces)
+    )
     if not options.json:
-        show(
+        print_lines(
             f"perplexity per byte [95 %], text {sweep.documents_hash(request.read())[:12]}, "
             f"{options.documents} documents"
         )
-        show(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
+        print_lines(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
     for cell in cells:
         if options.json:
-            show_json(cell, indent=None)
+            print_json(cell, indent=None)
             continue
         head = f"{cell['weights']:<16} {cell['line']:<11} {cell['length']:>6}  "
         two = [_cell(cell[name]) for name in ("whole", "last")] if "whole" in cell else [cell["undefined"], ""]
-        show(head + "  ".join(f"{each:>22}" for each in two), flush=True)
+        print_lines(head + "  ".join(f"{each:>22}" for each in two), flush=True)
     return 0
 
 
 def _export(options: argparse.Namespace) -> int:
     from rope_core.lab import weights
-    from rope_core.lab.export import export
-    from rope_core.lab.lines import line, lines
+    from rope_core.lab.export import export_as_llama
+    from rope_core.lab.lines import get_line, scheme_lines
 
     model, recipe = weights.load_model_and_recipe(options.weights)
     if model.shape.encoding != "rope":
         raise argument_error("weights", "rotary_weights", options.weights)
     request = recipe.request
     if options.line is not None:
-        written = [each.key for each in lines() if not each.sliding]
+        written = [each.key for each in scheme_lines() if not each.sliding]
         if options.line not in written:
             raise argument_error("line", "one_of", options.line, names=written)
-        request = line(options.line).request(model.shape, options.length, options.factor)
-    export(model, request, options.folder)
-    show(options.folder)
+        request = get_line(options.line).request(model.shape, options.length, options.factor)
+    export_as_llama(model, request, options.folder)
+    print_lines(options.folder)
     return 0
 
 
@@ -193,9 +204,9 @@ def _cell(three: Sequence[float | None]) -> str:
 def _corpus(_: argparse.Namespace) -> int:
     from rope_core.lab import corpus
 
-    changed = corpus.manifest_differences()
-    show(f"{len(corpus.manifest()['files'])} files of Python {corpus.manifest()['python']}, {corpus.LICENCE}")
-    show("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))
+    changed, manifest = corpus.manifest_differences(), corpus.shipped_corpus_manifest()
+    print_lines(f"{len(manifest['files'])} files of Python {manifest['python']}, {corpus.LICENCE}")
+    print_lines("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))
     return 0
 
 
@@ -204,7 +215,7 @@ def _ship(options: argparse.Namespace) -> int:
 
     card = ship.release_weights(options.name, options.folder, _today(), options.stopped)
     ship.write_cards()
-    show(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
+    print_lines(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
     return 0
 
 
@@ -212,14 +223,16 @@ def _record(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
     path = ship.measure_and_ship_record(options.name, options.kind, json.loads(options.arguments), _today())
-    show(f"{path.name}: {path.stat().st_size:,} bytes")
+    print_lines(f"{path.name}: {path.stat().st_size:,} bytes")
     return 0
 
 
 def _cards(_: argparse.Namespace) -> int:
     for name, card in cards.weights_cards().items():
         value, low, high = card.held_out
-        show(f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}")
+        print_lines(
+            f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}"
+        )
     return 0
 
 

@@ -7,22 +7,22 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from rope_core.cli.terminal import show, show_json
-from rope_core.cli.words import words
-from rope_core.ledger import STATUSES, ClaimResult, to_json
-from rope_core.ledger import run as run_ledger
+from rope_core.cli.terminal import print_json, print_lines
+from rope_core.cli.words import command_texts
+from rope_core.ledger import STATUSES, ClaimResult, claim_records
+from rope_core.ledger import check_claims as run_ledger
 
 
 def _print(results: Sequence[ClaimResult], language: str) -> None:
     """Write each claim with its status, its residual, and why it fails where it does."""
-    word = words("ledger", language)
-    show(word["title"])
+    word = command_texts("ledger", language)
+    print_lines(word["title"])
     for result in results:
         text, residual = result.text, "-" if result.residual is None else f"{result.residual:.2g}"
-        show(f"{result.id:28s} {word[result.status]}  {residual}", f"    {text.claim[language]}")
+        print_lines(f"{result.id:28s} {word[result.status]}  {residual}", f"    {text.claim[language]}")
         for key, more in (("why", text.why[language]), ("corrected", text.corrected)):
             if more:
-                show(f"    {word[key]}: {more}")
+                print_lines(f"    {word[key]}: {more}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,13 +36,13 @@ def run(options: argparse.Namespace) -> int:
     """Check every claim of the five source documents, and those of papers: a list and a count per status, or JSON."""
 
     def progress(done: int, total: int) -> None:
-        show(f"{done}/{total}", end="\r", error=True, flush=True)
+        print_lines(f"{done}/{total}", end="\r", error=True, flush=True)
 
     results = run_ledger(progress if sys.stderr.isatty() else None)
     if options.json:
-        show_json(to_json(results))
+        print_json(claim_records(results))
         return 0
     _print(results, options.lang)
-    counts, word = Counter(result.status for result in results), words("ledger", options.lang)
-    show("; ".join(f"{word[status]}: {counts[status]}" for status in STATUSES))
+    counts, word = Counter(result.status for result in results), command_texts("ledger", options.lang)
+    print_lines("; ".join(f"{word[status]}: {counts[status]}" for status in STATUSES))
     return 0

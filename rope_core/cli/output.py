@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rope_core.checks.check import known
-from rope_core.cli.terminal import harmless, show
-from rope_core.cli.words import words
-from rope_core.findings import Finding, as_record, printable
+from rope_core.checks.check import finding_severities_and_titles
+from rope_core.cli.terminal import print_lines, without_control_characters
+from rope_core.cli.words import command_texts
+from rope_core.findings import Finding, as_record, sanitized_text
 from rope_core.version import __version__
 
 # Raised when a field of the JSON changes its meaning or goes; docs/check.schema.json describes it.
@@ -16,7 +16,7 @@ SCHEMA = 1
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def document(
+def findings_record(
     results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], version: str, code: int, lang: str
 ) -> dict[str, Any]:
     """Return one JSON object: its schema, the tool, the exit code and the findings by config."""
@@ -34,12 +34,14 @@ def document(
     }
 
 
-def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], lang: str) -> dict[str, Any]:
+def findings_sarif(
+    results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], lang: str
+) -> dict[str, Any]:
     """Return a SARIF 2.1.0 log: a rule for each finding that occurs, a result for each place.
 
     Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
     """
-    titles = known(lang)
+    titles = finding_severities_and_titles(lang)
     keys = sorted({finding.key for findings in results.values() for finding in findings})
     rules = [
         {
@@ -71,7 +73,7 @@ def _location(name: str, field: str = "") -> dict[str, Any]:
         }
     }
     if field:
-        place["logicalLocations"] = [{"fullyQualifiedName": printable(field)}]
+        place["logicalLocations"] = [{"fullyQualifiedName": sanitized_text(field)}]
     return place
 
 
@@ -93,11 +95,11 @@ def _result(name: str, finding: Finding, lang: str) -> dict[str, Any]:
     }
 
 
-def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
+def print_findings_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     """Print one config's findings as a table; plain lines where rich is not installed."""
-    t = words("check", lang)
+    t = command_texts("check", lang)
     if not findings:
-        show(f"{name}: {t['clean']}")
+        print_lines(f"{name}: {t['clean']}")
         return
     try:
         from rich import box
@@ -108,16 +110,18 @@ def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
         for finding in findings:
             line = f"{name}: {t[finding.severity]} [{finding.key}]"
             more = (finding.why(lang), finding.change(lang), finding.source)
-            show(f"{line} {printable(finding.field)}: {finding.title(lang)}", *(f"    {text}" for text in more))
+            print_lines(
+                f"{line} {sanitized_text(finding.field)}: {finding.title(lang)}", *(f"    {text}" for text in more)
+            )
         return
     colours = {"error": "bold red", "warning": "yellow", "note": "cyan"}
-    table = Table(title=Text(harmless(name)), box=box.SIMPLE, show_header=False, title_justify="left")
+    table = Table(title=Text(without_control_characters(name)), box=box.SIMPLE, show_header=False, title_justify="left")
     table.add_column()
     table.add_column(overflow="fold")
     for finding in findings:
         head = Text(f"{t[finding.severity]}\n", style=colours[finding.severity])
-        where = printable(f"{finding.field} ({finding.layer_type})" if finding.layer_type else finding.field)
+        where = sanitized_text(f"{finding.field} ({finding.layer_type})" if finding.layer_type else finding.field)
         lines = (finding.title(lang), f"{where}  [{finding.key}]", finding.why(lang), finding.change(lang))
-        title, *rest = (f"{harmless(line)}\n" for line in lines)
-        table.add_row(head, Text.assemble((title, "bold"), *rest, (harmless(finding.source), "dim")))
+        title, *rest = (f"{without_control_characters(line)}\n" for line in lines)
+        table.add_row(head, Text.assemble((title, "bold"), *rest, (without_control_characters(finding.source), "dim")))
     Console(soft_wrap=False).print(table)

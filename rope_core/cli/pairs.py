@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rope_core.cli.source import load
-from rope_core.cli.terminal import show, show_json
-from rope_core.cli.words import words
+from rope_core.cli.source import load_config
+from rope_core.cli.terminal import print_json, print_lines
+from rope_core.cli.words import command_texts
 from rope_core.errors import argument_error
-from rope_core.lab.pairs import shipped
+from rope_core.lab.pairs import shipped_weights_and_config
 from rope_core.rope import MAX_LEN
-from rope_core.verification.pairs import MASSIVE, PairSummary, changes, layers, summaries
+from rope_core.verification.pairs import MASSIVE, PairSummary, layer_pair_norms, pair_changes_by_scheme, pair_summaries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,12 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the norm of each pair of W_q and W_k by wavelength, and what schemes change in the pairs that matter."""
     source, config = _found(options.model, options.config)
-    by_layer = layers(source, config)
+    by_layer = layer_pair_norms(source, config)
     if options.layer is not None:
         by_layer = [each for each in by_layer if each.index == options.layer]
         if not by_layer:
             raise argument_error("--layer", "pair_layer", options.layer)
-    by_type = summaries(by_layer)
+    by_type = pair_summaries(by_layer)
     if options.length is not None and not 1 <= options.length <= MAX_LEN:
         raise argument_error("--length", "int_range", options.length, low=1, high=MAX_LEN)
     if options.json:
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             {"layer": each.index, "type": each.rope.layer_type, "q": each.q.tolist(), "k": each.k.tolist()}
             for each in by_layer
         ]
-        show_json({"layers": rows, "types": [_record(each, options.length) for each in by_type.values()]})
+        print_json({"layers": rows, "types": [_record(each, options.length) for each in by_type.values()]})
         return 0
     for kind, each in by_type.items():
         _show(kind, each, options.length, options.lang)
@@ -54,10 +54,10 @@ def _found(model: str, config: str | None) -> tuple[Path, Mapping[str, Any]]:
     """Return where the weights are, and their config."""
     path = Path(model)
     if path.is_dir():
-        return path, load(config or model)
+        return path, load_config(config or model)
     if path.is_file():
-        return path, load(config or str(path.with_name("config.json")))
-    return shipped(model)
+        return path, load_config(config or str(path.with_name("config.json")))
+    return shipped_weights_and_config(model)
 
 
 def _record(each: PairSummary, length: int | None) -> dict[str, Any]:
@@ -66,36 +66,36 @@ def _record(each: PairSummary, length: int | None) -> dict[str, Any]:
         "type": each.rope.layer_type,
         "trained": each.rope.train_len,
         "wavelength": each.wavelength.tolist(),
-        "turns": each.seen.tolist(),
+        "turns": each.trained_turns.tolist(),
         "q": each.q.tolist(),
         "k": each.k.tolist(),
         "massive": each.massive.tolist(),
         "heads": each.heads,
         "schemes": {
             name: {"slowdown": change.slowdown.tolist(), "kept": change.kept, "unseen": change.unseen}
-            for name, change in changes(each, length).items()
+            for name, change in pair_changes_by_scheme(each, length).items()
         },
     }
 
 
 def _show(kind: str | None, each: PairSummary, length: int | None, lang: str) -> None:
     """Print a layer type as a table, and a sentence for each scheme."""
-    t = words("pairs", lang)
-    changed = changes(each, length)
+    t = command_texts("pairs", lang)
+    changed = pair_changes_by_scheme(each, length)
     reached = length or 4 * each.rope.train_len
-    show(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
+    print_lines(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
     columns = ("pair", "wavelength", "turns", "|W_q|", "|W_k|", "massive", *changed)
-    show("  ".join(f"{name:>10}" for name in columns))
+    print_lines("  ".join(f"{name:>10}" for name in columns))
     for pair in range(each.q.size):
-        values = (each.wavelength[pair], each.seen[pair], each.q[pair], each.k[pair])
+        values = (each.wavelength[pair], each.trained_turns[pair], each.q[pair], each.k[pair])
         row = [f"{pair:>10}", *(f"{value:>10.4g}" for value in values), f"{each.massive[pair]:>10}"]
-        show("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in changed.values())]))
-    still = each.seen < 1.0
-    show(t["still"].format(count=int(still.sum()), pairs=still.size, share=100 * each.share(still)))
-    show(
+        print_lines("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in changed.values())]))
+    still = each.trained_turns < 1.0
+    print_lines(t["still"].format(count=int(still.sum()), pairs=still.size, share=100 * each.score_share(still)))
+    print_lines(
         t["massive"].format(
             times=MASSIVE, count=int((each.massive > 0).sum()), slow=int((each.massive[still] > 0).sum())
         )
     )
     for name, change in changed.items():
-        show(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))
+        print_lines(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))

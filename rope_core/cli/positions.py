@@ -6,8 +6,8 @@ import argparse
 import inspect
 from typing import Any
 
-from rope_core.cli.check import add_output, known_keys, report
-from rope_core.cli.source import HELP, load, tokens
+from rope_core.cli.check import add_output_arguments, check_ignored_keys, print_report
+from rope_core.cli.source import HELP, load_config, parse_token_count
 from rope_core.findings import VERSIONS
 from rope_core.theory.packing import SLICINGS, ZIGZAG
 from rope_core.verification.arrays import read_arrays
@@ -30,15 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--slicing", choices=SLICINGS, default=ZIGZAG, help="how the group slices its rows")
     parser.add_argument("--past", default="0", help="tokens that are in the cache already")
     parser.add_argument("--rows", help="rows of the cos/sin cache")
-    add_output(parser)
+    add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check the positions of a batch: padding, packed texts, a rank's slice, images. Exit codes as of `rope check`."""
-    known_keys(options.ignore)
+    check_ignored_keys(options.ignore)
     given: dict[str, Any] = {"slicing": options.slicing}
-    given |= {name: tokens(f"--{name}", getattr(options, name)) for name in ("rank", "ranks", "past", "rows")}
+    given |= {
+        name: parse_token_count(f"--{name}", getattr(options, name)) for name in ("rank", "ranks", "past", "rows")
+    }
     if options.config is not None:
-        given["config"] = load(options.config)
+        given["config"] = load_config(options.config)
     given |= read_arrays(options.file, GIVEN, FIELD)
-    return report({options.file: check_positions(**given)}, {}, options, VERSIONS[-1])
+    return print_report({options.file: check_positions(**given)}, {}, options, VERSIONS[-1])

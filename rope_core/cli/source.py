@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.errors import ConfigError, argument_error, checked_int
-from rope_core.hf.hub import fetch, looks_like_id
+from rope_core.hf.hub import fetch_config, is_model_id
 from rope_core.hf.read import MAX_BYTES, parse_json_object, read_config
 
 HELP = "config.json, its folder, - for standard input, or org/name[@revision]"
@@ -25,18 +25,18 @@ def read_source(source: str) -> bytes | Path | dict[str, Any]:
         return text
     if not source:
         raise ConfigError("config", "config_file", source)
-    if not Path(source).exists() and looks_like_id(source):
-        return fetch(source)
+    if not Path(source).exists() and is_model_id(source):
+        return fetch_config(source)
     return Path(source)
 
 
-def load(source: str) -> dict[str, Any]:
+def load_config(source: str) -> dict[str, Any]:
     """Return the config that `-`, a path or a hub id names. Raises ConfigError on what cannot be read."""
     given = read_source(source)
     return read_config(parse_json_object(given) if isinstance(given, bytes) else given)
 
 
-def tokens(name: str, text: str | None) -> int | None:
+def parse_token_count(name: str, text: str | None) -> int | None:
     """Return a length given as text, None where none is. Raises ValueError on letters, such as 128k's."""
     if text is None:
         return None
@@ -46,7 +46,7 @@ def tokens(name: str, text: str | None) -> int | None:
         raise argument_error(name, "token_count", text) from None
 
 
-def set_threads(count: int | None) -> None:
+def set_torch_threads(count: int | None) -> None:
     """Set torch's threads, or leave them; raises ValueError on a count that is none."""
     if count is not None:
         import torch

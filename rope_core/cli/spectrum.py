@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from rope_core.cli.source import HELP, load, tokens
-from rope_core.cli.terminal import show, show_row
-from rope_core.findings import printable
+from rope_core.cli.source import HELP, load_config, parse_token_count
+from rope_core.cli.terminal import print_csv_row, print_lines
+from rope_core.findings import sanitized_text
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 
@@ -34,23 +34,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the frequencies of a config, pair by pair; exit 2 on a config that cannot be read."""
-    options.seq_len = tokens("--seq-len", options.seq_len)
-    text = resolve(load(options.config)).text
-    kinds = [options.layer_type] if options.layer_type else text.kinds
+    options.seq_len = parse_token_count("--seq-len", options.seq_len)
+    text = resolve(load_config(options.config)).text
+    kinds = [options.layer_type] if options.layer_type else text.layer_type_names
     ropes = [text.rope(kind, options.seq_len) for kind in kinds]
     rows = [row for rope in ropes for row in _rows(rope)]
     if options.csv:
         for row in (COLUMNS, *rows):
-            show_row(row)
+            print_csv_row(row)
         return 0
     for rope in ropes:
-        kind = f"{printable(rope.layer_type)}: " if rope.layer_type else ""
-        show(
+        kind = f"{sanitized_text(rope.layer_type)}: " if rope.layer_type else ""
+        print_lines(
             f"{kind}{rope.scheme}, base {rope.base:g}, rotary {rope.rotary_dim} of {rope.head_dim}, {rope.layout}, "
             f"trained {rope.train_len}, attention factor {rope.attention_factor:.9g}, "
             f"logit scale {rope.logit_scale:.9g}"
         )
-    show("  ".join(f"{name:>14}" for name in COLUMNS))
+    print_lines("  ".join(f"{name:>14}" for name in COLUMNS))
     for row in rows:
-        show("  ".join(f"{cell:>14.6g}" if isinstance(cell, float) else f"{cell!s:>14}" for cell in row))
+        print_lines("  ".join(f"{cell:>14.6g}" if isinstance(cell, float) else f"{cell!s:>14}" for cell in row))
     return 0

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rope_core.cli.check import add_output, known_keys, report
-from rope_core.cli.source import HELP, load, tokens
-from rope_core.cli.terminal import show
+from rope_core.cli.check import add_output_arguments, check_ignored_keys, print_report
+from rope_core.cli.source import HELP, load_config, parse_token_count
+from rope_core.cli.terminal import print_lines
 from rope_core.errors import argument_error
 from rope_core.findings import VERSIONS, Finding
-from rope_core.hf.hub import looks_like_id
+from rope_core.hf.hub import is_model_id
 from rope_core.verification.kernel import SIGNATURES, check_kernel
 from rope_core.verification.verify import verify
 
@@ -45,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f" one of {'; '.join(SIGNATURES)}",
     )
     parser.add_argument("--part", help="with --kernel: how many of 32 dimensions turn")
-    add_output(parser)
+    add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Verify a loaded model, a safetensors file's buffers or a rotation function. Exit codes as of `rope check`."""
-    known_keys(options.ignore)
+    check_ignored_keys(options.ignore)
     if options.kernel is not None:
         return _of_kernel(options) if DONE in os.environ else _apart(options.argv)
     if options.file is None:
@@ -58,11 +58,11 @@ def run(options: argparse.Namespace) -> int:
             "MODEL", "a folder, a hub id or a safetensors file, or --kernel in its place", options.file
         )
     if options.config is None:
-        return report(_of_model(options.file, options.modes), {}, options, VERSIONS[-1])
+        return print_report(_of_model(options.file, options.modes), {}, options, VERSIONS[-1])
     if not (Path(options.file).is_file() or Path(options.file).is_dir()):
         raise argument_error("file", "regular_file", options.file)
-    stored: list[Finding] = verify(Path(options.file), load(options.config))
-    return report({options.file: stored}, {}, options, VERSIONS[-1])
+    stored: list[Finding] = verify(Path(options.file), load_config(options.config))
+    return print_report({options.file: stored}, {}, options, VERSIONS[-1])
 
 
 def _apart(argv: Sequence[str]) -> int:
@@ -75,8 +75,8 @@ def _apart(argv: Sequence[str]) -> int:
         ended = subprocess.run(command, env=environment, capture_output=True, check=False)
         finished = done.exists()
     # The file may have written too.
-    show(*ended.stdout.decode(errors="replace").splitlines())
-    show(*ended.stderr.decode(errors="replace").splitlines(), error=True)
+    print_lines(*ended.stdout.decode(errors="replace").splitlines())
+    print_lines(*ended.stderr.decode(errors="replace").splitlines(), error=True)
     if not finished and not (ended.returncode == 2 and ended.stderr):
         raise argument_error(
             "--kernel", "FILE:FUNCTION of code that returns", f"the process's end with {ended.returncode}"
@@ -87,12 +87,12 @@ def _apart(argv: Sequence[str]) -> int:
 def _of_kernel(options: argparse.Namespace) -> int:
     """Verify a function; what it raises is no answer. Exit codes as of ``run``."""
     done = Path(os.environ.pop(DONE))
-    config = None if options.config is None else load(options.config)
-    findings = check_kernel(function_of(options.kernel), config, tokens("--part", options.part))
+    config = None if options.config is None else load_config(options.config)
+    findings = check_kernel(function_of(options.kernel), config, parse_token_count("--part", options.part))
     raised = [each.title(options.lang) for each in findings if each.key == "kernel_raises"]
     others = [*(each for each in findings if each.key != "kernel_raises"), *([] if raised else [findings.assumed])]
     unreadable = {options.kernel: raised[0]} if raised else {}
-    code = report({options.kernel: others} if others else {}, unreadable, options, VERSIONS[-1])
+    code = print_report({options.kernel: others} if others else {}, unreadable, options, VERSIONS[-1])
     sys.stdout.flush()
     done.touch()
     return code
@@ -104,7 +104,7 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
     for name in names:
         if name not in MODES:
             raise argument_error("--modes", "one_of", name, names=MODES)
-    if not (Path(source) / "config.json").is_file() and (Path(source).exists() or not looks_like_id(source)):
+    if not (Path(source) / "config.json").is_file() and (Path(source).exists() or not is_model_id(source)):
         raise argument_error(
             "MODEL", "a folder with config.json or a hub id; stored tensors alone need --config", source
         )
@@ -112,7 +112,7 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
-    config, results = load(source), {}
+    config, results = load_config(source), {}
     for name in names:
         how = {"attn_implementation": name} if name in MODES[:2] else {"dtype": getattr(torch, name)}
         try:

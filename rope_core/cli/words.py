@@ -13,10 +13,10 @@ def _texts() -> dict[str, Any]:
     return tomllib.loads(resources.files("rope_core.cli").joinpath("words.toml").read_text(encoding="utf-8"))
 
 
-def words(table: str, lang: str) -> dict[str, str]:
+def command_texts(table_name: str, lang: str) -> dict[str, str]:
     """Return one table's texts in "en" or "zh".
 
-    >>> words("engines", "en")["width"]
+    >>> command_texts("engines", "en")["width"]
     'rotates other pairs'
     """
-    return {key: row[lang] for key, row in _texts()[table].items()}
+    return {key: row[lang] for key, row in _texts()[table_name].items()}

@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from rope_core.comparisons import driver
 from rope_core.errors import argument_error
-from rope_core.hf.catalogue import models
+from rope_core.hf.catalogue import released_models
 from rope_core.hf.resolve import ropes_of
 from rope_core.hf.ropes import HfRope
 from rope_core.programs.engines import engines
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
 from rope_core.spectrum import Request, spectrum
-from rope_core.verification.arrays import entries_of, read_arrays
+from rope_core.verification.arrays import list_safetensors_entries, read_arrays
 
 FrequenciesAndFactor = tuple[Array, float]
 ARGUMENTS = ("dim", "base", "train_len", "factor", "seq_len")
@@ -139,11 +139,11 @@ def of_code(
 
     Raises ValueError on code that is no Python, raises, or answers something else; the message is one sentence.
     """
-    from rope_core.grade.process import functions_of
-    from rope_core.grade.result import check_source
+    from rope_core.grade.process import isolated_functions
+    from rope_core.grade.result import check_python_syntax
 
-    check_source(code, name)
-    with functions_of(program(code, function, more), SECONDS) as call:
+    check_python_syntax(code, name)
+    with isolated_functions(program(code, function, more), SECONDS) as call:
         flags = np.asarray(call("arguments")).reshape(-1)
 
         def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
@@ -203,7 +203,7 @@ def column(given: object) -> Iterator[ComparisonColumn]:
 @contextlib.contextmanager
 def _named(name: str) -> Iterator[ComparisonColumn]:
     """Yield a column from the name of a scheme, a model of the catalogue, or a file, FILE.py:FUNCTION among them."""
-    ids = {model.id: model for model in models()}
+    ids = {model.id: model for model in released_models()}
     path, _, function = name.partition(".py:")
     file = Path(path + ".py" if function else name)
     if name in SCHEMES:
@@ -238,7 +238,7 @@ def numbers_of(file: Path) -> npt.NDArray[Any]:
     if file.suffix == ".csv":
         return np.loadtxt(file, delimiter=",", max_rows=2**16).reshape(-1)
     if file.suffix == ".safetensors":
-        buffers = entries_of(file, "column", lambda key: key.endswith("inv_freq"))
+        buffers = list_safetensors_entries(file, "column", lambda key: key.endswith("inv_freq"))
         if not buffers:
             raise argument_error("column", "a file with a buffer inv_freq", str(file))
         return buffers[0].read()

@@ -24,8 +24,8 @@ from rope_core.comparisons.columns import (
     of_config,
 )
 from rope_core.errors import argument_error, checked_finite, checked_int
-from rope_core.hf.catalogue import model as catalogued
-from rope_core.hf.catalogue import models
+from rope_core.hf.catalogue import released_model as catalogued
+from rope_core.hf.catalogue import released_models
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.schemes import FACTOR
 
@@ -246,7 +246,7 @@ def _setting(
         if key not in known:
             raise argument_error("thresholds", "one_of", key, names=known)
     values = {key: checked_finite(f"thresholds.{key}", value) for key, value in thresholds.items()}
-    ids = [each.id for each in models()]
+    ids = [each.id for each in released_models()]
     by_id = model is None or (isinstance(model, str) and model in ids)
     if isinstance(model, str) and not by_id and not Path(model).exists():
         raise argument_error("model", "model_near", model, names=nearest_names(model, ids))

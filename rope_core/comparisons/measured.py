@@ -10,7 +10,7 @@ from rope_core.comparisons.columns import ComparisonColumn, FrequenciesAndFactor
 from rope_core.comparisons.compare import ComparisonSetting, compare_column
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import SchemeLine, line
+from rope_core.lab.lines import SchemeLine, get_line
 from rope_core.lab.view import SweepCell
 from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
@@ -46,10 +46,14 @@ def contrast_by_check(cells: Sequence[SweepCell], rope: Rope) -> dict[str, Contr
         rope: of the model that read them, never trained on with a scheme.
     """
     results: dict[str, Contrast] = {}
-    for length in (each for each in view.lengths(cells) if each > rope.train_len):
-        known = {each.nats.tobytes(): each for each in reversed(view.at(cells, length)) if line(each.line).scales}
+    for length in (each for each in view.cell_lengths(cells) if each > rope.train_len):
+        known = {
+            each.nats.tobytes(): each
+            for each in reversed(view.cells_at_length(cells, length))
+            if get_line(each.line).is_frequency_only
+        }
         setting = ComparisonSetting(rope, length / rope.train_len, length, fine_tuned=False)
-        rows = [(each, compare_column(_column(line(each.line)), setting).rows) for each in known.values()]
+        rows = [(each, compare_column(_column(get_line(each.line)), setting).rows) for each in known.values()]
         holds = [(each, {row.key: row.holds for row in every}) for each, every in rows]
         for (a, a_holds), (b, b_holds) in itertools.permutations(holds, 2):
             ratio = view.last_quarter_ratio(a, b)
@@ -62,7 +66,7 @@ def _column(given: SchemeLine) -> ComparisonColumn:
     """Return a line of the ladder as a column: its scheme at the factor that the length asks for."""
 
     def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
-        answer = spectrum(given.on(rope, length, factor))
+        answer = spectrum(given.request_for_rope(rope, length, factor))
         return answer.inv_freq, answer.attention_factor
 
     return ComparisonColumn(given.key, at)

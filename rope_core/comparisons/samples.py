@@ -19,7 +19,7 @@ from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, Frequenci
 from rope_core.comparisons.compare import ComparisonSetting, compare_column, least_margins
 from rope_core.grade import remote
 from rope_core.grade.faults import StageFailure, reply_value
-from rope_core.grade.result import StageResult, check_source
+from rope_core.grade.result import StageResult, check_python_syntax
 from rope_core.rope import Rope
 from rope_core.schemes import attention_factors
 
@@ -77,12 +77,12 @@ def of_answers(name: str, answers: FunctionAnswers) -> ComparisonColumn:
 
 def run(code: str, calls: Sequence[SchemeCall], lang: str = "en") -> FunctionAnswers:
     """Return a function's answers from a process of its own, as homework runs; whatever goes wrong is a sentence."""
-    from rope_core.grade.process import functions_of
+    from rope_core.grade.process import isolated_functions
     from rope_core.grade.spare import spare_process
 
     try:
-        check_source(code, "mine.py")
-        with functions_of(program(code), SECONDS, lang, spare_process) as call:
+        check_python_syntax(code, "mine.py")
+        with isolated_functions(program(code), SECONDS, lang, spare_process) as call:
             return _answered(code, calls, lambda name, *given: call(name, *given))
     except ValueError as error:
         return FunctionAnswers(code, error=str(error))
@@ -96,13 +96,15 @@ def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[
     functions: dict[str, Any] = {}
     broken: dict[str, Any] = {}
     try:
-        functions = remote.run(program(source))
+        functions = remote.run_source(program(source))
     except BaseException as error:
-        broken = remote.failed(error)
+        broken = remote.exception_record(error)
     calls = [read_call(stage) for stage in stages]
 
     def answer(function: str, given: Iterable[Any]) -> dict[str, Any]:
-        return broken or remote.answer(functions, {"name": function, "arguments": [*map(remote.packed, given)]})
+        return broken or remote.call_record(
+            functions, {"name": function, "arguments": [*map(remote.to_json_array, given)]}
+        )
 
     yield json.dumps(answer("arguments", ()))
     together = answer(TOGETHER, _as_columns(calls))
@@ -144,7 +146,7 @@ def of_lines(code: str, calls: Sequence[SchemeCall], given: Sequence[str], lang:
             ) from None
 
     try:
-        check_source(code, "mine.py")
+        check_python_syntax(code, "mine.py")
         return _answered(code, calls, call)
     except ValueError as error:
         return FunctionAnswers(code, error=str(error))

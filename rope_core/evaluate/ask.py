@@ -6,7 +6,16 @@ from dataclasses import asdict, dataclass
 
 from rope_core.errors import LANGUAGES, argument_error, checked_finite, checked_int, error_sentence
 from rope_core.evaluate.loading import ModelSource
-from rope_core.evaluate.turning import KEYS, LADDER, OWN, WINDOW, RopeVariant, trained_length, turning, window_length
+from rope_core.evaluate.turning import (
+    KEYS,
+    LADDER,
+    OWN,
+    WINDOW,
+    RopeVariant,
+    config_reached_length,
+    config_trained_length,
+    rope_variant,
+)
 from rope_core.rope import MAX_LEN
 from rope_core.schemes import UNSCALED
 
@@ -64,11 +73,11 @@ class EvaluationSettings:
 
     def of(self, source: ModelSource) -> EvaluationSettings:
         """Return the same ask with a model's own lengths and lines where none are given."""
-        trained = trained_length(source.config, self.trained)
+        trained = config_trained_length(source.config, self.trained)
         lengths = self.lengths or tuple(trained * times for times in (1, 2, 4))
         scaled = (
-            turning(source.config, OWN, max(lengths)).content()
-            != turning(source.config, UNSCALED, max(lengths)).content()
+            rope_variant(source.config, OWN, max(lengths)).content()
+            != rope_variant(source.config, UNSCALED, max(lengths)).content()
         )
         schemes = self.schemes or tuple(key for key in LADDER if key != OWN or scaled)
         return EvaluationSettings(
@@ -76,8 +85,8 @@ class EvaluationSettings:
         )
 
 
-def turnings(
-    source: ModelSource, ask: EvaluationSettings
+def rope_variants(
+    source: ModelSource, settings: EvaluationSettings
 ) -> tuple[dict[tuple[str, int], RopeVariant], dict[str, dict[str, str]]]:
     """Return what a model turns by in every cell, and why it cannot take a line, by line.
 
@@ -85,14 +94,14 @@ def turnings(
     """
     turnings: dict[tuple[str, int], RopeVariant] = {}
     refused: dict[str, dict[str, str]] = {}
-    for key in ask.schemes:
+    for key in settings.schemes:
         try:
-            for length in ask.lengths:
+            for length in settings.lengths:
                 # The sliding window never holds more than the length that the model reaches.
-                at = min(length, window_length(source.config, ask.trained)) if key == WINDOW else length
-                turnings[key, length] = turning(source.config, key, at, ask.factor, ask.trained)
+                at = min(length, config_reached_length(source.config, settings.trained)) if key == WINDOW else length
+                turnings[key, length] = rope_variant(source.config, key, at, settings.factor, settings.trained)
         except ValueError as error:
             refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}
-            if len(refused) == len(ask.schemes):
+            if len(refused) == len(settings.schemes):
                 raise
     return turnings, refused

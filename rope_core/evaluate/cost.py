@@ -32,7 +32,7 @@ class ModelSize:
     vocabulary: int
     kept: int
 
-    def memory(self, unit: int, length: int, batch: int, chunk: int) -> int:
+    def reading_bytes(self, unit: int, length: int, batch: int, chunk: int) -> int:
         """Return about how many bytes reading takes: weights, cache, logits, one layer's activations.
 
         Args:
@@ -46,12 +46,12 @@ class ModelSize:
         activations = batch * chunk * (40 * self.hidden * unit + length * 4)
         return self.numbers * unit + batch * length * self.kept * unit + logits + activations
 
-    def work(self, length: int) -> float:
+    def window_work(self, length: int) -> float:
         """Return about how many multiplications and additions a window takes, in units that only compare."""
         return length * (2.0 * self.numbers + 2.0 * self.layers * self.hidden * length)
 
 
-def size_of(config: Mapping[str, Any], numbers: int) -> ModelSize:
+def model_size(config: Mapping[str, Any], parameter_count: int) -> ModelSize:
     """Return a model's size from its config; what a config does not say counts as in Llama."""
     text = config.get("text_config")
     text = text if isinstance(text, Mapping) else config
@@ -69,10 +69,10 @@ def size_of(config: Mapping[str, Any], numbers: int) -> ModelSize:
     if isinstance(text.get("kv_lora_rank"), int):
         # Latent attention: transformers keeps the latent vector and the one key that turns.
         per_layer = size("kv_lora_rank", default=512) + size("qk_rope_head_dim", default=64)
-    return ModelSize(numbers, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
+    return ModelSize(parameter_count, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
 
 
-def available(device: str) -> int:
+def free_memory(device: str) -> int:
     """Return the bytes of memory that are free on a device, or on all of them together."""
     if device == SPREAD:
         cards = range(torch.cuda.device_count())
@@ -80,18 +80,20 @@ def available(device: str) -> int:
     return int(torch.cuda.mem_get_info(device)[0]) if device.startswith("cuda") else available_memory()
 
 
-def refuse_large(needed: int, device: str) -> None:
+def check_free_memory(needed_bytes: int, device: str) -> None:
     """Raise ValueError where less memory is free on a device than an evaluation needs."""
-    free = available(device)
-    if needed > free:
-        raise argument_error("--lengths", "eval_memory", max(1, round(needed / GIB, 2)), free=free / GIB, device=device)
+    free = free_memory(device)
+    if needed_bytes > free:
+        raise argument_error(
+            "--lengths", "eval_memory", max(1, round(needed_bytes / GIB, 2)), free=free / GIB, device=device
+        )
 
 
-def seconds_per_work(loaded: LoadedModel, size: ModelSize, tokens: Any, chunk: int) -> float:
+def measure_seconds_per_work(loaded: LoadedModel, size: ModelSize, tokens: Any, chunk: int) -> float:
     """Return how long a unit of ``ModelSize.work`` takes, from one short read after another that warms up."""
     ids = torch.from_numpy(tokens).to(loaded.model.device)
     begun = 0.0
     for _ in range(2):
         begun = time.perf_counter()
         token_losses(loaded.model, ids, chunk)
-    return (time.perf_counter() - begun) / size.work(ids.shape[1] - 1)
+    return (time.perf_counter() - begun) / size.window_work(ids.shape[1] - 1)

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError, argument_error
-from rope_core.evaluate.ask import EvaluationSettings, turnings
-from rope_core.evaluate.loading import ModelSource, safetensors_of
-from rope_core.evaluate.turning import OWN, STALE, WINDOW, RopeVariant, at_load
-from rope_core.evaluate.words import line_name, word
+from rope_core.evaluate.ask import EvaluationSettings, rope_variants
+from rope_core.evaluate.loading import ModelSource, safetensors_files
+from rope_core.evaluate.turning import OWN, STALE, WINDOW, RopeVariant, rope_variant_at_load
+from rope_core.evaluate.words import line_name, report_text
 from rope_core.hf.hub import MODEL_FILES
 from rope_core.hf.resolve import from_hf, resolve
 from rope_core.hf.schemas import OLD, to_v4
 from rope_core.hf.types import LENGTH
 from rope_core.hf.write import llama_fields
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.lab.train import write_atomically
 from rope_core.programs.engines import engines
 from rope_core.rope import Rope
@@ -35,7 +35,9 @@ SAME = 1e-6
 TASKS = "lambada_openai,hellaswag,arc_easy"
 
 
-def export(source: ModelSource, ask: EvaluationSettings, folder: Path, dtype: str, lang: str) -> list[Path]:
+def export_scheme_folders(
+    source: ModelSource, settings: EvaluationSettings, folder: Path, dtype: str, lang: str
+) -> list[Path]:
     """Write a folder for each scheme and length, and commands.sh beside them; returns what was written.
 
     Args:
@@ -49,13 +51,15 @@ def export(source: ModelSource, ask: EvaluationSettings, folder: Path, dtype: st
     """
     if source.folder is None:
         raise argument_error("model", "eval_stored", source.name)
-    keys = tuple(key for key in ask.schemes if key not in (STALE, WINDOW))
-    written, refused = turnings(source, replace(ask, schemes=keys))
+    keys = tuple(key for key in settings.schemes if key not in (STALE, WINDOW))
+    written, refused = rope_variants(source, replace(settings, schemes=keys))
     if folder.exists() and any(folder.iterdir()):
         raise argument_error("--lm-eval", "export_folder", str(folder))
-    commands = ["#!/bin/sh", f"# {word('harness', lang)}", 'cd "$(dirname "$0")" || exit 1']
+    commands = ["#!/bin/sh", f"# {report_text('harness', lang)}", 'cd "$(dirname "$0")" || exit 1']
     commands += [
-        f"# {line_name(key, lang)}: {word('harness_no_config', lang)}" for key in ask.schemes if key not in keys
+        f"# {line_name(key, lang)}: {report_text('harness_no_config', lang)}"
+        for key in settings.schemes
+        if key not in keys
     ]
     commands += [f"# {line_name(key, lang)}: {why[lang]}" for key, why in refused.items()]
     paths = []
@@ -63,7 +67,7 @@ def export(source: ModelSource, ask: EvaluationSettings, folder: Path, dtype: st
         if key in refused:
             continue
         path = folder / f"{key}-{length}"
-        config = written_config(source, ask, key, length, each)
+        config = written_config(source, settings, key, length, each)
         link(source.folder, path)
         write_atomically(path / "config.json", (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode())
         commands += commands_of(path.name, config, length, dtype, lang)
@@ -82,15 +86,19 @@ def written_config(
     Its own type where one dict says all, which servers read too; else the type LongRoPE that holds any slow-downs. In
     the fields of transformers 4, which 5 reads as well, where they can say it.
     """
-    old = at_load(source.config).ropes.get(None)
+    old = rope_variant_at_load(source.config).ropes.get(None)
     wanted = turning.ropes.get(None)
     if key != OWN and old is not None and wanted is not None:
         plain = {name: value for name, value in source.config.items() if name not in (*OLD, LENGTH)}
         share = {} if old.rotary_dim == old.head_dim else {"partial_rotary_factor": old.rotary_dim / old.head_dim}
         trained = Rope(old.rotary_dim, old.request.rope.base, ask.trained or old.train_len)
-        own = dict(old.params) if line(key).scheme == old.scheme else {}
+        own = dict(old.params) if get_line(key).scheme == old.scheme else {}
         try:
-            config = {**plain, **share, **llama_fields(line(key).on(trained, length, ask.factor, own))}
+            config = {
+                **plain,
+                **share,
+                **llama_fields(get_line(key).request_for_rope(trained, length, ask.factor, own)),
+            }
             rope = from_hf(config)
         except ValueError:
             pass
@@ -108,7 +116,7 @@ def written_config(
 
 def link(source: Path, folder: Path) -> None:
     """Make a folder of links to a model's weights and tokenizer; its config and any code stay out."""
-    safetensors_of(source)
+    safetensors_files(source)
     folder.mkdir(parents=True)
     for pattern in MODEL_FILES:
         for file in sorted(source.glob(pattern)):
@@ -124,7 +132,7 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
     lines = ["", f"{harness} --tasks {TASKS}", f"{harness} --tasks ruler --metadata {lengths}"]
     differs = vllm_differs(config, length)
     if differs:
-        return [*lines, f"# {word('harness_vllm', lang, gap=differs)}"]
+        return [*lines, f"# {report_text('harness_vllm', lang, gap=differs)}"]
     common = "--cluster=local --data_dir=$PWD/ruler"
     return [
         *lines,
@@ -137,7 +145,7 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
 def vllm_differs(config: dict[str, Any], length: int) -> str:
     """Return how far vLLM is from transformers on a config, in words; "" where it turns the same."""
     resolved = resolve(config)
-    for kind in resolved.text.kinds:
+    for kind in resolved.text.layer_type_names:
         for each in engines(resolved, kind, length, length):
             if not each.name.startswith("vLLM"):
                 continue

@@ -16,14 +16,14 @@ import torch
 
 from rope_core.errors import argument_error
 from rope_core.evaluate.texts import TextTokenizer
-from rope_core.evaluate.turning import at_load, extended
-from rope_core.hf.hub import download_model, looks_like_id
+from rope_core.evaluate.turning import rope_variant_at_load, scalable_layer_types
+from rope_core.hf.hub import download_model, is_model_id
 from rope_core.hf.read import read_config
 from rope_core.lab import cards
 from rope_core.lab import weights as lab
 from rope_core.lab.export import llama_config, llama_tensors
 from rope_core.lab.train import CHECKPOINT
-from rope_core.verification.arrays import FLOATS, SafetensorsEntry, entries_of
+from rope_core.verification.arrays import FLOATS, SafetensorsEntry, list_safetensors_entries
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # What reads a quantisation, by quant_method: transformers 5.23, quantizers/quantizer_*.py, validate_environment.
@@ -70,7 +70,7 @@ class LoadedModel:
     coder: TextTokenizer
 
 
-def find(model: str) -> ModelSource:
+def resolve_model_source(model: str) -> ModelSource:
     """Return where a model comes from: a folder, a hub id, shipped weights, or a folder of ``rope lab train``.
 
     Raises:
@@ -81,19 +81,19 @@ def find(model: str) -> ModelSource:
         return _of_lab(model)
     path = Path(model)
     if not path.is_dir():
-        if not looks_like_id(model):
+        if not is_model_id(model):
             raise argument_error("model", "eval_model", model, names=cards.weights_cards())
         path = download_model(model)
-    files = safetensors_of(path)
+    files = safetensors_files(path)
     config = read_config(path)
     _refuse(config, path)
-    at = at_load(config)
-    extended(at.ropes)
-    entries = [entry for file in files for entry in entries_of(file, "model")]
+    at = rope_variant_at_load(config)
+    scalable_layer_types(at.ropes)
+    entries = [entry for file in files for entry in list_safetensors_entries(file, "model")]
     return ModelSource(model, config, path, *_measured(entries), fingerprint(files))
 
 
-def safetensors_of(path: Path) -> list[Path]:
+def safetensors_files(path: Path) -> list[Path]:
     """Return the safetensors files of a folder; raises ValueError where there is none."""
     files = sorted(path.glob("*.safetensors"))
     if not files:
@@ -160,11 +160,11 @@ def _blocks(size: int) -> Iterator[int]:
     yield from range(0, size, step)
 
 
-def load(source: ModelSource, device: str, dtype: str) -> LoadedModel:
+def load_model(source: ModelSource, device: str, dtype: str) -> LoadedModel:
     """Return the model on a device, ready to read, with its tokenizer.
 
     Args:
-        source: as ``find`` gave it.
+        source: as ``resolve_model_source`` gave it.
         device: "cpu", "cuda", "cuda:1", ..., or SPREAD.
         dtype: in DTYPES; "auto" is the type that the weights are stored in.
 

@@ -14,9 +14,9 @@ from rope_core.findings import SEVERITIES
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
-from rope_core.verification.buffers import belongs
+from rope_core.verification.buffers import matching_layer_type
 from rope_core.verification.rotations import ModuleRotations
-from rope_core.verification.stored import SUFFIX, RotaryBuffer, in_module
+from rope_core.verification.stored import SUFFIX, RotaryBuffer, buffers_in_module
 from rope_core.verification.verify import verify
 
 Tables = Any
@@ -35,10 +35,12 @@ class RotaryModules:
     def __init__(self, module: Any, load: RopeVariant) -> None:
         self.module, self.load = module, load
         rotations = ModuleRotations(module, resolve(load.config), load.ropes)
-        own, _ = rotations.split(in_module(module))
+        own, _ = rotations.split_text_buffers(buffers_in_module(module))
         if not own:
             raise argument_error("model", "eval_buffers", type(module).__name__)
-        self.buffers: list[tuple[RotaryBuffer, str | None]] = [(each, belongs(each, load.ropes)[0]) for each in own]
+        self.buffers: list[tuple[RotaryBuffer, str | None]] = [
+            (each, matching_layer_type(each, load.ropes)[0]) for each in own
+        ]
         self.parts = dict(module.named_modules())
         scaled = bool(rotations.fields.family.get("logit_scale"))
         self.attention = [
@@ -46,7 +48,7 @@ class RotaryModules:
         ]
         self.logit_scale = load.first.logit_scale
 
-    def write(self, turning: RopeVariant) -> None:
+    def write_variant(self, turning: RopeVariant) -> None:
         """Set frequencies, attention factors and the softmax scale; what follows the length by itself is frozen.
 
         Raises ValueError where a layer's width is not the turning's.
@@ -69,7 +71,7 @@ class RotaryModules:
         path, _, name = buffer.name.rpartition(".")
         return self.parts[path], name
 
-    def checked(self, turning: RopeVariant) -> tuple[str, ...]:
+    def verify_variant(self, turning: RopeVariant) -> tuple[str, ...]:
         """Run ``verify`` on the model and return the keys of what it notes.
 
         Raises ValueError where the model does not turn by what was written.
@@ -84,7 +86,7 @@ class RotaryModules:
         return tuple(each.key for each in findings)
 
     @contextmanager
-    def by_length(self, at: Callable[[int], Mapping[str | None, HfRope]], first: int) -> Iterator[None]:
+    def rotating_by_own_length(self, at: Callable[[int], Mapping[str | None, HfRope]], first: int) -> Iterator[None]:
         """Turn every position by the frequencies in force when it was read: those of its own length.
 
         A cache of turned keys holds just that. Positions below ``first`` are read at once.

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rope_core.errors import checked_int
 from rope_core.rope import Array
-from rope_core.verification.observe import cache_name
+from rope_core.verification.observe import cache_argument_name
 
 STRIDE = 4
 """The sliding window moves on by one part in so many of its length."""
@@ -21,7 +21,7 @@ def logits_of(model: Any, ids: Tensor, chunk: int) -> Any:
     """Yield (first position, logits) of ids (n, length) chunk by chunk, keys and values kept in transformers' cache."""
     from transformers import DynamicCache
 
-    cache, name = DynamicCache(config=model.config), cache_name(model) or "past_key_values"
+    cache, name = DynamicCache(config=model.config), cache_argument_name(model) or "past_key_values"
     with torch.inference_mode():
         for first in range(0, ids.shape[1], chunk):
             part = ids[:, first : first + chunk]
@@ -70,11 +70,11 @@ def sliding_losses(model: Any, tokens: Tensor, chunk: int, window: int, begin: i
     return out
 
 
-def likeliest(model: Any, tokens: Tensor, chunk: int, last: int) -> Array:
+def likeliest_token_mask(model: Any, tokens: Tensor, chunk: int, last_count: int) -> Array:
     """Return which of the last tokens are the likeliest ones, given all the true ones before: 1 or 0, (n, last)."""
     hits = []
     for first, logits in logits_of(model, tokens[:, :-1], chunk):
         true = tokens[:, first + 1 : first + 1 + logits.shape[1]].to(logits.device)
-        hits.append((logits.argmax(-1) == true)[:, max(0, tokens.shape[1] - 1 - last - first) :])
-    right = torch.cat(hits, 1)[:, -last:]
+        hits.append((logits.argmax(-1) == true)[:, max(0, tokens.shape[1] - 1 - last_count - first) :])
+    right = torch.cat(hits, 1)[:, -last_count:]
     return right.double().cpu().numpy()

@@ -16,21 +16,21 @@ import torch
 
 from rope_core.errors import LANGUAGES, argument_error, error_sentence
 from rope_core.evaluate import tasks
-from rope_core.evaluate.ask import TASKS, EvaluationSettings, turnings
-from rope_core.evaluate.cost import ModelSize, size_of
+from rope_core.evaluate.ask import TASKS, EvaluationSettings, rope_variants
+from rope_core.evaluate.cost import ModelSize, model_size
 from rope_core.evaluate.loading import LoadedModel
 from rope_core.evaluate.modules import RotaryModules
-from rope_core.evaluate.reading import likeliest, sliding_losses, token_losses
-from rope_core.evaluate.report import KIND, SCHEMA, html
+from rope_core.evaluate.reading import likeliest_token_mask, sliding_losses, token_losses
+from rope_core.evaluate.report import KIND, SCHEMA, report_page
 from rope_core.evaluate.texts import TokenizedTexts
 from rope_core.evaluate.turning import (
     STALE,
     WINDOW,
     RopeVariant,
-    at_load,
-    in_force,
-    trained_length,
-    window_length,
+    config_reached_length,
+    config_trained_length,
+    rope_variant_at_load,
+    ropes_at_length,
 )
 from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
@@ -94,14 +94,14 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         source = self.loaded.source
-        self.trained = trained_length(source.config, self.ask.trained)
-        self.window = window_length(source.config, self.ask.trained)
-        self.size = size_of(source.config, source.numbers)
-        self.turnings, self.refused = turnings(source, self.ask)
-        self.load = at_load(source.config)
+        self.trained = config_trained_length(source.config, self.ask.trained)
+        self.window = config_reached_length(source.config, self.ask.trained)
+        self.size = model_size(source.config, source.numbers)
+        self.turnings, self.refused = rope_variants(source, self.ask)
+        self.load = rope_variant_at_load(source.config)
         self.rotary = RotaryModules(self.loaded.model, self.load)
         if not self.cells() and self.refused.keys() < set(self.ask.schemes):
-            low = tasks.shortest(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
+            low = tasks.min_passkey_length(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
             raise argument_error("--lengths", "at_least", max(self.ask.lengths), low=low)
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
         self._verified: set[bytes] = set()
@@ -115,8 +115,8 @@ class Evaluation:
             if key in self.refused or each.content() in self._verified:
                 continue
             try:
-                self.rotary.write(each)
-                self.notes = self.rotary.checked(each)
+                self.rotary.write_variant(each)
+                self.notes = self.rotary.verify_variant(each)
                 self._verified.add(each.content())
             except ValueError as error:
                 self.refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}
@@ -137,23 +137,23 @@ class Evaluation:
 
     def _places(self, task: str, length: int) -> list[dict[str, Any]]:
         if task == "passkey":
-            holds = length >= tasks.shortest(self.loaded.coder)
+            holds = length >= tasks.min_passkey_length(self.loaded.coder)
             return [{"depth": depth} for depth in tasks.DEPTHS if holds]
         if task == "copy":
             # The longest window alone: the distance is what counts.
             longest = length == max(self.ask.lengths)
-            return [{"distance": each} for each in tasks.distances(length, self.trained)] if longest else []
+            return [{"distance": each} for each in tasks.copy_distances(length, self.trained)] if longest else []
         return [{}]
 
     def work(self, cell: EvaluationCell) -> float:
         """Return about how much work a cell takes."""
         count = len(self.texts.documents) if cell.task == "perplexity" else self.ask.trials
         if cell.line != WINDOW or cell.length <= self.window:
-            return count * self.size.work(cell.length)
+            return count * self.size.window_work(cell.length)
         windows = 1 if cell.task != "perplexity" else 1 + -(-4 * (cell.length - self.window) // self.window)
-        return count * windows * self.size.work(self.window)
+        return count * windows * self.size.window_work(self.window)
 
-    def run(self) -> Generator[tuple[float, dict[str, Any]], None, None]:
+    def run_cells(self) -> Generator[tuple[float, dict[str, Any]], None, None]:
         """Measure cell by cell; yields the share of the work that is done, and the cell as JSON values."""
         for done, cell in plan.with_progress(self.cells(), self.work):
             yield done, self._result(cell)
@@ -166,7 +166,7 @@ class Evaluation:
         seen: dict[Path, int] = {}
         for done, cell in plan.with_progress(self.cells(), self.work):
             for part in self._parts(cell, self._reading(cell)):
-                if shard.has(seen.setdefault(part.path, len(seen))):
+                if shard.has_item(seen.setdefault(part.path, len(seen))):
                     kept(part.path, part.measure)
             yield done, cell
 
@@ -185,7 +185,7 @@ class Evaluation:
         head = {"weights": self.loaded.source.name}
         head |= {name: value for name, value in asdict(cell).items() if value is not None}
         if cell.task == "passkey":
-            return head | plan.answers([row[-n:] for row, n in zip(read, reading.answers, strict=True)])
+            return head | plan.accuracy_record([row[-n:] for row, n in zip(read, reading.answers, strict=True)])
         if cell.task == "copy":
             return head | plan.copy_record(read[:, -SPAN:])
         return head | {"documents": len(read), **plan.perplexity_record(read)}
@@ -194,12 +194,12 @@ class Evaluation:
         """Return what a cell reads; of a task in a sliding window the last tokens alone, where the question is."""
         coder, filler, ask = self.loaded.coder, self.texts.filler, self.ask
         if cell.depth is not None:
-            examples = tasks.pass_keys(coder, filler, cell.length, cell.depth, ask.trials, ask.seed)
+            examples = tasks.passkey_examples(coder, filler, cell.length, cell.depth, ask.trials, ask.seed)
             answers = tuple(answer for _, answer in examples)
             reading = CellInputs(np.stack([ids for ids, _ in examples]), "likeliest", max(answers), answers)
         elif cell.distance is not None:
             reading = CellInputs(
-                tasks.copies(coder, filler, cell.length, cell.distance, ask.trials, ask.seed), "losses"
+                tasks.copy_examples(coder, filler, cell.length, cell.distance, ask.trials, ask.seed), "losses"
             )
         else:
             return CellInputs(self.texts.documents[:, : cell.length + 1], "losses")
@@ -237,20 +237,20 @@ class Evaluation:
 
     def _measure(self, how: RopeVariant, tokens: Any, what: str, last: int, sliding: bool, stale: bool) -> Array:
         """Read one batch."""
-        self.rotary.write(how)
+        self.rotary.write_variant(how)
         model, chunk = self.loaded.model, self.ask.chunk
         ids = torch.from_numpy(tokens).to(model.device)
         try:
             if what == "likeliest":
-                read = partial(likeliest, model, ids, chunk, last)
+                read = partial(likeliest_token_mask, model, ids, chunk, last)
             elif sliding:
                 read = partial(sliding_losses, model, ids, chunk, self.window, self.texts.begin)
             else:
                 read = partial(token_losses, model, ids, chunk)
             if not stale:
                 return read()
-            at = partial(in_force, self.load, factor=self.ask.factor, trained=self.trained)
-            with self.rotary.by_length(at, self.trained):
+            at = partial(ropes_at_length, self.load, factor=self.ask.factor, trained=self.trained)
+            with self.rotary.rotating_by_own_length(at, self.trained):
                 return read()
         except torch.OutOfMemoryError as error:
             raise argument_error(
@@ -262,7 +262,7 @@ class Evaluation:
             ) from error
 
 
-def save(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> None:
+def save_results(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> None:
     """Write eval.json and eval.html of the cells so far, each whole or not at all."""
     report = report_of(evaluation, results)
     write_atomically(
@@ -270,17 +270,19 @@ def save(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> No
         (json.dumps(report, ensure_ascii=False, indent=1) + "\n").encode(),
         synced=False,
     )
-    write_atomically(evaluation.folder / "eval.html", html(report, lang).encode("utf-8", "replace"), synced=False)
+    write_atomically(
+        evaluation.folder / "eval.html", report_page(report, lang).encode("utf-8", "replace"), synced=False
+    )
 
 
-def save_kept(evaluation: Evaluation, lang: str) -> list[dict[str, Any]]:
+def save_kept_results(evaluation: Evaluation, lang: str) -> list[dict[str, Any]]:
     """Write the report of all that any worker has kept, and return its results.
 
     A worker that ends while this one writes is seen by the next look: the last report written is the fullest.
     """
     written = -1
     while written < len(results := evaluation.results()):
-        save(evaluation, results, lang)
+        save_results(evaluation, results, lang)
         written = len(results)
     return results
 
@@ -353,7 +355,7 @@ __all__ = [
     "EvaluationSettings",
     "kept",
     "report_of",
-    "save",
-    "save_kept",
-    "turnings",
+    "rope_variants",
+    "save_kept_results",
+    "save_results",
 ]

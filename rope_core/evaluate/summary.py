@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.evaluate.report import of_task, read
+from rope_core.evaluate.report import read_report, task_results
 
 COMMAND = "rope eval ./my-model --text notes.txt --lengths 4096 16384"
 MODEL_MOST = 60
@@ -35,13 +35,13 @@ class ReportSummary:
 
 def report(data: bytes) -> ReportSummary:
     """Return what a file holds; raises ValueError where it is no report."""
-    record = read(data)
+    record = read_report(data)
     return ReportSummary(
         str(record["model"]["name"])[-MODEL_MOST:],
         str(record["text"]["unit"]),
         int(record["trained"]),
-        tuple(of_task(record, "perplexity")),
-        tuple(of_task(record, "copy")),
+        tuple(task_results(record, "perplexity")),
+        tuple(task_results(record, "copy")),
         len(record["results"]),
         int(record.get("cells", len(record["results"]))),
     )

@@ -16,8 +16,8 @@ from rope_core.lab import copying, passkey
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def hidden(
-    coder: TextTokenizer, filler: TokenIds, length: int, depth: float, rng: np.random.Generator
+def hidden_number_example(
+    tokenizer: TextTokenizer, filler: TokenIds, length: int, depth: float, rng: np.random.Generator
 ) -> tuple[TokenIds, int]:
     """Return ``length`` tokens that hide a number at a depth and end in it, and how many tokens the answer takes.
 
@@ -31,52 +31,59 @@ def hidden(
     Raises ValueError where the length does not hold the number's lines, or the filler is too short.
     """
     key = bytes(rng.integers(ord("0"), ord("9") + 1, passkey.DIGITS, dtype=np.uint8))
-    line = coder.encode(passkey.HIDE % (key, key))
-    ask, whole = coder.encode(passkey.ASK), coder.encode(passkey.ASK + key)
+    line = tokenizer.encode(passkey.HIDE % (key, key))
+    ask, whole = tokenizer.encode(passkey.ASK), tokenizer.encode(passkey.ASK + key)
     # A tokenizer may join the space before the number to it: the answer is what the whole has beyond the question.
     same = next((i for i, (a, b) in enumerate(zip(ask, whole, strict=False)) if a != b), min(len(ask), len(whole)))
-    fill = length - len(coder.begin) - len(line) - len(whole)
+    fill = length - len(tokenizer.begin) - len(line) - len(whole)
     if fill < 1:
         raise argument_error("length", "at_least", length, low=length - fill + 1)
     if len(filler) < fill:
         raise argument_error("--text", "eval_text", f"{len(filler):,}", low=fill, length=length)
     start = int(rng.integers(0, len(filler) - fill + 1))
     around, cut = filler[start : start + fill].tolist(), round(depth * fill)
-    ids = [*coder.begin, *around[:cut], *line, *around[cut:], *whole]
+    ids = [*tokenizer.begin, *around[:cut], *line, *around[cut:], *whole]
     return np.asarray(ids, dtype=np.int64), len(whole) - same
 
 
-def shortest(coder: TextTokenizer) -> int:
+def min_passkey_length(tokenizer: TextTokenizer) -> int:
     """Return the length in tokens from which a pass key can be hidden, with a little text around it."""
     key = b"0" * passkey.DIGITS
-    return len(coder.begin) + len(coder.encode(passkey.HIDE % (key, key))) + len(coder.encode(passkey.ASK + key)) + 16
+    return (
+        len(tokenizer.begin)
+        + len(tokenizer.encode(passkey.HIDE % (key, key)))
+        + len(tokenizer.encode(passkey.ASK + key))
+        + 16
+    )
 
 
-def pass_keys(
-    coder: TextTokenizer, filler: TokenIds, length: int, depth: float, trials: int, seed: int
+def passkey_examples(
+    tokenizer: TextTokenizer, filler: TokenIds, length: int, depth: float, trials: int, seed: int
 ) -> list[tuple[TokenIds, int]]:
     """Return ``trials`` examples of one length and depth, the same for every line."""
     rng = np.random.default_rng((seed, length, round(depth * 1e6)))
-    return [hidden(coder, filler, length, depth, rng) for _ in range(trials)]
+    return [hidden_number_example(tokenizer, filler, length, depth, rng) for _ in range(trials)]
 
 
-def copies(coder: TextTokenizer, filler: TokenIds, length: int, distance: int, trials: int, seed: int) -> TokenIds:
+def copy_examples(
+    tokenizer: TextTokenizer, filler: TokenIds, length: int, distance: int, trials: int, seed: int
+) -> TokenIds:
     """Return examples, int64 (trials, length + 1), whose last tokens repeat those that begin ``distance`` earlier."""
-    size = length + 1 - len(coder.begin)
+    size = length + 1 - len(tokenizer.begin)
     if len(filler) < size:
         raise argument_error("--text", "eval_text", f"{len(filler):,}", low=size, length=length)
     rng = np.random.default_rng((seed, length, distance))
     examples = np.stack([copying.copy_example(filler, size, distance, rng) for _ in range(trials)])
-    return np.concatenate([np.tile(np.asarray(coder.begin, dtype=np.int64), (trials, 1)), examples], 1)
+    return np.concatenate([np.tile(np.asarray(tokenizer.begin, dtype=np.int64), (trials, 1)), examples], 1)
 
 
-def distances(length: int, trained: int) -> tuple[int, ...]:
+def copy_distances(length: int, trained_length: int) -> tuple[int, ...]:
     """Return distances for copying: from within the trained length to nearly the whole window, by doubling.
 
-    >>> distances(2048, 256)
+    >>> copy_distances(2048, 256)
     (96, 192, 384, 768, 1536)
     """
-    far, at = [], max(copying.SPAN + 1, 3 * trained // 8)
+    far, at = [], max(copying.SPAN + 1, 3 * trained_length // 8)
     while at <= length - copying.SPAN - 1:
         far.append(at)
         at *= 2

@@ -51,13 +51,15 @@ class TokenizedTexts:
     begin: int
 
 
-def read(paths: Sequence[Path], coder: TextTokenizer, longest: int, most: int) -> TokenizedTexts:
-    """Cut files into at most ``most`` windows of ``longest`` tokens, in turn from each file, and one token more.
+def tokenize_files(
+    paths: Sequence[Path], tokenizer: TextTokenizer, window_length: int, max_windows: int
+) -> TokenizedTexts:
+    """Cut files into windows of ``window_length`` tokens and one more, at most ``max_windows``, in turn from each file.
 
     Raises ValueError where a file cannot be read, or none holds a window.
     """
-    checked_int("documents", most, 1, 4096)
-    size = longest + 1 - len(coder.begin)
+    checked_int("documents", max_windows, 1, 4096)
+    size = window_length + 1 - len(tokenizer.begin)
     tokens: list[TokenIds] = []
     for path in paths:
         try:
@@ -67,15 +69,15 @@ def read(paths: Sequence[Path], coder: TextTokenizer, longest: int, most: int) -
             raise argument_error("--text", "readable_file", f"{path}: {error.strerror}") from error
         if len(text) > MAX_TEXT:
             raise argument_error("--text", "text_bytes", f"{path.name}: {len(text):,}", limit=MAX_TEXT)
-        tokens.append(np.asarray(coder.encode(text), dtype=np.int64))
+        tokens.append(np.asarray(tokenizer.encode(text), dtype=np.int64))
     cut = [[ids[at : at + size] for at in range(0, len(ids) - size + 1, size)] for ids in tokens]
     chosen = [windows[turn] for turn in range(max(map(len, cut), default=0)) for windows in cut if turn < len(windows)]
     if not chosen:
         most_tokens = max(map(len, tokens), default=0)
-        raise argument_error("--text", "eval_text", f"{most_tokens:,}", low=size, length=longest)
-    begun = np.tile(np.asarray(coder.begin, dtype=np.int64), (min(most, len(chosen)), 1))
-    documents = np.concatenate([begun, np.stack(chosen[:most])], 1)
+        raise argument_error("--text", "eval_text", f"{most_tokens:,}", low=size, length=window_length)
+    begun = np.tile(np.asarray(tokenizer.begin, dtype=np.int64), (min(max_windows, len(chosen)), 1))
+    documents = np.concatenate([begun, np.stack(chosen[:max_windows])], 1)
     digest = hashlib.sha256(documents.tobytes()).hexdigest()
     return TokenizedTexts(
-        documents, np.concatenate(tokens), tuple(path.name for path in paths), digest, len(coder.begin)
+        documents, np.concatenate(tokens), tuple(path.name for path in paths), digest, len(tokenizer.begin)
     )

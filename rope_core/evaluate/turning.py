@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError, argument_error
-from rope_core.extension.extend import reach
+from rope_core.extension.extend import reached_length
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedLayer, from_hf, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import to_v5
 from rope_core.hf.types import LENGTH, LONGROPE, PROPORTIONAL, WINDOWED
-from rope_core.lab.lines import line, lines, lines_after_yarn
+from rope_core.lab.lines import get_line, lines_after_yarn, scheme_lines
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import spectrum
 
 OWN = "own"
 STALE = "stale"
-WINDOW = next(each.key for each in lines() if each.sliding)
-FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
-LADDER = (OWN, *(each.key for each in lines() if not each.sliding), STALE, WINDOW)
-KEYS = (*LADDER, *(each.key for each in lines_after_yarn() if each.scales))
+WINDOW = next(each.key for each in scheme_lines() if each.sliding)
+FOLLOWING = next(each.key for each in scheme_lines() if SCHEMES[each.scheme].follows_length)
+LADDER = (OWN, *(each.key for each in scheme_lines() if not each.sliding), STALE, WINDOW)
+KEYS = (*LADDER, *(each.key for each in lines_after_yarn() if each.is_frequency_only))
 # Fields of a rope dict that say which dimensions turn, and not how far.
 _GEOMETRY = ("rope_theta", "partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 
@@ -41,7 +41,7 @@ class RopeVariant:
     @property
     def first(self) -> HfRope:
         """Return the first layer type that sees the whole context."""
-        return self.ropes[extended(self.ropes)[0]]
+        return self.ropes[scalable_layer_types(self.ropes)[0]]
 
     def content(self) -> bytes:
         """Return what decides the numbers, for a key."""
@@ -51,7 +51,7 @@ class RopeVariant:
         return data
 
 
-def extended(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
+def scalable_layer_types(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
     """Return the layer types that a scheme changes: those that turn and see the whole context."""
     turning = [kind for kind, rope in ropes.items() if not rope.nope]
     if not turning:
@@ -59,26 +59,26 @@ def extended(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
     return [kind for kind in turning if kind not in WINDOWED] or turning
 
 
-def at_load(config: Mapping[str, Any]) -> RopeVariant:
+def rope_variant_at_load(config: Mapping[str, Any]) -> RopeVariant:
     """Return what a model turns by as its config says, at load time."""
     plain = to_v5(config)
     return RopeVariant(plain, ropes_of(plain))
 
 
-def trained_length(config: Mapping[str, Any], given: int | None = None) -> int:
+def config_trained_length(config: Mapping[str, Any], given: int | None = None) -> int:
     """Return the length in tokens that schemes start from: given, else the shortest of the config's."""
-    ropes = at_load(config).ropes
-    return given or min(ropes[kind].train_len for kind in extended(ropes))
+    ropes = rope_variant_at_load(config).ropes
+    return given or min(ropes[kind].train_len for kind in scalable_layer_types(ropes))
 
 
-def window_length(config: Mapping[str, Any], given: int | None = None) -> int:
+def config_reached_length(config: Mapping[str, Any], given: int | None = None) -> int:
     """Return the length in tokens that the model reaches as its config is: the sliding window's."""
-    ropes = at_load(config).ropes
-    return given or min(reach(ropes[kind]) for kind in extended(ropes))
+    ropes = rope_variant_at_load(config).ropes
+    return given or min(reached_length(ropes[kind]) for kind in scalable_layer_types(ropes))
 
 
-def turning(
-    config: Mapping[str, Any], key: str, length: int, factor: float | None = None, trained: int | None = None
+def rope_variant(
+    config: Mapping[str, Any], line: str, length: int, factor: float | None = None, trained: int | None = None
 ) -> RopeVariant:
     """Return what a model turns by under a line at a length.
 
@@ -98,17 +98,17 @@ def turning(
 
     Raises ValueError on an unknown line, ConfigError where the model's class cannot take it.
     """
-    if key not in KEYS:
-        raise argument_error("schemes", "one_of", key, names=KEYS)
-    load = at_load(config)
+    if line not in KEYS:
+        raise argument_error("schemes", "one_of", line, names=KEYS)
+    load = rope_variant_at_load(config)
     own = resolve(load.config).text
     new = copy.deepcopy(load.config)
     text = dict_at(new, own.fields.prefix)
     dicts = text["rope_parameters"]
-    for kind in extended(load.ropes):
-        at = kind if own.differing else None
+    for kind in scalable_layer_types(load.ropes):
+        at = kind if own.differing_layer_types else None
         old = load.ropes[kind]
-        entry = _own(own.layer(at), length) if key in (OWN, WINDOW) else _entry(old, key, length, factor, trained)
+        entry = _own(own.layer(at), length) if line in (OWN, WINDOW) else _entry(old, line, length, factor, trained)
         if entry is None:
             continue
         kept = dicts if at is None else dicts[at]
@@ -124,12 +124,14 @@ def turning(
     return RopeVariant(new, {kind: from_hf(new, kind) for kind in load.ropes})
 
 
-def in_force(load: RopeVariant, length: int, factor: float | None, trained: int) -> dict[str | None, HfRope]:
+def ropes_at_length(load: RopeVariant, length: int, factor: float | None, trained: int) -> dict[str | None, HfRope]:
     """Return the ropes that a scheme which follows the length has at a length in use: those of a plain cache."""
     ropes = dict(load.ropes)
-    for kind in extended(load.ropes):
+    for kind in scalable_layer_types(load.ropes):
         old = load.ropes[kind]
-        request = line(FOLLOWING).on(Rope(old.rotary_dim, old.request.rope.base, trained), length, factor)
+        request = get_line(FOLLOWING).request_for_rope(
+            Rope(old.rotary_dim, old.request.rope.base, trained), length, factor
+        )
         answer = spectrum(request)
         ropes[kind] = replace(old, inv_freq=answer.inv_freq, attention_factor=answer.attention_factor)
     return ropes
@@ -149,10 +151,10 @@ def _entry(rope: HfRope, key: str, length: int, factor: float | None, trained: i
         raise ConfigError.from_key("with_ramp", rope_type=rope.rope_type)
     train_len = trained or rope.train_len
     # Keys that stay as they were cached begin as they are up to the trained length.
-    chosen = line(FOLLOWING if key == STALE else key)
+    chosen = get_line(FOLLOWING if key == STALE else key)
     at = min(length, train_len) if key == STALE else length
     own = dict(rope.params) if chosen.scheme == rope.scheme else {}
-    request = chosen.on(Rope(rope.rotary_dim, rope.request.rope.base, train_len), at, factor, own)
+    request = chosen.request_for_rope(Rope(rope.rotary_dim, rope.request.rope.base, train_len), at, factor, own)
     answer = spectrum(request)
     if not np.all(np.isfinite(answer.slowdown)):
         # No type that every class knows can hold a pair still.

@@ -13,10 +13,10 @@ def _texts() -> dict[str, Any]:
     return tomllib.loads(resources.files("rope_core.evaluate").joinpath("words.toml").read_text(encoding="utf-8"))
 
 
-def word(key: str, lang: str, /, **slots: object) -> str:
+def report_text(key: str, lang: str, /, **slots: object) -> str:
     """Return a text in "en" or "zh" with its slots filled.
 
-    >>> word("seconds", "en", n=12.3)
+    >>> report_text("seconds", "en", n=12.3)
     '12 s'
     """
     text: str = _texts()[key][lang]
@@ -29,12 +29,14 @@ def line_name(key: str, lang: str) -> str:
     return row.get(lang, key)
 
 
-def duration(seconds: float, lang: str) -> str:
+def duration_text(seconds: float, lang: str) -> str:
     """Return a time for readers.
 
-    >>> duration(59, "en"), duration(600, "en"), duration(9000, "en")
+    >>> duration_text(59, "en"), duration_text(600, "en"), duration_text(9000, "en")
     ('59 s', '10 min', '2.5 h')
     """
     if seconds < 90:
-        return word("seconds", lang, n=seconds)
-    return word("minutes", lang, n=seconds / 60) if seconds < 5400 else word("hours", lang, n=seconds / 3600)
+        return report_text("seconds", lang, n=seconds)
+    return (
+        report_text("minutes", lang, n=seconds / 60) if seconds < 5400 else report_text("hours", lang, n=seconds / 3600)
+    )

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError, argument_error, checked_int
-from rope_core.extension.blocks import factor_of, is_scaled, plain_entry, put, raises_base, reach, written_config
+from rope_core.extension.blocks import (
+    extended_config,
+    flat_rope_dict,
+    has_length_dependent_base,
+    is_scaled,
+    reached_length,
+    scaling_factor,
+    write_rope_dicts,
+)
 from rope_core.findings import texts
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.resolve import ResolvedPart, resolve
@@ -48,7 +56,7 @@ class QuantityChange:
         >>> QuantityChange(None, "attention_factor", 1.0, 1.35).sentence()
         'attention factor 1 -> 1.35'
         """
-        row = fixes()["changed"]
+        row = extension_recipes()["changed"]
         name = row[self.field][lang] if self.field in row else self.field
         where = f"{self.layer_type}{row['colon'][lang]}" if self.layer_type else ""
         texts_of = texts((self.before, self.after), lang)
@@ -96,15 +104,15 @@ class ContextExtension:
 
     def title(self, lang: str = "en") -> str:
         """Return the way's name for a reader, in "en" or "zh"."""
-        title: str = fixes()[self.kind]["title"][lang]
+        title: str = extension_recipes()[self.kind]["title"][lang]
         return title.format_map(self._values())
 
     def cost(self, lang: str = "en") -> str:
         """Return what this way costs, one or two sentences in "en" or "zh"."""
-        text: str = fixes()[self.kind][lang]
-        written, formula = self.rope.params.get("attention_factor"), yarn_attention_factor(factor_of(self.rope))
+        text: str = extension_recipes()[self.kind][lang]
+        written, formula = self.rope.params.get("attention_factor"), yarn_attention_factor(scaling_factor(self.rope))
         if self.rope.rope_type == YARN and isinstance(written, float) and not math.isclose(written, formula):
-            text = f"{text}{fixes()['written'][lang]}"
+            text = f"{text}{extension_recipes()['written'][lang]}"
         return text.format_map(self._values() | {"formula": f"{formula:.4g}"})
 
     def _values(self) -> dict[str, str]:
@@ -112,15 +120,15 @@ class ContextExtension:
         rope, old = self.rope, next(iter(self.before.values()))
         shown |= {"attention": f"{self.attention_factor:.4g}", "type": rope.rope_type, "length": f"{self.length:,}"}
         shown |= {
-            "written": f"{factor_of(rope):.6g}",
-            "old": f"{factor_of(old):.6g}",
-            "reach": f"{reach(old):,}",
+            "written": f"{scaling_factor(rope):.6g}",
+            "old": f"{scaling_factor(old):.6g}",
+            "reach": f"{reached_length(old):,}",
         }
         return shown | {"train": f"{rope.train_len:,}", "base": f"{rope.base:.6g}", "old_base": f"{old.base:.6g}"}
 
 
 @cache
-def fixes() -> dict[str, Any]:
+def extension_recipes() -> dict[str, Any]:
     """Return the whole of fixes.toml; "searched" says why LongRoPE is not among the ways."""
     return tomllib.loads(resources.files("rope_core.extension").joinpath("fixes.toml").read_text(encoding="utf-8"))
 
@@ -151,10 +159,10 @@ def extend(config: object, length: int) -> list[ContextExtension]:
     checked_int("length", length, 1, MAX_LEN)
     plain = resolve(to_v5(data))
     before = _extended_layers(plain.text)
-    low = min(reach(rope) for rope in before.values())
+    low = min(reached_length(rope) for rope in before.values())
     if not low < length <= MOST * low:
         raise argument_error("length", "int_range", length, low=low + 1, high=min(MOST * low, MAX_LEN))
-    before = {kind: rope for kind, rope in before.items() if reach(rope) < length}
+    before = {kind: rope for kind, rope in before.items() if reached_length(rope) < length}
     ways = _cards(data.raw, plain.text.fields, before, length)
     names: tuple[str, ...] = WAYS
     if all(is_scaled(rope) for rope in before.values()):
@@ -163,38 +171,38 @@ def extend(config: object, length: int) -> list[ContextExtension]:
         names = {YARN: (YARN,), LONGROPE: (STATIC_NTK,)}.get(own, (own, STATIC_NTK))
     for name in names:
         try:
-            new = written_config(name, plain.text.fields, before, length)
+            new = extended_config(name, plain.text.fields, before, length)
             ways.append(_costed(name, _kind(name, before), new, data.raw, before, length))
         except ConfigError:
             continue
     return ways
 
 
-def reached(config: object) -> int:
+def config_reached_length(config: object) -> int:
     """Return the length in tokens that a config reaches: the shortest over the layer types that look at everything.
 
     Raises ConfigError on a config that cannot be read or extended.
 
-    >>> reached({"model_type": "gemma3_text", "max_position_embeddings": 32768})
+    >>> config_reached_length({"model_type": "gemma3_text", "max_position_embeddings": 32768})
     32768
     """
-    return min(reach(rope) for rope in _extended_layers(resolve(to_v5(config)).text).values())
+    return min(reached_length(rope) for rope in _extended_layers(resolve(to_v5(config)).text).values())
 
 
-def present(config: object, lang: str = "en") -> str:
+def existing_scaling_sentence(config: object, lang: str = "en") -> str:
     """Return one sentence on the scaling that a config has already, "" where it has none.
 
-    >>> present({"model_type": "llama", "head_dim": 64})
+    >>> existing_scaling_sentence({"model_type": "llama", "head_dim": 64})
     ''
     """
     plain = resolve(to_v5(config)).text
     scaled = [rope for rope in _extended_layers(plain).values() if is_scaled(rope)]
     if not scaled:
         return ""
-    rope, text = scaled[0], fixes()["present"]
+    rope, text = scaled[0], extension_recipes()["present"]
     row = text["plain"] if rope.rope_type == LONGROPE else text["factor"]
     sentence: str = row[lang]
-    return sentence.format(type=rope.rope_type, factor=f"{factor_of(rope):g}", reach=f"{reach(rope):,}")
+    return sentence.format(type=rope.rope_type, factor=f"{scaling_factor(rope):g}", reach=f"{reached_length(rope):,}")
 
 
 def _extended_layers(part: ResolvedPart) -> dict[str | None, HfRope]:
@@ -203,7 +211,7 @@ def _extended_layers(part: ResolvedPart) -> dict[str | None, HfRope]:
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
         raise ConfigError.from_key("no_layer_turns")
-    return {kind: _at(part, kind, rope, reach(rope)) for kind, rope in chosen.items()}
+    return {kind: _at(part, kind, rope, reached_length(rope)) for kind, rope in chosen.items()}
 
 
 def _at(part: ResolvedPart, kind: str | None, rope: HfRope, length: int) -> HfRope:
@@ -218,14 +226,14 @@ def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
         return name
     if name == STATIC_NTK:
         return "base"
-    return DYNAMIC if raises_base(first) else "own"
+    return DYNAMIC if has_length_dependent_base(first) else "own"
 
 
-def cards(fields: ModelFields, base: float) -> list[dict[str, Any]]:
+def model_card_recipes(fields: ModelFields, base: float) -> list[dict[str, Any]]:
     """Return the recipes of fixes.toml that a model's own card gives, by type, base and shape."""
     return [
         row
-        for row in fixes()["card"]
+        for row in extension_recipes()["card"]
         if fields.model_type in row["model_type"]
         and base == row["base"]
         and fields.get("hidden_size").value in row["hidden_size"]
@@ -239,11 +247,11 @@ def _cards(
     rope, ways = before.get(None), []
     if rope is None or is_scaled(rope):
         return []
-    for row in cards(fields, rope.base):
+    for row in model_card_recipes(fields, rope.base):
         if length > row["max"] or rope.max_len != row["released"]:
             continue
-        block = {**plain_entry(fields), **row["block"]}
-        new = put(fields, {None: block}, row["max"], False)
+        block = {**flat_rope_dict(fields), **row["block"]}
+        new = write_rope_dicts(fields, {None: block}, row["max"], False)
         name = row["block"]["rope_type"] + CARD
         ways.append(_costed(name, "card_text", new, data, before, row["max"], row["source"]))
     return ways
@@ -268,7 +276,7 @@ def _costed(
     layer, rope = next(iter(ropes.items()))
     old = before[layer]
     slowdown = np.divide(old.inv_freq, rope.inv_freq, out=np.full(old.inv_freq.size, np.inf), where=rope.inv_freq > 0)
-    seen = np.minimum(old.inv_freq * reach(old), 2.0 * np.pi)
+    seen = np.minimum(old.inv_freq * reached_length(old), 2.0 * np.pi)
     turned = np.minimum(rope.inv_freq * length, 2.0 * np.pi)
     prefix = resolved.text.fields.prefix
     block = _written(data, config, prefix)
@@ -286,7 +294,7 @@ def _costed(
         before=before,
         changed=tuple(change for at, rope in ropes.items() for change in changes(before[at], rope)),
         length=length,
-        factor=length / reach(old),
+        factor=length / reached_length(old),
         kept=int(np.sum(np.isclose(slowdown, 1.0, rtol=1e-12))),
         pairs=int(slowdown.size),
         fastest=float(slowdown[0]),
@@ -325,4 +333,13 @@ def changes(before: HfRope, after: HfRope) -> tuple[QuantityChange, ...]:
     return tuple(QuantityChange(after.layer_type, name, a, b) for name, (a, b) in pairs.items() if a != b)
 
 
-__all__ = ["ContextExtension", "QuantityChange", "changes", "extend", "fixes", "present", "reach", "reached"]
+__all__ = [
+    "ContextExtension",
+    "QuantityChange",
+    "changes",
+    "config_reached_length",
+    "existing_scaling_sentence",
+    "extend",
+    "extension_recipes",
+    "reached_length",
+]

@@ -27,24 +27,28 @@ GradingStage = Callable[[StudentFunctions, np.random.Generator], None]
 
 TASKS: dict[str, dict[str, GradingStage]] = {
     "rotate": {
-        "properties": rotations.rotate_law,
-        "values": rotations.rotate_oracle,
-        "positions": rotations.rotate_positions,
-        "backward": rotations.rotate_backward,
-        "dtype": rotations.rotate_dtype,
+        "properties": rotations.check_rotate_properties,
+        "values": rotations.check_rotate_values,
+        "positions": rotations.check_rotate_positions,
+        "backward": rotations.check_rotate_backward,
+        "dtype": rotations.check_rotate_dtype,
     },
     "spectrum": {
-        "properties": frequencies.spectrum_law,
-        "values": frequencies.spectrum_oracle,
-        "dtype": frequencies.spectrum_dtype,
+        "properties": frequencies.check_spectrum_properties,
+        "values": frequencies.check_spectrum_values,
+        "dtype": frequencies.check_spectrum_precision,
     },
     "convert": {
-        "properties": rotations.convert_law,
-        "values": rotations.convert_oracle,
-        "positions": rotations.convert_positions,
-        "dtype": rotations.convert_dtype,
+        "properties": rotations.check_convert_properties,
+        "values": rotations.check_convert_values,
+        "positions": rotations.check_convert_commutes,
+        "dtype": rotations.check_convert_dtype,
     },
-    YARN: {"properties": frequencies.yarn_law, "values": frequencies.yarn_oracle, "dtype": frequencies.yarn_dtype},
+    YARN: {
+        "properties": frequencies.check_yarn_properties,
+        "values": frequencies.check_yarn_values,
+        "dtype": frequencies.check_yarn_precision,
+    },
 }
 SECONDS = 20.0
 MAX_SECONDS = 600.0
@@ -60,12 +64,12 @@ class Assignment:
     points: Mapping[str, Mapping[str, float]]
 
 
-def full_assignment() -> Assignment:
+def default_assignment() -> Assignment:
     """Return every stage of every function, a point each."""
     return Assignment("", SECONDS, {name: dict.fromkeys(stages, 1.0) for name, stages in TASKS.items()})
 
 
-def read_text(argument: str, path: Path) -> str:
+def read_small_text_file(argument: str, path: Path) -> str:
     """Return a regular file's text of at most 1 MiB, without a byte-order mark, or raise ValueError."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -82,7 +86,7 @@ def read_text(argument: str, path: Path) -> str:
 def read_assignment(path: str | Path) -> Assignment:
     """Return a lecturer's assignment. Raises ValueError, naming the field, on a file that is none."""
     try:
-        data = tomllib.loads(read_text("assignment", Path(path)))
+        data = tomllib.loads(read_small_text_file("assignment", Path(path)))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise argument_error("assignment", "toml_file", str(path), detail=str(error)) from None
     title, seconds = data.pop("title", ""), checked_finite("seconds", data.pop("seconds", SECONDS))

@@ -9,26 +9,30 @@ from typing import Any
 import numpy as np
 
 from rope_core.grade.assignment import TASKS
-from rope_core.grade.faults import StageFailure, StudentFunctions, raised
-from rope_core.grade.remote import run
+from rope_core.grade.faults import StageFailure, StudentFunctions, failure_of_exception
+from rope_core.grade.remote import run_source
 
 
-def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[str]:
-    """Run a student's text in this process, then yield the outcome of each stage of the function ``name`` as JSON."""
+def stage_outcome_lines(source: str, function_name: str, seed: int, stages: Iterable[str]) -> Iterator[str]:
+    """Run a student's text in this process, then yield the outcome of each stage of a function as JSON."""
     broken, functions = None, {}
     try:
-        functions = run(source)
+        functions = run_source(source)
     except BaseException as error:
-        broken = raised(error)
-    yield from judged(StudentFunctions(functions), name, seed, stages, broken)
+        broken = failure_of_exception(error)
+    yield from graded_stage_outcomes(StudentFunctions(functions), function_name, seed, stages, broken)
 
 
-def judged(
-    student: StudentFunctions, name: str, seed: int, stages: Iterable[str], broken: StageFailure | None = None
+def graded_stage_outcomes(
+    student: StudentFunctions,
+    function_name: str,
+    seed: int,
+    stages: Iterable[str],
+    load_failure: StageFailure | None = None,
 ) -> Iterator[str]:
-    """Yield the outcome of each stage as JSON; ``broken`` is what all of them fail by."""
+    """Yield the outcome of each stage as JSON; ``load_failure`` is what all of them fail by."""
     for stage in stages:
-        fault = broken or _fault(student, name, stage, seed)
+        fault = load_failure or _fault(student, function_name, stage, seed)
         record: dict[str, Any] = {"stage": stage, "key": "", "slots": {}}
         if fault:
             record |= {"key": fault.key, "slots": fault.slots}

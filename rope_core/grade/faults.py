@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.grade.remote import failed, unpacked
+from rope_core.grade.remote import exception_record, from_json_array
 from rope_core.rope import Array
 
 SubmittedFunctions = Mapping[str, Callable[..., Any]]
@@ -36,16 +36,16 @@ class StudentFunctions:
         try:
             return function(*(a.copy() if isinstance(a, np.ndarray) else a for a in arguments))
         except BaseException as error:
-            raise raised(error) from None
+            raise failure_of_exception(error) from None
 
     def array(self, name: str, shape: tuple[int, ...], *arguments: Any) -> Any:
         """Return the student's answer as an array of ``shape``, or raise Fault."""
-        return as_array(name, self.call(name, *arguments), shape)
+        return checked_answer_array(name, self.call(name, *arguments), shape)
 
 
-def raised(error: BaseException) -> StageFailure:
+def failure_of_exception(error: BaseException) -> StageFailure:
     """Return the Fault for an exception in a student's file, with the last line of that file."""
-    return exception(**failed(error))
+    return exception(**exception_record(error))
 
 
 def exception(error: str, detail: str, lines: list[Any]) -> StageFailure:
@@ -63,13 +63,13 @@ def reply_value(name: str, reply: Any) -> Any:
         raise StageFailure("missing", name=name)
     if "error" in reply:
         raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
-    value = unpacked(reply["value"])
+    value = from_json_array(reply["value"])
     if value is None:
         raise StageFailure("kind", name=name, got=str(reply["value"].get("type"))[:100])
     return value
 
 
-def as_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:
+def checked_answer_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:
     """Return an answer as a numpy array of ``shape``, or raise Fault on what is none."""
     try:
         values = np.asarray(answer)
@@ -99,7 +99,7 @@ def far(got: Array, expected: Array, tolerance: float, relative: bool) -> Any:
         return ~(np.abs(got - expected) <= tolerance * scale)
 
 
-def judge(
+def compare_with_oracle(
     cases: list[tuple[str, tuple[Any, ...], Any]],
     oracle: Callable[..., Any],
     mistakes: SubmittedFunctions,

@@ -10,13 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.grade.faults import StageFailure, StudentFunctions, SubmittedFunctions, as_array, judge
+from rope_core.grade.faults import (
+    StageFailure,
+    StudentFunctions,
+    SubmittedFunctions,
+    checked_answer_array,
+    compare_with_oracle,
+)
 from rope_core.hf.types import YARN
 from rope_core.rope import Array, Rope
 from rope_core.schemes import (
     blended_slowdown,
     interpolation_ramp_by_pair,
-    ramp_by_turns,
+    interpolation_ramp_by_turns,
     yarn_attention_factor,
     yarn_ramp_bounds,
 )
@@ -45,7 +51,7 @@ def _drawn(rng: np.random.Generator) -> list[tuple[int, float]]:
     return [(2 * int(rng.integers(8, 65)), float(rng.uniform(2e4, 1e6))) for _ in range(4)]
 
 
-def spectrum_law(student: StudentFunctions, rng: np.random.Generator) -> None:
+def check_spectrum_properties(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that pair 0 turns one radian a token and that all neighbours have one ratio below 1."""
     for dim, base in _drawn(rng):
         values = student.array("spectrum", (dim // 2,), dim, base)
@@ -60,15 +66,15 @@ def spectrum_law(student: StudentFunctions, rng: np.random.Generator) -> None:
 def _compare(student: StudentFunctions, rng: np.random.Generator, tolerance: float) -> None:
     cases = [*_drawn(rng), (64, LOST_BASE)]
     answers = [("spectrum", case, student.array("spectrum", (case[0] // 2,), *case)) for case in cases]
-    judge(answers, plain, SPECTRUM_MISTAKES, tolerance, relative=True)
+    compare_with_oracle(answers, plain, SPECTRUM_MISTAKES, tolerance, relative=True)
 
 
-def spectrum_oracle(student: StudentFunctions, rng: np.random.Generator) -> None:
+def check_spectrum_values(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare with rope_core, to 1e-5 of each frequency."""
     _compare(student, rng, NEAR)
 
 
-def spectrum_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
+def check_spectrum_precision(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check float64, to 1e-10 of each frequency."""
     dim, base = _drawn(rng)[0]
     _double("spectrum", student.array("spectrum", (dim // 2,), dim, base), plain(dim, base))
@@ -109,7 +115,9 @@ YARN_MISTAKES: SubmittedFunctions = {
     "ramp_reversed": lambda d, b, n, s: _ramped(Rope(d, b, n), 1.0 - _by_pair(Rope(d, b, n)), s),
     "all_divided": lambda d, b, n, s: _ramped(Rope(d, b, n), np.ones(d // 2), s),
     "unrounded": lambda d, b, n, s: _ramped(Rope(d, b, n), _by_pair(Rope(d, b, n), False), s),
-    "over_turns": lambda d, b, n, s: _ramped(Rope(d, b, n), ramp_by_turns(Rope(d, b, n), BETA_SLOW, BETA_FAST), s),
+    "over_turns": lambda d, b, n, s: _ramped(
+        Rope(d, b, n), interpolation_ramp_by_turns(Rope(d, b, n), BETA_SLOW, BETA_FAST), s
+    ),
 }
 
 
@@ -119,8 +127,8 @@ def _yarn(student: StudentFunctions, case: tuple[Any, ...]) -> Any:
         inv_freq, factor = answer
     except Exception:
         raise StageFailure("pair", name=YARN) from None
-    values = as_array(YARN, inv_freq, (case[0] // 2,))
-    return np.append(values, as_array(YARN, factor, ()))
+    values = checked_answer_array(YARN, inv_freq, (case[0] // 2,))
+    return np.append(values, checked_answer_array(YARN, factor, ()))
 
 
 def _extensions(rng: np.random.Generator) -> list[tuple[int, float, int, float]]:
@@ -128,7 +136,7 @@ def _extensions(rng: np.random.Generator) -> list[tuple[int, float, int, float]]
     return [(dim + 32, base, n, float(rng.uniform(2, 16))) for (dim, base), n in zip(_drawn(rng), lengths, strict=True)]
 
 
-def yarn_law(student: StudentFunctions, rng: np.random.Generator) -> None:
+def check_yarn_properties(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check that factor 1 changes nothing and that each frequency is within theta/factor and theta."""
     for dim, base, n, factor in _extensions(rng):
         theta = plain(dim, base)
@@ -140,13 +148,13 @@ def yarn_law(student: StudentFunctions, rng: np.random.Generator) -> None:
             raise StageFailure("between", factor=f"{factor:.6g}")
 
 
-def yarn_oracle(student: StudentFunctions, rng: np.random.Generator) -> None:
+def check_yarn_values(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Compare with rope_core at drawn widths, bases, trained lengths and factors."""
     answers = [(YARN, case, _yarn(student, case)) for case in _extensions(rng)]
-    judge(answers, extended, YARN_MISTAKES, NEAR, relative=True)
+    compare_with_oracle(answers, extended, YARN_MISTAKES, NEAR, relative=True)
 
 
-def yarn_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
+def check_yarn_precision(student: StudentFunctions, rng: np.random.Generator) -> None:
     """Check float64, to 1e-10 of each frequency and of the factor."""
     case = _extensions(rng)[0]
     _double(YARN, _yarn(student, case), extended(*case))

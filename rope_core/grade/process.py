@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from rope_core.grade import remote
-from rope_core.grade.assignment import Assignment, read_text
-from rope_core.grade.child import judged
+from rope_core.grade.assignment import Assignment, read_small_text_file
+from rope_core.grade.child import graded_stage_outcomes
 from rope_core.grade.faults import StageFailure, StudentFunctions, reply_value
-from rope_core.grade.result import StageResult, check_source, results
+from rope_core.grade.result import StageResult, check_python_syntax, stage_results
 
 LINUX = sys.platform == "linux"
 PATIENCE = 10.0
@@ -62,7 +62,7 @@ class _Remote(StudentFunctions):
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Return what the student's function answers. Raises Fault, and _Over where no answer comes."""
-        request = {"name": name, "arguments": [remote.packed(each) for each in arguments]}
+        request = {"name": name, "arguments": [remote.to_json_array(each) for each in arguments]}
         try:
             if self._source is not None:
                 self._send(self._source)
@@ -106,7 +106,7 @@ class _Remote(StudentFunctions):
         return _Over("silent")
 
 
-def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[StageResult]:
+def grade_file(file: str | Path, assignment: Assignment, seed: int = 0) -> list[StageResult]:
     """Run a student's file on this machine and return a Result for each stage of the assignment.
 
     Each function has a child process of its own, without input or output, ended with what it started after
@@ -115,8 +115,8 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Stage
     Raises ValueError on a file that cannot be read or is no Python; whatever the code does is a Result.
     """
     path = Path(file)
-    source = read_text("file", path)
-    check_source(source, str(path))
+    source = read_small_text_file("file", path)
+    check_python_syntax(source, str(path))
     broken = StageFailure("borrowed") if borrows(source) else None
     graded = []
     for name, points in assignment.points.items():
@@ -125,7 +125,7 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Stage
 
 
 @contextlib.contextmanager
-def functions_of(
+def isolated_functions(
     source: str, seconds: float = 20.0, lang: str = "en", process_of: StartProcess | None = None
 ) -> Iterator[Callable[..., Any]]:
     """Run a text apart, as homework is, and yield what calls its functions: call(name, *arguments).
@@ -134,7 +134,7 @@ def functions_of(
 
     Raises ValueError on a text that is no Python; the call raises ValueError on whatever goes wrong, in a sentence.
     """
-    check_source(source, "the text")
+    check_python_syntax(source, "the text")
     with (process_of or child_process)(seconds) as process:
         student = _Remote(process, source, seconds)
 
@@ -155,13 +155,13 @@ def child_process(seconds: float) -> contextlib.AbstractContextManager[subproces
 
     A process namespace ends with what was started in it; adoption would end the children of other threads as well.
     """
-    return _started(seconds, adopts=not starts_apart())
+    return _started(seconds, adopts=not can_isolate_processes())
 
 
 def borrows(source: str) -> bool:
     """Whether a source imports rope_core, with which answers are compared.
 
-    >>> borrows("from rope_core.grade.rotations import turned"), borrows("import numpy")
+    >>> borrows("from rope_core.grade.rotations import rotate_rows"), borrows("import numpy")
     (True, False)
     """
     nodes = list(ast.walk(ast.parse(source)))
@@ -178,10 +178,10 @@ def _function(
     ended: tuple[str, Mapping[str, object]] = ("silent", {})
     with _started(seconds) as process:
         try:
-            lines.extend(judged(_Remote(process, source, seconds), name, seed, points, broken))
+            lines.extend(graded_stage_outcomes(_Remote(process, source, seconds), name, seed, points, broken))
         except _Over as over:
             ended = over.ended
-    return results(name, points, lines, ended)
+    return stage_results(name, points, lines, ended)
 
 
 @contextlib.contextmanager
@@ -199,7 +199,7 @@ def _started(seconds: float, *, adopts: bool = True) -> Iterator[subprocess.Pope
         with (
             _adopting(keeper.pid) if adopts else contextlib.nullcontext(),
             subprocess.Popen(
-                [*(APART if starts_apart() else ()), *command],
+                [*(APART if can_isolate_processes() else ()), *command],
                 cwd=folder,
                 env=environment,
                 preexec_fn=_end_with_parent,
@@ -215,11 +215,11 @@ def _started(seconds: float, *, adopts: bool = True) -> Iterator[subprocess.Pope
 
 def is_confined() -> bool:
     """Return whether code that is run apart reaches no file, network or process here, as docs/grading.md says."""
-    return starts_apart() and remote.landlock() > 0
+    return can_isolate_processes() and remote.landlock_version() > 0
 
 
 @cache
-def starts_apart() -> bool:
+def can_isolate_processes() -> bool:
     """Return whether this user may start a command with processes and a network of its own."""
     if not LINUX or not shutil.which(APART[0]):
         return False

@@ -29,21 +29,23 @@ FILE = "mine.py"
 """What a student's text is called in tracebacks."""
 
 
-def packed(value: Any) -> dict[str, Any]:
+def to_json_array(value: Any) -> dict[str, Any]:
     """Return numbers as what JSON can hold: an array, a few of them, or the type of what is none.
 
-    >>> unpacked(packed(np.arange(3)))
+    >>> from_json_array(to_json_array(np.arange(3)))
     array([0, 1, 2])
     """
     if type(value) in (str, float) or (type(value) is int and abs(value) < 2**63):
         return {"plain": value}
     if isinstance(value, tuple) and len(value) < 5:
-        return {"items": [packed(each) for each in value]}
+        return {"items": [to_json_array(each) for each in value]}
     try:
         array = np.asarray(value)
     except Exception:
         return (
-            {"items": [packed(each) for each in value]} if isinstance(value, list) and len(value) < 5 else _none(value)
+            {"items": [to_json_array(each) for each in value]}
+            if isinstance(value, list) and len(value) < 5
+            else _none(value)
         )
     if array.dtype.kind not in "fiub":
         return _none(value)
@@ -55,8 +57,8 @@ def _none(value: Any) -> dict[str, Any]:
     return {"type": type(value).__name__}
 
 
-def unpacked(given: Any, *, inside: bool = False) -> Any:
-    """Return what ``packed`` was given; None where it was no array. Raises ValueError on what it cannot have sent.
+def from_json_array(given: Any, *, inside: bool = False) -> Any:
+    """Return what ``to_json_array`` was given; None where it was no array. Raises ValueError on anything else.
 
     An array that was too long to be sent has its shape alone, and takes no memory; ``inside`` others there is none.
     """
@@ -66,7 +68,7 @@ def unpacked(given: Any, *, inside: bool = False) -> Any:
     if type(plain) in (str, int, float):
         return plain[:MOST_LETTERS] if isinstance(plain, str) else plain
     if "items" in given:
-        return tuple(unpacked(each, inside=True) for each in list(given["items"])[:5])
+        return tuple(from_json_array(each, inside=True) for each in list(given["items"])[:5])
     if "dtype" not in given:
         return None
     dtype, shape = np.dtype(str(given["dtype"])[:8]), tuple(int(n) for n in list(given["shape"])[:32])
@@ -80,7 +82,7 @@ def unpacked(given: Any, *, inside: bool = False) -> Any:
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def run(source: str) -> dict[str, Any]:
+def run_source(source: str) -> dict[str, Any]:
     """Run a student's text; return its names. It is the module ``student``: its ``__main__`` part does not run."""
     module = sys.modules["student"] = ModuleType("student")
     module.__file__ = FILE
@@ -88,7 +90,7 @@ def run(source: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def failed(error: BaseException) -> dict[str, Any]:
+def exception_record(error: BaseException) -> dict[str, Any]:
     """Return an exception's name and text, and the lines of the student's file on its way."""
     try:
         detail = str(error)[:200]
@@ -102,16 +104,16 @@ def failed(error: BaseException) -> dict[str, Any]:
     }
 
 
-def answer(functions: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+def call_record(functions: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
     """Return a function's answer to a request as JSON can hold it, or what it raised."""
     function = functions.get(request["name"])
     if not callable(function):
         return {"missing": True}
     try:
-        value = function(*map(unpacked, request["arguments"]))
-        return {"value": packed(value)}
+        value = function(*map(from_json_array, request["arguments"]))
+        return {"value": to_json_array(value)}
     except BaseException as error:
-        return failed(error)
+        return exception_record(error)
 
 
 def _bound(seconds: float) -> None:
@@ -140,7 +142,7 @@ def _libraries(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def landlock() -> int:
+def landlock_version() -> int:
     """Return the version of Linux's Landlock, 0 or less where there is none."""
     import ctypes
 
@@ -154,7 +156,7 @@ def _confine() -> None:
     """
     import ctypes
 
-    version = landlock()
+    version = landlock_version()
     if version < 1:
         return
     system = ctypes.CDLL(None, use_errno=True).syscall
@@ -192,11 +194,11 @@ def main(seconds: float) -> None:
     functions: dict[str, Any] = {}
     broken: dict[str, Any] = {}
     try:
-        functions = run(source)
+        functions = run_source(source)
     except BaseException as error:
-        broken = failed(error)
+        broken = exception_record(error)
     for line in requests:
-        replies.write(json.dumps(broken or answer(functions, json.loads(line))).encode() + b"\n")
+        replies.write(json.dumps(broken or call_record(functions, json.loads(line))).encode() + b"\n")
         replies.flush()
 
 

@@ -13,12 +13,12 @@ from importlib import resources
 from typing import Any
 
 from rope_core.errors import argument_error
-from rope_core.findings import printable
+from rope_core.findings import sanitized_text
 from rope_core.grade import starter as starters
 
 
 @cache
-def texts() -> dict[str, dict[str, dict[str, str]]]:
+def grading_texts() -> dict[str, dict[str, dict[str, str]]]:
     """Return the sentences of stages, faults and mistakes in both languages."""
     return tomllib.loads(resources.files("rope_core.grade").joinpath("texts.toml").read_text(encoding="utf-8"))
 
@@ -50,19 +50,19 @@ class StageResult:
         >>> StageResult("rotate", "values", 1.0).headline()
         'rotate, the right values: passed'
         """
-        return headline([self], lang)
+        return group_headline([self], lang)
 
     def sentence(self, lang: str = "en") -> str:
         """Return what is wrong in "en" or "zh", "" where nothing is."""
         if self.passed:
             return ""
-        slots = {name: printable(str(value)) for name, value in self.slots.items()}
+        slots = {name: sanitized_text(str(value)) for name, value in self.slots.items()}
         if self.key == "mistake":
-            slots["why"] = texts()["mistake"][self.slots["mistake"]][lang]
-        return texts()["fault"][self.key][lang].format_map(slots)
+            slots["why"] = grading_texts()["mistake"][self.slots["mistake"]][lang]
+        return grading_texts()["fault"][self.key][lang].format_map(slots)
 
 
-def alike(results: Iterable[StageResult]) -> list[list[StageResult]]:
+def group_by_mistake(results: Iterable[StageResult]) -> list[list[StageResult]]:
     """Return results in groups: stages of a function that fail by the same mistake, each that passed alone."""
     groups: dict[tuple[str, ...], list[StageResult]] = {}
     for each in results:
@@ -71,15 +71,18 @@ def alike(results: Iterable[StageResult]) -> list[list[StageResult]]:
     return list(groups.values())
 
 
-def headline(group: Sequence[StageResult], lang: str) -> str:
+def group_headline(group: Sequence[StageResult], lang: str) -> str:
     """Return a function, the stages of it that gave the same, and whether they passed."""
-    word, between = texts()["word"]["passed" if group[0].passed else "failed"][lang], {"en": ", ", "zh": "、"}[lang]
+    word, between = (
+        grading_texts()["word"]["passed" if group[0].passed else "failed"][lang],
+        {"en": ", ", "zh": "、"}[lang],
+    )
     return word.format(
-        function=group[0].function, stage=between.join(texts()["stage"][each.stage][lang] for each in group)
+        function=group[0].function, stage=between.join(grading_texts()["stage"][each.stage][lang] for each in group)
     )
 
 
-def check_source(source: str, name: str) -> None:
+def check_python_syntax(source: str, name: str) -> None:
     """Raise ValueError, with the line, where a student's text is no Python."""
     try:
         ast.parse(source)
@@ -89,8 +92,8 @@ def check_source(source: str, name: str) -> None:
         raise argument_error("file", "python_file", name, line=line, detail=detail) from None
 
 
-def results(
-    name: str, points: Mapping[str, float], lines: Iterable[str], ended: tuple[str, Mapping[str, object]]
+def stage_results(
+    function_name: str, points: Mapping[str, float], lines: Iterable[str], end_reason: tuple[str, Mapping[str, object]]
 ) -> list[StageResult]:
     """Return a function's stages from the lines that the child wrote, and for the rest why it ended; failed ones first.
 
@@ -103,11 +106,11 @@ def results(
         except ValueError:  # the child was ended within its last line
             break
         done[record["stage"]] = record["key"], record["slots"]
-    graded = [StageResult(name, stage, worth, *done.get(stage, ended)) for stage, worth in points.items()]
+    graded = [StageResult(function_name, stage, worth, *done.get(stage, end_reason)) for stage, worth in points.items()]
     return sorted(graded, key=lambda result: result.passed)
 
 
-def starter(name: str) -> str:
+def starter_source(name: str) -> str:
     """Return the lines that a student fills in: a function's signature, and its backward's where it has one."""
     functions = (getattr(starters, each, None) for each in (name, f"{name}_backward"))
     return "\n\n".join(["import numpy as np\n\nArray = np.ndarray\n", *map(inspect.getsource, filter(None, functions))])

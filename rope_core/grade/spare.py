@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from functools import cache
 from queue import Empty, Queue
 
-from rope_core.grade.process import PATIENCE, child_process, starts_apart
+from rope_core.grade.process import PATIENCE, can_isolate_processes, child_process
 
 SECONDS = 5.0
 """For which a text runs that is given to a process kept ready."""
 _READY: Queue[tuple[subprocess.Popen[bytes], contextlib.ExitStack]] = Queue(1)
 
 
-def prepare() -> None:
+def prepare_spare_process() -> None:
     """Keep a process ready from now on, where processes are held apart."""
-    if starts_apart():
+    if can_isolate_processes():
         _keeper()
 
 

@@ -22,20 +22,20 @@ DEALT = ("qwen3", "qwen4", "cosmos3", "cohere_compass")
 SAME = 1e-9
 
 
-def regions(rope: HfRope) -> tuple[str, ...]:
+def pair_effects(rope: HfRope) -> tuple[str, ...]:
     """Return what becomes of each pair, (rotary_dim/2,): one of REGIONS.
 
     "kept" turns as without a scheme, "divided" by the whole factor, "blended" by something between; "own" has a number
     of its own from a searched list; "still" does not turn.
     """
-    return (STILL,) * rope.inv_freq.size if rope.nope else regions_of(rope.request)
+    return (STILL,) * rope.inv_freq.size if rope.nope else request_pair_effects(rope.request)
 
 
-def regions_of(request: Request) -> tuple[str, ...]:
-    """Return what becomes of each pair under a request, (dim/2,), in the words of `regions`.
+def request_pair_effects(request: Request) -> tuple[str, ...]:
+    """Return what becomes of each pair under a request, (dim/2,), in the words of `pair_effects`.
 
     >>> from rope_core.rope import Rope
-    >>> regions_of(Request(Rope(6), "ntk", {"factor": 2.0}))
+    >>> request_pair_effects(Request(Rope(6), "ntk", {"factor": 2.0}))
     ('kept', 'blended', 'divided')
     """
     slowdown = spectrum(request).slowdown
@@ -58,15 +58,15 @@ def region(slowdown: float, most: float, searched: bool) -> str:
     return DIVIDED if slowdown >= most * (1.0 - SAME) else BLENDED
 
 
-def runs(names: Sequence[str]) -> list[tuple[str, int, int]]:
+def equal_runs(labels: Sequence[str]) -> list[tuple[str, int, int]]:
     """Return each run of equal names as (name, first, last).
 
-    >>> runs(("a", "a", "b"))
+    >>> equal_runs(("a", "a", "b"))
     [('a', 0, 1), ('b', 2, 2)]
     """
-    starts = [k for k, name in enumerate(names) if k == 0 or names[k - 1] != name]
-    ends = [*starts[1:], len(names)]
-    return [(names[first], first, past - 1) for first, past in zip(starts, ends, strict=True)]
+    starts = [k for k, name in enumerate(labels) if k == 0 or labels[k - 1] != name]
+    ends = [*starts[1:], len(labels)]
+    return [(labels[first], first, past - 1) for first, past in zip(starts, ends, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class RampBounds:
     rounds: bool
 
 
-def ramp(rope: HfRope) -> RampBounds | None:
+def ramp_bounds(rope: HfRope) -> RampBounds | None:
     """Return where the scheme blends, or None for a scheme that declares no two numbers of turns."""
     ends = [param.name for param in SCHEMES[rope.scheme].params if param.unit == "turns"]
     if len(ends) != 2 or rope.nope:
@@ -100,7 +100,7 @@ def ramp(rope: HfRope) -> RampBounds | None:
     return RampBounds(fast, slow, exact, yarn_ramp_bounds(of, fast, slow, True), bool(rope.params["truncate"]))
 
 
-def follows_length(rope: HfRope) -> bool:
+def is_length_dependent(rope: HfRope) -> bool:
     """Whether the frequencies depend on the length in use."""
     return SCHEMES[rope.scheme].follows_length and not rope.nope
 
@@ -110,7 +110,7 @@ def at_length(request: Request, length: int) -> Array:
     return spectrum(replace(request, seq_len=min(length, MAX_LEN))).inv_freq
 
 
-def key_drift(request: Request, length: int, positions: npt.ArrayLike) -> Array:
+def cached_key_angle_error(request: Request, length: int, positions: npt.ArrayLike) -> Array:
     """Return how far cached keys are off their angle once ``length`` tokens are in use, rad, float64 (n, dim/2).
 
     The key of position p was turned by the frequencies of length p + 1, when it was cached; the query of the last
@@ -133,7 +133,7 @@ def key_drift(request: Request, length: int, positions: npt.ArrayLike) -> Array:
     return np.asarray(np.abs(cached - current) * where[:, None].astype(np.float64))
 
 
-def axes(section: Sequence[int], model_type: str | None) -> tuple[str, ...]:
+def multimodal_pair_axes(mrope_section: Sequence[int], model_type: str | None) -> tuple[str, ...]:
     """Return the axis of positions that each pair follows in a multimodal model, (sum of section,).
 
     Args:
@@ -143,20 +143,20 @@ def axes(section: Sequence[int], model_type: str | None) -> tuple[str, ...]:
     Source: apply_interleaved_mrope (Qwen3-VL), apply_multimodal_rotary_pos_emb (Qwen2-VL) and
     recomposition_frequencies (Ernie 4.5 VL) in transformers 5.23.
 
-    >>> axes((2, 1, 1), "qwen2_vl"), axes((2, 1, 1), "qwen3_vl_text")
+    >>> multimodal_pair_axes((2, 1, 1), "qwen2_vl"), multimodal_pair_axes((2, 1, 1), "qwen3_vl_text")
     (('t', 't', 'h', 'w'), ('t', 'h', 'w', 't'))
     """
-    total, kind = sum(section), model_type or ""
-    if kind.startswith(DEALT) and len(section) == 3:
-        return tuple(AXES[i % 3] if i % 3 > 0 and i < 3 * section[i % 3] else AXES[0] for i in range(total))
-    if kind.startswith("ernie") and len(section) == 3:
-        both = section[0] + section[1]
+    total, kind = sum(mrope_section), model_type or ""
+    if kind.startswith(DEALT) and len(mrope_section) == 3:
+        return tuple(AXES[i % 3] if i % 3 > 0 and i < 3 * mrope_section[i % 3] else AXES[0] for i in range(total))
+    if kind.startswith("ernie") and len(mrope_section) == 3:
+        both = mrope_section[0] + mrope_section[1]
         return tuple(AXES[1 + i % 2] if i < both else AXES[0] for i in range(total))
-    names = AXES if len(section) == 3 else tuple(str(k) for k in range(len(section)))
-    return tuple(name for name, count in zip(names, section, strict=True) for _ in range(count))
+    names = AXES if len(mrope_section) == 3 else tuple(str(k) for k in range(len(mrope_section)))
+    return tuple(name for name, count in zip(names, mrope_section, strict=True) for _ in range(count))
 
 
-def share(request: Request) -> Array:
+def interpolation_share(request: Request) -> Array:
     """Return how much of each pair's frequency is divided, 0 (kept) to 1 (divided by the whole factor), (dim/2,).
 
     Raises ValueError for a scheme without a factor above 1.
@@ -167,7 +167,7 @@ def share(request: Request) -> Array:
     return np.asarray((1.0 - 1.0 / spectrum(request).slowdown) / (1.0 - 1.0 / factor))
 
 
-def rounded(request: Request, rounds: bool) -> Request:
+def with_ramp_rounding(request: Request, rounds: bool) -> Request:
     """Return the same request with its ramp rounded to whole pairs, or not."""
     return replace(request, params={**request.params, "truncate": rounds})
 
@@ -185,13 +185,13 @@ __all__ = [
     "REGIONS",
     "RampBounds",
     "at_length",
-    "axes",
-    "follows_length",
-    "key_drift",
+    "cached_key_angle_error",
+    "equal_runs",
+    "interpolation_share",
+    "is_length_dependent",
     "layer_count",
-    "ramp",
-    "regions",
-    "rounded",
-    "runs",
-    "share",
+    "multimodal_pair_axes",
+    "pair_effects",
+    "ramp_bounds",
+    "with_ramp_rounding",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import ConfigError, argument_error
-from rope_core.hf.families import packaged
+from rope_core.hf.families import load_packaged_toml
 from rope_core.hf.read import config_dict, config_float, config_int, read_config
 from rope_core.rope import MAX_DIM, Array, read_only_array
 
@@ -66,7 +66,7 @@ class AxialRope:
     model_type: str
 
     @property
-    def widths(self) -> dict[str, int]:
+    def axis_widths(self) -> dict[str, int]:
         """Dimensions of a head that follow each axis, in the order in which the head holds them."""
         return {name: 2 * self.axis.count(name) for name in dict.fromkeys(self.axis)}
 
@@ -79,21 +79,22 @@ class AxialRope:
         Raises ValueError on another shape.
         """
         where = np.asarray(positions, dtype=np.float64)
-        names = list(self.widths)
+        names = list(self.axis_widths)
         if where.ndim != 2 or where.shape[1] != len(names):
             raise argument_error("positions", "numbers of shape (n, axes)", positions)
         return np.asarray(where[:, [names.index(name) for name in self.axis]] * self.inv_freq)
 
 
-def axial(config: object) -> dict[str, AxialRope]:
+def axial_ropes(config: object) -> dict[str, AxialRope]:
     """Return a config's rotations over rows, columns and frames, by the dotted place of their part; {} without any.
 
     Raises ConfigError on what cannot be read.
 
-    >>> rope = axial({"model_type": "qwen2_vl", "vision_config": {"embed_dim": 1280, "num_heads": 16}})["vision_config"]
-    >>> rope.widths, rope.layout, rope.base
+    >>> vision = {"embed_dim": 1280, "num_heads": 16}
+    >>> rope = axial_ropes({"model_type": "qwen2_vl", "vision_config": vision})["vision_config"]
+    >>> rope.axis_widths, rope.layout, rope.base
     ({'h': 40, 'w': 40}, 'half', 10000.0)
-    >>> axial({"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56]})[""].widths
+    >>> axial_ropes({"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56]})[""].axis_widths
     {'t': 16, 'h': 56, 'w': 56}
     """
     data = read_config(config)
@@ -104,8 +105,8 @@ def axial(config: object) -> dict[str, AxialRope]:
     return {**axes, **_diffusers(data)}
 
 
-def unread(config: Mapping[str, Any]) -> dict[str, str]:
-    """Return the types, by place, of parts that turn by rows and columns and that ``axial`` does not describe."""
+def undescribed_axial_parts(config: Mapping[str, Any]) -> dict[str, str]:
+    """Return the types, by place, of parts that turn by rows and columns and that ``axial_ropes`` does not describe."""
     types = {place: kind for place, kind, _ in _parts(config) if kind in _recorded()["not_read"]}
     own = config.get("_class_name")
     if isinstance(own, str) and own not in _recorded()["diffusers"] and any("rope" in str(name) for name in config):
@@ -115,7 +116,7 @@ def unread(config: Mapping[str, Any]) -> dict[str, str]:
 
 @cache
 def _recorded() -> dict[str, Any]:
-    return packaged("axial.toml")
+    return load_packaged_toml("axial.toml")
 
 
 def _rows() -> dict[str, dict[str, Any]]:
@@ -293,4 +294,4 @@ def _widths(row: Mapping[str, Any], data: Mapping[str, Any]) -> list[int]:
     return widths
 
 
-__all__ = ["AxialRope", "axial", "unread"]
+__all__ = ["AxialRope", "axial_ropes", "undescribed_axial_parts"]

@@ -38,7 +38,7 @@ class ArchitectureRow:
 
     ``model_type`` is the transformers type whose blocks the row's norm, order and pre-norm were compared with, or "".
 
-    >>> gpt2 = architecture("gpt-2")
+    >>> gpt2 = architecture_row("gpt-2")
     >>> gpt2.pre_norm, gpt2.corrected("pre_norm")
     ('no', 'yes')
     """
@@ -75,7 +75,7 @@ class ReleasedModel:
     U (unverified); ``kind`` is "config" (keys copied from a stored config.json) or "values" (values stated by the
     source, written under config.json's names); ``config`` cannot be changed.
 
-    >>> model("llama-3.1-8b").config["rope_scaling"]["factor"]
+    >>> released_model("llama-3.1-8b").config["rope_scaling"]["factor"]
     8.0
     """
 
@@ -124,42 +124,42 @@ class UnrotatedModel:
     attention: int
 
 
-def unrotated() -> tuple[UnrotatedModel, ...]:
+def unrotated_models() -> tuple[UnrotatedModel, ...]:
     """Return the models of the catalogue that do not rotate, by year.
 
-    >>> [each.name for each in unrotated() if each.instead != "none"]
+    >>> [each.name for each in unrotated_models() if each.instead != "none"]
     ['Inkling']
     """
     return _catalogue()[2]
 
 
-def models() -> tuple[ReleasedModel, ...]:
+def released_models() -> tuple[ReleasedModel, ...]:
     """Return every model of the catalogue, in its order: families together.
 
-    >>> len(models()) >= 50
+    >>> len(released_models()) >= 50
     True
     """
     return tuple(_catalogue()[0].values())
 
 
-def model(id: str) -> ReleasedModel:
+def released_model(id: str) -> ReleasedModel:
     """Return the model with this id.
 
     Raises:
         ValueError: naming the known ids.
 
-    >>> model("llama-2-7b").config["max_position_embeddings"]
+    >>> released_model("llama-2-7b").config["max_position_embeddings"]
     4096
     """
     return _find("id", _catalogue()[0], id)
 
 
-def architectures() -> tuple[ArchitectureRow, ...]:
+def architecture_rows() -> tuple[ArchitectureRow, ...]:
     """Return the rows of source 004's architecture table, in its order."""
     return tuple(_catalogue()[1].values())
 
 
-def architecture(id: str) -> ArchitectureRow:
+def architecture_row(id: str) -> ArchitectureRow:
     """Return the row with this id.
 
     Raises:

@@ -37,32 +37,32 @@ class ValueOrigin:
             raise argument_error("traps", "keys of TRAPS", unlisted)
 
 
-def packaged(name: str) -> dict[str, Any]:
+def load_packaged_toml(file_name: str) -> dict[str, Any]:
     """Return one of this package's TOML files."""
-    return tomllib.loads(resources.files("rope_core.hf").joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files("rope_core.hf").joinpath(file_name).read_text(encoding="utf-8"))
 
 
-TRAPS: Mapping[str, str] = packaged("traps.toml")
+TRAPS: Mapping[str, str] = load_packaged_toml("traps.toml")
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def recorded_class_defaults() -> dict[str, Any]:
     """Return the whole of families.toml, what tools/hf_families.py read off the wheel."""
-    return packaged("families.toml")
+    return load_packaged_toml("families.toml")
 
 
 @cache
-def coded() -> dict[str, dict[str, Any]]:
+def families_fixed_in_code() -> dict[str, dict[str, Any]]:
     """Return coded.toml, the families whose rotation is fixed in their code, by model_type."""
-    return packaged("coded.toml")
+    return load_packaged_toml("coded.toml")
 
 
 @cache
-def families() -> dict[str, dict[str, Any]]:
+def class_defaults_by_family() -> dict[str, dict[str, Any]]:
     """Return the table of families, by model_type."""
-    return {**recorded()["family"], **coded()}
+    return {**recorded_class_defaults()["family"], **families_fixed_in_code()}
 
 
-def composites() -> dict[str, dict[str, Any]]:
+def composite_text_fields() -> dict[str, dict[str, Any]]:
     """Return the composite model types: the field with the text config and its model_type."""
-    return recorded()["composite"]  # type: ignore[no-any-return]
+    return recorded_class_defaults()["composite"]  # type: ignore[no-any-return]

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from rope_core.errors import ConfigError
-from rope_core.hf.families import CLASS, FALLBACK, TOP, ValueOrigin, composites, families, recorded
+from rope_core.hf.families import (
+    CLASS,
+    FALLBACK,
+    TOP,
+    ValueOrigin,
+    class_defaults_by_family,
+    composite_text_fields,
+    recorded_class_defaults,
+)
 from rope_core.hf.forms import TEXT_FIELDS, foreign_type, to_transformers_fields
 from rope_core.hf.read import MAX_LAYERS, config_dict, config_int, config_names
 from rope_core.rope import MAX_LEN
@@ -28,7 +36,7 @@ class SourcedValue(Generic[T_co]):
     value: T_co
     origin: ValueOrigin
 
-    def noting(self, *traps: str, **values: object) -> SourcedValue[T_co]:
+    def with_traps(self, *traps: str, **values: object) -> SourcedValue[T_co]:
         """Return the same value with traps, and the numbers that go with them, added to its origin."""
         old = self.origin
         origin = replace(old, traps=(*old.traps, *traps), values={**old.values, **values})
@@ -138,10 +146,10 @@ def model_fields(config: Mapping[str, Any], part: str | None = None) -> ModelFie
             raise ConfigError("part", "one_of" if held else "no_other_part", part, **({"names": held} if held else {}))
         if part != INDEXER:
             given = sub_config(config, part) or {}
-            default = recorded()["part"][config["model_type"]][part]
+            default = recorded_class_defaults()["part"][config["model_type"]][part]
             stated, prefix, kind = _text_part({**given, "model_type": given.get("model_type") or default})
             prefix = f"{part}.{prefix}"
-    if kind in recorded()["other"]:
+    if kind in recorded_class_defaults()["other"]:
         raise ConfigError(prefix + "model_type", "rotary_model", kind)
     form = to_transformers_fields(stated, kind, _family(kind), prefix)
     return ModelFields(form.data, kind, _family(kind), prefix, form.places, config)
@@ -156,13 +164,13 @@ def part_names(config: Mapping[str, Any]) -> list[str]:
     (['indexer'], [])
     """
     kind = config.get("model_type")
-    named = list(recorded()["part"].get(kind, {})) if isinstance(kind, str) else []
+    named = list(recorded_class_defaults()["part"].get(kind, {})) if isinstance(kind, str) else []
     inner = _family(_text_part(config)[2])
     return [*([INDEXER] if "indexer" in inner else []), *named]
 
 
 def _family(kind: str | None) -> Mapping[str, Any]:
-    return families().get(ALIASES.get(kind or "", kind or ""), {})
+    return class_defaults_by_family().get(ALIASES.get(kind or "", kind or ""), {})
 
 
 def sub_config(config: Mapping[str, Any], path: str) -> dict[str, Any] | None:
@@ -190,14 +198,14 @@ def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | No
     for _ in range(4):
         if kind is not None and not isinstance(kind, str):
             raise ConfigError(prefix + "model_type", "a_name", kind)
-        place = composites().get(kind or "")
+        place = composite_text_fields().get(kind or "")
         own = (place["text"],) if place else ()
         name = next((name for name in (*own, *TEXT_FIELDS) if data.get(name) is not None), "text_config")
         inner = data.get(name)
-        if inner is None and place and place["text_type"] in {**families(), **composites()}:
+        if inner is None and place and place["text_type"] in {**class_defaults_by_family(), **composite_text_fields()}:
             kind = place["text_type"]
             continue
-        if inner is None or (kind in families() and not place):
+        if inner is None or (kind in class_defaults_by_family() and not place):
             break
         if not isinstance(inner, Mapping):
             raise ConfigError(prefix + name, "json_table", inner)

@@ -43,7 +43,7 @@ class TextFieldDraft:
     prefix: str = ""
     places: dict[str, str] = field(default_factory=dict)
 
-    def put(self, name: str, value: object, place: str) -> None:
+    def put_field(self, name: str, value: object, place: str) -> None:
         """Enter a field from elsewhere in the config."""
         self.data[name], self.places[name] = value, self.prefix + place
 
@@ -70,16 +70,16 @@ def foreign_type(config: Mapping[str, Any]) -> str | None:
 
 
 def to_transformers_fields(
-    data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str
+    data: dict[str, Any], model_type: str | None, family: Mapping[str, Any], prefix: str
 ) -> TextFieldDraft:
     """Return the fields of a text model under transformers' names, whatever form the config has."""
     form = TextFieldDraft(data, family, prefix)
     for name, alias in family.get("names", {}).items():
         if alias in data and name not in data:
-            form.put(name, data[alias], alias)
+            form.put_field(name, data[alias], alias)
     if "model_type" not in data and not OF_TENSORRT.isdisjoint(data):
         _tensorrt(form)
-    if (change := _CHANGES.get(kind or "")) is not None:
+    if (change := _CHANGES.get(model_type or "")) is not None:
         change(form)
     return form
 
@@ -87,7 +87,7 @@ def to_transformers_fields(
 def _mistral(form: TextFieldDraft) -> None:
     """Bring the yarn object of params.json to rope_parameters; without apply_scale cos and sin are not scaled."""
     if "qk_rope_head_dim" in form.data:
-        form.put("head_dim", form.data["qk_rope_head_dim"], "qk_rope_head_dim")
+        form.put_field("head_dim", form.data["qk_rope_head_dim"], "qk_rope_head_dim")
     yarn = config_dict(form.prefix + "yarn", form.data.get("yarn"))
     if not yarn:
         return
@@ -99,14 +99,14 @@ def _mistral(form: TextFieldDraft) -> None:
             block[_YARN.get(name, name)] = value
         own = "attention_factor" if name == "apply_scale" else _YARN.get(name, name)
         form.places[f"rope_parameters.{own}"] = f"{form.prefix}yarn.{name}"
-    form.put("rope_parameters", block, "yarn")
+    form.put_field("rope_parameters", block, "yarn")
 
 
 def _tensorrt(form: TextFieldDraft) -> None:
     """Bring TensorRT-LLM's names to transformers'."""
     for own, name in (("rotary_base", "rope_theta"), ("rotary_scaling", "rope_scaling"), ("head_size", "head_dim")):
         if form.data.get(own) is not None:
-            form.put(name, form.data[own], own)
+            form.put_field(name, form.data[own], own)
 
 
 def _meta(form: TextFieldDraft) -> None:
@@ -117,20 +117,20 @@ def _meta(form: TextFieldDraft) -> None:
     data = form.data
     for own, name in (("rope_freq_base", "rope_theta"), ("max_context_len", "max_position_embeddings")):
         if data.get(own) is not None and data.get(name) is None:
-            form.put(name, data[own], own)
+            form.put_field(name, data[own], own)
     if data.get("use_scaled_rope"):
         block = {"rope_type": "llama3", "factor": data.get("rope_scale_factor", 8.0)}
         block |= {
             "low_freq_factor": data.get("low_freq_factor", 1.0),
             "high_freq_factor": data.get("high_freq_factor", 4.0),
         }
-        form.put("rope_scaling", {**block, "original_max_position_embeddings": 8192}, "use_scaled_rope")
+        form.put_field("rope_scaling", {**block, "original_max_position_embeddings": 8192}, "use_scaled_rope")
         form.places["rope_scaling.factor"] = f"{form.prefix}rope_scale_factor"
     every = data.get("no_rope_layer_interval")
     total = config_int(form.prefix + "n_layers", data.get("n_layers", 0), 0, MAX_LAYERS)
     step = config_int(f"{form.prefix}no_rope_layer_interval", every) if every else 0
     flags = [int(not step or (layer + 1) % step > 0) for layer in range(total)]
-    form.put("no_rope_layers", flags, "no_rope_layer_interval")
+    form.put_field("no_rope_layers", flags, "no_rope_layer_interval")
 
 
 def _step(form: TextFieldDraft) -> None:
@@ -196,7 +196,7 @@ def _minimax(form: TextFieldDraft) -> None:
     if width is None or head is None or "partial_rotary_factor" in form.data:
         return
     share = config_float(f"{form.prefix}rotary_dim", width) / config_int(f"{form.prefix}head_dim", head)
-    form.put("partial_rotary_factor", share, "rotary_dim")
+    form.put_field("partial_rotary_factor", share, "rotary_dim")
 
 
 _CHANGES: dict[str, Callable[[TextFieldDraft], None]] = {

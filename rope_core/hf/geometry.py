@@ -50,7 +50,7 @@ def layer_geometry(fields: ModelFields, entry: RopeEntry, entries: Sequence[Rope
     return LayerGeometry(head, longest, resting, layout, kind, base, _rotary_dim(fields, entry, kind.value, head))
 
 
-def head_width(fields: ModelFields, layer_type: str | None) -> int:
+def layer_head_width(fields: ModelFields, layer_type: str | None) -> int:
     """Return the width of a head of a layer type, as a plain rotation has it."""
     return _head_dim(fields, RopeEntry("", layer_type)).value
 
@@ -120,11 +120,11 @@ def _rotary_dim(fields: ModelFields, entry: RopeEntry, kind: str, head: SourcedV
         ignored = kind == "default" and fields.is_known_type and not fields.family.get("default_honours_partial")
         width = SourcedValue(head.value if ignored or kind == "proportional" else int(head.value * share), origin)
         if ignored and share != 1.0:
-            width = width.noting("default_ignores_partial")
+            width = width.with_traps("default_ignores_partial")
     number, path = width.value, width.origin.path
     if number < 2 or (number % 2 and (number == head.value or kind in ("dynamic", "longrope", "proportional"))):
         raise ConfigError(path, "even_turning", f"{number} of {head.value}")
-    return width.noting("odd_width") if number % 2 else width
+    return width.with_traps("odd_width") if number % 2 else width
 
 
 def even_rotary_dim(rotary_dim: int, base: float) -> tuple[int, float]:

@@ -40,10 +40,10 @@ def split_id(text: str) -> tuple[str, str | None]:
     return repository, revision or None
 
 
-def looks_like_id(text: str) -> bool:
+def is_model_id(text: str) -> bool:
     """Whether ``text`` has the form of a hub id.
 
-    >>> looks_like_id("Qwen/Qwen3-8B"), looks_like_id("./config.json"), looks_like_id("a/b/config.json")
+    >>> is_model_id("Qwen/Qwen3-8B"), is_model_id("./config.json"), is_model_id("a/b/config.json")
     (True, False, False)
     """
     try:
@@ -53,7 +53,7 @@ def looks_like_id(text: str) -> bool:
     return not text.endswith(".json")
 
 
-def fetch(model_id: str) -> dict[str, Any]:
+def fetch_config(model_id: str) -> dict[str, Any]:
     """Return the config.json of ``org/name[@revision]`` on the hub, or on the mirror that HF_ENDPOINT names.
 
     Raises:
@@ -70,7 +70,7 @@ def fetch(model_id: str) -> dict[str, Any]:
 def download_model(model_id: str) -> Path:
     """Return the folder of a model's safetensors, config and tokenizer, fetched by huggingface_hub with its login.
 
-    No pickle file and no code is fetched. Raises ConfigError as ``fetch`` does.
+    No pickle file and no code is fetched. Raises ConfigError as ``fetch_config`` does.
     """
     repository, revision = split_id(model_id)
     with client(repository, revision, "*.safetensors") as hub:

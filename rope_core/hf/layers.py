@@ -116,7 +116,7 @@ def _scheme_params(
     kind, alpha, model_type = geometry.scheme, entry.value("alpha"), fields.model_type or ""
     if kind.value == "dynamic" and is_truthy(alpha) and model_type.startswith("hunyuan"):
         factor = SourcedValue(config_float(entry.origin("alpha").path, alpha), entry.origin("alpha"))
-        return "ntk", {"factor": factor}, kind.noting("alpha_read_as_ntk").origin
+        return "ntk", {"factor": factor}, kind.with_traps("alpha_read_as_ntk").origin
     params: SourcedParams = {}
     for param in SCHEMES[TYPES[kind.value]].params:
         given = _effective_value(param.name, param.default, entry, kind.value)

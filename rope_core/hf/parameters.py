@@ -88,7 +88,7 @@ class RopeEntry:
 
     def noting(self, name: str, *traps: str, **values: object) -> RopeEntry:
         """Return the same dict with traps added to the origin of one value."""
-        return replace(self, rope={**self.rope, name: self.rope[name].noting(*traps, **values)})
+        return replace(self, rope={**self.rope, name: self.rope[name].with_traps(*traps, **values)})
 
 
 def rope_entries(fields: ModelFields) -> list[RopeEntry]:
@@ -275,7 +275,7 @@ def _code_fixed(fields: ModelFields) -> RopeEntry:
         unread = (*unread, "rope_theta")
     kind = SourcedValue("default", ValueOrigin(CLASS, "rope_type"))
     if any(is_truthy(fields.stated.get(name)) for name in unread):
-        kind = kind.noting("rope_fields_not_read")
+        kind = kind.with_traps("rope_fields_not_read")
     return RopeEntry(fields.prefix + "rope_parameters", rope={"rope_type": kind, "rope_theta": base})
 
 
@@ -291,13 +291,13 @@ def _complete(fields: ModelFields, entry: RopeEntry) -> RopeEntry:
     if given is None:
         rope["rope_theta"] = base
     elif given.origin.source == DICT and base.origin.source == TOP and base.value != given.value:
-        rope["rope_theta"] = given.noting("top_level_base_ignored", top_level=base.value)
+        rope["rope_theta"] = given.with_traps("top_level_base_ignored", top_level=base.value)
     if (share := _default_share(fields, old, rope["rope_type"].value)) is not None:
         rope.setdefault("partial_rotary_factor", share)
     rope["rope_type"] = _family_type(fields, rope["rope_type"])
     if rope["rope_type"].value in NEEDS_LENGTH:
         if "su_read_as_longrope" in rope["rope_type"].origin.traps and LENGTH not in rope:
-            rope["rope_type"] = rope["rope_type"].noting("su_without_length_fails")
+            rope["rope_type"] = rope["rope_type"].with_traps("su_without_length_fails")
         rope[LENGTH] = _trained_length(fields, rope.get(LENGTH), entry.layer_type)
     return replace(entry, rope=rope)
 
@@ -361,7 +361,7 @@ def _with_type(path: str, rope: dict[str, SourcedValue[Any]]) -> dict[str, Sourc
         fallback = SourcedValue("default", ValueOrigin(FALLBACK, f"{path}.rope_type"))
         kind = fallback if old is None else SourcedValue(old.value, ValueOrigin(DICT, f"{path}.type"))
     elif old is not None and old.value is not None and old.value != kind.value:
-        kind = kind.noting("type_and_rope_type_differ", type=old.value)
+        kind = kind.with_traps("type_and_rope_type_differ", type=old.value)
     if not isinstance(kind.value, str):
         raise ConfigError(kind.origin.path, "a_name", kind.value)
     return {**rope, "rope_type": kind}
@@ -374,7 +374,7 @@ def _family_type(fields: ModelFields, kind: SourcedValue[str]) -> SourcedValue[s
     allowed = ONLY.get(convert or fields.model_type or "")
     if allowed and new not in allowed:
         raise ConfigError(kind.origin.path, "family_type", kind.value, names=allowed)
-    return SourcedValue(new, kind.noting(*traps, type=kind.value).origin) if traps else kind
+    return SourcedValue(new, kind.with_traps(*traps, type=kind.value).origin) if traps else kind
 
 
 def _trained_length(fields: ModelFields, given: SourcedValue[Any] | None, layer_type: str | None) -> SourcedValue[Any]:
@@ -383,5 +383,5 @@ def _trained_length(fields: ModelFields, given: SourcedValue[Any] | None, layer_
     if layer_type is None and top.origin.source != FALLBACK:
         if given is None or given.value is None or given.value == top.value:
             return top
-        return top.noting("trained_length_overridden", dict=given.value)
-    return given or fields.get("max_position_embeddings").noting("trained_length_is_max_length")
+        return top.with_traps("trained_length_overridden", dict=given.value)
+    return given or fields.get("max_position_embeddings").with_traps("trained_length_is_max_length")

@@ -32,7 +32,7 @@ def read_config(config: object) -> dict[str, Any]:
     Raises ConfigError when the file cannot be read, is no JSON, or holds no object.
     """
     if isinstance(config, str | Path):
-        parsed = parse_json_object(read_file(Path(config)))
+        parsed = parse_json_object(read_config_bytes(Path(config)))
         check_nesting_depth(parsed)
         return parsed
     if not isinstance(config, Mapping):
@@ -62,7 +62,7 @@ def check_nesting_depth(value: object) -> None:
     raise ConfigError.from_key("nested_depth", limit=MAX_DEPTH)
 
 
-def read_file(path: Path) -> bytes:
+def read_config_bytes(path: Path) -> bytes:
     """Return the bytes of a JSON file, or of config.json in a folder."""
     try:
         with open_regular(path / "config.json" if path.is_dir() else path) as file:

@@ -9,7 +9,7 @@ import copy
 from functools import cache
 from typing import Any
 
-from rope_core.hf.families import packaged
+from rope_core.hf.families import load_packaged_toml
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.types import LENGTH, LONGROPE
 
@@ -19,10 +19,10 @@ IN_DICT_ONLY_SINCE_5 = ("rope_theta", "partial_rotary_factor")
 @cache
 def _types_before_rope_type() -> frozenset[str]:
     """Return the model types of 4.57 that read rope_scaling's type before its rope_type."""
-    return frozenset(packaged("releases.toml")["4.57"]["type_before_rope_type"].split())
+    return frozenset(load_packaged_toml("releases.toml")["4.57"]["type_before_rope_type"].split())
 
 
-def as_read_by_4(fields: ModelFields) -> dict[str, Any]:
+def config_as_read_by_4(fields: ModelFields) -> dict[str, Any]:
     """Return the config that makes version 5 compute what 4.57 computes of the one that has ``fields``.
 
     rope_parameters, and base and width inside rope_scaling, are not read; longrope takes its trained length from the

@@ -14,11 +14,11 @@ from typing import Any
 from rope_core.errors import ConfigError, checked_int
 from rope_core.hf.families import DICT, ValueOrigin
 from rope_core.hf.fields import INDEXER, ModelFields, SourcedValue, model_fields, part_names
-from rope_core.hf.geometry import LayerGeometry, head_width, layer_geometry
+from rope_core.hf.geometry import LayerGeometry, layer_geometry, layer_head_width
 from rope_core.hf.layers import build_rope, indexer_rope
 from rope_core.hf.parameters import RopeEntry, rope_entries
 from rope_core.hf.read import read_config
-from rope_core.hf.releases import as_read_by_4
+from rope_core.hf.releases import config_as_read_by_4
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 from rope_core.rope import MAX_LEN
@@ -79,7 +79,7 @@ class ResolvedPart:
         return tuple(ResolvedLayer(self.fields, entry, self.entries) for entry in self.entries)
 
     @cached_property
-    def differing(self) -> tuple[str, ...]:
+    def differing_layer_types(self) -> tuple[str, ...]:
         """The names of the layer types; () where all of them rotate alike. Raises ConfigError as ``layers`` does."""
         if not self.layers:
             raise ConfigError(self.fields.prefix + "layer_types", "types_with_rope", self.fields.layer_types())
@@ -91,7 +91,7 @@ class ResolvedPart:
         """Return what decides whether two layer types rotate alike."""
         entry = layer.entry
         values = {key: value for key, value in entry.values().items() if key != "type"}
-        width = head_width(self.fields, entry.layer_type) if self.fields.family.get("head_dims") else 0
+        width = layer_head_width(self.fields, entry.layer_type) if self.fields.family.get("head_dims") else 0
         return entry.nope, repr(sorted(values.items())), width
 
     def layer(self, layer_type: str | None = None) -> ResolvedLayer:
@@ -99,11 +99,11 @@ class ResolvedPart:
 
         Raises ConfigError where layer types differ and none is named, and on a name that the model lacks.
         """
-        if layer_type is None and self.differing:
-            raise ConfigError("layer_type", "differing_types", layer_type, names=list(self.differing))
+        if layer_type is None and self.differing_layer_types:
+            raise ConfigError("layer_type", "differing_types", layer_type, names=list(self.differing_layer_types))
         if layer_type is None:
             return self.layers[0]
-        for layer in self.layers if self.kinds else ():
+        for layer in self.layers if self.layer_type_names else ():
             if isinstance(layer_type, str) and layer.entry.layer_type == layer_type:
                 return layer
         known = [layer.entry.layer_type for layer in self.layers if layer.entry.layer_type]
@@ -121,12 +121,12 @@ class ResolvedPart:
 
     def ropes(self, seq_len: int | None = None) -> dict[str | None, HfRope]:
         """Return what each of ``differing`` does; under the key None where all layers are alike."""
-        return {kind: self.rope(kind, seq_len) for kind in self.kinds}
+        return {kind: self.rope(kind, seq_len) for kind in self.layer_type_names}
 
     @property
-    def kinds(self) -> tuple[str | None, ...]:
+    def layer_type_names(self) -> tuple[str | None, ...]:
         """The names to ask ``rope`` for: of each differing layer type, or None."""
-        return self.differing or (None,)
+        return self.differing_layer_types or (None,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +142,13 @@ class ResolvedConfig:
 
     @cached_property
     def part_names(self) -> list[str]:
-        """The model's other rotations by token position, as ``parts``."""
+        """The model's other rotations by token position, as ``rotary_part_names``."""
         return part_names(self.raw)
 
     @cached_property
-    def by_4(self) -> ResolvedConfig:
+    def as_read_by_4(self) -> ResolvedConfig:
         """The config as transformers 4.57 reads it. Raises ConfigError as ``text`` does."""
-        return ResolvedConfig(as_read_by_4(self.text.fields))
+        return ResolvedConfig(config_as_read_by_4(self.text.fields))
 
     def part(self, name: str | None = None) -> ResolvedPart:
         """Return one of ``part_names``, or the text model. Raises ConfigError on another name."""
@@ -167,14 +167,14 @@ def resolve(config: object) -> ResolvedConfig:
     return config if isinstance(config, ResolvedConfig) else ResolvedConfig(read_config(config))
 
 
-def parts(config: object) -> list[str]:
+def rotary_part_names(config: object) -> list[str]:
     """Return the names of a model's other rotations by token position, for from_hf's ``part``; [] where it has none.
 
     "indexer" is the own rotation of a sparse attention's indexer; other names are fields of sub-configs.
 
     Raises ConfigError on what cannot be read.
 
-    >>> parts({"model_type": "qwen2_5_omni"}), parts({"model_type": "llama"})
+    >>> rotary_part_names({"model_type": "qwen2_5_omni"}), rotary_part_names({"model_type": "llama"})
     (['talker_config'], [])
     """
     return [*resolve(config).part_names]
@@ -190,7 +190,7 @@ def layer_types(config: object) -> list[str]:
     >>> layer_types({"model_type": "llama"})
     []
     """
-    return [*resolve(config).text.differing]
+    return [*resolve(config).text.differing_layer_types]
 
 
 def from_hf(
@@ -229,4 +229,4 @@ def ropes_of(config: object, seq_len: int | None = None) -> dict[str | None, HfR
     return resolve(config).text.ropes(seq_len)
 
 
-__all__ = ["ResolvedConfig", "ResolvedLayer", "ResolvedPart", "from_hf", "layer_types", "parts", "resolve"]
+__all__ = ["ResolvedConfig", "ResolvedLayer", "ResolvedPart", "from_hf", "layer_types", "resolve", "rotary_part_names"]

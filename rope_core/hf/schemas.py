@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_core.errors import ConfigError
-from rope_core.findings import largest
+from rope_core.findings import max_relative_difference
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.parameters import BOTH_SCALED, LEGACY_SPLIT, NEOX, RopeEntry
 from rope_core.hf.resolve import ResolvedConfig, ResolvedPart, resolve
@@ -92,7 +92,7 @@ def to_v4(config: object) -> dict[str, Any]:
     else:
         raise ConfigError.from_key("version_4_type", model_type=fields.model_type)
     written = ResolvedConfig(new)
-    proved(fields, ropes, written.by_4)
+    proved(fields, ropes, written.as_read_by_4)
     return proved(fields, ropes, written)
 
 
@@ -144,7 +144,7 @@ def proved(fields: ModelFields, before: Mapping[str | None, HfRope], new: object
     try:
         after = written.text.ropes()
         same = list(before) == list(after) and all(
-            largest(after[kind].inv_freq, rope.inv_freq) < 1e-12
+            max_relative_difference(after[kind].inv_freq, rope.inv_freq) < 1e-12
             and math.isclose(after[kind].attention_factor, rope.attention_factor)
             for kind, rope in before.items()
         )
@@ -183,18 +183,20 @@ FIELDS = (
 )
 
 
-def compare(left: object, right: object, seq_len: int | None = None) -> list[FieldComparison]:
+def compare_configs(left: object, right: object, seq_len: int | None = None) -> list[FieldComparison]:
     """Return what two configs' rotary embeddings have in common and what not, differences first.
 
     The row "inv_freq" holds the largest relative difference of the frequencies, inf where the widths differ.
     Raises ConfigError when either cannot be read.
 
     >>> a = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}
-    >>> [row.field for row in compare(a, {**a, "rope_theta": 5e5}) if not row.same]
+    >>> [row.field for row in compare_configs(a, {**a, "rope_theta": 5e5}) if not row.same]
     ['base', 'inv_freq']
     """
     here, there = resolve(left), resolve(right)
-    kinds: list[str | None] = [*dict.fromkeys([*here.text.differing, *there.text.differing])] or [None]
+    kinds: list[str | None] = [
+        *dict.fromkeys([*here.text.differing_layer_types, *there.text.differing_layer_types])
+    ] or [None]
     sides = [
         (rope_of_layer_type(here.text, kind, seq_len), rope_of_layer_type(there.text, kind, seq_len), kind)
         for kind in kinds
@@ -203,11 +205,11 @@ def compare(left: object, right: object, seq_len: int | None = None) -> list[Fie
     return sorted(rows, key=lambda row: row.same)
 
 
-def rope_of_layer_type(part: ResolvedPart, kind: str | None, seq_len: int | None = None) -> HfRope | None:
+def rope_of_layer_type(part: ResolvedPart, layer_type: str | None, seq_len: int | None = None) -> HfRope | None:
     """Return the layer type, or the only one there is, or None where this model has other types."""
-    if part.differing and kind not in part.differing:
+    if part.differing_layer_types and layer_type not in part.differing_layer_types:
         return None
-    return part.rope(kind if part.differing else None, seq_len)
+    return part.rope(layer_type if part.differing_layer_types else None, seq_len)
 
 
 def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[FieldComparison]:
@@ -218,5 +220,5 @@ def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> lis
     pairs = [(name, getattr(left, name), getattr(right, name)) for name in FIELDS]
     pairs += [(name, left.params.get(name), right.params.get(name)) for name in names]
     rows = [FieldComparison(kind, name, a, b, a == b) for name, a, b in pairs]
-    apart = largest(left.inv_freq, right.inv_freq)
+    apart = max_relative_difference(left.inv_freq, right.inv_freq)
     return [*rows, FieldComparison(kind, "inv_freq", 0.0, apart, apart == 0.0)]

@@ -34,7 +34,7 @@ class SurveyRow:
     longest: float
     context: int
 
-    def unturned(self, length: float) -> int:
+    def incomplete_pair_count(self, length: float) -> int:
         """Return how many pairs do not complete a turn within ``length`` tokens."""
         tokens = checked_finite("length", length)
         return int(np.sum(self.rope.inv_freq * tokens < 2.0 * np.pi))
@@ -45,15 +45,15 @@ class SurveyRow:
 
 
 @cache
-def rows() -> tuple[SurveyRow, ...]:
+def survey_rows() -> tuple[SurveyRow, ...]:
     """Return every model and layer type that rotates, by year, then in the catalogue's order.
 
-    >>> llama = next(row for row in rows() if row.model.id == "llama-2-7b")
-    >>> llama.unturned(4096), round(llama.shortest, 4)
+    >>> llama = next(row for row in survey_rows() if row.model.id == "llama-2-7b")
+    >>> llama.incomplete_pair_count(4096), round(llama.shortest, 4)
     (18, 6.2832)
     """
     rotating = []
-    for model in catalogue.models():
+    for model in catalogue.released_models():
         for kind, rope in ropes_of(model.hf_config()).items():
             turning = rope.inv_freq[rope.inv_freq > 0]
             if turning.size:
@@ -87,10 +87,10 @@ class RotatingShare:
 
 
 @cache
-def shares() -> tuple[RotatingShare, ...]:
+def rotating_shares() -> tuple[RotatingShare, ...]:
     """Return how much of each model rotates, by year; models whose number of layers nobody says are left out.
 
-    >>> each = next(each for each in shares() if each.name.startswith("Qwen3-Next"))
+    >>> each = next(each for each in rotating_shares() if each.name.startswith("Qwen3-Next"))
     >>> each.layers, each.attention, each.rotating, each.width
     (48, 12, 12, 0.25)
     """
@@ -98,9 +98,9 @@ def shares() -> tuple[RotatingShare, ...]:
         RotatingShare(
             each.name, each.year, each.confidence, each.layers, each.attention, 0, 0.0, None, None, each.instead
         )
-        for each in catalogue.unrotated()
+        for each in catalogue.unrotated_models()
     ]
-    for model in catalogue.models():
+    for model in catalogue.released_models():
         text = resolve(model.hf_config()).text
         fields, ropes = text.fields, text.ropes()
         turning = [rope for rope in ropes.values() if not rope.nope]
@@ -133,13 +133,13 @@ def _whole_head(fields: ModelFields, rope: HfRope) -> int:
     return rope.head_dim + (still if isinstance(still, int) else 0)
 
 
-def values(field: str) -> tuple[str, ...]:
+def filter_values(field: str) -> tuple[str, ...]:
     """Return the values that a filter can ask for, in order of first appearance: family, scheme, layout, confidence.
 
-    >>> values("layout")
+    >>> filter_values("layout")
     ('half', 'interleaved')
     """
-    return tuple(sorted({value_of(row, field) for row in rows()}, key=str.casefold))
+    return tuple(sorted({value_of(row, field) for row in survey_rows()}, key=str.casefold))
 
 
 def value_of(row: SurveyRow, field: str) -> str:
@@ -147,19 +147,21 @@ def value_of(row: SurveyRow, field: str) -> str:
     return str(getattr(row.rope if field in ("scheme", "layout") else row.model, field))
 
 
-def chosen(**wanted: str | None) -> tuple[SurveyRow, ...]:
+def filtered_rows(**wanted: str | None) -> tuple[SurveyRow, ...]:
     """Return the rows whose fields have the wanted values; None is any.
 
-    >>> {row.model.family for row in chosen(family="Yi", scheme=None)}
+    >>> {row.model.family for row in filtered_rows(family="Yi", scheme=None)}
     {'Yi'}
     """
-    return tuple(row for row in rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items()))
+    return tuple(
+        row for row in survey_rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items())
+    )
 
 
-def errata() -> list[tuple[ArchitectureRow, catalogue.ArchitectureCorrection]]:
+def architecture_errata() -> list[tuple[ArchitectureRow, catalogue.ArchitectureCorrection]]:
     """Return every cell of source 004's table that the model's own paper or code contradicts.
 
-    >>> any(row.id == "gpt-2" and correction.field == "pre_norm" for row, correction in errata())
+    >>> any(row.id == "gpt-2" and correction.field == "pre_norm" for row, correction in architecture_errata())
     True
     """
-    return [(row, correction) for row in catalogue.architectures() for correction in row.corrections]
+    return [(row, correction) for row in catalogue.architecture_rows() for correction in row.corrections]

@@ -16,7 +16,9 @@ PR_SET_PDEATHSIG = 1
 LIMIT_ENV = "ROPE_LAB_JOB_MEMORY"
 
 
-def report(progress: float | None = None, eta: float | None = None, note: str | None = None, **result: object) -> None:
+def report_progress(
+    progress: float | None = None, eta: float | None = None, note: str | None = None, **result: object
+) -> None:
     """Report a job's progress to the queue; called inside the job.
 
     Args:
@@ -25,7 +27,7 @@ def report(progress: float | None = None, eta: float | None = None, note: str | 
         note: what it is doing.
         result: ``result=...`` hands over any JSON value.
 
-    >>> report(progress=0.5, note="half")
+    >>> report_progress(progress=0.5, note="half")
     {"progress": 0.5, "note": "half"}
     """
     if set(result) - {"result"}:

@@ -14,7 +14,7 @@ GRACE = 2.0
 FOLDERS = re.compile(r"(?<![\w.…/])/(?:[^\s/'\"]+/)+")  # of this machine, which a job's last words shall not name
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill_process_group(process: subprocess.Popen[bytes]) -> None:
     """End a job and everything it started: ask, wait, then kill; its readers are done when its pipes close."""
     for number, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, GRACE)):
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -36,7 +36,7 @@ def _group_alive(group: int) -> bool:
     return True
 
 
-def last_words(code: int, stderr: deque[bytes]) -> str:
+def exit_sentence(exit_code: int, stderr: deque[bytes]) -> str:
     """Return in one sentence how a process ended."""
     for _ in range(20):
         if stderr:
@@ -44,7 +44,7 @@ def last_words(code: int, stderr: deque[bytes]) -> str:
         time.sleep(0.005)
     message = FOLDERS.sub("…/", b"".join(stderr).decode("utf-8", "replace"))
     last = message.strip().splitlines()[-1:] or [""]
-    if code < 0:
-        name = signal.Signals(-code).name if -code in signal.valid_signals() else str(-code)
+    if exit_code < 0:
+        name = signal.Signals(-exit_code).name if -exit_code in signal.valid_signals() else str(-exit_code)
         return f"it was ended by {name}" + (f": {last[0][:300]}" if last[0] else "")
-    return f"it ended with code {code}" + (f": {last[0][:300]}" if last[0] else "")
+    return f"it ended with code {exit_code}" + (f": {last[0][:300]}" if last[0] else "")

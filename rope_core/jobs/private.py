@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 
-def kept(variable: str, name: str) -> Path:
+def user_data_path(variable: str, name: str) -> Path:
     """Return where something of the user's lives: where an environment variable says, else in the data folder."""
     if given := os.environ.get(variable):
         return Path(given)
@@ -16,7 +16,7 @@ def kept(variable: str, name: str) -> Path:
     return Path(home) / "rope-lab" / name
 
 
-def own_file(path: Path) -> None:
+def ensure_private_file(path: Path) -> None:
     """Make ``path`` and its folder where they are absent, and the file readable and writable by its owner alone.
 
     Raises OSError where it cannot be written, or is a link.

@@ -1,8 +1,8 @@
 """One bounded queue of child processes for all heavy work: progress, cancel that kills, caps, fair between owners.
 
 A job is a Python module run as a process of its own, through ``python -m rope_core.jobs.child MODULE ARGUMENTS...``.
-It reports by JSON lines on standard output, written by ``report``; it dies with its parent, and a crash or a hang stays
-its own.
+It reports by JSON lines on standard output, written by ``report_progress``; it dies with its parent, and a crash or a
+hang stays its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from rope_core.errors import argument_error, checked_finite, checked_int
-from rope_core.jobs.child import LIMIT_ENV, report
-from rope_core.jobs.ending import GRACE, kill, last_words
+from rope_core.jobs.child import LIMIT_ENV, report_progress
+from rope_core.jobs.ending import GRACE, exit_sentence, kill_process_group
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 OVER = (DONE, FAILED, CANCELLED)
@@ -180,7 +180,7 @@ class JobQueue:
             _cancel(self._find(job_id))
             self._changed.notify_all()
 
-    def leave(self, tab: str) -> None:
+    def cancel_abandoned(self, tab: str) -> None:
         """Cancel the jobs that a page has left, waiting or running."""
         with self._changed:
             for job in self._jobs.values():
@@ -188,7 +188,7 @@ class JobQueue:
                     _cancel(job)
             self._changed.notify_all()
 
-    def adopt(self, job_id: str, tab: str) -> None:
+    def reassign_tab(self, job_id: str, tab: str) -> None:
         """Let a job wait for another page, as after a reload."""
         with self._changed:
             self._find(job_id).tab = tab
@@ -323,7 +323,7 @@ class JobQueue:
                 job.stop = f"it said nothing for {job.silence_limit:g} s"
             if not job.stop:
                 return
-        kill(process)
+        kill_process_group(process)
         with self._changed:
             job.ended = time.monotonic()
             if job.stop == CANCELLED:
@@ -333,7 +333,7 @@ class JobQueue:
             elif process.returncode == 0:
                 job.state, job.progress, job.eta = DONE, 1.0, 0.0
             else:
-                job.state, job.error = FAILED, last_words(process.returncode, job.stderr)
+                job.state, job.error = FAILED, exit_sentence(process.returncode, job.stderr)
             self._changed.notify_all()
 
 
@@ -374,4 +374,14 @@ def default_queue() -> JobQueue:
         return _DEFAULT[0]
 
 
-__all__ = ["CANCELLED", "DONE", "FAILED", "RUNNING", "WAITING", "JobQueue", "JobStatus", "default_queue", "report"]
+__all__ = [
+    "CANCELLED",
+    "DONE",
+    "FAILED",
+    "RUNNING",
+    "WAITING",
+    "JobQueue",
+    "JobStatus",
+    "default_queue",
+    "report_progress",
+]

@@ -14,16 +14,16 @@ import torch
 from torch import Tensor
 
 from rope_core.kernels.backends import BACKENDS
-from rope_core.kernels.task import RotationSpec, verify
+from rope_core.kernels.task import RotationSpec, check_index_values
 
 Tensors = tuple[Tensor, ...]
 
 
-def run(tensors: Tensors, turn: RotationSpec, backend: str, check: bool, out: Tensors | None = None) -> Tensors:
+def run_backend(tensors: Tensors, spec: RotationSpec, backend: str, check: bool, out: Tensors | None = None) -> Tensors:
     """Check the values of the index tensors where ``check`` is set, then turn; no gradients."""
     if check:
-        verify(turn, tensors[0].shape[1])
-    return BACKENDS[backend].run(tensors, turn, out)
+        check_index_values(spec, tensors[0].shape[1])
+    return BACKENDS[backend].run(tensors, spec, out)
 
 
 def constants(turn: RotationSpec) -> tuple[Tensor | None, ...]:
@@ -42,7 +42,7 @@ class RotateFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, turn: RotationSpec, backend: str, *tensors: Tensor) -> Any:
-        done = run(tensors, turn, backend, False)
+        done = run_backend(tensors, turn, backend, False)
         _keep(ctx, turn, backend, done)
         fixed = [t for t, needed in zip(done, ctx.needs_input_grad[2:], strict=True) if not needed]
         ctx.mark_non_differentiable(*fixed)
@@ -58,7 +58,7 @@ class RotateInPlaceFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, turn: RotationSpec, backend: str, *tensors: Tensor) -> Any:
-        run(tensors, turn, backend, False, tensors)
+        run_backend(tensors, turn, backend, False, tensors)
         _keep(ctx, turn, backend, tensors)
         ctx.mark_dirty(*tensors)
         return tensors if len(tensors) > 1 else tensors[0]
@@ -90,15 +90,15 @@ def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
             torch.empty_strided(g.shape, ctx.strides[i], dtype=g.dtype, device=g.device)
             for g, i in zip(came, needed, strict=True)
         )
-        done = run(came, turn, ctx.backend, False, out)
+        done = run_backend(came, turn, ctx.backend, False, out)
     for i, g in zip(needed, done, strict=True):
         answer[i] = g
     return None, None, *answer
 
 
-def flat(turn: RotationSpec) -> tuple[Any, ...]:
+def flatten_spec(spec: RotationSpec) -> tuple[Any, ...]:
     """Return a RotationSpec as the custom ops take it."""
-    t = turn
+    t = spec
     return t.cos, t.sin, t.steps, t.scale, t.positions, t.cu_seqlens, t.offsets, t.start, t.half, t.back
 
 
@@ -110,15 +110,15 @@ FLAT = (
 
 
 @torch.library.custom_op("rope_core::turn", mutates_args=(), schema=f"(Tensor q, Tensor k, {FLAT}) -> (Tensor, Tensor)")
-def turn_op(q: Tensor, k: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
+def rotate_op(q: Tensor, k: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
     """Turn q and k into tensors of their own; the form that tracers see."""
     *fields, backend, check = arguments
     out = torch.empty_like(q), torch.empty_like(k)
-    run((q, k), RotationSpec(*fields), backend, check, out)
+    run_backend((q, k), RotationSpec(*fields), backend, check, out)
     return out
 
 
-@turn_op.register_fake
+@rotate_op.register_fake
 def _(q: Tensor, k: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(q), torch.empty_like(k)
 
@@ -136,32 +136,32 @@ BACK, CHECK = 11, 13
 def _op_backward(ctx: Any, dq: Tensor, dk: Tensor) -> tuple[Any, ...]:
     rest = dict(ctx.rest) | dict(zip(TENSORS, ctx.saved_tensors, strict=True))
     rest[BACK], rest[CHECK] = not rest[BACK], False
-    grads = turn_op(dq, dk, *(rest[i] for i in range(2, 14)))
+    grads = rotate_op(dq, dk, *(rest[i] for i in range(2, 14)))
     return *grads, *([None] * 12)
 
 
-turn_op.register_autograd(_op_backward, setup_context=_remember)
+rotate_op.register_autograd(_op_backward, setup_context=_remember)
 
 
 @torch.library.custom_op(
     "rope_core::turn_", mutates_args=("q", "k"), schema=f"(Tensor(a!) q, Tensor(b!) k, {FLAT}) -> ()"
 )
-def turn_op_(q: Tensor, k: Tensor, *arguments: Any) -> None:
+def rotate_op_inplace(q: Tensor, k: Tensor, *arguments: Any) -> None:
     """Turn q and k in their own memory; without gradients."""
     *fields, backend, check = arguments
-    run((q, k), RotationSpec(*fields), backend, check, (q, k))
+    run_backend((q, k), RotationSpec(*fields), backend, check, (q, k))
 
 
-def traced(*tensors: Tensor) -> bool:
+def is_traced(*tensors: Tensor) -> bool:
     """Return whether this call is recorded or transformed, so that memory must not be touched from Python."""
     return (
         torch.compiler.is_compiling()
         or any(type(t) not in (Tensor, torch.nn.Parameter) for t in tensors)
         or torch._C._len_torch_dispatch_stack() > 0
-        or transformed()
+        or is_functorch_transforming()
     )
 
 
-def transformed() -> bool:
+def is_functorch_transforming() -> bool:
     """Return whether torch.func is transforming this call."""
     return torch._C._functorch.peek_interpreter_stack() is not None

@@ -93,7 +93,7 @@ BACKENDS = {
 DEFAULTS = {"cpu": "numba", "cuda": "triton"}
 
 
-def choose(name: Any, device: torch.device) -> KernelBackend:
+def choose_backend(name: Any, device: torch.device) -> KernelBackend:
     """Return the backend called ``name``, or the device's own for None; ValueError says why one cannot run."""
     wanted = DEFAULTS.get(device.type, "eager") if name is None else name
     if not isinstance(wanted, str) or wanted not in BACKENDS:

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from rope_core.errors import checked_int
 from rope_core.kernels import jit
-from rope_core.kernels.cpu_loops import COMMON, EACH, START, parallel, rows, rows_of
+from rope_core.kernels.cpu_loops import COMMON, EACH, START, rotate_parallel, rotate_row_range, row_count
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH
-from rope_core.kernels.task import RotationSpec, token_positions, token_tables
+from rope_core.kernels.task import RotationSpec, token_cos_sin, token_positions
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
@@ -46,11 +46,11 @@ def _serial(dtype: torch.dtype) -> CompiledCall:
         task = numba.carray(packed, (COMMON + 2 * EACH,), np.int64)
         places = numba.carray(where, (4,), np.int64)
         for i, base in ((0, COMMON), (2, COMMON + EACH)):
-            rows(tag, task, base, places[i], places[i + 1], 0, rows_of(task, base))
+            rotate_row_range(tag, task, base, places[i], places[i + 1], 0, row_count(task, base))
 
     signature = numba.types.void(numba.types.voidptr, numba.types.voidptr)
     try:
-        function = numba.cfunc(signature, cache=True)(jit.stamped(serial))
+        function = numba.cfunc(signature, cache=True)(jit.name_with_source_hash(serial))
     except RuntimeError:
         function = numba.cfunc(signature)(serial)
     # The address is good for as long as the compiled function lives.
@@ -69,10 +69,14 @@ def run_numba(tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor
     return done
 
 
-def bind(
-    tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...], last: int, done: tuple[Tensor, Tensor]
+def bind_numba(
+    tensors: tuple[Tensor, ...],
+    turn: RotationSpec,
+    out: tuple[Tensor, ...],
+    max_position: int,
+    results: tuple[Tensor, Tensor],
 ) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Return a call of run_numba on fixed memory by the first token's position, 0..last, that returns ``done``.
+    """Return a call of run_numba on fixed memory by the first token's position, 0..last, that returns ``results``.
 
     Addresses, shapes and strides are read once: the tensors' values may change between calls, their memory may not.
     """
@@ -82,11 +86,11 @@ def bind(
     task = (ctypes.c_int64 * (COMMON + 2 * EACH)).from_buffer_copy(packed)
 
     def again(position: int = 0, *, _owners: Any = owners) -> tuple[Tensor, Tensor]:
-        if type(position) is not int or not 0 <= position <= last:
-            position = checked_int("position", position, 0, last)
+        if type(position) is not int or not 0 <= position <= max_position:
+            position = checked_int("position", position, 0, max_position)
         task[START] = position
         call(task, places)
-        return done
+        return results
 
     return again
 
@@ -112,7 +116,7 @@ def _plan(tensors: tuple[Tensor, ...], turn: RotationSpec, done: tuple[Tensor, .
 def _on_all_threads(dtype: torch.dtype, task: Any, places: bytes) -> None:
     with jit.ONE_AT_A_TIME:
         chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
-        parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
+        rotate_parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
 
 
 _NAMES = {getattr(torch, name): name for name in TAGS}
@@ -131,7 +135,7 @@ def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
 
 
 def _table(turn: RotationSpec, x: Tensor) -> tuple[tuple[int, ...], Any]:
-    """Return what both tensors share, in the order in which ``rows`` reads it, and the owners of its memory.
+    """Return what both tensors share, in the order in which ``rotate_row_range`` reads it, and its memory's owners.
 
     cos, sin, entries per batch row and per row, positions (address, entries per batch row and per token; 0 for none),
     first row, pairs, layout, direction.
@@ -139,7 +143,7 @@ def _table(turn: RotationSpec, x: Tensor) -> tuple[tuple[int, ...], Any]:
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
     where, start, cos, sin = None, turn.start, turn.cos, turn.sin
     if cos is None or sin is None:
-        start, (cos, sin) = 0, token_tables(turn, x.shape[1], x.device, kind)
+        start, (cos, sin) = 0, token_cos_sin(turn, x.shape[1], x.device, kind)
     elif turn.positions is not None or turn.cu_seqlens is not None or turn.offsets is not None:
         where = token_positions(turn, x.shape[1], x.device)
     if cos.dtype != kind or cos.stride(-1) != 1 or cos.stride() != sin.stride():

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from numba import prange
 
-from rope_core.kernels.jit import compiled
+from rope_core.kernels.jit import cached_njit
 from rope_core.kernels.lanes import (
     WIDTH,
     drain,
     move_one,
     read_index,
+    rotate_half_block,
+    rotate_interleaved_block,
     size_of,
     table_size_of,
-    turn_halves,
-    turn_neighbours,
 )
 
 # So many heads are turned at once, their tables read once, where the number of heads is a multiple of it.
@@ -33,7 +33,7 @@ EACH = 10
 START = 7
 
 
-@compiled()
+@cached_njit()
 def _halves_run(
     tag, x, x_step, x_head, out, out_step, out_head, cos, sin, table_step, count, grouped, pairs, back, stream
 ):  # fmt: skip
@@ -52,39 +52,47 @@ def _halves_run(
         if broad and grouped and stream:
             for i in range(0, blocks, BROAD):
                 a, e = i * size, i * entry
-                turn_halves(tag, BROAD, GROUP, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head)
+                rotate_half_block(
+                    tag, BROAD, GROUP, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head
+                )
         elif broad and grouped:
             for i in range(0, blocks, BROAD):
                 a, e = i * size, i * entry
-                turn_halves(tag, BROAD, GROUP, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head)
+                rotate_half_block(
+                    tag, BROAD, GROUP, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head
+                )
         elif broad and stream:
             for i in range(0, blocks, BROAD):
                 a, e = i * size, i * entry
-                turn_halves(tag, BROAD, 1, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
+                rotate_half_block(tag, BROAD, 1, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
         elif broad:
             for i in range(0, blocks, BROAD):
                 a, e = i * size, i * entry
-                turn_halves(tag, BROAD, 1, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
+                rotate_half_block(tag, BROAD, 1, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
         elif grouped and stream:
             for i in range(0, blocks, WIDTH):
                 a, e = i * size, i * entry
-                turn_halves(tag, WIDTH, GROUP, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head)
+                rotate_half_block(
+                    tag, WIDTH, GROUP, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head
+                )
         elif grouped:
             for i in range(0, blocks, WIDTH):
                 a, e = i * size, i * entry
-                turn_halves(tag, WIDTH, GROUP, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head)
+                rotate_half_block(
+                    tag, WIDTH, GROUP, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, x_head, out_head
+                )
         elif stream:
             for i in range(0, blocks, WIDTH):
                 a, e = i * size, i * entry
-                turn_halves(tag, WIDTH, 1, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
+                rotate_half_block(tag, WIDTH, 1, True, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
         else:
             for i in range(0, blocks, WIDTH):
                 a, e = i * size, i * entry
-                turn_halves(tag, WIDTH, 1, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
+                rotate_half_block(tag, WIDTH, 1, False, xa + a, xb + a, c + e, s + e, ta + a, tb + a, 0, 0)
     return blocks
 
 
-@compiled()
+@cached_njit()
 def _neighbours_run(
     tag, x, x_step, x_head, out, out_step, out_head, cos, sin, table_step, count, grouped, pairs, back, stream
 ):  # fmt: skip
@@ -96,25 +104,25 @@ def _neighbours_run(
         for i in range(0, blocks, WIDTH):
             a, e = 2 * i * size, i * entry
             if grouped and back and stream:
-                turn_neighbours(tag, GROUP, True, True, at + a, c + e, s + e, to + a, x_head, out_head)
+                rotate_interleaved_block(tag, GROUP, True, True, at + a, c + e, s + e, to + a, x_head, out_head)
             elif grouped and back:
-                turn_neighbours(tag, GROUP, False, True, at + a, c + e, s + e, to + a, x_head, out_head)
+                rotate_interleaved_block(tag, GROUP, False, True, at + a, c + e, s + e, to + a, x_head, out_head)
             elif grouped and stream:
-                turn_neighbours(tag, GROUP, True, False, at + a, c + e, s + e, to + a, x_head, out_head)
+                rotate_interleaved_block(tag, GROUP, True, False, at + a, c + e, s + e, to + a, x_head, out_head)
             elif grouped:
-                turn_neighbours(tag, GROUP, False, False, at + a, c + e, s + e, to + a, x_head, out_head)
+                rotate_interleaved_block(tag, GROUP, False, False, at + a, c + e, s + e, to + a, x_head, out_head)
             elif back and stream:
-                turn_neighbours(tag, 1, True, True, at + a, c + e, s + e, to + a, 0, 0)
+                rotate_interleaved_block(tag, 1, True, True, at + a, c + e, s + e, to + a, 0, 0)
             elif back:
-                turn_neighbours(tag, 1, False, True, at + a, c + e, s + e, to + a, 0, 0)
+                rotate_interleaved_block(tag, 1, False, True, at + a, c + e, s + e, to + a, 0, 0)
             elif stream:
-                turn_neighbours(tag, 1, True, False, at + a, c + e, s + e, to + a, 0, 0)
+                rotate_interleaved_block(tag, 1, True, False, at + a, c + e, s + e, to + a, 0, 0)
             else:
-                turn_neighbours(tag, 1, False, False, at + a, c + e, s + e, to + a, 0, 0)
+                rotate_interleaved_block(tag, 1, False, False, at + a, c + e, s + e, to + a, 0, 0)
     return blocks
 
 
-@compiled()
+@cached_njit()
 def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back):
     """Turn the pairs from ``done`` on of one head vector one by one, and copy the dimensions that do not turn."""
     entry = table_size_of(tag)
@@ -125,13 +133,15 @@ def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back):
     for i in range(done, pairs):
         a, b = step * i + first, step * i + second
         c, s = cos + i * entry, sin + i * entry
-        turn_halves(tag, 1, 1, False, x + a * lane, x + b * lane, c, s, out + a * out_lane, out + b * out_lane, 0, 0)
+        rotate_half_block(
+            tag, 1, 1, False, x + a * lane, x + b * lane, c, s, out + a * out_lane, out + b * out_lane, 0, 0
+        )
     if out != x:
         for i in range(2 * pairs, dim):
             move_one(tag, x + i * lane, out + i * out_lane)
 
 
-@compiled()
+@cached_njit()
 def _run(
     tag, x, x_step, x_head, lane, out, out_step, out_head, out_lane, cos, sin, table_step, count, together, pairs, dim,
     half, back, stream
@@ -160,14 +170,14 @@ def _run(
                 _rest(tag, at, lane, to, out_lane, c, s, done, pairs, dim, half, back)
 
 
-@compiled()
+@cached_njit()
 def _together(heads):
     """Return how many heads make one row."""
     return GROUP if heads % GROUP == 0 else 1
 
 
-@compiled()
-def rows(tag, task, base, x, out, low, high):
+@cached_njit()
+def rotate_row_range(tag, task, base, x, out, low, high):
     """Turn rows low..high of the tensor whose fields begin at task[base], the nearer axis of memory innermost.
 
     A row is one head of one token, or GROUP heads of it where the heads make whole groups.
@@ -206,17 +216,19 @@ def rows(tag, task, base, x, out, low, high):
         drain()
 
 
-@compiled()
-def rows_of(task, base):
+@cached_njit()
+def row_count(task, base):
     """Return the number of rows of the tensor whose fields begin at task[base]."""
     heads = task[base + 8]
     return task[11] * task[12] * (heads // _together(heads))
 
 
-@compiled(parallel=True)
-def parallel(tag, task, places, chunks):
+@cached_njit(parallel=True)
+def rotate_parallel(tag, task, places, chunks):
     """Turn q and k, each thread a chunk of the rows of either at a time."""
     for chunk in prange(chunks):
         for i, base in ((0, COMMON), (2, COMMON + EACH)):
-            count = rows_of(task, base)
-            rows(tag, task, base, places[i], places[i + 1], count * chunk // chunks, count * (chunk + 1) // chunks)
+            count = row_count(task, base)
+            rotate_row_range(
+                tag, task, base, places[i], places[i + 1], count * chunk // chunks, count * (chunk + 1) // chunks
+            )

@@ -11,8 +11,14 @@ from torch import Tensor
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.kernels import autograd
-from rope_core.kernels.backends import KernelBackend, choose
-from rope_core.kernels.task import RotationSpec, check_room, check_tensors, make_turn, verify
+from rope_core.kernels.backends import KernelBackend, choose_backend
+from rope_core.kernels.task import (
+    RotationSpec,
+    check_index_values,
+    check_result_memory,
+    check_tensors,
+    make_rotation_spec,
+)
 from rope_core.layout import Layout
 
 # Made of torch's own operations, which torch.func knows how to transform; it refuses custom ops.
@@ -79,22 +85,22 @@ def apply(
     if out is not None:
         _check_out(q, k, out, needs_grad)
         into = tuple(o.unsqueeze(0) if q.dim() == 3 else o for o in out)
-        autograd.run((q4, k4), turn, chosen.name, careful, into)
+        autograd.run_backend((q4, k4), turn, chosen.name, careful, into)
         for o in out:
             torch.autograd.graph.increment_version(o)
         return out
-    if autograd.transformed() and chosen.name in PLAIN:
-        done = autograd.run((q4, k4), turn, chosen.name, False)
-    elif autograd.traced(q, k):
-        done = autograd.turn_op(q4, k4, *autograd.flat(turn), chosen.name, careful)
+    if autograd.is_functorch_transforming() and chosen.name in PLAIN:
+        done = autograd.run_backend((q4, k4), turn, chosen.name, False)
+    elif autograd.is_traced(q, k):
+        done = autograd.rotate_op(q4, k4, *autograd.flatten_spec(turn), chosen.name, careful)
     else:
-        check_room(q, k)
+        check_result_memory(q, k)
         if careful:
-            verify(turn, q4.shape[1])
+            check_index_values(turn, q4.shape[1])
         if needs_grad:
             done = autograd.RotateFunction.apply(turn, chosen.name, q4, k4)  # type: ignore[no-untyped-call]
         else:
-            done = autograd.run((q4, k4), turn, chosen.name, False)
+            done = autograd.run_backend((q4, k4), turn, chosen.name, False)
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
 
 
@@ -146,7 +152,7 @@ def bind(
     if chosen.name == "numba":
         from rope_core.kernels import cpu
 
-        return cpu.bind((q4, k4), turn, into, last, turned)
+        return cpu.bind_numba((q4, k4), turn, into, last, turned)
 
     def again(position: int = 0) -> tuple[Tensor, Tensor]:
         chosen.run((q4, k4), replace(turn, start=checked_int("position", position, 0, last)), into)
@@ -160,8 +166,8 @@ def _checked(
 ) -> tuple[Tensor, Tensor, RotationSpec, KernelBackend]:
     """Return q and k with a batch, their RotationSpec and the backend, or raise ValueError."""
     q4, k4 = check_tensors(q, k)
-    turn = make_turn(q4, q.dim() == 3, cos, sin, steps, scale, layout, *where)
-    return q4, k4, turn, choose(backend, q.device)
+    turn = make_rotation_spec(q4, q.dim() == 3, cos, sin, steps, scale, layout, *where)
+    return q4, k4, turn, choose_backend(backend, q.device)
 
 
 def _check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
@@ -196,18 +202,18 @@ def _in_place(
     q: Tensor, k: Tensor, q4: Tensor, k4: Tensor, turn: RotationSpec, backend: str, check: bool, needs_grad: bool
 ) -> None:
     """Overwrite q and k, and tell autograd."""
-    if autograd.traced(q, k):
+    if autograd.is_traced(q, k):
         if not needs_grad:
-            autograd.turn_op_(q4, k4, *autograd.flat(turn), backend, check)
+            autograd.rotate_op_inplace(q4, k4, *autograd.flatten_spec(turn), backend, check)
             return
-        done = autograd.turn_op(q4, k4, *autograd.flat(turn), backend, check)
+        done = autograd.rotate_op(q4, k4, *autograd.flatten_spec(turn), backend, check)
         q4.copy_(done[0])
         k4.copy_(done[1])
         return
     if check:
-        verify(turn, q4.shape[1])
+        check_index_values(turn, q4.shape[1])
     if not needs_grad:
-        autograd.run((q4, k4), turn, backend, False, (q4, k4))
+        autograd.run_backend((q4, k4), turn, backend, False, (q4, k4))
         for x in (q4, k4):
             torch.autograd.graph.increment_version(x)
         return
@@ -219,5 +225,5 @@ def _in_place(
         if x.requires_grad:
             autograd.RotateInPlaceFunction.apply(turn, backend, x)  # type: ignore[no-untyped-call]
         else:
-            autograd.run((x,), turn, backend, False, (x,))
+            autograd.run_backend((x,), turn, backend, False, (x,))
             torch.autograd.graph.increment_version(x)

@@ -37,10 +37,10 @@ class TileSizes:
     warps: int = 4
 
 
-def power_of_two(n: int) -> int:
+def next_power_of_two(n: int) -> int:
     """Return the least power of two that is at least n.
 
-    >>> [power_of_two(n) for n in (0, 1, 3, 64)]
+    >>> [next_power_of_two(n) for n in (0, 1, 3, 64)]
     [1, 1, 4, 64]
     """
     return 1 << max(n - 1, 0).bit_length()
@@ -53,18 +53,18 @@ def choose_tiles(q: Tensor, k_heads: int, interpreted: bool) -> TileSizes:
     once; where a head's tokens do, it takes more tokens of a few heads.
     """
     batch, seq, heads, dim = q.shape
-    row = power_of_two(dim) * q.element_size()
+    row = next_power_of_two(dim) * q.element_size()
     if interpreted:
-        return TileSizes(min(power_of_two(seq), INTERPRETED_TOKENS), power_of_two(heads), 1)
+        return TileSizes(min(next_power_of_two(seq), INTERPRETED_TOKENS), next_power_of_two(heads), 1)
     per_step = max(1, TILE_BYTES // row)
     if q.stride(1) >= q.stride(2):
         # As many heads as k has, so that its tiles are full too; a single one would scatter q's runs.
-        wide = min(power_of_two(heads), max(4, power_of_two(k_heads)), per_step)
-        tokens = max(1, min(per_step // wide, power_of_two(seq)))
+        wide = min(next_power_of_two(heads), max(4, next_power_of_two(k_heads)), per_step)
+        tokens = max(1, min(per_step // wide, next_power_of_two(seq)))
         groups = 1 if batch * triton.cdiv(seq, tokens) >= 1024 else min(triton.cdiv(heads, wide), 8)
         return TileSizes(tokens, wide, groups)
-    tokens = min(power_of_two(seq), max(1, min(16, per_step)))
-    wide = max(1, min(power_of_two(heads), per_step // tokens))
+    tokens = min(next_power_of_two(seq), max(1, min(16, per_step)))
+    wide = max(1, min(next_power_of_two(heads), per_step // tokens))
     groups = triton.cdiv(heads, 4 * wide) if seq > 1 else triton.cdiv(heads, wide)
     return TileSizes(tokens, wide, max(1, groups))
 
@@ -84,9 +84,9 @@ def run_triton(
     arguments, constants = launch_arguments(q, k, done[0], done[-1], k_heads, turn, cut)
     if q.device.type == "cuda":
         with torch.cuda.device(q.device):
-            gpu_kernels.turn_kernel[grid](*arguments, **constants, num_warps=cut.warps)
+            gpu_kernels.rotate_kernel[grid](*arguments, **constants, num_warps=cut.warps)
     else:
-        gpu_kernels.turn_kernel[grid](*arguments, **constants)
+        gpu_kernels.rotate_kernel[grid](*arguments, **constants)
     return done
 
 
@@ -138,9 +138,9 @@ def launch_arguments(
         "Q_HEADS": q.shape[2],
         "K_HEADS": k_heads,
         "PAIRS": pairs,
-        "LANES": power_of_two(pairs),
+        "LANES": next_power_of_two(pairs),
         "DIM": dim,
-        "REST": power_of_two(rest) if rest else 0,
+        "REST": next_power_of_two(rest) if rest else 0,
         "HALF": turn.half,
         "BACK": turn.back,
         "COPY": q_out.data_ptr() != q.data_ptr(),

@@ -134,7 +134,7 @@ def turn_heads(x, x_s, x_h, x_d, out, out_s, out_h, out_d, t, tokens, cos, sin, 
 
 
 @triton.jit
-def turn_kernel(q, k, q_out, k_out, cos, sin, steps, positions, borders, offsets, seq, rows, start, scale,
+def rotate_kernel(q, k, q_out, k_out, cos, sin, steps, positions, borders, offsets, seq, rows, start, scale,
                 q_b, q_s, q_h, q_d, k_b, k_s, k_h, k_d, qo_b, qo_s, qo_h, qo_d, ko_b, ko_s, ko_h, ko_d,
                 table_b, table_s, position_b, position_s, sequences, steps_of_search,
                 Q_HEADS: tl.constexpr, K_HEADS: tl.constexpr, PAIRS: tl.constexpr, LANES: tl.constexpr,

@@ -11,13 +11,13 @@ import triton.language as tl
 from torch import Tensor
 
 from rope_core.kernels import gpu_norm_kernels
-from rope_core.kernels.gpu import INTERPRETED_TOKENS, TILE_BYTES, power_of_two
+from rope_core.kernels.gpu import INTERPRETED_TOKENS, TILE_BYTES, next_power_of_two
 
 # Programs that share the backward: enough to fill a large GPU several times, few enough to add up their shares.
 PROGRAMS = 1024
 
 
-def forward(
+def normed_rotation_forward(
     x: Tensor, weight: Tensor, cos: Tensor, sin: Tensor, half: bool, eps: float, shift: float, whole: bool
 ) -> Tensor:
     """Return x (B, S, heads, D) normalised, weighted and turned; weight and tables are in the compute type."""
@@ -26,14 +26,14 @@ def forward(
         tokens, constants = _cut(x, cos, half, whole)
         grid = (x.shape[0] * triton.cdiv(x.shape[1], tokens),)
         with _on(x):
-            gpu_norm_kernels.normed_forward[grid](
+            gpu_norm_kernels.normed_forward_kernel[grid](
                 x, out, weight, cos, sin, x.shape[1], *x.stride(), *out.stride(), _per_batch(cos), shift, eps,
                 **constants,
             )  # fmt: skip
     return out
 
 
-def backward(
+def normed_rotation_backward(
     x: Tensor, grad: Tensor, weight: Tensor, cos: Tensor, sin: Tensor, half: bool, eps: float, shift: float, whole: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of x and of the weight (in the compute type)."""
@@ -43,7 +43,7 @@ def backward(
     shares = torch.zeros(programs, weight.numel(), dtype=weight.dtype, device=x.device)
     if x.numel():
         with _on(x):
-            gpu_norm_kernels.normed_backward[(programs,)](
+            gpu_norm_kernels.normed_backward_kernel[(programs,)](
                 x, grad, out, weight, shares, cos, sin, x.shape[0], x.shape[1], *x.stride(), *grad.stride(),
                 *out.stride(), _per_batch(cos), shift, eps, **constants,
             )  # fmt: skip
@@ -62,17 +62,17 @@ def _cut(x: Tensor, cos: Tensor, half: bool, whole: bool) -> tuple[int, dict[str
     """Return tokens per program and the kernels' compile-time constants."""
     heads, dim, pairs = x.shape[2], x.shape[3], cos.shape[2]
     if x.device.type == "cpu":
-        tokens, wide = min(power_of_two(x.shape[1]), INTERPRETED_TOKENS), power_of_two(heads)
+        tokens, wide = min(next_power_of_two(x.shape[1]), INTERPRETED_TOKENS), next_power_of_two(heads)
     else:
-        room = max(1, TILE_BYTES // (power_of_two(dim) * x.element_size()))
-        wide = min(power_of_two(heads), room)
-        tokens = max(1, min(room // wide, power_of_two(x.shape[1])))
+        room = max(1, TILE_BYTES // (next_power_of_two(dim) * x.element_size()))
+        wide = min(next_power_of_two(heads), room)
+        tokens = max(1, min(room // wide, next_power_of_two(x.shape[1])))
     constants = {
         "HEAD_COUNT": heads,
         "PAIRS": pairs,
-        "LANES": power_of_two(pairs),
+        "LANES": next_power_of_two(pairs),
         "DIM": dim,
-        "REST": power_of_two(dim - 2 * pairs),
+        "REST": next_power_of_two(dim - 2 * pairs),
         "HALF": half,
         "WHOLE": whole,
         "COMPUTE": tl.float64 if cos.dtype == torch.float64 else tl.float32,

@@ -69,7 +69,7 @@ def mean_squares(x, x_h, x_d, tokens, lanes, rest, HEAD_COUNT: tl.constexpr, LAN
 
 
 @triton.jit
-def normed_forward(x, out, weight, cos, sin, seq, x_b, x_s, x_h, x_d, o_b, o_s, o_h, o_d, table_b, shift, eps,
+def normed_forward_kernel(x, out, weight, cos, sin, seq, x_b, x_s, x_h, x_d, o_b, o_s, o_h, o_d, table_b, shift, eps,
                    HEAD_COUNT: tl.constexpr, PAIRS: tl.constexpr, LANES: tl.constexpr, DIM: tl.constexpr,
                    REST: tl.constexpr, HALF: tl.constexpr, WHOLE: tl.constexpr, COMPUTE: tl.constexpr,
                    TOKENS: tl.constexpr, HEADS: tl.constexpr):  # fmt: skip
@@ -110,7 +110,7 @@ def normed_forward(x, out, weight, cos, sin, seq, x_b, x_s, x_h, x_d, o_b, o_s, 
 
 
 @triton.jit
-def normed_backward(x, grad, out, weight, shares, cos, sin, batch, seq, x_b, x_s, x_h, x_d, g_b, g_s, g_h, g_d,
+def normed_backward_kernel(x, grad, out, weight, shares, cos, sin, batch, seq, x_b, x_s, x_h, x_d, g_b, g_s, g_h, g_d,
                     o_b, o_s, o_h, o_d, table_b, shift, eps,
                     HEAD_COUNT: tl.constexpr, PAIRS: tl.constexpr, LANES: tl.constexpr, DIM: tl.constexpr,
                     REST: tl.constexpr, HALF: tl.constexpr, WHOLE: tl.constexpr, COMPUTE: tl.constexpr,

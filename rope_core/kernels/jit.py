@@ -47,7 +47,7 @@ def _sources(folder: Path) -> str:
     return hashlib.sha256(text).hexdigest()[:12]
 
 
-def stamped(function: Callable[..., Any]) -> Callable[..., Any]:
+def name_with_source_hash(function: Callable[..., Any]) -> Callable[..., Any]:
     """Name a function after its room's sources too, and return it.
 
     numba keeps compiled code under that name until the function's own file changes, whatever it imports.
@@ -56,13 +56,13 @@ def stamped(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return numba's decorator with its disk cache, or without it and with a warning where no cache can be written."""
 
     chosen = {"nogil": True} | options
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        stamped(function)
+        name_with_source_hash(function)
         try:
             return numba.njit(cache=True, **chosen)(function)  # type: ignore[no-any-return]
         except RuntimeError as error:

@@ -149,7 +149,7 @@ def places(indices: list[int]) -> Any:
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def turn_halves(
+def rotate_half_block(
     _: Any, tag: Any, lanes: Any, heads: Any, stream: Any,
     x: Any, y: Any, cos: Any, sin: Any, to_x: Any, to_y: Any, apart: Any, to_apart: Any,
 ) -> Any:  # fmt: skip
@@ -207,7 +207,7 @@ def _halves_by_words(
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def turn_neighbours(
+def rotate_interleaved_block(
     _: Any, tag: Any, heads: Any, stream: Any, back: Any,
     x: Any, cos: Any, sin: Any, to: Any, apart: Any, to_apart: Any,
 ) -> Any:  # fmt: skip

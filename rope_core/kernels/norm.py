@@ -9,9 +9,16 @@ import torch
 from torch import Tensor
 
 from rope_core.errors import argument_error, checked_finite
-from rope_core.kernels.backends import choose
-from rope_core.kernels.task import RotationSpec, check_tensors, compute_dtype, make_turn, token_tables, verify
-from rope_core.kernels.torch_ops import eager_one
+from rope_core.kernels.backends import choose_backend
+from rope_core.kernels.task import (
+    RotationSpec,
+    check_index_values,
+    check_tensors,
+    compute_dtype,
+    make_rotation_spec,
+    token_cos_sin,
+)
+from rope_core.kernels.torch_ops import rotate_eager
 from rope_core.layout import Layout
 
 BACKENDS = ("eager", "triton")
@@ -63,7 +70,9 @@ def apply_normed(
     [[[[-4.0, 3.0]]]]
     """
     q4, k4 = check_tensors(q, k)
-    turn = make_turn(q4, q.dim() == 3, cos, sin, phase_step, attention_factor, layout, positions, cu_seqlens, offsets)
+    turn = make_rotation_spec(
+        q4, q.dim() == 3, cos, sin, phase_step, attention_factor, layout, positions, cu_seqlens, offsets
+    )
     if over not in OVER:
         raise argument_error("over", " or ".join(OVER), over)
     small = checked_finite("eps", eps, "a positive number")
@@ -75,13 +84,13 @@ def apply_normed(
             raise argument_error(name, f"a floating-point tensor ({wanted},)", getattr(weight, "shape", weight))
         if weight.device != q.device:
             raise argument_error(name, f"on q's device {q.device}", weight.device)
-    chosen = choose("eager" if backend is None and q.device.type == "cpu" else backend, q.device).name
+    chosen = choose_backend("eager" if backend is None and q.device.type == "cpu" else backend, q.device).name
     if chosen not in BACKENDS:
         raise argument_error("backend", "one_of", backend, names=BACKENDS)
     if q.device.type == "cpu" or check:
-        verify(turn, q4.shape[1])
+        check_index_values(turn, q4.shape[1])
     kind = compute_dtype(q.dtype)
-    c, s = token_tables(turn, q4.shape[1], q.device, kind)
+    c, s = token_cos_sin(turn, q4.shape[1], q.device, kind)
     tables = replace(turn, cos=c.contiguous(), sin=s.contiguous(), steps=None, positions=None, cu_seqlens=None,
                      offsets=None, start=0)  # fmt: skip
     shift, whole = float(unit_offset), over == "token"
@@ -100,7 +109,7 @@ def _eager(x: Tensor, weight: Tensor, turn: RotationSpec, eps: float, shift: flo
     gain = weight.to(wide.dtype) + shift
     if whole:
         gain = gain.view(x.shape[2], x.shape[3])
-    return eager_one(wide * torch.rsqrt(mean + eps) * gain, turn.cos, turn.sin, turn.half).to(x.dtype)
+    return rotate_eager(wide * torch.rsqrt(mean + eps) * gain, turn.cos, turn.sin, turn.half).to(x.dtype)
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -123,7 +132,7 @@ class _Normed(torch.autograd.Function):
         ctx.options = turn.half, eps, shift, whole
         wide = weight.detach().to(compute_dtype(x.dtype)).contiguous()
         assert turn.cos is not None and turn.sin is not None
-        return gpu_norm.forward(x.detach(), wide, turn.cos, turn.sin, *ctx.options)
+        return gpu_norm.normed_rotation_forward(x.detach(), wide, turn.cos, turn.sin, *ctx.options)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -132,5 +141,5 @@ class _Normed(torch.autograd.Function):
 
         x, weight, cos, sin = ctx.saved_tensors
         wide = weight.detach().to(compute_dtype(x.dtype)).contiguous()
-        dx, dw = gpu_norm.backward(x.detach(), grad, wide, cos, sin, *ctx.options)
+        dx, dw = gpu_norm.normed_rotation_backward(x.detach(), grad, wide, cos, sin, *ctx.options)
         return dx, dw.to(weight.dtype), None, None, None, None

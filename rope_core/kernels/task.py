@@ -1,4 +1,4 @@
-"""What one call asks of a backend, checked at the door; ``verify`` reads the values of the index tensors."""
+"""What one call asks of a backend, checked at the door; ``check_index_values`` reads the index tensors' values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rope_core.errors import argument_error, checked_finite, checked_int
-from rope_core.layout import HALF, Layout, as_layout
+from rope_core.layout import HALF, Layout, checked_layout
 from rope_core.spectrum import MAX_POSITION
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -90,9 +90,9 @@ def check_tensors(q: Any, k: Any) -> tuple[Tensor, Tensor]:
     return (q, k) if q.dim() == 4 else (q.unsqueeze(0), k.unsqueeze(0))
 
 
-def make_turn(
+def make_rotation_spec(
     q: Tensor,
-    packed: bool,
+    is_packed: bool,
     cos: Any,
     sin: Any,
     steps: Any,
@@ -103,10 +103,10 @@ def make_turn(
     offsets: Any,
 ) -> RotationSpec:
     """Return the checked RotationSpec for q (B, S, heads, D), or raise ValueError."""
-    half = as_layout(layout) is HALF
+    half = checked_layout(layout) is HALF
     batch, seq, dim = q.shape[0], q.shape[1], q.shape[3]
     if steps is None:
-        _check_tables(q, cos, sin, dim, packed)
+        _check_tables(q, cos, sin, dim, is_packed)
         per_token = cos.dim() == 3
         rows = int(cos.shape[-2])
     else:
@@ -198,7 +198,7 @@ def _check_positions(positions: Tensor, q: Tensor, batch: int, seq: int) -> Tens
     return shaped
 
 
-def check_room(*tensors: Tensor) -> None:
+def check_result_memory(*tensors: Tensor) -> None:
     """Raise ValueError when results like ``tensors`` would not fit into the memory that is free (CPU only)."""
     need = sum([x.nbytes for x in tensors])
     if need <= SMALL or tensors[0].device.type != "cpu":
@@ -220,18 +220,18 @@ def available_memory() -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def verify(turn: RotationSpec, seq: int) -> None:
+def check_index_values(spec: RotationSpec, seq: int) -> None:
     """Raise ValueError on positions outside the table or borders that do not rise; reads the tensors' values."""
-    rows = turn.rows
-    if turn.positions is not None and turn.positions.numel():
-        low, high = (int(v) for v in torch.aminmax(turn.positions))
+    rows = spec.rows
+    if spec.positions is not None and spec.positions.numel():
+        low, high = (int(v) for v in torch.aminmax(spec.positions))
         if low < 0 or high >= rows:
             raise argument_error("positions", f"integers in [0, {rows})", low if low < 0 else high)
-    offsets = None if turn.offsets is None else turn.offsets.tolist()
+    offsets = None if spec.offsets is None else spec.offsets.tolist()
     if offsets and min(offsets) < 0:
         raise argument_error("offsets", "integers >= 0", min(offsets))
-    if turn.cu_seqlens is not None:
-        borders = turn.cu_seqlens.tolist()
+    if spec.cu_seqlens is not None:
+        borders = spec.cu_seqlens.tolist()
         if borders[0] != 0 or borders[-1] != seq or any(a > b for a, b in pairwise(borders)):
             raise argument_error("cu_seqlens", f"borders that never fall, from 0 to {seq}", borders)
         firsts = offsets or [0] * (len(borders) - 1)
@@ -243,40 +243,40 @@ def verify(turn: RotationSpec, seq: int) -> None:
         raise argument_error("positions", f"integers in [0, {rows})", max(ends) - 1)
 
 
-def token_positions(turn: RotationSpec, seq: int, device: torch.device) -> Tensor:
+def token_positions(spec: RotationSpec, seq: int, device: torch.device) -> Tensor:
     """Return every token's position, int64 (1 or B, S)."""
-    if turn.positions is not None:
-        return turn.positions.long()
+    if spec.positions is not None:
+        return spec.positions.long()
     count = torch.arange(seq, device=device)
-    if turn.cu_seqlens is not None:
-        borders = turn.cu_seqlens.long()
+    if spec.cu_seqlens is not None:
+        borders = spec.cu_seqlens.long()
         which = (torch.searchsorted(borders, count, right=True) - 1).clamp(min=0, max=max(len(borders) - 2, 0))
-        first = borders[:-1] if turn.offsets is None else borders[:-1] - turn.offsets.long()
+        first = borders[:-1] if spec.offsets is None else borders[:-1] - spec.offsets.long()
         placed = count - first[which] if len(first) else count
         return torch.where(count < borders[-1], placed, -1)[None]
-    if turn.offsets is not None:
-        return turn.offsets.long()[:, None] + count
-    return (count + turn.start)[None]
+    if spec.offsets is not None:
+        return spec.offsets.long()[:, None] + count
+    return (count + spec.start)[None]
 
 
-def token_tables(turn: RotationSpec, seq: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def token_cos_sin(spec: RotationSpec, seq: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Return cos and sin of every token, (1 or B, S, pairs) in ``dtype``; NaN where a position is outside the table.
 
     Source of the phase: Spectrum.phase_step; its product with the position wraps at whole turns.
     """
-    if turn.per_token:
-        assert turn.cos is not None and turn.sin is not None
-        return turn.cos.to(dtype), turn.sin.to(dtype)
-    where = token_positions(turn, seq, device)
-    if turn.steps is not None:
-        angle = (where[..., None] * turn.steps).double() * (2.0 * torch.pi / 2.0**64)
-        cos, sin = angle.cos() * turn.scale, angle.sin() * turn.scale
+    if spec.per_token:
+        assert spec.cos is not None and spec.sin is not None
+        return spec.cos.to(dtype), spec.sin.to(dtype)
+    where = token_positions(spec, seq, device)
+    if spec.steps is not None:
+        angle = (where[..., None] * spec.steps).double() * (2.0 * torch.pi / 2.0**64)
+        cos, sin = angle.cos() * spec.scale, angle.sin() * spec.scale
         outside = (where < 0)[..., None]
         return cos.masked_fill(outside, torch.nan).to(dtype), sin.masked_fill(outside, torch.nan).to(dtype)
-    assert turn.cos is not None and turn.sin is not None
-    outside = ((where < 0) | (where >= turn.rows))[..., None]
-    inside = where.clamp(0, max(turn.rows - 1, 0))
-    cos, sin = turn.cos[inside].to(dtype), turn.sin[inside].to(dtype)
+    assert spec.cos is not None and spec.sin is not None
+    outside = ((where < 0) | (where >= spec.rows))[..., None]
+    inside = where.clamp(0, max(spec.rows - 1, 0))
+    cos, sin = spec.cos[inside].to(dtype), spec.sin[inside].to(dtype)
     return cos.masked_fill(outside, torch.nan), sin.masked_fill(outside, torch.nan)
 
 

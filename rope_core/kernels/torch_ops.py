@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rope_core.kernels.task import RotationSpec, compute_dtype, token_tables
+from rope_core.kernels.task import RotationSpec, compute_dtype, token_cos_sin
 from rope_core.rotation import rotate
 
 Tensors = tuple[Tensor, ...]
@@ -23,7 +23,7 @@ def split(x: Tensor, half: bool) -> tuple[Tensor, Tensor]:
     return x[..., 0::2], x[..., 1::2]
 
 
-def eager_one(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
+def rotate_eager(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
     """Turn x (B, S, heads, D) by per-token tables (1 or B, S, pairs), in the tables' type, rounded once."""
     width = 2 * cos.shape[-1]
     c, s = cos[:, :, None], sin[:, :, None]
@@ -58,13 +58,13 @@ def _compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
     """
     # torch's own overloads do not list these two.
     apart: dict[str, Any] = {"isolate_recompiles": True, "recompile_limit": 64}
-    return torch.compile(eager_one, fullgraph=True, **apart)
+    return torch.compile(rotate_eager, fullgraph=True, **apart)
 
 
 def _each(form: Callable[..., Tensor], tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
     """Run a one-tensor form on every tensor, into ``out`` where there is one."""
     x = tensors[0]
-    cos, sin = token_tables(turn, x.shape[1], x.device, compute_dtype(x.dtype))
+    cos, sin = token_cos_sin(turn, x.shape[1], x.device, compute_dtype(x.dtype))
     if turn.back:
         sin = -sin
     done = tuple(form(x, cos, sin, turn.half) for x in tensors)
@@ -75,30 +75,30 @@ def _each(form: Callable[..., Tensor], tensors: Tensors, turn: RotationSpec, out
     return out
 
 
-def run_eager(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
+def run_eager(tensors: Tensors, spec: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by a sum of products."""
-    return _each(eager_one, tensors, turn, out)
+    return _each(rotate_eager, tensors, spec, out)
 
 
-def run_complex(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
+def run_complex(tensors: Tensors, spec: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by a complex product."""
-    return _each(_complex_one, tensors, turn, out)
+    return _each(_complex_one, tensors, spec, out)
 
 
-def run_compiled(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
+def run_compiled(tensors: Tensors, spec: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by what torch.compile makes of the sum of products."""
-    return _each(_compiled_one(tensors[0].dtype, turn.half), tensors, turn, out)
+    return _each(_compiled_one(tensors[0].dtype, spec.half), tensors, spec, out)
 
 
-def run_reference(tensors: Tensors, turn: RotationSpec, out: Tensors | None) -> Tensors:
+def run_reference(tensors: Tensors, spec: RotationSpec, out: Tensors | None) -> Tensors:
     """Turn by rope_core.rotate in float64 numpy, one batch row at a time, rounded once to the tensor's type."""
     x = tensors[0]
-    cos, sin = token_tables(turn, x.shape[1], x.device, torch.float64)
-    c, s = cos.cpu().numpy(), (-sin if turn.back else sin).cpu().numpy()
+    cos, sin = token_cos_sin(spec, x.shape[1], x.device, torch.float64)
+    c, s = cos.cpu().numpy(), (-sin if spec.back else sin).cpu().numpy()
     done = tuple(torch.empty_like(x) for x in tensors) if out is None else out
     for source, target in zip(tensors, done, strict=True):
         for b, row in enumerate(source.detach().double().cpu().numpy()):
             table = min(b, c.shape[0] - 1)
-            turned: Any = rotate(row, c[table], s[table], turn.layout)
+            turned: Any = rotate(row, c[table], s[table], spec.layout)
             target[b].copy_(torch.from_numpy(turned))
     return done

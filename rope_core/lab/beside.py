@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rope_core.lab import cards
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import line
-from rope_core.lab.view import SweepCell, at, last_quarter_ratio
+from rope_core.lab.lines import get_line
+from rope_core.lab.view import SweepCell, cells_at_length, last_quarter_ratio
 from rope_core.schemes import UNSCALED
 
 SCALED, COUNTED, DROPPED, OLD = "scaled", "counted", "dropped", "old"
@@ -35,7 +35,7 @@ class WindowComparison:
 
 def kind_of(cell: SweepCell) -> str:
     """Return the kind of a cell."""
-    chosen = line(cell.line)
+    chosen = get_line(cell.line)
     known = cards.weights_cards().get(cell.weights)
     if known is not None and known.encoding != "rope":
         return DROPPED
@@ -51,17 +51,17 @@ def key_of(cell: SweepCell) -> str:
     return cell.weights.rsplit("-", 1)[-1] if tuned else cell.line
 
 
-def beside_window(measured: Iterable[SweepCell], length: int) -> tuple[SweepCell, list[WindowComparison]]:
+def compare_with_window(cells: Iterable[SweepCell], length: int) -> tuple[SweepCell, list[WindowComparison]]:
     """Return the first model's window at a length, and all other lines, the lowest ratio to it first.
 
     Raises StopIteration where no window was measured at the length.
     """
-    here = at(measured, length)
-    windows = {each.weights: each for each in here if line(each.line).sliding}
+    here = cells_at_length(cells, length)
+    windows = {each.weights: each for each in here if get_line(each.line).sliding}
     first = next(iter(windows))
     rows = []
     for each in here:
-        if line(each.line).sliding or (each.weights != first and each.weights in windows):
+        if get_line(each.line).sliding or (each.weights != first and each.weights in windows):
             continue
         others = [c for c in here if c.line == each.line and c.weights in windows and c.weights != first]
         seeds = tuple(last_quarter_ratio(c, windows[c.weights]).value for c in others) if each.weights == first else ()
@@ -71,4 +71,4 @@ def beside_window(measured: Iterable[SweepCell], length: int) -> tuple[SweepCell
     return windows[first], sorted(rows, key=lambda each: each.over_window.value)
 
 
-__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "WindowComparison", "beside_window", "key_of", "kind_of"]
+__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "WindowComparison", "compare_with_window", "key_of", "kind_of"]

@@ -61,7 +61,7 @@ class WeightsCard:
         return self.recipe.task
 
     @property
-    def fresh(self) -> bool:
+    def is_trained_from_scratch(self) -> bool:
         """Whether it was trained from the start, on text: no fine-tune."""
         return not self.recipe.start and self.task == "text"
 
@@ -93,7 +93,7 @@ def get_weights_card(name: str) -> WeightsCard:
     return shipped[name]
 
 
-def path_of(name: str) -> Path:
+def weights_path(name: str) -> Path:
     """Return the file of weights by their name."""
     return INDEX.parent / f"{name}.safetensors"
 

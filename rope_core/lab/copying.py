@@ -49,7 +49,7 @@ def copy_examples(text: ByteArray, count: int, length: int, rng: np.random.Gener
     return np.stack([copy_example(text, length, distance, rng) for _ in range(count)])
 
 
-def repeated(text: ByteArray, count: int, length: int, rng: np.random.Generator) -> ByteArray:
+def copy_training_windows(text: ByteArray, count: int, length: int, rng: np.random.Generator) -> ByteArray:
     """Return windows to learn copying from, uint8 (count, length): every second one says one stretch again and again.
 
     The stretch is of text, 16 bytes to half a window long, short ones as often as long ones on a logarithmic scale.

@@ -76,7 +76,7 @@ def digest(sources: list[CorpusFile]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def training_bytes(root: Path | None = None) -> tuple[npt.NDArray[np.uint8], str]:
+def training_text_and_digest(root: Path | None = None) -> tuple[npt.NDArray[np.uint8], str]:
     """Return the training text, uint8 (n,), files joined by newlines, and the corpus's digest."""
     top = root or library()
     sources = files(top)
@@ -85,7 +85,7 @@ def training_bytes(root: Path | None = None) -> tuple[npt.NDArray[np.uint8], str
 
 
 @lru_cache(maxsize=1)
-def held_out() -> tuple[HeldOutDocument, ...]:
+def held_out_documents() -> tuple[HeldOutDocument, ...]:
     """Return the documents shipped for evaluation, the same on every machine: 4,097 bytes each, never trained on.
 
     Each is cut out of a held-out file, from the first line after a quarter of it; files that are too short, or hold
@@ -96,7 +96,7 @@ def held_out() -> tuple[HeldOutDocument, ...]:
 
 
 @lru_cache(maxsize=1)
-def manifest() -> dict[str, Any]:
+def shipped_corpus_manifest() -> dict[str, Any]:
     """Return the file list that the shipped weights were trained on."""
     stored: dict[str, Any] = json.loads(MANIFEST.read_text("utf-8"))
     return stored
@@ -105,5 +105,5 @@ def manifest() -> dict[str, Any]:
 def manifest_differences(root: Path | None = None) -> list[str]:
     """Return the paths that this machine's library lacks, adds or has in another version than the shipped list."""
     here = {source.path: source.sha256 for source in files(root)}
-    there = {each["path"]: each["sha256"] for each in manifest()["files"]}
+    there = {each["path"]: each["sha256"] for each in shipped_corpus_manifest()["files"]}
     return sorted(path for path in here.keys() | there.keys() if here.get(path) != there.get(path))

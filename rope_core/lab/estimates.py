@@ -27,26 +27,26 @@ class Estimate:
     high: float
 
     @property
-    def sure(self) -> bool:
+    def has_interval(self) -> bool:
         """Whether there is an interval."""
         return math.isfinite(self.low)
 
     def excludes(self, number: float) -> bool:
         """Whether the interval says that it is not this number."""
-        return self.sure and not self.low <= number <= self.high
+        return self.has_interval and not self.low <= number <= self.high
 
 
-def perplexity(nats: Array, first: float = 0.0, last: float = 1.0) -> Estimate:
+def window_perplexity(losses: Array, start_share: float = 0.0, end_share: float = 1.0) -> Estimate:
     """Return the perplexity per byte over a share of the window.
 
     Args:
         nats: float64 (documents, length).
         first, last: the share of positions, as fractions of the length; 0.75 to 1 is the last quarter.
 
-    >>> perplexity(np.full((2, 4), np.log(3.0))).value.__round__(12)
+    >>> window_perplexity(np.full((2, 4), np.log(3.0))).value.__round__(12)
     3.0
     """
-    return estimate(window_columns(nats, first, last).mean(1))
+    return perplexity_estimate(window_columns(losses, start_share, end_share).mean(1))
 
 
 def window_columns(nats: Array, first: float, last: float) -> Array:
@@ -58,7 +58,7 @@ def window_columns(nats: Array, first: float, last: float) -> Array:
     return nats[:, low : max(low + 1, round(last * length))]
 
 
-def estimate(per_document: Array) -> Estimate:
+def perplexity_estimate(document_losses: Array) -> Estimate:
     """Return exp of the mean of (documents,) losses, and of the mean's interval.
 
     From six documents on the interval has Hall's transformation, which takes out what skewness does to it. Drawn again
@@ -67,10 +67,10 @@ def estimate(per_document: Array) -> Estimate:
 
     Source: Hall, Journal of the Royal Statistical Society B 54 (1992), 221-228, section 2.3.
     """
-    return _exp(per_document, *mean_interval(per_document, skewed=len(per_document) >= SKEWED_FROM))
+    return _exp(document_losses, *mean_interval(document_losses, skewed=len(document_losses) >= SKEWED_FROM))
 
 
-def paired(a: Array, b: Array, level: float = LEVEL) -> Estimate:
+def paired_perplexity_ratio(losses: Array, other_losses: Array, level: float = LEVEL) -> Estimate:
     """Return how many times b's perplexity a's is, from (documents,) losses of the same documents.
 
     The interval is Student's. Drawn again from 105 pairs of the shipped ladder's lines it holds the mean in 94.8 to
@@ -78,9 +78,9 @@ def paired(a: Array, b: Array, level: float = LEVEL) -> Estimate:
 
     Raises ValueError when the two are not of the same documents' number.
     """
-    if a.shape != b.shape:
-        raise argument_error("a and b", "same_documents", (a.shape, b.shape))
-    return _exp(a - b, *mean_interval(a - b, level))
+    if losses.shape != other_losses.shape:
+        raise argument_error("a and b", "same_documents", (losses.shape, other_losses.shape))
+    return _exp(losses - other_losses, *mean_interval(losses - other_losses, level))
 
 
 def _exp(losses: Array, low: Array, high: Array) -> Estimate:
@@ -146,14 +146,14 @@ class PerplexityCurve:
     high: Array
 
 
-def curve(nats: Array, bins: int = 32) -> PerplexityCurve:
+def perplexity_curve(losses: Array, bins: int = 32) -> PerplexityCurve:
     """Return perplexity per byte in equal bins of the window, each at its middle position.
 
     Raises ValueError when there are more bins than positions.
     """
-    length = nats.shape[1]
+    length = losses.shape[1]
     edges = np.linspace(0, length, checked_int("bins", bins, 1, length) + 1).round().astype(int)
-    means = [estimate(nats[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
+    means = [perplexity_estimate(losses[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
     return PerplexityCurve(
         (edges[:-1] + edges[1:]) / 2.0,
         np.array([each.value for each in means]),
@@ -162,7 +162,7 @@ def curve(nats: Array, bins: int = 32) -> PerplexityCurve:
     )
 
 
-def wilson(right: float, trials: int) -> tuple[float, float]:
+def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share, which holds at 0 and at all of them too.
 
     Args:
@@ -173,13 +173,13 @@ def wilson(right: float, trials: int) -> tuple[float, float]:
 
     Source: Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
 
-    >>> [round(v, 4) for v in wilson(0, 10)]
+    >>> [round(v, 4) for v in wilson_interval(0, 10)]
     [0.0, 0.2775]
     """
     n = checked_int("trials", trials, 1, 2**31)
-    if not 0.0 <= checked_finite("right", right) <= n:
-        raise argument_error("right", "number_range", right, low=0, high=n)
-    p = right / n
+    if not 0.0 <= checked_finite("right", successes) <= n:
+        raise argument_error("right", "number_range", successes, low=0, high=n)
+    p = successes / n
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     middle = p + z**2 / (2 * n)
     reach = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n * n))

@@ -28,22 +28,22 @@ def memory_needed(shape: ModelShape, length: int) -> int:
     return plain + (length * length * 4 * (2 * shape.heads + 2) if biased else 0)
 
 
-def refuse_large(shape: ModelShape, length: int, more: int = 0) -> None:
-    """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
-    needed = memory_needed(shape, length) + more
+def check_lab_memory(shape: ModelShape, length: int, extra_bytes: int = 0) -> None:
+    """Raise ValueError when one document of a length, and ``extra_bytes`` bytes beside it, pass the lab's memory."""
+    needed = memory_needed(shape, length) + extra_bytes
     if needed > MEMORY:
         raise argument_error("length", "lab_memory", length, most=MEMORY / 2**30, needed=needed / 2**30)
 
 
-def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uint8]:
-    """Cut text into documents of ``length + 1`` bytes, one after another, uint8 (n, length + 1), at most ``most``.
+def cut_documents(text: bytes, length: int, max_count: int = 64) -> npt.NDArray[np.uint8]:
+    """Cut text into documents of ``length + 1`` bytes, one after another, uint8 (n, length + 1), at most ``max_count``.
 
     Raises ValueError when it does not hold one.
     """
     size = checked_int("length", length, 2, 2**20) + 1
     if len(text) < size:
         raise argument_error("text", "document_bytes", len(text), low=size, length=length)
-    count = min(len(text) // size, checked_int("most", most, 1, 4096))
+    count = min(len(text) // size, checked_int("most", max_count, 1, 4096))
     return np.frombuffer(text, dtype=np.uint8, count=count * size).reshape(count, size)
 
 
@@ -60,7 +60,7 @@ def byte_losses(model: LabModel, documents: npt.NDArray[np.uint8], place: Positi
     if documents.ndim != 2 or documents.shape[0] < 1 or documents.shape[1] < 2:
         raise argument_error("documents", "documents_array", documents.shape)
     count, length = documents.shape[0], documents.shape[1] - 1
-    refuse_large(model.shape, length)
+    check_lab_memory(model.shape, length)
     together = max(1, AT_ONCE // length)
     out = np.empty((count, length))
     with torch.no_grad():
@@ -91,6 +91,6 @@ def sliding_losses(model: LabModel, documents: npt.NDArray[np.uint8]) -> Array:
     return out
 
 
-def losses(model: LabModel, documents: npt.NDArray[np.uint8], request: Request) -> Array:
+def scheme_byte_losses(model: LabModel, documents: npt.NDArray[np.uint8], request: Request) -> Array:
     """Return ``byte_losses`` of a rope model under a request."""
     return byte_losses(model, documents, rotary_encoding_for(model.shape, request))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.lab.estimates import Estimate, wilson
+from rope_core.lab.estimates import Estimate, wilson_interval
 from rope_core.lab.view import NAN, ResultRecord, SweepCell, read_cell
 from rope_core.rope import Array
 
@@ -47,7 +47,7 @@ def answered(result: ResultRecord, counted: str) -> tuple[float, float, float]:
     return result["right"] / result["trials"], result["low"], result["high"]
 
 
-def retrieval(results: Iterable[ResultRecord], counted: str = WHOLE) -> dict[str, RetrievalGrid]:
+def retrieval_grids(results: Iterable[ResultRecord], counted: str = WHOLE) -> dict[str, RetrievalGrid]:
     """Return the passkey's heatmaps by line, of the first model among the results."""
     rows = [each for each in results if "right" in each]
     rows = [each for each in rows if each["weights"] == rows[0]["weights"]]
@@ -64,7 +64,9 @@ def retrieval(results: Iterable[ResultRecord], counted: str = WHOLE) -> dict[str
     return grids
 
 
-def line_recall(results: Iterable[ResultRecord], key: str, length: int, counted: str = WHOLE) -> tuple[Estimate, int]:
+def key_retrieval_share(
+    results: Iterable[ResultRecord], key: str, length: int, counted: str = WHOLE
+) -> tuple[Estimate, int]:
     """Return the share of keys that a line found at a length over all depths with its interval, and the trials.
 
     The interval of digits takes those of one answer for one trial: they are found or lost together.
@@ -75,10 +77,10 @@ def line_recall(results: Iterable[ResultRecord], key: str, length: int, counted:
     ]
     trials = sum(each["trials"] for each in own)
     right = sum(each["right"] if counted == WHOLE else answered(each, counted)[0] * each["trials"] for each in own)
-    return Estimate(right / trials, *wilson(right, trials)), trials
+    return Estimate(right / trials, *wilson_interval(right, trials)), trials
 
 
-def variants(results: Iterable[ResultRecord]) -> list[SweepCell]:
+def cache_handling_cells(results: Iterable[ResultRecord]) -> list[SweepCell]:
     """Return the handlings of cached keys among results as cells, each by its own name in the place of a line's."""
     named = (
         each | {"line": each["variant"], "whole": each["last"]} for each in map(dict, results) if "variant" in each

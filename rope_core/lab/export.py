@@ -21,7 +21,7 @@ from rope_core.spectrum import Request
 _VISIBLE = (*range(33, 127), *range(161, 173), *range(174, 256))
 
 
-def export(model: LabModel, request: Request, folder: Path) -> None:
+def export_as_llama(model: LabModel, request: Request, folder: Path) -> None:
     """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json into a new or empty folder.
 
     transformers' LlamaForCausalLM computes what the lab's model computes: RMSNorm, a gated layer, tied embeddings,

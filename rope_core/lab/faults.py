@@ -11,7 +11,7 @@ from rope_core.lab import records
 from rope_core.layout import HALF, INTERLEAVED, Layout
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
-from rope_core.theory.precision import round_to
+from rope_core.theory.precision import round_to_dtype
 
 ROPE = Rope(128, 10_000.0, 4096)
 DRAWN, SEED = 200, 0
@@ -59,7 +59,7 @@ def score_error(distance: int, believed: int, layout: Layout = HALF, inv_freq: A
 
 
 @lru_cache(maxsize=1)
-def traces() -> dict[str, FaultTrace]:
+def fault_traces() -> dict[str, FaultTrace]:
     """Return the trace of each fault, by its name in NAMES.
 
     ``mixed``: weights of one layout in code of the other. ``long``: a text past the trained 256 bytes, as recorded.
@@ -69,7 +69,7 @@ def traces() -> dict[str, FaultTrace]:
     apart = (0, 1, 2, 3, 4, 6, 8, 10, 14, 20, 28, 40)
     later = (1, 2, 3, 5, 8)
     far = (0, 64, 128, 256, 512, 832, 1216, 1664, 2176, 2688, 3328, 4096)
-    rounded = round_to(ROPE.theta, "bfloat16")
+    rounded = round_to_dtype(ROPE.theta, "bfloat16")
     mixed = [score_error(each, each, INTERLEAVED) for each in apart]
     stale = [0.0] * 6 + [score_error(each, each - MOVED) for each in (5, 6, 8, 11, 15, 20)]
     padded = [0.0] * (PADDING + 4) + [score_error(each, each - PADDING) for each in later]
@@ -84,7 +84,7 @@ def traces() -> dict[str, FaultTrace]:
 
 def _recorded() -> FaultTrace:
     """Return the recorded perplexity of the small model along a text of eight trained lengths."""
-    sweep = records.shipped("sweep").results
+    sweep = records.shipped_record("sweep").results
     (curve,) = (
         each["curve"] for each in sweep if (each["line"], each["length"], each["weights"]) == ("none", 2048, "rope-0")
     )

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.lab import corpus, plan, weights
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.lab.model import KeyValueCache, LabModel
 from rope_core.lab.positions import PositionEncoding, rotary_encoding_for
 from rope_core.schemes import SCHEMES
@@ -47,7 +47,7 @@ class DecodingPositions:
     request: Request | None
 
     @property
-    def follow(self) -> bool:
+    def is_length_dependent(self) -> bool:
         """Whether they change with the length."""
         return self.request is not None and SCHEMES[self.request.scheme].follows_length
 
@@ -58,18 +58,18 @@ class DecodingPositions:
 
     def at(self, before: int, count: int) -> PositionEncoding:
         """Return the positions of ``count`` bytes after ``before`` others, at the length that is then reached."""
-        if self.request is None or not self.follow:
+        if self.request is None or not self.is_length_dependent:
             return self.fixed.at(before, count)
         return rotary_encoding_for(self.model.shape, replace(self.request, seq_len=before + count)).at(before, count)
 
 
-def read_on(tokens: Tensor, cache: KeyValueCache, places: DecodingPositions) -> Tensor:
+def next_byte_logits(tokens: Tensor, cache: KeyValueCache, positions: DecodingPositions) -> Tensor:
     """Read tokens (B, S) after what the cache holds, and return the logits (B, S, 256) of the byte after each.
 
     All keys, those read before too, are turned by the frequencies of the length then reached.
     """
-    here = places.at(cache.length, tokens.shape[1])
-    logits: Tensor = places.model(tokens, place=here, cache=cache)
+    here = positions.at(cache.length, tokens.shape[1])
+    logits: Tensor = positions.model(tokens, place=here, cache=cache)
     return logits
 
 
@@ -84,9 +84,9 @@ def truth_losses(
     """
     own, ids = KeyValueCache(list(cache.layers)), torch.tensor([list(truth)])
     # One byte at a time where each length has its own frequencies, else all at once.
-    step = 1 if places.follow else len(truth)
+    step = 1 if places.is_length_dependent else len(truth)
     parts = [ids[:, first : min(first + step, len(truth) - 1)] for first in range(0, len(truth) - 1, step)]
-    read = [logits[:, None], *(read_on(part, own, places) for part in parts)]
+    read = [logits[:, None], *(next_byte_logits(part, own, places) for part in parts)]
     nats = F.cross_entropy(torch.cat(read, 1)[0], ids[0], reduction="none")
     return nats.double().numpy()
 
@@ -107,14 +107,14 @@ def write(
     checked_int("new", new, 1, plan.MAX_LENGTH)
     if truth and len(truth) != new:
         raise argument_error("truth", "bytes_exactly", len(truth), size=new)
-    plan.refuse_large(model.shape, len(prompt) + new)
+    plan.check_lab_memory(model.shape, len(prompt) + new)
     places, cache, written = DecodingPositions(model, request), KeyValueCache([]), bytearray()
     with torch.inference_mode():
-        logits = read_on(torch.tensor([list(prompt)]), cache, places)[:, -1]
+        logits = next_byte_logits(torch.tensor([list(prompt)]), cache, places)[:, -1]
         loss = float(truth_losses(logits, cache, truth, places).mean()) if truth else math.nan
         for _ in range(new):
             if written:
-                logits = read_on(torch.tensor([[written[-1]]]), cache, places)[:, -1]
+                logits = next_byte_logits(torch.tensor([[written[-1]]]), cache, places)[:, -1]
             written.append(int(np.argmax(logits[0].numpy())))
     return GeneratedText(bytes(written), loss)
 
@@ -152,7 +152,7 @@ class GenerationSettings:
     def read(self) -> bytes:
         """Return the document up to where the longest length ends."""
         longest = max(self.lengths)
-        kept = corpus.held_out()
+        kept = corpus.held_out_documents()
         text = kept[checked_int("document", self.document, 0, len(kept) - 1)].text
         if longest > len(text):
             raise argument_error("lengths", "held_out_most", longest, limit=len(text))
@@ -160,19 +160,19 @@ class GenerationSettings:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return plan.cells(self.weights, self.lines, self.lengths, None, sliding=False)
+        return plan.measurement_cells(self.weights, self.lines, self.lengths, None, include_sliding=False)
 
 
-def run(ask: GenerationSettings) -> Iterator[tuple[float, dict[str, Any]]]:
+def generate_texts(settings: GenerationSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Write cell by cell; yields the share of the work that is done, and the cell.
 
     A cell holds the last bytes of the prompt ("prompt_end"), what was written ("text"), what the document has there
     ("truth") and the truth's mean loss in nats per byte, or why positions are "undefined".
     """
-    document = ask.read()
-    cut = len(document) - ask.new
-    for done, (name, key, length) in plan.with_progress(ask.cells(), lambda each: each[2]):
-        model = weights.load(name)
+    document = settings.read()
+    cut = len(document) - settings.new
+    for done, (name, key, length) in plan.with_progress(settings.cells(), lambda each: each[2]):
+        model = weights.load_shipped_model(name)
         result: dict[str, Any] = {"weights": name, "line": key, "length": length}
         prompt, truth = document[len(document) - length : cut], document[cut:]
         reason = plan.undefined_reason(model.shape, length)
@@ -180,8 +180,8 @@ def run(ask: GenerationSettings) -> Iterator[tuple[float, dict[str, Any]]]:
             result["undefined"] = reason
         else:
             rotary = model.shape.encoding == "rope"
-            request = line(key).request(model.shape, length) if rotary else None
-            written = write(model, prompt, ask.new, request, truth=truth)
+            request = get_line(key).request(model.shape, length) if rotary else None
+            written = write(model, prompt, settings.new, request, truth=truth)
             result |= {
                 "prompt_end": as_text(prompt[-PROMPT_END:]),
                 "text": as_text(written.text),

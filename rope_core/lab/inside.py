@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab import cards
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.lab.shape import ModelShape
 from rope_core.layout import HALF
 from rope_core.rope import Array
@@ -44,12 +44,12 @@ class ModelWeights:
 
 
 @lru_cache(maxsize=4)
-def load(name: str) -> ModelWeights:
+def load_numpy_weights(name: str) -> ModelWeights:
     """Return shipped weights of a rotary model; raise ValueError on another name, encoding or file than the index's."""
     card = cards.get_weights_card(name)
     if card.encoding != "rope":
-        raise argument_error("weights", "one_of", name, names=models())
-    return ModelWeights(card.recipe.shape, _tensors(cards.read_verified_file(cards.path_of(name), card.sha256)))
+        raise argument_error("weights", "one_of", name, names=rotary_model_names())
+    return ModelWeights(card.recipe.shape, _tensors(cards.read_verified_file(cards.weights_path(name), card.sha256)))
 
 
 def _tensors(data: bytes) -> dict[str, Float32]:
@@ -65,7 +65,7 @@ def _tensors(data: bytes) -> dict[str, Float32]:
     return {name: read(each["shape"], each["data_offsets"][0]) for name, each in entries.items()}
 
 
-def models() -> tuple[str, ...]:
+def rotary_model_names() -> tuple[str, ...]:
     """Return the names of the shipped rotary models."""
     return tuple(name for name, card in cards.weights_cards().items() if card.encoding == "rope")
 
@@ -95,7 +95,7 @@ class TracePositions:
         behind = np.arange(length) >= self.split
         return np.arange(length) + self.shift + self.gap * behind
 
-    def tables(self, shape: ModelShape, length: int) -> tuple[Float32, Float32]:
+    def cos_sin_tables(self, shape: ModelShape, length: int) -> tuple[Float32, Float32]:
         """Return cos and sin of the bytes' angles times the attention factor, float32 (length, pairs).
 
         Raises ValueError on numbers out of the scheme's range, and on pairs that there are not.
@@ -103,7 +103,7 @@ class TracePositions:
         for name, value in (("shift", self.shift), ("gap", self.gap)):
             checked_int(name, value, 0, FARTHEST)
         reach = round(checked_finite("factor", self.factor) * shape.context)
-        answer = spectrum(line(self.line).request(shape, reach))
+        answer = spectrum(get_line(self.line).request(shape, reach))
         cos, sin = cos_sin(answer, self.of(length))
         for pair in self.still:
             checked_int("still", pair, 0, shape.rope.pairs - 1)
@@ -129,7 +129,7 @@ class ForwardTrace:
     cos: Float32
     sin: Float32
 
-    def shares(self, layer: int, head: int, query: int) -> tuple[Array, Array]:
+    def pair_score_shares(self, layer: int, head: int, query: int) -> tuple[Array, Array]:
         """Return each pair's share of a query's scores of the keys up to it: as content alone gives it, and in all.
 
         Float64 (query + 1, pairs) each; a row's sum over pairs is the score before softmax, logit scale included.
@@ -159,7 +159,7 @@ class ForwardTrace:
         first, second = np.split(relative, 2, axis=-1)
         return np.asarray(np.maximum(first, second))
 
-    def following(self) -> Array:
+    def next_byte_probabilities(self) -> Array:
         """Return the probability of each byte to come next, float64 (256,)."""
         return _softmax(self.logits[-1].astype(np.float64))
 
@@ -171,7 +171,7 @@ def trace_forward(weights: ModelWeights, text: bytes, positions: TracePositions 
     """
     length = checked_int("text", len(text), 1, MOST_BYTES)
     shape, tensors = weights.shape, weights.tensors
-    cos, sin = (positions or TracePositions()).tables(shape, length)
+    cos, sin = (positions or TracePositions()).cos_sin_tables(shape, length)
     hidden = np.triu(np.full((length, length), -np.inf, np.float32), 1)
     x = tensors["embedding.weight"][np.frombuffer(text, np.uint8)]
     queries, keys, seen = [], [], []
@@ -198,11 +198,11 @@ _kept: dict[tuple[str, bytes, TracePositions], ForwardTrace] = {}
 
 
 def cached_trace(name: str, text: bytes, positions: TracePositions) -> ForwardTrace:
-    """Return what shipped weights do with a text; raise ValueError as ``load`` and ``trace_forward`` do."""
+    """Return what shipped weights do with a text; ValueError as ``load_numpy_weights`` and ``trace_forward``."""
     if not READINGS:
-        return trace_forward(load(name), text, positions)
+        return trace_forward(load_numpy_weights(name), text, positions)
     key = name, text, positions
-    answer = _kept.pop(key, None) or trace_forward(load(name), text, positions)
+    answer = _kept.pop(key, None) or trace_forward(load_numpy_weights(name), text, positions)
     _kept[key] = answer
     if len(_kept) > READINGS:
         del _kept[next(iter(_kept))]
@@ -221,12 +221,12 @@ def _softmax(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(powers / powers.sum(-1, keepdims=True))
 
 
-def previous_byte_attention(reading: ForwardTrace) -> Array:
+def previous_byte_attention(trace: ForwardTrace) -> Array:
     """Return how much of its attention each head gives to the byte just before, float64 (layers, heads), 0 to 1.
 
     The mean over the queries that have one before them; 0 for a text of one byte.
     """
-    before = np.diagonal(reading.attention.astype(np.float64), offset=-1, axis1=-2, axis2=-1)
+    before = np.diagonal(trace.attention.astype(np.float64), offset=-1, axis1=-2, axis2=-1)
     return np.asarray(before.mean(-1) if before.shape[-1] else before.sum(-1))
 
 

@@ -2,7 +2,7 @@
 
 With ``-`` in JSON's place the request is in the environment, which other users of the machine cannot read.
 
-A kind is a module: its settings take the request's values by name, its ``run`` yields (share done, result) one after
+A kind is a module: its settings take the request's values by name, its function yields (share done, result) one after
 another, and results are JSON values. Shipped records hold the same results, so a page draws both alike.
 """
 
@@ -18,18 +18,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rope_core.errors import argument_error
-from rope_core.jobs.child import report
+from rope_core.jobs.child import report_progress
 
 REQUEST_ENV = "ROPE_LAB_REQUEST"
 ProgressAndResult = tuple[float, dict[str, Any]]
-# kind: the module with `run(settings) -> Iterator[ProgressAndResult]`, and its class of settings
+# kind: a module, its class of settings, and its function from settings to Iterator[ProgressAndResult]
 KINDS = {
-    "sweep": ("rope_core.lab.sweep", "SweepSettings"),
-    "generate": ("rope_core.lab.generate", "GenerationSettings"),
-    "stale": ("rope_core.lab.stale", "StaleKeySettings"),
-    "retrieval": ("rope_core.lab.retrieval", "RetrievalSettings"),
-    "recall": ("rope_core.lab.recall", "RecallSettings"),
-    "bytes": ("rope_core.lab.bytewise", "BytewiseSettings"),
+    "sweep": ("rope_core.lab.sweep", "SweepSettings", "run_sweep"),
+    "generate": ("rope_core.lab.generate", "GenerationSettings", "generate_texts"),
+    "stale": ("rope_core.lab.stale", "StaleKeySettings", "measure_stale_keys"),
+    "retrieval": ("rope_core.lab.retrieval", "RetrievalSettings", "measure_retrieval"),
+    "recall": ("rope_core.lab.recall", "RecallSettings", "measure_recall"),
+    "bytes": ("rope_core.lab.bytewise", "BytewiseSettings", "measure_byte_losses"),
 }
 
 
@@ -47,13 +47,13 @@ def run_measurement(kind: str, arguments: Mapping[str, Any]) -> Iterator[Progres
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
     if "text" in arguments:
         given["text"] = base64.b64decode(arguments["text"], validate=True)
-    name, settings_class = KINDS[kind]
+    name, settings_class, measure = KINDS[kind]
     module = importlib.import_module(name)
     try:
         settings = getattr(module, settings_class)(**given)
     except TypeError as error:
         raise argument_error("arguments", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
-    work: Iterator[ProgressAndResult] = module.run(settings)
+    work: Iterator[ProgressAndResult] = getattr(module, measure)(settings)
     return work
 
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         begun = time.monotonic()
         for done, result in run_measurement(kind, json.loads(text)):
             passed = time.monotonic() - begun
-            report(progress=min(1.0, done), eta=passed * (1.0 / max(done, 1e-9) - 1.0), result=result)
+            report_progress(progress=min(1.0, done), eta=passed * (1.0 / max(done, 1e-9) - 1.0), result=result)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

@@ -43,7 +43,7 @@ class SchemeLine:
     after: bool = False
 
     @property
-    def scales(self) -> bool:
+    def is_frequency_only(self) -> bool:
         """Whether frequencies say all of it: no window and no rule of position."""
         return not (self.sliding or self.rule)
 
@@ -67,9 +67,9 @@ class SchemeLine:
         Raises ValueError on numbers out of the scheme's range.
         """
         rope = Rope(shape.head_dim, shape.base if base is None else base, shape.context)
-        return self.on(rope, length, factor, more)
+        return self.request_for_rope(rope, length, factor, more)
 
-    def on(
+    def request_for_rope(
         self, rope: Rope, length: int, factor: float | None = None, more: Mapping[str, object] | None = None
     ) -> Request:
         """Return ``request`` for any geometry, whose trained length counts; tokens in place of bytes."""
@@ -80,8 +80,8 @@ class SchemeLine:
         return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)
 
 
-def window_start(at: int, context: int) -> int:
-    """Return the first byte that the sliding window has in view where it guesses byte ``at``, both counted from 0.
+def window_start(position: int, context: int) -> int:
+    """Return the first byte that the sliding window has in view where it guesses byte ``position``, both from 0.
 
     The window of ``context`` bytes moves on by a quarter of it.
 
@@ -89,7 +89,7 @@ def window_start(at: int, context: int) -> int:
     (0, 64, 1664)
     """
     step = max(1, context // 4)
-    return max(0, -(-(at - context) // step) * step)
+    return max(0, -(-(position - context) // step) * step)
 
 
 @lru_cache(maxsize=1)
@@ -97,7 +97,7 @@ def _every() -> tuple[SchemeLine, ...]:
     return tuple(SchemeLine(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
 
 
-def lines() -> tuple[SchemeLine, ...]:
+def scheme_lines() -> tuple[SchemeLine, ...]:
     """Return the ladder's lines, in their order."""
     return tuple(each for each in _every() if not each.after)
 
@@ -107,7 +107,7 @@ def lines_after_yarn() -> tuple[SchemeLine, ...]:
     return tuple(each for each in _every() if each.after)
 
 
-def line(key: str) -> SchemeLine:
+def get_line(key: str) -> SchemeLine:
     """Return a line by its key, or raise ValueError naming those there are."""
     for each in _every():
         if each.key == key:
@@ -117,7 +117,9 @@ def line(key: str) -> SchemeLine:
 
 def get_trainable_line(key: str) -> SchemeLine:
     """Return a line that training can follow; raises ValueError on a window or a rule of position."""
-    chosen = line(key)
-    if not chosen.scales:
-        raise argument_error("line", "scaling_line", key, names=[each.key for each in lines() if each.scales])
+    chosen = get_line(key)
+    if not chosen.is_frequency_only:
+        raise argument_error(
+            "line", "scaling_line", key, names=[each.key for each in scheme_lines() if each.is_frequency_only]
+        )
     return chosen

@@ -8,10 +8,10 @@ from typing import Any
 
 from rope_core.errors import argument_error
 from rope_core.lab import cards
-from rope_core.verification.pairs import PairSummary, layers, summaries
+from rope_core.verification.pairs import PairSummary, layer_pair_norms, pair_summaries
 
 
-def shipped(name: str) -> tuple[Path, dict[str, Any]]:
+def shipped_weights_and_config(name: str) -> tuple[Path, dict[str, Any]]:
     """Return the file of shipped weights and the config of a Llama that turns as they do.
 
     Raises ValueError on unknown weights, or weights without rotary positions.
@@ -27,16 +27,16 @@ def shipped(name: str) -> tuple[Path, dict[str, Any]]:
         "rope_theta": shape.base,
         "max_position_embeddings": shape.context,
     }
-    return cards.path_of(name), config
+    return cards.weights_path(name), config
 
 
 @lru_cache(maxsize=16)
-def pairs(name: str) -> PairSummary:
+def shipped_pair_summary(name: str) -> PairSummary:
     """Return the pairs of shipped weights, all layers and heads together."""
-    return next(iter(summaries(layers(*shipped(name))).values()))
+    return next(iter(pair_summaries(layer_pair_norms(*shipped_weights_and_config(name))).values()))
 
 
 def rotary_weight_names() -> tuple[str, ...]:
     """Return the names of weights with rotary positions that are here."""
     rotary = (name for name, each in cards.weights_cards().items() if each.encoding == "rope")
-    return tuple(name for name in rotary if cards.path_of(name).is_file())
+    return tuple(name for name in rotary if cards.weights_path(name).is_file())

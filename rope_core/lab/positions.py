@@ -13,7 +13,7 @@ from rope_core.lab.shape import ENCODINGS, ModelShape
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
-from rope_core.theory.encodings.additive import sinusoidal
+from rope_core.theory.encodings.additive import sinusoidal_vectors
 from rope_core.theory.encodings.relative import alibi_slopes, t5_buckets
 
 
@@ -88,10 +88,10 @@ class RotaryEncoding(PositionEncoding):
         return rotate(q, cos[first:end], sin[first:end], HALF), rotate(k, cos[:end], sin[:end], HALF)
 
 
-def scaled_cos_sin(answer: Spectrum, positions: Any) -> tuple[Tensor, Tensor]:
+def scaled_cos_sin(s: Spectrum, positions: Any) -> tuple[Tensor, Tensor]:
     """Return float32 cos and sin (n, D/2) of integer positions, times the attention factor."""
-    cos, sin = cos_sin(answer, list(positions), dtype="float32")
-    factor = answer.attention_factor
+    cos, sin = cos_sin(s, list(positions), dtype="float32")
+    factor = s.attention_factor
     return torch.from_numpy(cos * factor).float(), torch.from_numpy(sin * factor).float()
 
 
@@ -105,7 +105,7 @@ class SinusoidalEncoding(PositionEncoding):
         self.scale = nn.Parameter(torch.full((1,), 0.02))
 
     def embed(self, x: Tensor) -> Tensor:
-        table = sinusoidal(range(self.before, self.before + self.length), self.width, self.base)
+        table = sinusoidal_vectors(range(self.before, self.before + self.length), self.width, self.base)
         return x + self.scale * torch.from_numpy(table).float()
 
 

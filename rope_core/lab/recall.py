@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import argument_error, checked_int
 from rope_core.lab import cards, copying, corpus, plan, weights
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.schemes import UNSCALED
 
 
@@ -46,35 +46,35 @@ class RecallSettings:
 
     def examples(self, distance: int, count: int) -> npt.NDArray[np.uint8]:
         """Return examples of one distance, uint8 (count, length + 1), the same for every line and model."""
-        source = b"".join(each.text for each in corpus.held_out())
+        source = b"".join(each.text for each in corpus.held_out_documents())
         rng = np.random.default_rng((0, self.length, distance))
         return copying.copy_examples(np.frombuffer(source, dtype=np.uint8), count, self.length + 1, rng, distance)
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, distance); weights that were fine-tuned under a scheme are read under it alone."""
-        planned = plan.cells(self.weights, self.lines, (self.length,), None)
+        planned = plan.measurement_cells(self.weights, self.lines, (self.length,), None)
         return [(name, key, distance) for name, key, _ in planned if _reads(name, key) for distance in self.distances]
 
 
 def _reads(name: str, key: str) -> bool:
-    recipe, chosen = cards.get_weights_card(name).recipe, line(key)
+    recipe, chosen = cards.get_weights_card(name).recipe, get_line(key)
     own = (chosen.scheme, chosen.times, chosen.sliding) == (recipe.scheme, 1.0, False)
     return recipe.scheme == UNSCALED or own
 
 
-def run(ask: RecallSettings) -> Iterator[tuple[float, dict[str, Any]]]:
+def measure_recall(settings: RecallSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Measure cell by cell; yields the share of the work that is done, and the cell.
 
     The cell is that of ``plan.copied``; or "undefined" says why there is none.
     """
-    for done, (name, key, distance) in plan.with_progress(ask.cells()):
-        model = weights.load(name)
-        examples = ask.examples(distance, ask.trials)
-        if line(key).sliding:
+    for done, (name, key, distance) in plan.with_progress(settings.cells()):
+        model = weights.load_shipped_model(name)
+        examples = settings.examples(distance, settings.trials)
+        if get_line(key).sliding:
             # Each of the last bytes is read from as many bytes as the sliding window of the ladder gives at most.
             examples = examples[:, -model.shape.context - 1 :]
         length = examples.shape[1] - 1
-        result: dict[str, Any] = {"weights": name, "line": key, "length": ask.length, "distance": distance}
+        result: dict[str, Any] = {"weights": name, "line": key, "length": settings.length, "distance": distance}
         if reason := plan.undefined_reason(model.shape, length):
             result["undefined"] = reason
         else:

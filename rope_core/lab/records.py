@@ -37,17 +37,23 @@ class MeasurementRecord:
     date: str
 
 
-def measure(kind: str, arguments: Mapping[str, Any], text: str, date: str) -> MeasurementRecord:
+def measure_record(kind: str, arguments: Mapping[str, Any], text: str, date: str) -> MeasurementRecord:
     """Run a kind of work and return its record; the weights are those that its results name."""
     # Reading records must not cost a reader the import of torch.
     from rope_core.lab import cards
     from rope_core.lab.job import run_measurement
-    from rope_core.lab.train import hardware
+    from rope_core.lab.train import hardware_record
 
     results = tuple(result for _, result in run_measurement(kind, arguments))
     names = sorted({each["weights"] for each in results if "weights" in each})
     return MeasurementRecord(
-        kind, dict(arguments), results, {n: cards.get_weights_card(n).sha256 for n in names}, text, hardware(), date
+        kind,
+        dict(arguments),
+        results,
+        {n: cards.get_weights_card(n).sha256 for n in names},
+        text,
+        hardware_record(),
+        date,
     )
 
 
@@ -62,14 +68,14 @@ def write_record(record: MeasurementRecord, path: Path) -> None:
 
 
 @lru_cache(maxsize=32)
-def shipped(name: str) -> MeasurementRecord:
+def shipped_record(name: str) -> MeasurementRecord:
     """Return a shipped record by name, or raise ValueError naming those there are."""
-    if name not in names():
-        raise argument_error("record", "one_of", name, names=names())
+    if name not in shipped_record_names():
+        raise argument_error("record", "one_of", name, names=shipped_record_names())
     stored = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     return MeasurementRecord(arguments=stored.pop("asked"), results=tuple(stored.pop("results")), **stored)
 
 
-def names() -> list[str]:
+def shipped_record_names() -> list[str]:
     """Return the names of the shipped records."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))

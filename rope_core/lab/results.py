@@ -67,7 +67,7 @@ class ExperimentRequest:
 @lru_cache(maxsize=1)
 def held_out_hash() -> str:
     """Return the SHA-256 of the held-out documents, one after another, as in the shipped records."""
-    return hashlib.sha256(b"".join(each.text for each in corpus.held_out())).hexdigest()
+    return hashlib.sha256(b"".join(each.text for each in corpus.held_out_documents())).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.lab import cards, corpus, passkey, plan, weights
 from rope_core.lab.evaluate import AT_ONCE
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.lab.model import LabModel
 from rope_core.lab.positions import PositionEncoding
 
@@ -27,7 +27,7 @@ def digits_right(
     up to its first mistake greedy decoding has fed itself the true digits, so both read the same bytes.
     """
     count, length = examples.shape
-    plan.refuse_large(model.shape, length)
+    plan.check_lab_memory(model.shape, length)
     together = max(1, AT_ONCE // length)
     right = np.empty((count, passkey.DIGITS), dtype=np.bool_)
     with torch.inference_mode():
@@ -76,31 +76,31 @@ class RetrievalSettings:
 
     def examples(self, length: int, depth: float, count: int) -> npt.NDArray[np.uint8]:
         """Return examples of one length and depth, uint8 (count, length), the same for every line and model."""
-        filler = b"".join(each.text for each in corpus.held_out())
+        filler = b"".join(each.text for each in corpus.held_out_documents())
         rng = np.random.default_rng((0, length, round(depth * 1e6)))
         return passkey.passkey_examples(np.frombuffer(filler, dtype=np.uint8), count, length, rng, depth)
 
     def cells(self) -> list[tuple[str, str, int, float]]:
         """Return (weights, line, length, depth), short lengths first."""
-        planned = plan.cells(self.weights, self.lines, self.lengths, None)
+        planned = plan.measurement_cells(self.weights, self.lines, self.lengths, None)
         return [(*each, depth) for each in planned for depth in self.depths]
 
 
-def run(ask: RetrievalSettings) -> Iterator[tuple[float, dict[str, Any]]]:
+def measure_retrieval(settings: RetrievalSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Ask cell by cell; yields the share of the work that is done, and the cell.
 
-    The cell is that of ``plan.answers``; of digits one in ten is right by luck. Or "undefined" says why there is none.
+    The cell is that of ``plan.accuracy_record``; of digits one in ten is right by luck. "undefined" says why none.
     """
-    for done, (name, key, length, depth) in plan.with_progress(ask.cells(), lambda each: each[2]):
-        model = weights.load(name)
+    for done, (name, key, length, depth) in plan.with_progress(settings.cells(), lambda each: each[2]):
+        model = weights.load_shipped_model(name)
         result: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
-        examples = ask.examples(length, depth, ask.trials)
-        if line(key).sliding:
+        examples = settings.examples(length, depth, settings.trials)
+        if get_line(key).sliding:
             examples = examples[:, -model.shape.context :]
         reason = plan.undefined_reason(model.shape, examples.shape[1] - 1)
         if reason:
             result["undefined"] = reason
         else:
             place = plan.line_encoding(model, key, examples.shape[1])
-            result |= plan.answers([*digits_right(model, examples, place)])
+            result |= plan.accuracy_record([*digits_right(model, examples, place)])
         yield done, result

@@ -12,7 +12,7 @@ from rope_core.errors import argument_error
 class WorkShard:
     """Worker ``index`` of ``count``.
 
-    >>> [number for number in range(7) if WorkShard.parse("1/3").has(number)]
+    >>> [number for number in range(7) if WorkShard.parse("1/3").has_item(number)]
     [1, 4]
     """
 
@@ -28,6 +28,6 @@ class WorkShard:
             raise argument_error("--shard", "shard", text)
         return cls(index, count)
 
-    def has(self, number: int) -> bool:
+    def has_item(self, number: int) -> bool:
         """Return whether a piece of work is this worker's, by its number."""
         return number % self.count == self.index

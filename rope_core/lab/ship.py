@@ -13,10 +13,10 @@ import numpy as np
 
 from rope_core.errors import argument_error
 from rope_core.lab import cards, corpus, records, weights
-from rope_core.lab.estimates import perplexity
+from rope_core.lab.estimates import window_perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.positions import rotary_encoding_for
-from rope_core.lab.train import CHECKPOINT, checkpoint_header, load_checkpoint, start_run, write_atomically
+from rope_core.lab.train import CHECKPOINT, checkpoint_header, load_checkpoint_into, start_run, write_atomically
 from rope_core.schemes import UNSCALED
 
 
@@ -32,11 +32,11 @@ def release_weights(name: str, folder: Path, date: str, stopped: bool = False) -
     Raises ValueError when the run is not at its end and need be.
     """
     header = checkpoint_header(folder / CHECKPOINT)
-    run = start_run(header.recipe, weights.load(header.recipe.start) if header.recipe.start else None)
-    load_checkpoint(run, folder / CHECKPOINT)
+    run = start_run(header.recipe, weights.load_shipped_model(header.recipe.start) if header.recipe.start else None)
+    load_checkpoint_into(run, folder / CHECKPOINT)
     if run.step < header.recipe.steps and not stopped:
         raise argument_error("folder", "of a finished run", f"{run.step} of {header.recipe.steps} steps")
-    path = cards.path_of(name)
+    path = cards.weights_path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = weights.write_weights(run.model, path, recipe=header.recipe.as_json(), corpus=header.corpus)
     card: dict[str, Any] = {
@@ -55,16 +55,16 @@ def release_weights(name: str, folder: Path, date: str, stopped: bool = False) -
     index = json.loads(cards.INDEX.read_text("utf-8")) if cards.INDEX.is_file() else {}
     index[name] = card
     write_atomically(cards.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
-    weights.load.cache_clear()
+    weights.load_shipped_model.cache_clear()
     return cards.get_weights_card(name)
 
 
 def _held_out(model: Any, recipe: Any) -> list[float]:
     """Mean loss over the held-out documents at the run's own window, with its interval, nats per byte."""
-    documents = np.stack([np.frombuffer(each.text, dtype=np.uint8) for each in corpus.held_out()])
+    documents = np.stack([np.frombuffer(each.text, dtype=np.uint8) for each in corpus.held_out_documents()])
     length = min(recipe.length, documents.shape[1] - 1)
     place = None if recipe.scheme == UNSCALED else rotary_encoding_for(model.shape, recipe.request)
-    whole = perplexity(byte_losses(model, documents[:, : length + 1], place))
+    whole = window_perplexity(byte_losses(model, documents[:, : length + 1], place))
     return [round(float(np.log(v)), 6) for v in (whole.value, whole.low, whole.high)]
 
 
@@ -78,7 +78,7 @@ def write_cards() -> None:
     every = stored.values()
     rows = [_card_row(card) for card in every]
     ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in every}))
-    manifest = corpus.manifest()
+    manifest = corpus.shipped_corpus_manifest()
     threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in every})))
     more = {"rows": "\n".join(rows), "files": len(manifest["files"]), "ran": ran, "threads": threads}
     first = stored.get(FIRST_WEIGHTS, next(iter(every)))
@@ -112,10 +112,14 @@ def measure_and_ship_record(name: str, kind: str, arguments: dict[str, Any], dat
 
     The record's text is the hash of the held-out documents, which every kind reads unless it was given a text.
     """
-    read = base64.b64decode(arguments["text"]) if "text" in arguments else b"".join(d.text for d in corpus.held_out())
-    measured = records.measure(kind, arguments, hashlib.sha256(read).hexdigest(), date)
+    read = (
+        base64.b64decode(arguments["text"])
+        if "text" in arguments
+        else b"".join(d.text for d in corpus.held_out_documents())
+    )
+    measured = records.measure_record(kind, arguments, hashlib.sha256(read).hexdigest(), date)
     path = records.FOLDER / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     records.write_record(measured, path)
-    records.shipped.cache_clear()
+    records.shipped_record.cache_clear()
     return path

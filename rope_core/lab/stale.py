@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from rope_core.errors import argument_error, checked_int
 from rope_core.lab import cards, plan, weights
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.generate import DecodingPositions, read_on
-from rope_core.lab.lines import line, lines
+from rope_core.lab.generate import DecodingPositions, next_byte_logits
+from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.lab.model import KeyValueCache, LabModel
 from rope_core.lab.positions import RotaryEncoding, scaled_cos_sin
 from rope_core.rope import Array
@@ -24,7 +24,7 @@ from rope_core.spectrum import Request, spectrum
 
 # Cheap ones first: a page shows them while the last one decodes byte by byte.
 VARIANTS = ("unscaled", "stale", "recomputed")
-FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
+FOLLOWING = next(each.key for each in scheme_lines() if SCHEMES[each.scheme].follows_length)
 
 
 class StaleKeyEncoding(RotaryEncoding):
@@ -71,7 +71,7 @@ def decoded(model: LabModel, documents: npt.NDArray[np.uint8], places: DecodingP
     cache, losses = KeyValueCache([]), []
     with torch.inference_mode():
         for part in (ids[:, : min(prefill, ids.shape[1] - 1)], *ids[:, prefill:-1, None].unbind(1)):
-            logits = read_on(part, cache, places)
+            logits = next_byte_logits(part, cache, places)
             true = ids[:, cache.length - part.shape[1] + 1 : cache.length + 1]
             nats = F.cross_entropy(logits.flatten(0, 1), true.flatten(), reduction="none")
             losses.append(nats.view(len(ids), -1).double().numpy())
@@ -95,7 +95,7 @@ def variant_losses(
     if variant not in VARIANTS:
         raise argument_error("variant", "one_of", variant, names=VARIANTS)
     length = documents.shape[1] - 1
-    plan.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
+    plan.check_lab_memory(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
         return decoded(model, documents, DecodingPositions(model, request), prefill)
     return byte_losses(model, documents, StaleKeyEncoding(model, request, prefill) if variant == "stale" else None)
@@ -125,32 +125,32 @@ class StaleKeySettings:
             if shape.encoding != "rope":
                 raise argument_error("weights", "rotary_weights", name)
             checked_int("length", self.length, shape.context + 1, plan.MAX_LENGTH)
-            line(FOLLOWING).request(shape, self.length, self.factor)
+            get_line(FOLLOWING).request(shape, self.length, self.factor)
         self.read()
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, length + 1)."""
-        return plan.documents(self.length, self.documents)
+        return plan.evaluation_documents(self.length, self.documents)
 
 
-def run(ask: StaleKeySettings) -> Iterator[tuple[float, dict[str, Any]]]:
+def measure_stale_keys(settings: StaleKeySettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Compare variant by variant; yields the share of the work that is done, and the result.
 
     "last" is the perplexity of the last quarter, "curve" perplexity against position, "nats" each document's mean loss
     over the last quarter.
     """
-    documents = ask.read()
+    documents = settings.read()
     # Decoding byte by byte takes about as long as twenty readings.
-    cells = [(name, each) for name in ask.weights for each in VARIANTS]
+    cells = [(name, each) for name in settings.weights for each in VARIANTS]
     for done, (name, variant) in plan.with_progress(cells, lambda each: 1 + 20 * (each[1] == "recomputed")):
-        model = weights.load(name)
-        request = line(FOLLOWING).request(model.shape, ask.length, ask.factor)
+        model = weights.load_shipped_model(name)
+        request = get_line(FOLLOWING).request(model.shape, settings.length, settings.factor)
         nats = variant_losses(model, documents, request, variant, model.shape.context)
         read = plan.perplexity_record(nats)
         head = {
             "weights": name,
             "line": UNSCALED if variant == "unscaled" else FOLLOWING,
-            "length": ask.length,
+            "length": settings.length,
             "factor": request.params["factor"],
             "variant": variant,
             "documents": len(documents),

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from rope_core.errors import checked_int
 from rope_core.lab import plan, weights
-from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
-from rope_core.lab.lines import line
+from rope_core.lab.evaluate import byte_losses, scheme_byte_losses, sliding_losses
+from rope_core.lab.lines import get_line
 from rope_core.lab.model import LabModel
 from rope_core.lab.shards import WorkShard
 from rope_core.lab.train import write_atomically
@@ -53,15 +53,15 @@ class SweepSettings:
         plan.checked_weight_names(self.weights)
         plan.checked_lengths(self.lengths)
         checked_int("documents", self.documents, 1, 4096)
-        plan.refuse_long_text(self.text)
+        plan.check_text_length(self.text)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1): each length reads the first bytes of the same ones."""
-        return plan.documents(max(self.lengths), self.documents, self.text, "lengths")
+        return plan.evaluation_documents(max(self.lengths), self.documents, self.text, "lengths")
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length) in the order in which they are done, short lengths first."""
-        return plan.cells(self.weights, self.lines, self.lengths, self.factor)
+        return plan.measurement_cells(self.weights, self.lines, self.lengths, self.factor)
 
 
 def documents_hash(documents: npt.NDArray[np.uint8]) -> str:
@@ -80,14 +80,14 @@ def cell(
     begun = time.perf_counter()
     head: dict[str, Any] = {"line": key, "length": length, "documents": len(documents)}
     window = documents[:, : length + 1]
-    if line(key).sliding:
+    if get_line(key).sliding:
         nats = sliding_losses(model, window)
-    elif not line(key).scales:
+    elif not get_line(key).is_frequency_only:
         nats = byte_losses(model, window, plan.line_encoding(model, key, length))
-        head |= {"params": dict(line(key).params)}
+        head |= {"params": dict(get_line(key).params)}
     elif model.shape.encoding == "rope":
-        request = line(key).request(model.shape, length, ask.factor, ask.base, ask.params)
-        nats = losses(model, window, request)
+        request = get_line(key).request(model.shape, length, ask.factor, ask.base, ask.params)
+        nats = scheme_byte_losses(model, window, request)
         head |= {"params": dict(request.params), "base": request.rope.base}
     else:
         if reason := plan.undefined_reason(model.shape, length):
@@ -96,47 +96,47 @@ def cell(
     return head | plan.perplexity_record(nats) | {"seconds": round(time.perf_counter() - begun, 3)}
 
 
-def run(ask: SweepSettings) -> Iterator[tuple[float, dict[str, Any]]]:
+def run_sweep(settings: SweepSettings) -> Iterator[tuple[float, dict[str, Any]]]:
     """Measure cell by cell; yields the share of the work that is done, and the cell.
 
     The work of a cell grows with its length, so the share does not count cells.
     """
-    documents = ask.read()
-    for done, (name, key, length) in plan.with_progress(ask.cells(), lambda each: each[2]):
-        yield done, {"weights": name, **cell(weights.load(name), documents, ask, key, length)}
+    documents = settings.read()
+    for done, (name, key, length) in plan.with_progress(settings.cells(), lambda each: each[2]):
+        yield done, {"weights": name, **cell(weights.load_shipped_model(name), documents, settings, key, length)}
 
 
-def pieces(
-    ask: SweepSettings, shipped: bool, runs: Mapping[str, LabModel]
+def unmeasured_cells(
+    settings: SweepSettings, shipped: bool, runs: Mapping[str, LabModel]
 ) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """Yield every cell, unmeasured: the hash of all that decides its numbers, and what measures it.
 
     Args:
         ask: the sweep.
-        shipped: whether the weights that ``ask`` names take part.
+        shipped: whether the weights that ``settings`` names take part.
         runs: models that are not shipped, by name, after those.
     """
-    documents = ask.read()
+    documents = settings.read()
     planned: list[tuple[str, LabModel | None, str, int]] = []
     if shipped:
-        planned += [(name, None, key, length) for name, key, length in ask.cells()]
+        planned += [(name, None, key, length) for name, key, length in settings.cells()]
     for name, model in runs.items():
-        for length in plan.checked_lengths(ask.lengths):
-            planned += [(name, model, key, length) for key in plan.readable_lines(model.shape, ask.lines)]
+        for length in plan.checked_lengths(settings.lengths):
+            planned += [(name, model, key, length) for key in plan.readable_lines(model.shape, settings.lines)]
     for name, given, key, length in planned:
-        model = given or weights.load(name)
-        content = [name, key, length, ask.factor, ask.base, sorted(ask.params.items()), str(model.shape)]
+        model = given or weights.load_shipped_model(name)
+        content = [name, key, length, settings.factor, settings.base, sorted(settings.params.items()), str(model.shape)]
         digest = hashlib.sha256(json.dumps([*content, documents_hash(documents[:, : length + 1])]).encode())
         for value in model.state_dict().values():
             digest.update(value.numpy().tobytes())
-        yield digest.hexdigest(), partial(_named, name, model, documents, ask, key, length)
+        yield digest.hexdigest(), partial(_named, name, model, documents, settings, key, length)
 
 
 def _named(name: str, *arguments: Any) -> dict[str, Any]:
     return {"weights": name, **cell(*arguments)}
 
 
-def run_shard(
+def measure_sweep_shard(
     cells: Sequence[tuple[str, Callable[[], dict[str, Any]]]], folder: Path, shard: WorkShard
 ) -> list[dict[str, Any]]:
     """Measure one worker's part of a sweep, write all that any worker has kept to sweep.json, and return it.
@@ -146,7 +146,7 @@ def run_shard(
     (folder / "parts").mkdir(parents=True, exist_ok=True)
     paths = [folder / "parts" / f"{key}.json" for key, _ in cells]
     for number, (path, (_, measure)) in enumerate(zip(paths, cells, strict=True)):
-        if shard.has(number) and not path.exists():
+        if shard.has_item(number) and not path.exists():
             measured = {name: value for name, value in measure().items() if name != "seconds"}
             write_atomically(path, json.dumps(measured).encode(), synced=False)
     written = -1

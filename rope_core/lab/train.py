@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from rope_core.bench.environment import processor
+from rope_core.bench.environment import processor_name
 from rope_core.errors import argument_error, checked_int
 from rope_core.lab import copying, corpus, passkey
 from rope_core.lab.model import LabModel
@@ -94,7 +94,7 @@ def windows(text: npt.NDArray[np.uint8], recipe: TrainingRecipe, step: int) -> T
     if recipe.task == "passkey":
         return torch.from_numpy(passkey.passkey_examples(text, recipe.batch, size, rng).astype(np.int64))
     if recipe.task == "copy":
-        return torch.from_numpy(copying.repeated(text, recipe.batch, size, rng).astype(np.int64))
+        return torch.from_numpy(copying.copy_training_windows(text, recipe.batch, size, rng).astype(np.int64))
     starts = rng.integers(0, len(text) - size + 1, recipe.batch)
     return torch.from_numpy(np.stack([text[s : s + size] for s in starts]).astype(np.int64))
 
@@ -135,7 +135,7 @@ def one_step(run: TrainingRun, text: npt.NDArray[np.uint8], precision: str = "fl
     return value
 
 
-def train(
+def train_model(
     recipe: TrainingRecipe,
     folder: Path,
     *,
@@ -143,15 +143,15 @@ def train(
     text: npt.NDArray[np.uint8] | None = None,
     corpus_hash: str = "",
     precision: str = "float32",
-    report: Callable[[TrainingProgress], None] = lambda _: None,
-    every: int = EVERY,
-    stop: int | None = None,
+    on_progress: Callable[[TrainingProgress], None] = lambda _: None,
+    checkpoint_every: int = EVERY,
+    stop_at_step: int | None = None,
 ) -> TrainingRun:
     """Train to the recipe's end, from the folder's checkpoint where it has one, and leave a checkpoint there.
 
     Args:
         recipe: what to train.
-        folder: of this run alone; its checkpoint is replaced every ``every`` steps, whole or not at all.
+        folder: of this run alone; its checkpoint is replaced every ``checkpoint_every`` steps, whole or not at all.
         start: the model that the recipe starts from.
         text: uint8 (n,); None means this Python's standard library.
         corpus_hash: of ``text``, kept in the checkpoint.
@@ -164,18 +164,18 @@ def train(
     if precision not in ("float32", "bfloat16"):
         raise argument_error("precision", "float32 or bfloat16", precision)
     if text is None:
-        text, corpus_hash = corpus.training_bytes()
+        text, corpus_hash = corpus.training_text_and_digest()
     folder.mkdir(parents=True, exist_ok=True)
     run = start_run(recipe, start)
-    load_checkpoint(run, folder / CHECKPOINT)
+    load_checkpoint_into(run, folder / CHECKPOINT)
     before, earlier = time.monotonic(), run.seconds
-    end = recipe.steps if stop is None else checked_int("stop", stop, 1, recipe.steps)
+    end = recipe.steps if stop_at_step is None else checked_int("stop", stop_at_step, 1, recipe.steps)
     while run.step < end:
         loss = one_step(run, text, precision)
         passed = time.monotonic() - before
         run.seconds = earlier + passed
-        report(TrainingProgress(run.step, loss))
-        if run.step % every == 0 or run.step == end:
+        on_progress(TrainingProgress(run.step, loss))
+        if run.step % checkpoint_every == 0 or run.step == end:
             keep(run, folder / CHECKPOINT, corpus_hash, precision)
     return run
 
@@ -188,7 +188,7 @@ def keep(run: TrainingRun, path: Path, corpus_hash: str = "", precision: str = "
             tensors[f"optimiser.{key}.{name}"] = value
     tensors["losses"] = torch.tensor(run.losses, dtype=torch.float64)
     header = {"recipe": run.recipe.as_json(), "seconds": repr(run.seconds), "corpus": corpus_hash}
-    header["hardware"] = json.dumps(hardware() | {"precision": precision})
+    header["hardware"] = json.dumps(hardware_record() | {"precision": precision})
     write_atomically(path, save({k: v.contiguous() for k, v in tensors.items()}, header))
 
 
@@ -231,7 +231,7 @@ def checkpoint_header(path: Path) -> CheckpointHeader:
         raise argument_error("checkpoint", "a readable one", f"{path.name}: {error}") from error
 
 
-def load_checkpoint(run: TrainingRun, path: Path) -> None:
+def load_checkpoint_into(run: TrainingRun, path: Path) -> None:
     """Take up a checkpoint where there is one.
 
     Raises ValueError when it is of another recipe, or cannot be read.
@@ -262,10 +262,10 @@ def _other(header: dict[str, str], recipe: TrainingRecipe) -> str:
     return ", ".join(sorted(name for name in here if there.get(name) != here[name]))
 
 
-def hardware() -> dict[str, Any]:
+def hardware_record() -> dict[str, Any]:
     """Return what ran: processor, threads and versions, never a machine's name."""
     return {
-        "processor": processor(),
+        "processor": processor_name(),
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
         "numpy": np.__version__,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.lab.estimates import LEVEL, Estimate, PerplexityCurve, paired
+from rope_core.lab.estimates import LEVEL, Estimate, PerplexityCurve, paired_perplexity_ratio
 from rope_core.rope import Array
 
 ResultRecord = Mapping[str, Any]
@@ -20,7 +20,7 @@ NAN = float("nan")
 def interval_from_json(values: Sequence[float | None]) -> Estimate:
     """Read [value, low, high] back; null is NaN.
 
-    >>> interval_from_json([2.0, None, None]).sure
+    >>> interval_from_json([2.0, None, None]).has_interval
     False
     """
     value, low, high = (NAN if v is None else float(v) for v in values)
@@ -71,27 +71,27 @@ def read_cell(result: ResultRecord) -> SweepCell:
     )
 
 
-def cells(results: Iterable[ResultRecord]) -> list[SweepCell]:
+def read_cells(results: Iterable[ResultRecord]) -> list[SweepCell]:
     """Read a sweep's results back."""
     return [read_cell(each) for each in results if "line" in each and "length" in each]
 
 
-def lengths(cells: Iterable[SweepCell]) -> list[int]:
+def cell_lengths(cells: Iterable[SweepCell]) -> list[int]:
     """Return the lengths among cells, short ones first."""
     return sorted({each.length for each in cells})
 
 
-def at(cells: Iterable[SweepCell], length: int) -> list[SweepCell]:
+def cells_at_length(cells: Iterable[SweepCell], length: int) -> list[SweepCell]:
     """Return the cells of one length that have a number."""
     return [each for each in cells if each.length == length and not each.undefined]
 
 
-def last_quarter_ratio(a: SweepCell, b: SweepCell, level: float = LEVEL) -> Estimate:
+def last_quarter_ratio(cell: SweepCell, other: SweepCell, level: float = LEVEL) -> Estimate:
     """Return how many times b's perplexity a's is on the last quarter, documents paired; below 1, a reads better.
 
     Raises ValueError when the two did not read the same number of documents.
     """
-    return paired(a.nats, b.nats, level)
+    return paired_perplexity_ratio(cell.nats, other.nats, level)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class RankedCell:
     settled: bool
 
 
-def order(cells: Sequence[SweepCell]) -> list[RankedCell]:
+def rank_cells(cells: Sequence[SweepCell]) -> list[RankedCell]:
     """Return cells of one length from the lowest perplexity on the last quarter to the highest."""
     ranked = sorted(cells, key=lambda each: float(each.nats.mean()))
     level = 1 - (1 - LEVEL) / max(1, math.comb(len(ranked), 2))
@@ -119,10 +119,10 @@ def order(cells: Sequence[SweepCell]) -> list[RankedCell]:
     return places
 
 
-def groups(places: Sequence[RankedCell]) -> list[list[RankedCell]]:
+def group_ties(ranked_cells: Sequence[RankedCell]) -> list[list[RankedCell]]:
     """Return an order cut wherever the documents tell a place from the one before it."""
     cut: list[list[RankedCell]] = []
-    for place in places:
+    for place in ranked_cells:
         if place.settled or not cut:
             cut.append([])
         cut[-1].append(place)
@@ -159,7 +159,7 @@ class SeedEstimates:
         return float(np.mean([each.value for each in self.by_weights.values()]))
 
     @property
-    def spread(self) -> Estimate:
+    def mean_and_range(self) -> Estimate:
         """Mean, lowest and highest: with a few seeds the range is the interval."""
         values = [each.value for each in self.by_weights.values()]
         return Estimate(self.mean, min(values), max(values))
@@ -172,19 +172,19 @@ def results_over_seeds(cells: Sequence[SweepCell]) -> list[SeedEstimates]:
     return sorted(lines, key=lambda each: each.mean)
 
 
-def orders(cells: Sequence[SweepCell]) -> dict[str, tuple[str, ...]]:
+def line_order_by_weights(cells: Sequence[SweepCell]) -> dict[str, tuple[str, ...]]:
     """Return each model's order of lines at one length, the lowest perplexity first."""
     names = dict.fromkeys(each.weights for each in cells)
     return {
-        name: tuple(place.cell.line for place in order([each for each in cells if each.weights == name]))
+        name: tuple(place.cell.line for place in rank_cells([each for each in cells if each.weights == name]))
         for name in names
     }
 
 
-def copies(results: Iterable[ResultRecord]) -> list[SweepCell]:
+def copy_cells(results: Iterable[ResultRecord]) -> list[SweepCell]:
     """Return recall's results as one cell a model and line: its curve is the second copy's perplexity by distance.
 
-    ``last`` and ``nats`` are those of the greatest distance, so that ``order`` and
+    ``last`` and ``nats`` are those of the greatest distance, so that ``rank_cells`` and
     ``last_quarter_ratio`` compare lines there.
     """
     rows = [each for each in results if "copy" in each]

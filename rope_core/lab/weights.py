@@ -60,12 +60,12 @@ def read_weights(path: Path, sha256: str = "") -> LabModel:
 
 
 @lru_cache(maxsize=4)
-def load(name: str) -> LabModel:
+def load_shipped_model(name: str) -> LabModel:
     """Return shipped weights as a model, their hash checked; kept for the next call, so do not change it.
 
     Raises ValueError on an unknown name, and as ``read_weights`` does.
     """
-    return read_weights(cards.path_of(name), cards.get_weights_card(name).sha256)
+    return read_weights(cards.weights_path(name), cards.get_weights_card(name).sha256)
 
 
 def load_model_and_recipe(source: str) -> tuple[LabModel, TrainingRecipe]:
@@ -74,7 +74,7 @@ def load_model_and_recipe(source: str) -> tuple[LabModel, TrainingRecipe]:
     Raises ValueError where there are no such weights, or no checkpoint that can be read.
     """
     if source in cards.weights_cards():
-        return load(source), cards.get_weights_card(source).recipe
+        return load_shipped_model(source), cards.get_weights_card(source).recipe
     path = Path(source) / CHECKPOINT
     if not path.parent.is_dir():
         raise argument_error("weights", "run_weights", source, names=cards.weights_cards())

@@ -12,9 +12,9 @@ from rope_core.ledger.entry import (
     WRONG,
     ClaimCheck,
     ClaimText,
-    texts,
+    claim_texts,
 )
-from rope_core.ledger.report import ClaimResult, run, to_json
+from rope_core.ledger.report import ClaimResult, check_claims, claim_records
 
 __all__ = [
     "CLAIMS",
@@ -29,7 +29,7 @@ __all__ = [
     "ClaimCheck",
     "ClaimResult",
     "ClaimText",
-    "run",
-    "texts",
-    "to_json",
+    "check_claims",
+    "claim_records",
+    "claim_texts",
 ]

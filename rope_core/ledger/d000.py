@@ -5,13 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.layout import convert
-from rope_core.ledger.entry import ClaimCheck, claim, gap
-from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, halves
+from rope_core.ledger.entry import ClaimCheck, max_difference, register_claim
+from rope_core.ledger.kit import (
+    DIM,
+    ROPE,
+    M,
+    N,
+    elementwise_rotation,
+    random_normal,
+    rotate_every_two,
+    rotate_half,
+    rotation_block_matrix,
+)
 from rope_core.rope import Array
-from rope_core.rotation import paper_theta, paper_theta_from_zero, rotate_by_complex, rotation_matrix
+from rope_core.rotation import roformer_frequencies, roformer_frequencies_from_zero, rotate_by_complex, rotation_matrix
 
-X, Y = draw(1, 2, DIM)
-W_Q, W_K = draw(2, 2, DIM, DIM)
+X, Y = random_normal(1, 2, DIM)
+W_Q, W_K = random_normal(2, 2, DIM, DIM)
 THETA = ROPE.theta
 R_M, R_N = rotation_matrix(M, THETA, "interleaved"), rotation_matrix(N, THETA, "interleaved")
 
@@ -25,7 +35,7 @@ def _half_printed(position: float) -> Array:
     return matrix
 
 
-@claim("000-f-qk")
+@register_claim("000-f-qk")
 def f_qk() -> ClaimCheck:
     lengths = [np.linalg.norm(R_M @ w @ X) - np.linalg.norm(w @ X) for w in (W_Q, W_K)]
     scores = [
@@ -33,105 +43,114 @@ def f_qk() -> ClaimCheck:
         @ (rotation_matrix(N + k, THETA, "interleaved") @ W_K @ Y)
         for k in (0, 5)
     ]
-    return ClaimCheck(max(float(np.abs(lengths).max()), gap(scores[0], scores[1])))
+    return ClaimCheck(max(float(np.abs(lengths).max()), max_difference(scores[0], scores[1])))
 
 
-@claim("000-f-q")
+@register_claim("000-f-q")
 def f_q() -> ClaimCheck:
-    return ClaimCheck(gap(R_M @ W_Q @ X, rotate_by_complex(W_Q @ X, M, THETA, "interleaved")))
+    return ClaimCheck(max_difference(R_M @ W_Q @ X, rotate_by_complex(W_Q @ X, M, THETA, "interleaved")))
 
 
-@claim("000-f-k")
+@register_claim("000-f-k")
 def f_k() -> ClaimCheck:
-    return ClaimCheck(gap(R_N @ W_K @ Y, rotate_by_complex(W_K @ Y, N, THETA, "interleaved")))
+    return ClaimCheck(max_difference(R_N @ W_K @ Y, rotate_by_complex(W_K @ Y, N, THETA, "interleaved")))
 
 
-@claim("000-associative-q")
+@register_claim("000-associative-q")
 def associative_q() -> ClaimCheck:
-    return ClaimCheck(gap((R_M @ W_Q) @ X, R_M @ (W_Q @ X)))
+    return ClaimCheck(max_difference((R_M @ W_Q) @ X, R_M @ (W_Q @ X)))
 
 
-@claim("000-associative-k")
+@register_claim("000-associative-k")
 def associative_k() -> ClaimCheck:
-    return ClaimCheck(gap((R_N @ W_K) @ Y, R_N @ (W_K @ Y)))
+    return ClaimCheck(max_difference((R_N @ W_K) @ Y, R_N @ (W_K @ Y)))
 
 
-@claim("000-matrix-paper")
+@register_claim("000-matrix-paper")
 def matrix_paper() -> ClaimCheck:
-    printed = blocks(M, paper_theta(DIM))
-    return ClaimCheck(gap(R_N, printed), corrected=gap(R_M, printed))
+    printed = rotation_block_matrix(M, roformer_frequencies(DIM))
+    return ClaimCheck(max_difference(R_N, printed), corrected=max_difference(R_M, printed))
 
 
-@claim("000-elements-paper")
+@register_claim("000-elements-paper")
 def elements_paper() -> ClaimCheck:
-    printed = columns(X, adjacent(X), M, paper_theta(DIM))
-    return ClaimCheck(gap(R_N @ X, printed), corrected=gap(R_M @ X, printed))
+    printed = elementwise_rotation(X, rotate_every_two(X), M, roformer_frequencies(DIM))
+    return ClaimCheck(max_difference(R_N @ X, printed), corrected=max_difference(R_M @ X, printed))
 
 
-@claim("000-theta-paper")
+@register_claim("000-theta-paper")
 def theta_paper() -> ClaimCheck:
-    return ClaimCheck(gap([10_000 ** (-2 * (i - 1) / DIM) for i in range(1, DIM // 2 + 1)], THETA))
+    return ClaimCheck(max_difference([10_000 ** (-2 * (i - 1) / DIM) for i in range(1, DIM // 2 + 1)], THETA))
 
 
-@claim("000-matrix-zero")
+@register_claim("000-matrix-zero")
 def matrix_zero() -> ClaimCheck:
-    printed = blocks(M, paper_theta_from_zero(DIM))
-    return ClaimCheck(gap(R_N, printed), corrected=gap(blocks(M, paper_theta(DIM)), printed))
-
-
-@claim("000-elements-zero")
-def elements_zero() -> ClaimCheck:
-    printed = columns(X, adjacent(X), M, paper_theta_from_zero(DIM))
-    return ClaimCheck(gap(R_N @ X, printed), corrected=gap(R_M @ X, printed))
-
-
-@claim("000-theta-zero")
-def theta_zero() -> ClaimCheck:
-    return ClaimCheck(gap([10_000 ** (-i / DIM) for i in range(0, DIM, 2)], THETA))
-
-
-@claim("000-matrix-llama")
-def matrix_llama() -> ClaimCheck:
-    printed = _half_printed(M)
+    printed = rotation_block_matrix(M, roformer_frequencies_from_zero(DIM))
     return ClaimCheck(
-        gap(rotation_matrix(N, THETA, "half"), printed), corrected=gap(rotation_matrix(M, THETA, "half"), printed)
+        max_difference(R_N, printed),
+        corrected=max_difference(rotation_block_matrix(M, roformer_frequencies(DIM)), printed),
     )
 
 
-@claim("000-elements-llama")
+@register_claim("000-elements-zero")
+def elements_zero() -> ClaimCheck:
+    printed = elementwise_rotation(X, rotate_every_two(X), M, roformer_frequencies_from_zero(DIM))
+    return ClaimCheck(max_difference(R_N @ X, printed), corrected=max_difference(R_M @ X, printed))
+
+
+@register_claim("000-theta-zero")
+def theta_zero() -> ClaimCheck:
+    return ClaimCheck(max_difference([10_000 ** (-i / DIM) for i in range(0, DIM, 2)], THETA))
+
+
+@register_claim("000-matrix-llama")
+def matrix_llama() -> ClaimCheck:
+    printed = _half_printed(M)
+    return ClaimCheck(
+        max_difference(rotation_matrix(N, THETA, "half"), printed),
+        corrected=max_difference(rotation_matrix(M, THETA, "half"), printed),
+    )
+
+
+@register_claim("000-elements-llama")
 def elements_llama() -> ClaimCheck:
     angle = np.concatenate([M * THETA, M * THETA])
-    printed = X * np.cos(angle) + halves(X) * np.sin(angle)
+    printed = X * np.cos(angle) + rotate_half(X) * np.sin(angle)
     r_m, r_n = (rotation_matrix(position, THETA, "half") for position in (M, N))
-    return ClaimCheck(gap(r_n @ X, printed), corrected=gap(r_m @ X, printed))
+    return ClaimCheck(max_difference(r_n @ X, printed), corrected=max_difference(r_m @ X, printed))
 
 
-@claim("000-theta-llama")
+@register_claim("000-theta-llama")
 def theta_llama() -> ClaimCheck:
-    return ClaimCheck(gap(paper_theta_from_zero(DIM), THETA))
+    return ClaimCheck(max_difference(roformer_frequencies_from_zero(DIM), THETA))
 
 
-@claim("000-llama-equivalent")
+@register_claim("000-llama-equivalent")
 def llama_equivalent() -> ClaimCheck:
     order = convert(DIM, "interleaved", "half")
-    return ClaimCheck(gap(_half_printed(M) @ X, R_M @ X), condition=gap(_half_printed(M) @ X[order], (R_M @ X)[order]))
+    return ClaimCheck(
+        max_difference(_half_printed(M) @ X, R_M @ X),
+        condition=max_difference(_half_printed(M) @ X[order], (R_M @ X)[order]),
+    )
 
 
 def _rows(vectors: Array, positions: list[int]) -> Array:
     return np.stack([rotation_matrix(p, THETA, "interleaved") @ v for p, v in zip(positions, vectors, strict=True)])
 
 
-@claim("000-f-rows-q")
+@register_claim("000-f-rows-q")
 def f_rows_q() -> ClaimCheck:
-    q = draw(3, 4, DIM)
+    q = random_normal(3, 4, DIM)
     by_row = np.stack([q[t] @ rotation_matrix(t, THETA, "interleaved").T for t in range(4)])
-    return ClaimCheck(gap(q @ R_M.T, _rows(q, [0, 1, 2, 3])), condition=gap(by_row, _rows(q, [0, 1, 2, 3])))
+    return ClaimCheck(
+        max_difference(q @ R_M.T, _rows(q, [0, 1, 2, 3])), condition=max_difference(by_row, _rows(q, [0, 1, 2, 3]))
+    )
 
 
-@claim("000-f-rows-k")
+@register_claim("000-f-rows-k")
 def f_rows_k() -> ClaimCheck:
-    q, k = draw(4, 2, 4, DIM)
+    q, k = random_normal(4, 2, 4, DIM)
     left = (q @ R_M.T) @ (k @ R_M.T).T
     right = _rows(q, [0, 1, 2, 3]) @ _rows(k, [0, 1, 2, 3]).T
     by_row = np.stack([k[t] @ rotation_matrix(t, THETA, "interleaved").T for t in range(4)])
-    return ClaimCheck(gap(left, right), condition=gap(_rows(q, [0, 1, 2, 3]) @ by_row.T, right))
+    return ClaimCheck(max_difference(left, right), condition=max_difference(_rows(q, [0, 1, 2, 3]) @ by_row.T, right))

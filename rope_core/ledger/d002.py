@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.ledger.entry import ClaimCheck, claim, gap
-from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, pairs, unpaired
+from rope_core.ledger.entry import ClaimCheck, max_difference, register_claim
+from rope_core.ledger.kit import (
+    DIM,
+    ROPE,
+    M,
+    N,
+    elementwise_rotation,
+    from_complex_pairs,
+    random_normal,
+    rotate_every_two,
+    rotation_block_matrix,
+    to_complex_pairs,
+)
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
 T = 0.37
-X_M, X_N = draw(21, 2, DIM)
-W_Q, W_K = draw(22, 2, 2, DIM)
+X_M, X_N = random_normal(21, 2, DIM)
+W_Q, W_K = random_normal(22, 2, 2, DIM)
 Q, K = W_Q @ X_M, W_K @ X_N
 
 
@@ -20,33 +31,38 @@ def _turn(angle: float) -> np.ndarray:
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-@claim("002-y-m")
+@register_claim("002-y-m")
 def y_m() -> ClaimCheck:
     literal = Q * np.exp(1j * M * T)
     as_pair = (Q[0] + 1j * Q[1]) * np.exp(1j * M * T)
-    return ClaimCheck(gap(literal, _turn(M * T) @ Q), condition=gap([as_pair.real, as_pair.imag], _turn(M * T) @ Q))
+    return ClaimCheck(
+        max_difference(literal, _turn(M * T) @ Q),
+        condition=max_difference([as_pair.real, as_pair.imag], _turn(M * T) @ Q),
+    )
 
 
-@claim("002-y-n")
+@register_claim("002-y-n")
 def y_n() -> ClaimCheck:
     printed, right = W_Q @ X_N, W_K @ X_N
-    return ClaimCheck(gap(printed, right), corrected=gap(K, right))
+    return ClaimCheck(max_difference(printed, right), corrected=max_difference(K, right))
 
 
-@claim("002-inner")
+@register_claim("002-inner")
 def inner() -> ClaimCheck:
     score = (_turn(M * T) @ Q) @ (_turn(N * T) @ K)
-    return ClaimCheck(gap(Q @ _turn((M - N) * T) @ K, score), corrected=gap(Q @ _turn((N - M) * T) @ K, score))
+    return ClaimCheck(
+        max_difference(Q @ _turn((M - N) * T) @ K, score), corrected=max_difference(Q @ _turn((N - M) * T) @ K, score)
+    )
 
 
-@claim("002-inner-shape")
+@register_claim("002-inner-shape")
 def inner_shape() -> ClaimCheck:
     printed = float(Q @ Q) * (_turn((N - M) * T) @ K)
     corrected = Q @ _turn((N - M) * T) @ K
     return ClaimCheck(float(np.ndim(printed)), corrected=float(np.ndim(corrected)))
 
 
-@claim("002-inner-conjugate")
+@register_claim("002-inner-conjugate")
 def inner_conjugate() -> ClaimCheck:
     """How far the product moves when both positions move by 3: without the conjugate, then with it."""
     q, k = complex(*Q), complex(*K)
@@ -59,108 +75,114 @@ def inner_conjugate() -> ClaimCheck:
     return ClaimCheck(printed, corrected=corrected)
 
 
-@claim("002-complex")
+@register_claim("002-complex")
 def as_complex() -> ClaimCheck:
     q, k = Q[0] + 1j * Q[1], K[0] + 1j * K[1]
     return ClaimCheck(max(abs((q * np.conj(k)).real - Q @ K), abs(abs(q) - np.linalg.norm(Q))))
 
 
-@claim("002-stacked")
+@register_claim("002-stacked")
 def stacked() -> ClaimCheck:
-    return ClaimCheck(gap([W_Q[0] @ X_M, W_Q[1] @ X_M], W_Q @ X_M))
+    return ClaimCheck(max_difference([W_Q[0] @ X_M, W_Q[1] @ X_M], W_Q @ X_M))
 
 
-@claim("002-euler-sum")
+@register_claim("002-euler-sum")
 def euler_sum() -> ClaimCheck:
     a = M * T
     right = np.cos(a) + 1j * np.sin(a)
     return ClaimCheck(abs(np.exp(1j * a) + np.exp(-1j * a) - right), corrected=abs(np.exp(1j * a) - right))
 
 
-@claim("002-euler-product")
+@register_claim("002-euler-product")
 def euler_product() -> ClaimCheck:
     a, (q1, q2) = M * T, Q
     return ClaimCheck(abs((q1 + 1j * q2) * np.exp(1j * a) - (q1 + 1j * q2) * (np.cos(a) + 1j * np.sin(a))))
 
 
-@claim("002-expand")
+@register_claim("002-expand")
 def expand() -> ClaimCheck:
     a, (q1, q2) = M * T, Q
     lines = (q1 * np.cos(a) - q2 * np.sin(a)) + 1j * (q2 * np.cos(a) + q1 * np.sin(a))
     return ClaimCheck(abs((q1 + 1j * q2) * (np.cos(a) + 1j * np.sin(a)) - lines))
 
 
-@claim("002-to-matrix")
+@register_claim("002-to-matrix")
 def to_matrix() -> ClaimCheck:
     turned = (Q[0] + 1j * Q[1]) * np.exp(1j * M * T)
-    return ClaimCheck(gap(_turn(M * T) @ Q, [turned.real, turned.imag]))
+    return ClaimCheck(max_difference(_turn(M * T) @ Q, [turned.real, turned.imag]))
 
 
-@claim("002-attention")
+@register_claim("002-attention")
 def attention() -> ClaimCheck:
-    q, k, v = draw(23, 3, 5, DIM)
+    q, k, v = random_normal(23, 3, 5, DIM)
     whole = softmax(q @ k.T / np.sqrt(DIM)) @ v
     rows = []
     for query in q:
         e = np.array([np.exp(query @ key / np.sqrt(DIM)) for key in k])
         rows.append(sum(weight * value for weight, value in zip(e / e.sum(), v, strict=True)))
-    return ClaimCheck(gap(whole, rows))
+    return ClaimCheck(max_difference(whole, rows))
 
 
-@claim("002-v")
+@register_claim("002-v")
 def v_stays() -> ClaimCheck:
     """Measure what a rotated v does, where the weights come from q and k: the output gets the absolute position."""
-    q, k, v = draw(24, 3, 5, DIM)
+    q, k, v = random_normal(24, 3, 5, DIM)
 
     def outputs(start: int, turn_v: bool) -> np.ndarray:
         r = [rotation_matrix(start + t, THETA, "interleaved") for t in range(5)]
         rq, rk, rv = (np.stack([r[t] @ z[t] for t in range(5)]) for z in (q, k, v))
         return np.asarray(softmax(rq @ rk.T / np.sqrt(DIM)) @ (rv if turn_v else v))
 
-    if gap(outputs(0, True), outputs(9, True)) < 0.01:
+    if max_difference(outputs(0, True), outputs(9, True)) < 0.01:
         return ClaimCheck(float("nan"))
-    return ClaimCheck(gap(outputs(0, False), outputs(9, False)))
+    return ClaimCheck(max_difference(outputs(0, False), outputs(9, False)))
 
 
-@claim("002-qk")
+@register_claim("002-qk")
 def from_qk() -> ClaimCheck:
     """Q K^T of the projected vectors, then of the rotated ones, against q^T R_{n-m} k."""
     score = Q @ _turn((N - M) * T) @ K
     return ClaimCheck(abs(Q @ K - score), condition=abs((_turn(M * T) @ Q) @ (_turn(N * T) @ K) - score))
 
 
-@claim("002-y-matrix")
+@register_claim("002-y-matrix")
 def y_matrix() -> ClaimCheck:
-    return ClaimCheck(gap(_turn(M * T) @ Q, blocks(M, np.array([T])) @ Q))
+    return ClaimCheck(max_difference(_turn(M * T) @ Q, rotation_block_matrix(M, np.array([T])) @ Q))
 
 
-@claim("002-matrix")
+@register_claim("002-matrix")
 def matrix() -> ClaimCheck:
-    q = draw(25, DIM)
-    return ClaimCheck(gap(blocks(M, THETA) @ q, unpaired(pairs(q) * np.exp(1j * M * THETA))))
+    q = random_normal(25, DIM)
+    return ClaimCheck(
+        max_difference(
+            rotation_block_matrix(M, THETA) @ q, from_complex_pairs(to_complex_pairs(q) * np.exp(1j * M * THETA))
+        )
+    )
 
 
-@claim("002-elements")
+@register_claim("002-elements")
 def elements() -> ClaimCheck:
-    q = draw(26, DIM)
-    return ClaimCheck(gap(columns(q, adjacent(q), M, THETA), blocks(M, THETA) @ q))
+    q = random_normal(26, DIM)
+    return ClaimCheck(
+        max_difference(elementwise_rotation(q, rotate_every_two(q), M, THETA), rotation_block_matrix(M, THETA) @ q)
+    )
 
 
-@claim("002-split-words")
+@register_claim("002-split-words")
 def split_words() -> ClaimCheck:
-    q = draw(27, DIM)
+    q = random_normal(27, DIM)
     angle = np.repeat(M * THETA, 2)
-    first, second = q * np.cos(angle), adjacent(q) * np.sin(angle)
-    right = blocks(M, THETA) @ q
-    return ClaimCheck(gap(first * second, right), corrected=gap(first + second, right))
+    first, second = q * np.cos(angle), rotate_every_two(q) * np.sin(angle)
+    right = rotation_block_matrix(M, THETA) @ q
+    return ClaimCheck(max_difference(first * second, right), corrected=max_difference(first + second, right))
 
 
-@claim("002-theta")
+@register_claim("002-theta")
 def theta() -> ClaimCheck:
-    return ClaimCheck(gap([10_000 ** (-2 * i / DIM) for i in range(DIM // 2)], THETA))
+    return ClaimCheck(max_difference([10_000 ** (-2 * i / DIM) for i in range(DIM // 2)], THETA))
 
 
-@claim("002-theta-code")
+@register_claim("002-theta-code")
 def theta_code() -> ClaimCheck:
     exponent = np.arange(0, 128, 2).astype(np.float32) / np.float32(128)
     printed = (np.float32(1.0) / np.float32(10_000.0) ** exponent).astype(np.float64)
@@ -169,20 +191,20 @@ def theta_code() -> ClaimCheck:
     )
 
 
-@claim("002-identity")
+@register_claim("002-identity")
 def identity() -> ClaimCheck:
     w, t = 1.3, np.linspace(-9, 9, 50)
-    return ClaimCheck(gap(np.exp(-1j * w * t), np.cos(w * t) - 1j * np.sin(w * t)))
+    return ClaimCheck(max_difference(np.exp(-1j * w * t), np.cos(w * t) - 1j * np.sin(w * t)))
 
 
-@claim("002-double")
+@register_claim("002-double")
 def double() -> ClaimCheck:
     a = M * THETA
     doubled = np.concatenate([a[:, None], a[:, None]], axis=1).reshape(-1)
-    return ClaimCheck(gap(doubled, [a[i // 2] for i in range(DIM)]))
+    return ClaimCheck(max_difference(doubled, [a[i // 2] for i in range(DIM)]))
 
 
-@claim("002-code-index")
+@register_claim("002-code-index")
 def code_index() -> ClaimCheck:
     angle = np.arange(5)[:, None, None] * THETA[None, None, :]
     doubled = np.concatenate([angle[:, :, :, None], angle[:, :, :, None]], axis=3)
@@ -190,7 +212,7 @@ def code_index() -> ClaimCheck:
     return ClaimCheck(float(DIM - kept.shape[-1]), corrected=float(DIM - right.shape[-1]))
 
 
-@claim("002-code-axes")
+@register_claim("002-code-axes")
 def code_axes() -> ClaimCheck:
     angle = np.arange(5)[:, None, None] * THETA[None, None, :]
     doubled = np.concatenate([angle[:, :, :, None], angle[:, :, :, None]], axis=3)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.hf.catalogue import architectures, models, unrotated
-from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall
-from rope_core.ledger.kit import DIM, draw
+from rope_core.hf.catalogue import architecture_rows, released_models, unrotated_models
+from rope_core.ledger.entry import ClaimCheck, max_difference, register_claim, relative_shortfall
+from rope_core.ledger.kit import DIM, random_normal
 from rope_core.rope import Array
-from rope_core.theory.encodings.additive import learned, shift_residual, sinusoidal
+from rope_core.theory.encodings.additive import learned_vectors, sinusoidal_shift_residual, sinusoidal_vectors
 from rope_core.theory.encodings.compare import (
     mean_attention_output,
     position_only_logits,
     random_encoding_weights,
     relative_residual,
-    word_order_gap,
-    words,
+    token_vectors,
+    word_order_difference,
 )
 from rope_core.theory.encodings.relative import nezha_table, shaw_logits
 from rope_core.theory.softmax import softmax
@@ -26,29 +26,29 @@ ROWS = 2048
 FAR = 2**30
 
 
-@claim("003-same-vectors")
+@register_claim("003-same-vectors")
 def same_vectors() -> ClaimCheck:
-    x, y = words(list(FIRST), 16), words(list(SECOND), 16)
-    as_sets = gap(x[np.lexsort(x.T)], y[np.lexsort(y.T)])
-    seen = word_order_gap("nope", list(FIRST), list(SECOND), random_encoding_weights(16))
-    return ClaimCheck(gap(x, y), condition=max(as_sets, seen))
+    x, y = token_vectors(list(FIRST), 16), token_vectors(list(SECOND), 16)
+    as_sets = max_difference(x[np.lexsort(x.T)], y[np.lexsort(y.T)])
+    seen = word_order_difference("nope", list(FIRST), list(SECOND), random_encoding_weights(16))
+    return ClaimCheck(max_difference(x, y), condition=max(as_sets, seen))
 
 
-@claim("003-order-seen")
+@register_claim("003-order-seen")
 def order_seen() -> ClaimCheck:
     """Each kind of encoding the document names must tell the two sentences apart."""
     w = random_encoding_weights(16)
     size = float(np.abs(mean_attention_output("nope", list(FIRST), w)).max())
     least = min(
-        word_order_gap(name, list(FIRST), list(SECOND), w) for name in ("sinusoidal", "nezha", "deberta", "rope")
+        word_order_difference(name, list(FIRST), list(SECOND), w) for name in ("sinusoidal", "nezha", "deberta", "rope")
     )
-    return ClaimCheck(shortfall(least, 1e-3 * size))
+    return ClaimCheck(relative_shortfall(least, 1e-3 * size))
 
 
-@claim("003-rnn-order")
+@register_claim("003-rnn-order")
 def rnn_order() -> ClaimCheck:
     """Measure the last state of a drawn recurrent layer, its inputs in order and reversed."""
-    x, (a, b) = draw(43, 5, DIM), draw(44, 2, DIM, DIM)
+    x, (a, b) = random_normal(43, 5, DIM), random_normal(44, 2, DIM, DIM)
 
     def last(inputs: Array) -> Array:
         state = np.zeros(DIM)
@@ -56,28 +56,31 @@ def rnn_order() -> ClaimCheck:
             state = np.tanh(a @ state + b @ row)
         return state
 
-    return ClaimCheck(shortfall(gap(last(x), last(x[::-1])), 0.1))
+    return ClaimCheck(relative_shortfall(max_difference(last(x), last(x[::-1])), 0.1))
 
 
-@claim("003-parallel")
+@register_claim("003-parallel")
 def parallel() -> ClaimCheck:
     """All rows of an attention layer at once, against each row on its own, last row first."""
-    q, k, v = draw(45, 3, 6, DIM)
+    q, k, v = random_normal(45, 3, 6, DIM)
     alone = [softmax(q[[t]] @ k.T)[0] @ v for t in reversed(range(6))]
-    return ClaimCheck(gap(softmax(q @ k.T) @ v, alone[::-1]))
+    return ClaimCheck(max_difference(softmax(q @ k.T) @ v, alone[::-1]))
 
 
-@claim("003-pairs-independent")
+@register_claim("003-pairs-independent")
 def pairs_independent() -> ClaimCheck:
     """One word changed: the other pairs' weights, then their scores before softmax."""
-    q, k = draw(46, 2, 6, DIM)
+    q, k = random_normal(46, 2, 6, DIM)
     other = k.copy()
     other[5] += 1.0
     before, after = q @ k.T, q @ other.T
-    return ClaimCheck(gap(softmax(before)[:, :5], softmax(after)[:, :5]), condition=gap(before[:, :5], after[:, :5]))
+    return ClaimCheck(
+        max_difference(softmax(before)[:, :5], softmax(after)[:, :5]),
+        condition=max_difference(before[:, :5], after[:, :5]),
+    )
 
 
-@claim("003-relative-attends")
+@register_claim("003-relative-attends")
 def relative_attends() -> ClaimCheck:
     """Measure NeZha's and DeBERTa's scores for one repeated word, against the nearest function of distance alone."""
     w = random_encoding_weights(16)
@@ -86,32 +89,33 @@ def relative_attends() -> ClaimCheck:
     )
 
 
-@claim("003-absolute-way")
+@register_claim("003-absolute-way")
 def absolute_way() -> ClaimCheck:
     """Each vector is turned by its own position, and the scores depend on the distance alone."""
     return ClaimCheck(relative_residual(position_only_logits("rope", LINE, random_encoding_weights(16)), LINE))
 
 
-@claim("003-relative-rate")
+@register_claim("003-relative-rate")
 def relative_rate() -> ClaimCheck:
     """How often texts of 8 to 64 tokens use each row of a table by distance; then NeZha's, which is not learned."""
     used = np.zeros(64)
     for length in range(8, 65):
         used[:length] += length - np.arange(length)
     return ClaimCheck(
-        float(1.0 - used.min() / used.max()), condition=gap(nezha_table(4, DIM), sinusoidal(np.arange(-4, 5), DIM))
+        float(1.0 - used.min() / used.max()),
+        condition=max_difference(nezha_table(4, DIM), sinusoidal_vectors(np.arange(-4, 5), DIM)),
     )
 
 
 def _row_missing(position: int) -> bool:
     try:
-        learned([position], draw(47, ROWS, DIM))
+        learned_vectors([position], random_normal(47, ROWS, DIM))
     except ValueError:
         return True
     return False
 
 
-@claim("003-predefined")
+@register_claim("003-predefined")
 def predefined() -> ClaimCheck:
     """Measure the share of {learned, NeZha, sinusoidal, rotary} whose vectors at position 2**30 no table has to hold.
 
@@ -123,28 +127,30 @@ def predefined() -> ClaimCheck:
     computed = [
         not _row_missing(FAR),
         clipped[0, 1] != shaw_logits(np.ones((2, DIM)), np.zeros((2, DIM)), [0, 4], nezha_table(4, DIM))[0, 1],
-        shift_residual(5, near, DIM) < 1e-5,
+        sinusoidal_shift_residual(5, near, DIM) < 1e-5,
         relative_residual(position_only_logits("rope", near, random_encoding_weights(DIM)), near) < 1e-5,
     ]
     return ClaimCheck(float(np.mean(computed)), condition=float(np.mean(computed[:2])))
 
 
-@claim("003-mainstream")
+@register_claim("003-mainstream")
 def mainstream() -> ClaimCheck:
     """Measure the share of the catalogue's models from 2023 on that do not rotate; the condition: up to 2024."""
-    rotating = {each.name: (each.year, True) for each in models()}
+    rotating = {each.name: (each.year, True) for each in released_models()}
     rows = {
-        each.name: (int(each.year), "RoPE" in each.corrected("position")) for each in architectures() if each.position
+        each.name: (int(each.year), "RoPE" in each.corrected("position"))
+        for each in architecture_rows()
+        if each.position
     }
-    years = {**rows, **rotating, **{each.name: (each.year, False) for each in unrotated()}}.values()
+    years = {**rows, **rotating, **{each.name: (each.year, False) for each in unrotated_models()}}.values()
     recent = [rotates for year, rotates in years if year >= 2023]
     return ClaimCheck(
         1 - float(np.mean(recent)), condition=float(not all(turns for year, turns in years if 2023 <= year < 2025))
     )
 
 
-@claim("003-table-end")
+@register_claim("003-table-end")
 def table_end() -> ClaimCheck:
     """Past a table of 2048 rows: the sinusoidal encoding still has its shift law; a learned table has no row."""
     past = np.arange(ROWS, ROWS + 100)
-    return ClaimCheck(float(shift_residual(5, past, DIM) < 1e-9), condition=float(not _row_missing(ROWS)))
+    return ClaimCheck(float(sinusoidal_shift_residual(5, past, DIM) < 1e-9), condition=float(not _row_missing(ROWS)))

@@ -68,23 +68,23 @@ ClaimFunction = Callable[[], ClaimCheck]
 CLAIMS: dict[str, ClaimFunction] = {}
 
 
-def claim(name: str) -> Callable[[ClaimFunction], ClaimFunction]:
+def register_claim(claim_id: str) -> Callable[[ClaimFunction], ClaimFunction]:
     """Enter a function under its id, "<source>-<name>"; raises ValueError on an id that is taken or no source's."""
 
     def enter(function: ClaimFunction) -> ClaimFunction:
-        source, dash, _ = name.partition("-")
-        if name in CLAIMS or source not in SOURCES or not dash:
-            raise argument_error("id", "new, and begin with a source's name and a dash", name)
-        CLAIMS[name] = function
+        source, dash, _ = claim_id.partition("-")
+        if claim_id in CLAIMS or source not in SOURCES or not dash:
+            raise argument_error("id", "new, and begin with a source's name and a dash", claim_id)
+        CLAIMS[claim_id] = function
         return function
 
     return enter
 
 
-def undecided(*names: str) -> None:
+def register_undecided(*names: str) -> None:
     """Enter claims that nothing here can decide: they are listed as empirical and never pass."""
     for name in names:
-        claim(name)(lambda: ClaimCheck(None))
+        register_claim(name)(lambda: ClaimCheck(None))
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _listed(value: str | list[str]) -> tuple[str, ...]:
 
 
 @cache
-def texts() -> dict[str, ClaimText]:
+def claim_texts() -> dict[str, ClaimText]:
     """Return every claim's words by id, read from ledger/texts/*.toml.
 
     A row has ``printed`` (the document's TeX), ``quote`` (its sentences) or both, and where it has no ``printed`` a
@@ -142,10 +142,10 @@ def texts() -> dict[str, ClaimText]:
     return words
 
 
-def gap(a: object, b: object) -> float:
+def max_difference(a: object, b: object) -> float:
     """Return max |a - b|, or infinity where the shapes do not agree.
 
-    >>> gap([1.0, 2.0], [1.0, 2.5]), gap([1.0], [1.0, 2.0])
+    >>> max_difference([1.0, 2.0], [1.0, 2.5]), max_difference([1.0], [1.0, 2.0])
     (0.5, inf)
     """
     x, y = np.asarray(a), np.asarray(b)
@@ -154,10 +154,10 @@ def gap(a: object, b: object) -> float:
     return float(np.abs(x - y).max())
 
 
-def shortfall(value: float, needed: float) -> float:
+def relative_shortfall(value: float, needed: float) -> float:
     """Return how far ``value`` falls short of ``needed``, as a share of it; 0 when it does not.
 
-    >>> shortfall(3.0, 4.0), shortfall(5.0, 4.0)
+    >>> relative_shortfall(3.0, 4.0), relative_shortfall(5.0, 4.0)
     (0.25, 0.0)
     """
     return max(0.0, 1.0 - value / needed)

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core import schemes
-from rope_core.ledger.entry import ClaimCheck, claim, gap, shortfall, undecided
-from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw
+from rope_core.ledger.entry import ClaimCheck, max_difference, register_claim, register_undecided, relative_shortfall
+from rope_core.ledger.kit import DIM, ROPE, M, N, random_normal, rotation_block_matrix
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 
@@ -29,18 +29,18 @@ HIGHER = np.array([[0, -1, 2, 2], [1, 0, -2, 2], [-2, 2, 0, 1], [-2, -2, -1, 0]]
 TRAINED, LOCAL, TEXT = 16, 6, 40
 
 
-@claim("arXiv-2610.06963-aliasing")
+@register_claim("arXiv-2610.06963-aliasing")
 def aliasing() -> ClaimCheck:
     """Turn by a distance and by a period of one pair more: all pairs, then that pair alone."""
     theta, gaps, alone = Rope(128, 1e6).theta, [], []
     for pair in (5, 20, 40):
         near, far = np.exp(1j * np.outer([M, M + 2 * np.pi / theta[pair]], theta))
-        gaps.append(gap(near, far))
-        alone.append(gap(near[pair], far[pair]))
+        gaps.append(max_difference(near, far))
+        alone.append(max_difference(near[pair], far[pair]))
     return ClaimCheck(max(gaps), condition=max(alone))
 
 
-undecided("arXiv-2610.06963-helmet")
+register_undecided("arXiv-2610.06963-helmet")
 
 
 def _pruned(theta: Array, length: int, width: float) -> float:
@@ -49,7 +49,7 @@ def _pruned(theta: Array, length: int, width: float) -> float:
     return float(1 - np.mean(kept * (2 * length + 1 - kept)) / (length * (length + 1)))
 
 
-@claim("arXiv-2608.02947-logarithm")
+@register_claim("arXiv-2608.02947-logarithm")
 def logarithm() -> ClaimCheck:
     """Count pruned terms beside a line in log N: frequencies as the models have them, then as RoPE spaces them."""
 
@@ -58,18 +58,18 @@ def logarithm() -> ClaimCheck:
         for (theta, length), base in zip(models, BASES, strict=True):
             for n, width in ((length // shorter, width) for shorter in (1, 4) for width in WIDTHS):
                 line = (np.log(n / (2 * np.pi * width)) - 1.5) / np.log(base) + 0.5 / len(theta)
-                gaps.append(gap(_pruned(theta, n, width), line))
+                gaps.append(max_difference(_pruned(theta, n, width), line))
         return max(gaps)
 
     spaced = tuple((Rope(2 * len(t), b).theta, n) for (t, n), b in zip(WINDOWED, BASES, strict=True))
     return ClaimCheck(off(WINDOWED), condition=off(spaced), tolerance=1e-3)
 
 
-@claim("arXiv-2608.02947-reachable")
+@register_claim("arXiv-2608.02947-reachable")
 def reachable() -> ClaimCheck:
     """Compare the widest window with 131,072 tokens at base 10,000, then with the contexts of the models named."""
-    widest = [shortfall(2 * np.pi / float(theta.min()), length) for theta, length in WINDOWED]
-    return ClaimCheck(shortfall(float(PLAIN.wavelength[-1]), 131_072), condition=max(widest))
+    widest = [relative_shortfall(2 * np.pi / float(theta.min()), length) for theta, length in WINDOWED]
+    return ClaimCheck(relative_shortfall(float(PLAIN.wavelength[-1]), 131_072), condition=max(widest))
 
 
 def _equations(inv_freq: Array) -> Array:
@@ -87,42 +87,47 @@ def _commutant(inv_freq: Array) -> int:
 
 def _uncancelled(matrix: Array) -> float:
     """Return how far a query under ``matrix`` and a key under its inverse transpose miss the score of neither."""
-    q, k = draw(93, 2, DIM)
+    q, k = random_normal(93, 2, DIM)
     turn = rotation_matrix(N - M, ROPE.theta, "interleaved")
-    return gap((matrix @ q) @ turn @ np.linalg.solve(matrix.T, k), q @ turn @ k)
+    return max_difference((matrix @ q) @ turn @ np.linalg.solve(matrix.T, k), q @ turn @ k)
 
 
-@claim("arXiv-2609.07971-commutant")
+@register_claim("arXiv-2609.07971-commutant")
 def commutant() -> ClaimCheck:
     """Compare the commutant's dimension with two for each pair: where two pairs rest, then where all turn apart."""
     still = np.where(np.arange(DIM // 2) < 2, ROPE.theta, 0.0)
-    scaled = np.kron(np.diag(draw(94, DIM // 2)), np.eye(2)) + np.kron(np.diag(draw(95, DIM // 2)), [[0, 1], [-1, 0]])
-    own = [gap(_equations(ROPE.theta) @ scaled.T.ravel(), np.zeros(3 * DIM**2)), gap(_commutant(ROPE.theta), DIM)]
-    cancels = [_uncancelled(scaled), shortfall(_uncancelled(draw(96, DIM, DIM)), 0.1)]
-    return ClaimCheck(gap(_commutant(still), DIM), condition=max(own + cancels))
+    scaled = np.kron(np.diag(random_normal(94, DIM // 2)), np.eye(2)) + np.kron(
+        np.diag(random_normal(95, DIM // 2)), [[0, 1], [-1, 0]]
+    )
+    own = [
+        max_difference(_equations(ROPE.theta) @ scaled.T.ravel(), np.zeros(3 * DIM**2)),
+        max_difference(_commutant(ROPE.theta), DIM),
+    ]
+    cancels = [_uncancelled(scaled), relative_shortfall(_uncancelled(random_normal(96, DIM, DIM)), 0.1)]
+    return ClaimCheck(max_difference(_commutant(still), DIM), condition=max(own + cancels))
 
 
 def _turn(generator: Array, angle: float) -> Array:
     return np.asarray(np.cos(angle) * np.eye(len(generator)) + np.sin(angle) * generator)
 
 
-@claim("arXiv-2608.29715-closure")
+@register_claim("arXiv-2608.29715-closure")
 def closure() -> ClaimCheck:
     """Compose two turns of the transcribed block, and of blocks of four and eight with a drawn basis."""
     gaps, theta = [], 0.3
     for generator in (HIGHER, _drawn_generator(4), _drawn_generator(8)):
         first, second, between = (_turn(generator, place * theta) for place in (M, N, N - M))
-        gaps += [gap(first.T @ first, np.eye(len(generator))), gap(first.T @ second, between)]
+        gaps += [max_difference(first.T @ first, np.eye(len(generator))), max_difference(first.T @ second, between)]
     return ClaimCheck(max(gaps))
 
 
 def _drawn_generator(size: int) -> Array:
     """Return a skew matrix whose square is minus the identity, in a drawn orthogonal basis."""
-    basis = np.linalg.qr(draw(97, size, size))[0]
-    return np.asarray(basis @ blocks(np.pi / 2, np.ones(size // 2)) @ basis.T)
+    basis = np.linalg.qr(random_normal(97, size, size))[0]
+    return np.asarray(basis @ rotation_block_matrix(np.pi / 2, np.ones(size // 2)) @ basis.T)
 
 
-@claim("arXiv-2608.29715-freedom")
+@register_claim("arXiv-2608.29715-freedom")
 def freedom() -> ClaimCheck:
     """Count a block's angles beside RoPE's two; then write it as RoPE with one frequency twice, in a fixed basis."""
     angles = np.abs(np.angle(np.linalg.eigvals(_turn(HIGHER, 0.3))))
@@ -131,11 +136,14 @@ def freedom() -> ClaimCheck:
     w = w - (HIGHER @ u) * (HIGHER @ u @ w)
     w /= np.linalg.norm(w)
     basis = np.stack([u, HIGHER @ u, w, HIGHER @ w], axis=1)
-    twice = [gap(basis.T @ _turn(HIGHER, place * 0.3) @ basis, blocks(place, np.full(2, 0.3))) for place in (M, N)]
-    return ClaimCheck(shortfall(len(np.unique(angles.round(9))), 2), corrected=max(twice))
+    twice = [
+        max_difference(basis.T @ _turn(HIGHER, place * 0.3) @ basis, rotation_block_matrix(place, np.full(2, 0.3)))
+        for place in (M, N)
+    ]
+    return ClaimCheck(relative_shortfall(len(np.unique(angles.round(9))), 2), corrected=max(twice))
 
 
-undecided("arXiv-2608.11909-logic", "arXiv-2607.19363-heads", "arXiv-2607.07678-width")
+register_undecided("arXiv-2608.11909-logic", "arXiv-2607.19363-heads", "arXiv-2607.07678-width")
 
 
 def _grouped(length: int) -> PositionIds:
@@ -143,10 +151,10 @@ def _grouped(length: int) -> PositionIds:
     return np.arange(length, dtype=np.int64) // max(1, -(-length // TRAINED))
 
 
-@claim("arXiv-2607.07740-short")
+@register_claim("arXiv-2607.07740-short")
 def short() -> ClaimCheck:
     """Take the far part's positions at every length: those of the model when short, none past training when long."""
-    changed = [gap(_grouped(length), np.arange(length)) for length in range(1, TRAINED + 1)]
+    changed = [max_difference(_grouped(length), np.arange(length)) for length in range(1, TRAINED + 1)]
     excess = [float(_grouped(length)[-1] - (TRAINED - 1)) for length in range(1, 8 * TRAINED)]
     return ClaimCheck(max(0.0, *changed, *excess))
 
@@ -157,10 +165,10 @@ def _turned(x: Array, places: PositionIds) -> Array:
     return np.array([(turn if p >= 0 else turn.T) @ row for row, p, turn in zip(x, places, turns, strict=True)])
 
 
-@claim("arXiv-2607.07740-merge")
+@register_claim("arXiv-2607.07740-merge")
 def merge() -> ClaimCheck:
     """Add near and far attention and subtract what is in both, from a cache of keys that are turned once more."""
-    q, k, v = draw(98, 3, TEXT, DIM)
+    q, k, v = random_normal(98, 3, TEXT, DIM)
     place, far = np.arange(TEXT, dtype=np.int64), _grouped(TEXT)
     behind = place[:, None] - place
     causal, local = behind >= 0, (behind >= 0) & (behind < LOCAL)
@@ -173,4 +181,4 @@ def merge() -> ClaimCheck:
     near = weights(near_q, near_k, local)
     merged = near + weights(far_q, far_k, causal) - weights(far_q, far_k, local)
     chosen = near + weights(_turned(q, far), _turned(k, far), causal & ~local)
-    return ClaimCheck(gap(*(w @ v / w.sum(axis=1, keepdims=True) for w in (merged, chosen))))
+    return ClaimCheck(max_difference(*(w @ v / w.sum(axis=1, keepdims=True) for w in (merged, chosen))))

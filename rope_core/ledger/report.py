@@ -22,7 +22,7 @@ from rope_core.ledger import (  # noqa: F401  (each enters its claims into CLAIM
     papers,
     papers_late,
 )
-from rope_core.ledger.entry import CLAIMS, ClaimCheck, ClaimText, texts
+from rope_core.ledger.entry import CLAIMS, ClaimCheck, ClaimText, claim_texts
 
 ProgressCallback = Callable[[int, int], object]
 
@@ -57,7 +57,7 @@ def _source(name: str) -> str:
     return name.partition("-")[0]
 
 
-def run(progress: ProgressCallback | None = None, only: Sequence[str] | None = None) -> list[ClaimResult]:
+def check_claims(progress: ProgressCallback | None = None, claim_ids: Sequence[str] | None = None) -> list[ClaimResult]:
     """Check every claim, in document order; under ten seconds for all of them.
 
     Args:
@@ -67,11 +67,11 @@ def run(progress: ProgressCallback | None = None, only: Sequence[str] | None = N
     Raises:
         ValueError: on an id that is no claim's.
     """
-    names = sorted(CLAIMS, key=_source) if only is None else list(only)
+    names = sorted(CLAIMS, key=_source) if claim_ids is None else list(claim_ids)
     for name in names:
         if name not in CLAIMS:
             raise argument_error("only", "ids of the ledger", name)
-    words, results = texts(), []
+    words, results = claim_texts(), []
     for done, name in enumerate(names, start=1):
         results.append(ClaimResult(name, _source(name), CLAIMS[name](), words[name]))
         if progress is not None:
@@ -79,7 +79,7 @@ def run(progress: ProgressCallback | None = None, only: Sequence[str] | None = N
     return results
 
 
-def to_json(results: Sequence[ClaimResult] | None = None) -> list[dict[str, Any]]:
+def claim_records(results: Sequence[ClaimResult] | None = None) -> list[dict[str, Any]]:
     """Return the ledger as plain data: a list of {id, document, where, link, quotes, status, residual, corrected}.
 
     ``quotes`` are the source's own characters but for white space and "&"; ``link`` is None for a document;
@@ -96,5 +96,5 @@ def to_json(results: Sequence[ClaimResult] | None = None) -> list[dict[str, Any]
             "residual": r.residual,
             "corrected": r.text.corrected,
         }
-        for r in (run() if results is None else results)
+        for r in (check_claims() if results is None else results)
     ]

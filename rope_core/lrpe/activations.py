@@ -21,10 +21,10 @@ ELEMENTWISE = {
 }
 
 
-def activate(x: Array, act: str, dim: int | None) -> Array:
+def apply_activation(x: Array, act: str, dim: int | None) -> Array:
     """Return f(x), float64 like x (B, N, H, D); softmax runs along ``dim``: -1 the head, 1 the sequence.
 
-    >>> activate(np.array([[-1.0, 3.0]]), "relu2", None).tolist()
+    >>> apply_activation(np.array([[-1.0, 3.0]]), "relu2", None).tolist()
     [[0.0, 9.0]]
     """
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):

@@ -44,12 +44,12 @@ class LrpeSpec:
         return self.batch, self.length, self.heads, self.width
 
     @property
-    def stop(self) -> int:
+    def rotary_end(self) -> int:
         """The first dimension after those that turn."""
         return self.start + 2 * self.pairs
 
     @property
-    def along_sequence(self) -> bool:
+    def is_activation_over_sequence(self) -> bool:
         """Whether the activation mixes positions."""
         return self.act == "softmax" and self.dim == 1
 
@@ -148,7 +148,7 @@ def check_activation(act: object, dim: object, length: int) -> None:
         raise argument_error("x", "softmax_length", f"N = {length}")
 
 
-def positions(offset: Any, batch: int, length: int) -> int | PositionIds:
+def start_positions(offset: Any, batch: int, length: int) -> int | PositionIds:
     """Return the tokens' positions: an int start, int64 starts (B,), or int64 positions (1 | B, N).
 
     A vector is always one start per sequence of the batch; positions of single tokens take two axes. A torch tensor
@@ -157,7 +157,7 @@ def positions(offset: Any, batch: int, length: int) -> int | PositionIds:
     Raises:
         ValueError: on values that are no integers, a shape that fits neither, or positions outside [0, 2**31).
 
-    >>> positions(3, 2, 4), positions([3, 5], 2, 4).tolist(), positions([[0, 1, 7, 8]], 2, 4).shape
+    >>> start_positions(3, 2, 4), start_positions([3, 5], 2, 4).tolist(), start_positions([[0, 1, 7, 8]], 2, 4).shape
     (3, [3, 5], (1, 4))
     """
     last = MAX_POSITION - max(length - 1, 0)
@@ -176,10 +176,10 @@ def positions(offset: Any, batch: int, length: int) -> int | PositionIds:
     return values.astype(np.int64)
 
 
-def position_table(start: int | PositionIds, length: int) -> PositionIds:
-    """Return the positions of all tokens, int64 (1 | B, N), from what ``positions`` returned.
+def token_position_table(start: int | PositionIds, length: int) -> PositionIds:
+    """Return the positions of all tokens, int64 (1 | B, N), from what ``start_positions`` returned.
 
-    >>> position_table(3, 2).tolist(), position_table(np.array([3, 5]), 2).tolist()
+    >>> token_position_table(3, 2).tolist(), token_position_table(np.array([3, 5]), 2).tolist()
     ([[3, 4]], [[3, 4], [5, 6]])
     """
     if isinstance(start, int):

@@ -52,7 +52,7 @@ class LrpeFunction(torch.autograd.Function):
         return dx, dtheta, None, None, None
 
 
-def run(kernels: LrpeBackend, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
+def run_backend(backend: LrpeBackend, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, differentiable once in x and theta."""
-    out: Tensor = LrpeFunction.apply(x, theta, start, p, kernels)  # type: ignore[no-untyped-call]
+    out: Tensor = LrpeFunction.apply(x, theta, start, p, backend)  # type: ignore[no-untyped-call]
     return out

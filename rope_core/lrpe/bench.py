@@ -19,14 +19,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rope_core.bench.environment import sets_of_buffers, with_allocator
-from rope_core.bench.harness import cache_and_memory, clock_of
-from rope_core.bench.statistics import SampleSummary, summary
+from rope_core.bench.environment import buffer_set_count, restart_with_allocator
+from rope_core.bench.harness import cache_and_free_bytes, device_timer
+from rope_core.bench.statistics import SampleSummary, summarize_samples
 from rope_core.errors import checked_int
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.arguments import LrpeSpec
 from rope_core.lrpe.autograd import LrpeBackend
-from rope_core.lrpe.eager import EAGER, activate, formula
+from rope_core.lrpe.eager import EAGER, apply_activation, lrpe_formula
 
 XGradOut = tuple[Tensor, Tensor, Tensor]
 TimedFunction = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -97,14 +97,14 @@ def measure(
     theta = torch.rand(p.theta_shape, generator=draw, dtype=torch.float64).to(device)
     kind = DTYPES[dtype]
     sets = []
-    for _ in range(sets_of_buffers(3 * kind.itemsize * math.prod(shape), *cache_and_memory(device))):
+    for _ in range(buffer_set_count(3 * kind.itemsize * math.prod(shape), *cache_and_free_bytes(device))):
         x, grad = (torch.randn(shape, generator=draw).to(device, kind) for _ in range(2))
         sets.append((x, grad, torch.zeros_like(x)))
     variants = _variants_of(theta, p, compiled)
     errors = {name: check(name, run, sets[0], theta, p) for name, run in variants.items()}
     everybody: dict[str, TimedFunction] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
     times: dict[str, list[float]] = {name: [] for name in everybody}
-    shuffle, clock = random.Random(0), clock_of(device)
+    shuffle, clock = random.Random(0), device_timer(device)
     for turn in range(rounds):
         # Drawn anew, so that no variant always follows the same one.
         for name in shuffle.sample(list(everybody), len(everybody)):
@@ -115,8 +115,8 @@ def measure(
             name,
             act,
             dim,
-            summary([t / c for t, c in zip(times[name], times["copy"], strict=True)]),
-            summary(times[name]),
+            summarize_samples([t / c for t, c in zip(times[name], times["copy"], strict=True)]),
+            summarize_samples(times[name]),
             errors.get(name, 0.0),
         )
         for name in everybody
@@ -125,7 +125,7 @@ def measure(
 
 def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, TimedFunction]:
     """Return what is timed, by name; each takes (x, grad, out) and returns its answer, O or dX."""
-    where = arguments.position_table(0, p.length)
+    where = arguments.token_position_table(0, p.length)
 
     def backward_of(kernels: LrpeBackend) -> TimedFunction:
         def backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, TimedF
         return backward
 
     chosen: dict[str, TimedFunction] = {
-        "eager": lambda x, grad, out: formula(x, theta, where, p),
+        "eager": lambda x, grad, out: lrpe_formula(x, theta, where, p),
         "eager backward": backward_of(EAGER),
     }
     if theta.is_cuda:
@@ -155,7 +155,7 @@ def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, TimedF
 
 def _compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | None) -> Tensor:
     """Return the formula with its tables given, which is kinder to the compiler than building them in each call."""
-    a, b = activate(x.float(), act, dim).chunk(2, -1)
+    a, b = apply_activation(x.float(), act, dim).chunk(2, -1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
 
 
@@ -166,7 +166,7 @@ def check(name: str, run: TimedFunction, buffers: XGradOut, theta: Tensor, p: Lr
     got, values = (t[part].double().cpu().numpy() for t in (run(*buffers), x))
     frequency = (theta[:2] if p.theta_shape[0] > 1 else theta).cpu().numpy()
     part_plan = replace(p, batch=1, heads=values.shape[2], theta_shape=(frequency.shape[0], frequency.shape[1]))
-    where = arguments.position_table(0, p.length)
+    where = arguments.token_position_table(0, p.length)
     if "backward" in name:
         upstream = grad[part].double().cpu().numpy()
         wanted, _ = reference.lrpe_backward(values, frequency, where, upstream, part_plan)
@@ -203,5 +203,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    with_allocator("tuned", "rope_core.lrpe.bench", sys.argv[1:])
+    restart_with_allocator("tuned", "rope_core.lrpe.bench", sys.argv[1:])
     raise SystemExit(main())

@@ -54,7 +54,7 @@ class LrpeExample:
         object.__setattr__(self, "pairs", (self.width - self.front - self.behind) // 2)
         shape = (1, TOKENS, HEADS, self.width)
         arguments.make_lrpe_spec(shape, self.theta.shape, self.act, self.dim, self.rotary_dim)
-        arguments.positions(self.offset, 1, TOKENS)
+        arguments.start_positions(self.offset, 1, TOKENS)
 
     @property
     def rotary_dim(self) -> slice:
@@ -95,7 +95,7 @@ class LrpeExample:
     @cached_property
     def stages(self) -> explain.ForwardStages:
         """X, f(X) and O."""
-        return explain.stages(self.x, self.theta, **self.options)
+        return explain.forward_stages(self.x, self.theta, **self.options)
 
     def pair_at(self, wanted: int) -> tuple[int, int, int]:
         """Return the wanted pair, or the last that turns, and its two dimensions."""
@@ -115,12 +115,12 @@ class LrpeExample:
         return table
 
 
-def negative_share(act: str, width: int, base: float, length: int) -> Array:
+def negative_output_share(act: str, width: int, base: float, length: int) -> Array:
     """Return which share of the numbers in O is negative at the positions 0 to ``length`` - 1, float64 (length,).
 
     The same 64 drawn vectors are at every position; ``act`` is an activation of single numbers.
 
-    >>> share = negative_share("relu", 8, 100.0, 4)
+    >>> share = negative_output_share("relu", 8, 100.0, 4)
     >>> bool(share[0] == 0), bool(share[3] > 0)
     (True, True)
     """
@@ -159,20 +159,20 @@ class BackwardSteps:
     gap_dtheta: float
 
 
-def backward_steps(case: LrpeExample) -> BackwardSteps:
-    """Return the backward of ``case``'s call by the formulas, each step compared with autograd; loads torch."""
-    x, theta = case.x, case.theta
-    plain = {"offset": case.offset, "rotary_dim": case.rotary_dim}
-    full = explain.compare_backward(x, theta, case.grad, **case.options)
-    at_activation = explain.compare_backward(case.stages.activated, theta, case.grad, **plain).autograd_dx
-    factor, gap_factor = case.stages.activated, None
-    if case.act in ELEMENTWISE:
+def backward_steps(example: LrpeExample) -> BackwardSteps:
+    """Return the backward of ``example``'s call by the formulas, each step compared with autograd; loads torch."""
+    x, theta = example.x, example.theta
+    plain = {"offset": example.offset, "rotary_dim": example.rotary_dim}
+    full = explain.compare_backward(x, theta, example.grad, **example.options)
+    at_activation = explain.compare_backward(example.stages.activated, theta, example.grad, **plain).autograd_dx
+    factor, gap_factor = example.stages.activated, None
+    if example.act in ELEMENTWISE:
         ones = np.ones_like(x)
-        factor = activate_backward(x, ones, case.act, case.dim)
-        still = explain.compare_backward(x, np.zeros_like(theta), ones, **case.options)
+        factor = activate_backward(x, ones, example.act, example.dim)
+        still = explain.compare_backward(x, np.zeros_like(theta), ones, **example.options)
         gap_factor = relative_max_error(factor, still.autograd_dx)
     return BackwardSteps(
-        case.grad,
+        example.grad,
         full.turned,
         factor,
         full.dx,

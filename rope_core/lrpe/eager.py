@@ -8,13 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_core.lrpe.arguments import LrpeSpec, PositionIds, position_table
-from rope_core.lrpe.autograd import TokenPositions, run
+from rope_core.lrpe.arguments import LrpeSpec, PositionIds, token_position_table
+from rope_core.lrpe.autograd import TokenPositions, run_backend
 
 
 def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
     """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
-    return run(EAGER, x, theta, start, p)
+    return run_backend(EAGER, x, theta, start, p)
 
 
 def widened(x: Tensor) -> Tensor:
@@ -27,7 +27,7 @@ def angles(theta: Tensor, where: PositionIds) -> Tensor:
     return torch.from_numpy(where).to(theta.device)[:, :, None, None] * theta.double()
 
 
-def activate(x: Tensor, act: str, dim: int | None) -> Tensor:
+def apply_activation(x: Tensor, act: str, dim: int | None) -> Tensor:
     """Return f(x), by torch's own functions."""
     match act:
         case "none":
@@ -80,13 +80,13 @@ def activate_backward(x: Tensor, grad: Tensor, act: str, dim: int | None) -> Ten
 def turn(x: Tensor, angle: Tensor, p: LrpeSpec) -> Tensor:
     """Rotate dimensions (start + i, start + pairs + i) of x (B, N, H, D) by ``angle``; the others pass."""
     cos, sin = torch.cos(angle).to(x.dtype), torch.sin(angle).to(x.dtype)
-    before, a, b, after = torch.split(x, [p.start, p.pairs, p.pairs, p.width - p.stop], -1)
+    before, a, b, after = torch.split(x, [p.start, p.pairs, p.pairs, p.width - p.rotary_end], -1)
     return torch.cat([before, a * cos - b * sin, a * sin + b * cos, after], -1)
 
 
-def formula(x: Tensor, theta: Tensor, where: PositionIds, p: LrpeSpec) -> Tensor:
+def lrpe_formula(x: Tensor, theta: Tensor, where: PositionIds, p: LrpeSpec) -> Tensor:
     """Return O as one differentiable expression, what autograd and torch.compile are measured on."""
-    return turn(activate(widened(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
+    return turn(apply_activation(widened(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
 
 
 class EagerBackend:
@@ -94,7 +94,7 @@ class EagerBackend:
 
     def forward(self, x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
         """Return O, shaped like x."""
-        return formula(x, theta, position_table(start, p.length), p)
+        return lrpe_formula(x, theta, token_position_table(start, p.length), p)
 
     def backward(
         self,
@@ -107,7 +107,7 @@ class EagerBackend:
         need_theta: bool,
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return dX and dTheta: dO turned by -theta, then the activation's Jacobian; see the reference's backward."""
-        where = position_table(start, p.length)
+        where = token_position_table(start, p.length)
         inner = turn(widened(grad), -angles(theta, where), p)
         if x is None:
             return inner.to(grad.dtype), None
@@ -116,9 +116,9 @@ class EagerBackend:
         if not need_theta:
             return dx, None
         middle = p.start + p.pairs
-        bar = activate(wide, p.act, p.dim)
-        cross = inner[..., middle : p.stop] * bar[..., p.start : middle]
-        cross = cross - inner[..., p.start : middle] * bar[..., middle : p.stop]
+        bar = apply_activation(wide, p.act, p.dim)
+        cross = inner[..., middle : p.rotary_end] * bar[..., p.start : middle]
+        cross = cross - inner[..., p.start : middle] * bar[..., middle : p.rotary_end]
         slope = (torch.from_numpy(where).to(x.device)[:, :, None, None] * cross.double()).sum((0, 1))
         return dx, slope.sum_to_size(p.theta_shape).to(theta.dtype)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.lrpe import arguments, reference
-from rope_core.lrpe.activations import activate
+from rope_core.lrpe.activations import apply_activation
 from rope_core.lrpe.op import lrpe_rotate, lrpe_rotate_backward
 from rope_core.rope import Array
 
@@ -59,21 +59,21 @@ class GradientComparison:
     autograd_dtheta: Array
 
 
-def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> ForwardStages:
+def forward_stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> ForwardStages:
     """Return X, f(X) and O for lrpe_rotate's arguments, float64 numpy."""
-    values = reference.real("x", x)
+    values = reference.checked_float64("x", x)
     out = lrpe_rotate(values, np.asarray(theta), **options)
     act, dim = options.get("act", "none"), options.get("dim")
     full = values.reshape(arguments.shape_sizes(values.shape))
-    return ForwardStages(values, activate(full, act, dim).reshape(values.shape), out)
+    return ForwardStages(values, apply_activation(full, act, dim).reshape(values.shape), out)
 
 
-def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> IncrementalDecode:
+def compare_decoding(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> IncrementalDecode:
     """Return lrpe_rotate of a whole sequence and of its tokens one at a time, token n with offset + n.
 
     They agree in every bit unless the activation runs along the sequence (dim=1), which one token cannot see.
     """
-    values, frequency = reference.real("x", x), np.asarray(theta)
+    values, frequency = reference.checked_float64("x", x), np.asarray(theta)
     whole_run = lrpe_rotate(values, frequency, offset=offset, **options)
     steps = [lrpe_rotate(values[:, n : n + 1], frequency, offset=offset + n, **options) for n in range(values.shape[1])]
     return IncrementalDecode(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
@@ -86,7 +86,11 @@ def has_torch() -> bool:
 
 def compare_backward(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> GradientComparison:
     """Return each stage of the backward of lrpe_rotate, and autograd's answer beside it; loads torch."""
-    values, frequency, upstream = reference.real("x", x), reference.real("theta", theta), reference.real("grad", grad)
+    values, frequency, upstream = (
+        reference.checked_float64("x", x),
+        reference.checked_float64("theta", theta),
+        reference.checked_float64("grad", grad),
+    )
     dx, dtheta = lrpe_rotate_backward(values, frequency, upstream, **options)
     plain = {key: value for key, value in options.items() if key not in ("act", "dim")}
     turned = lrpe_rotate(upstream, -frequency, **plain)
@@ -95,9 +99,11 @@ def compare_backward(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike
     p = arguments.make_lrpe_spec(
         values.shape, frequency.shape, options.get("act", "none"), options.get("dim"), options.get("rotary_dim")
     )
-    where = arguments.position_table(arguments.positions(options.get("offset", 0), p.batch, p.length), p.length)
+    where = arguments.token_position_table(
+        arguments.start_positions(options.get("offset", 0), p.batch, p.length), p.length
+    )
     tx, tt = torch.tensor(values, requires_grad=True), torch.tensor(frequency, requires_grad=True)
-    out = eager.formula(tx.reshape(p.shape), tt.reshape(p.theta_shape), where, p)
+    out = eager.lrpe_formula(tx.reshape(p.shape), tt.reshape(p.theta_shape), where, p)
     auto_dx, auto_dtheta = torch.autograd.grad(out, (tx, tt), torch.from_numpy(upstream).reshape(p.shape))
     return GradientComparison(turned, dx, dtheta, auto_dx.numpy(), auto_dtheta.numpy())
 
@@ -121,7 +127,7 @@ def linear_scores(
     """
     if act not in NON_NEGATIVE:
         raise argument_error("act", "non_negative_act", act, names=NON_NEGATIVE)
-    queries, keys = reference.real("q", q), reference.real("k", k)
+    queries, keys = reference.checked_float64("q", q), reference.checked_float64("k", k)
     if queries.ndim != 2 or queries.shape != keys.shape:
         raise argument_error("q and k", "same_matrices", (queries.shape, keys.shape))
     dim = -1 if act == "softmax" else None

@@ -9,12 +9,12 @@ import triton
 from torch import Tensor
 
 from rope_core.errors import argument_error
-from rope_core.kernels.gpu import power_of_two
+from rope_core.kernels.gpu import next_power_of_two
 from rope_core.lrpe import gpu_kernels as kernels
 from rope_core.lrpe.arguments import LrpeSpec
-from rope_core.lrpe.autograd import TokenPositions, run
+from rope_core.lrpe.autograd import TokenPositions, run_backend
 
-INTERPRETED = not isinstance(kernels.forward, triton.JITFunction)
+INTERPRETED = not isinstance(kernels.forward_kernel, triton.JITFunction)
 
 # Elements of one tile: registers decide on a GPU, the cost of a program in the interpreter.
 TILE = 1 << 17 if INTERPRETED else 1 << 11
@@ -28,7 +28,7 @@ def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tens
         raise argument_error("x", "triton_types", str(x.dtype))
     if not x.is_cuda and not INTERPRETED:
         raise argument_error("x", "triton_device", str(x.device))
-    return run(TRITON, x, theta, start, p)
+    return run_backend(TRITON, x, theta, start, p)
 
 
 def where(theta: Tensor, start: TokenPositions) -> tuple[Tensor, int, str]:
@@ -47,20 +47,20 @@ def sizes(p: LrpeSpec, kind: str) -> dict[str, Any]:
         "D": p.width,
         "FIRST": p.start,
         "PAIRS": p.pairs,
-        "ACT": "along sequence" if p.along_sequence else p.act,
+        "ACT": "along sequence" if p.is_activation_over_sequence else p.act,
         "WHERE": kind,
         "PER_HEAD": p.theta_shape[0] > 1,
         "PER_PAIR": p.theta_shape[1] > 1,
         "REST": rest,
-        "P": power_of_two(p.pairs),
-        "R": power_of_two(rest),
+        "P": next_power_of_two(p.pairs),
+        "R": next_power_of_two(rest),
     }
 
 
 def tile(p: LrpeSpec) -> tuple[int, int]:
     """Return how many tokens and heads one program takes."""
-    heads = min(power_of_two(p.heads), 32 if INTERPRETED else 8)
-    return max(1, min(128 if INTERPRETED else 16, TILE // (heads * power_of_two(p.pairs)))), heads
+    heads = min(next_power_of_two(p.heads), 32 if INTERPRETED else 8)
+    return max(1, min(128 if INTERPRETED else 16, TILE // (heads * next_power_of_two(p.pairs)))), heads
 
 
 class TritonBackend:
@@ -75,7 +75,7 @@ class TritonBackend:
             grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
             theta = theta.contiguous()
             peak, share = statistics(x, p)
-            kernels.forward[grid](
+            kernels.forward_kernel[grid](
                 x, out, theta, starts, peak, share, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
             )
         return out
@@ -100,10 +100,10 @@ class TritonBackend:
         peak, share = statistics(x, p)
         reads = (x, grad, theta, starts, peak, share, offset)
         if dx is not None:
-            dot = softmax_grad_column_sums(reads, p, kind) if p.along_sequence else peak
+            dot = softmax_grad_column_sums(reads, p, kind) if p.is_activation_over_sequence else peak
             tokens, heads = tile(p)
             grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
-            kernels.backward[grid](
+            kernels.backward_kernel[grid](
                 x, grad, dx, theta, starts, peak, share, dot, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
             )
         return dx, _theta_slope(reads, p, kind) if need_theta else None
@@ -114,14 +114,14 @@ KernelInputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 def statistics(x: Tensor, p: LrpeSpec) -> tuple[Tensor, Tensor]:
     """Return the columns' maximum and 1 / sum, float32 (B, H, D), for a softmax along the sequence; else x, x."""
-    if not p.along_sequence:
+    if not p.is_activation_over_sequence:
         return x, x
     shape, columns = (p.batch, p.heads, p.width), p.heads * p.width
     peak = torch.empty(shape, dtype=torch.float32, device=x.device)
     share = torch.empty_like(peak)
-    block = min(power_of_two(columns), 4096 if INTERPRETED else 128)
+    block = min(next_power_of_two(columns), 4096 if INTERPRETED else 128)
     grid = (triton.cdiv(columns, block), p.batch)
-    kernels.column_stats[grid](x, peak, share, p.length, COLUMNS=columns, BT=16, BC=block)
+    kernels.softmax_statistics_kernel[grid](x, peak, share, p.length, COLUMNS=columns, BT=16, BC=block)
     return peak, share
 
 
@@ -130,7 +130,7 @@ def softmax_grad_column_sums(reads: KernelInputs, p: LrpeSpec, kind: str) -> Ten
     x, grad, theta, starts, peak, share, offset = reads
     parts = torch.empty((SPLITS, p.batch, p.heads, p.width), dtype=torch.float32, device=x.device)
     rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
-    kernels.sums[(p.heads, SPLITS, p.batch)](
+    kernels.gradient_sums_kernel[(p.heads, SPLITS, p.batch)](
         x, grad, parts, parts, *rest, DOTS=True, BT=_tokens_of(p), **sizes(p, kind)
     )
     return parts.sum(0)
@@ -141,13 +141,15 @@ def _theta_slope(reads: KernelInputs, p: LrpeSpec, kind: str) -> Tensor:
     x, grad, theta, starts, peak, share, offset = reads
     parts = torch.empty((SPLITS, p.heads, p.pairs), dtype=torch.float64, device=x.device)
     rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
-    kernels.sums[(p.heads, SPLITS, 1)](x, grad, parts, parts, *rest, DOTS=False, BT=_tokens_of(p), **sizes(p, kind))
+    kernels.gradient_sums_kernel[(p.heads, SPLITS, 1)](
+        x, grad, parts, parts, *rest, DOTS=False, BT=_tokens_of(p), **sizes(p, kind)
+    )
     return parts.sum(0).sum_to_size(p.theta_shape).to(theta.dtype)
 
 
 def _tokens_of(p: LrpeSpec) -> int:
     """Return how many tokens of one head a summing program takes at a time."""
-    return max(1, min(128 if INTERPRETED else 32, TILE // power_of_two(p.pairs)))
+    return max(1, min(128 if INTERPRETED else 32, TILE // next_power_of_two(p.pairs)))
 
 
 TRITON = TritonBackend()

@@ -78,7 +78,7 @@ def angles(theta_at, position, h, i, heads_ok, PAIRS: tl.constexpr, PER_HEAD: tl
 
 
 @triton.jit
-def positions(starts, offset, b, n, n_ok, length, WHERE: tl.constexpr):
+def kernel_positions(starts, offset, b, n, n_ok, length, WHERE: tl.constexpr):
     """Return positions (T, 1, 1): offset + n, starts[b] + n, or read from a table of one row or one per sequence."""
     if WHERE == "offset":
         place = n + offset
@@ -187,7 +187,7 @@ def columns(head, H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: 
 
 
 @triton.jit(do_not_specialize=RUN_TIME)
-def forward(x, out, theta, starts, peak, share, offset, length,
+def forward_kernel(x, out, theta, starts, peak, share, offset, length,
             H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: tl.constexpr, ACT: tl.constexpr,
             WHERE: tl.constexpr, PER_HEAD: tl.constexpr, PER_PAIR: tl.constexpr, REST: tl.constexpr,
             BT: tl.constexpr, BH: tl.constexpr, P: tl.constexpr, R: tl.constexpr):  # fmt: skip
@@ -199,7 +199,7 @@ def forward(x, out, theta, starts, peak, share, offset, length,
     row = ((seq * length + n) * H + h) * D
     a, b, c = parts_of(x, row, ia, ib, ic, here & heads, here & rests, float("-inf"), REST)
     a, b, c = activated(a, b, c, peak, share, (seq * H + h) * D, ia, ib, ic, heads, rests, ACT, REST)
-    position = positions(starts, offset, seq, n, here, length, WHERE)
+    position = kernel_positions(starts, offset, seq, n, here, length, WHERE)
     cos, sin = angles(theta, position, h, i, h < H, PAIRS, PER_HEAD, PER_PAIR)
     tl.store(out + row + ia, a * cos - b * sin, mask=here & heads)
     tl.store(out + row + ib, a * sin + b * cos, mask=here & heads)
@@ -208,7 +208,7 @@ def forward(x, out, theta, starts, peak, share, offset, length,
 
 
 @triton.jit(do_not_specialize=RUN_TIME)
-def backward(x, grad, dx, theta, starts, peak, share, dot, offset, length,
+def backward_kernel(x, grad, dx, theta, starts, peak, share, dot, offset, length,
              H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: tl.constexpr, ACT: tl.constexpr,
              WHERE: tl.constexpr, PER_HEAD: tl.constexpr, PER_PAIR: tl.constexpr, REST: tl.constexpr,
              BT: tl.constexpr, BH: tl.constexpr, P: tl.constexpr, R: tl.constexpr):  # fmt: skip
@@ -219,7 +219,7 @@ def backward(x, grad, dx, theta, starts, peak, share, dot, offset, length,
     here = n < length
     row = ((seq * length + n) * H + h) * D
     ua, ub, gc = parts_of(grad, row, ia, ib, ic, here & heads, here & rests, 0.0, REST)
-    position = positions(starts, offset, seq, n, here, length, WHERE)
+    position = kernel_positions(starts, offset, seq, n, here, length, WHERE)
     cos, sin = angles(theta, position, h, i, h < H, PAIRS, PER_HEAD, PER_PAIR)
     ga, gb = ua * cos + ub * sin, ub * cos - ua * sin
     if ACT == "softmax" or ACT == "along sequence":
@@ -242,7 +242,7 @@ def backward(x, grad, dx, theta, starts, peak, share, dot, offset, length,
 
 
 @triton.jit(do_not_specialize=["length"])
-def column_stats(x, peak, share, length, COLUMNS: tl.constexpr, BT: tl.constexpr, BC: tl.constexpr):
+def softmax_statistics_kernel(x, peak, share, length, COLUMNS: tl.constexpr, BT: tl.constexpr, BC: tl.constexpr):
     """Write the maximum and 1 / sum of e^(x - maximum) of BC columns of one sequence, float32 (B, H * D)."""
     seq = tl.program_id(1).to(tl.int64)
     column = (tl.program_id(0) * BC + tl.arange(0, BC))[None, :]
@@ -263,7 +263,7 @@ def column_stats(x, peak, share, length, COLUMNS: tl.constexpr, BT: tl.constexpr
 
 
 @triton.jit(do_not_specialize=[*RUN_TIME, "batch", "splits"])
-def sums(x, grad, dot, slopes, theta, starts, peak, share, offset, length, batch, splits,
+def gradient_sums_kernel(x, grad, dot, slopes, theta, starts, peak, share, offset, length, batch, splits,
          H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: tl.constexpr, ACT: tl.constexpr,
          WHERE: tl.constexpr, PER_HEAD: tl.constexpr, PER_PAIR: tl.constexpr, REST: tl.constexpr,
          DOTS: tl.constexpr, BT: tl.constexpr, P: tl.constexpr, R: tl.constexpr):  # fmt: skip
@@ -285,7 +285,7 @@ def sums(x, grad, dot, slopes, theta, starts, peak, share, offset, length, batch
         a, b, c = parts_of(x, row, ia, ib, ic, here & heads, here & rests, float("-inf"), REST)
         a, b, c = activated(a, b, c, peak, share, (seq * H + h) * D, ia, ib, ic, heads, rests, ACT, REST)
         ua, ub, gc = parts_of(grad, row, ia, ib, ic, here & heads, here & rests, 0.0, REST)
-        position = positions(starts, offset, seq, n, here, length, WHERE)
+        position = kernel_positions(starts, offset, seq, n, here, length, WHERE)
         cos, sin = angles(theta, position, h, i, h < H, PAIRS, PER_HEAD, PER_PAIR)
         ga, gb = ua * cos + ub * sin, ub * cos - ua * sin
         if DOTS:

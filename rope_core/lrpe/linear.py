@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_core.errors import checked_int
 from rope_core.lrpe import explain
-from rope_core.lrpe.activations import activate
+from rope_core.lrpe.activations import apply_activation
 from rope_core.lrpe.demo import relative_max_error
 from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
@@ -31,12 +31,12 @@ class LinearAttention:
     by_state: Array
 
     @property
-    def negative(self) -> int:
+    def negative_score_count(self) -> int:
         """How many causal scores are below zero."""
         return int((np.tril(self.scores) < 0).sum())
 
     @property
-    def undefined(self) -> int:
+    def undefined_token_count(self) -> int:
         """How many tokens have no feature in common with any before them: their output is undefined, NaN."""
         return int(np.isnan(self.by_scores).any(axis=1).sum())
 
@@ -62,7 +62,7 @@ def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offse
     """
     scores = explain.linear_scores(q, k, theta, act=act, offset=offset)
     dim = -1 if act == "softmax" else None
-    features_q, features_k = (activate(f, act, dim) for f in (q, k))
+    features_q, features_k = (apply_activation(f, act, dim) for f in (q, k))
     plain = features_q @ features_k.T
     turned_q, turned_k = (lrpe_rotate(f[None], theta, offset=offset)[0] for f in (features_q, features_k))
     state, sums = np.zeros((q.shape[1], v.shape[1])), np.cumsum(features_k, axis=0)
@@ -76,7 +76,7 @@ def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offse
     )
 
 
-def multiplications(length: int, dim: int) -> tuple[int, int]:
+def multiplication_counts(length: int, dim: int) -> tuple[int, int]:
     """Return the multiplications of one causal head over a text: by a table of scores, and by a running sum.
 
     By the table each pair of words costs 2 dim: its score, and its share of the value. By the running sum each word
@@ -90,7 +90,7 @@ def multiplications(length: int, dim: int) -> tuple[int, int]:
     Raises:
         ValueError: on numbers that are not whole or below 1.
 
-    >>> multiplications(255, 128), multiplications(4096, 128)
+    >>> multiplication_counts(255, 128), multiplication_counts(4096, 128)
     ((8355840, 8355840), (2148007936, 134217728))
     """
     words, width = checked_int("length", length, 1, 2**31 - 1), checked_int("dim", dim, 1, 2**20)
@@ -102,7 +102,7 @@ def nan_where_zero(below: Array) -> Array:
     return np.where(below == 0, np.nan, below)
 
 
-def drawn_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
+def random_linear_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
     """Return ``linear_attention`` of drawn q, k (tokens, D) and v (tokens, 4), theta (D/2,)."""
     q, k = random_vectors(2 * theta.size, 2 * tokens, seed=5).reshape(2, tokens, -1)
     return linear_attention(q, k, random_vectors(4, tokens, seed=6), theta, act)

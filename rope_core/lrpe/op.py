@@ -60,10 +60,10 @@ def lrpe_rotate(
     _check_pair("theta", x, theta)
     _check_offset_device(offset, x)
     p = arguments.make_lrpe_spec(tuple(x.shape), tuple(np.shape(theta)), act, dim, rotary_dim)
-    start = arguments.positions(offset, p.batch, p.length)
+    start = arguments.start_positions(offset, p.batch, p.length)
     if chosen == "numpy":
-        values = reference.real("x", x).reshape(p.shape)
-        where = arguments.position_table(start, p.length)
+        values = reference.checked_float64("x", x).reshape(p.shape)
+        where = arguments.token_position_table(start, p.length)
         out = reference.lrpe_forward(values, checked_theta(theta).reshape(p.theta_shape), where, p)
         return out.reshape(x.shape)
     _check_floating(x, theta)
@@ -89,11 +89,15 @@ def lrpe_rotate_backward(
     >>> dx.tolist(), dtheta.tolist()
     ([[[0.0, 2.0]]], [6.0])
     """
-    values, frequency, upstream = reference.real("x", x), checked_theta(theta), reference.real("grad", grad)
+    values, frequency, upstream = (
+        reference.checked_float64("x", x),
+        checked_theta(theta),
+        reference.checked_float64("grad", grad),
+    )
     if upstream.shape != values.shape:
         raise argument_error("grad", "shape_of", upstream.shape, other="x", shape=str(values.shape))
     p = arguments.make_lrpe_spec(values.shape, frequency.shape, act, dim, rotary_dim)
-    where = arguments.position_table(arguments.positions(offset, p.batch, p.length), p.length)
+    where = arguments.token_position_table(arguments.start_positions(offset, p.batch, p.length), p.length)
     grid = frequency.reshape(p.theta_shape)
     dx, dtheta = reference.lrpe_backward(values.reshape(p.shape), grid, where, upstream.reshape(p.shape), p)
     return dx.reshape(values.shape), dtheta.reshape(frequency.shape)
@@ -146,7 +150,7 @@ def _check_floating(x: Any, theta: Any) -> None:
 
 def checked_theta(theta: Any) -> Array:
     """Return theta as float64, or raise ValueError unless every value is finite and at most 2**20 in magnitude."""
-    values = reference.real("theta", theta)
+    values = reference.checked_float64("theta", theta)
     if not np.all(np.abs(values) <= MAX_THETA):
         raise argument_error("theta", "theta_size", values)
     return values

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.lrpe.activations import activate, activate_backward
+from rope_core.lrpe.activations import activate_backward, apply_activation
 from rope_core.lrpe.arguments import LrpeSpec, PositionIds
 from rope_core.rope import Array
 
 
-def real(argument: str, value: object) -> Array:
+def checked_float64(argument: str, value: object) -> Array:
     """Return ``value`` as float64, or raise ValueError unless it holds real numbers."""
     given = np.asarray(value)
     if given.dtype.kind not in "fiu":
@@ -26,18 +26,18 @@ def angles(theta: Array, where: PositionIds) -> Array:
 def turn(x: Array, angle: Array, p: LrpeSpec) -> Array:
     """Rotate dimensions (start + i, start + pairs + i) of x (B, N, H, D) by ``angle``; the others pass."""
     middle = p.start + p.pairs
-    a, b = x[..., p.start : middle], x[..., middle : p.stop]
+    a, b = x[..., p.start : middle], x[..., middle : p.rotary_end]
     cos, sin = np.cos(angle), np.sin(angle)
     out = x.copy()
     with np.errstate(invalid="ignore"):
         out[..., p.start : middle] = a * cos - b * sin
-        out[..., middle : p.stop] = a * sin + b * cos
+        out[..., middle : p.rotary_end] = a * sin + b * cos
     return out
 
 
 def lrpe_forward(x: Array, theta: Array, where: PositionIds, p: LrpeSpec) -> Array:
     """Return O (B, N, H, D): the activation, then the rotation."""
-    return turn(activate(x, p.act, p.dim), angles(theta, where), p)
+    return turn(apply_activation(x, p.act, p.dim), angles(theta, where), p)
 
 
 def lrpe_backward(x: Array, theta: Array, where: PositionIds, grad: Array, p: LrpeSpec) -> tuple[Array, Array]:
@@ -49,9 +49,9 @@ def lrpe_backward(x: Array, theta: Array, where: PositionIds, grad: Array, p: Lr
     """
     angle = angles(theta, where)
     inner = turn(grad, -angle, p)
-    bar = activate(x, p.act, p.dim)
+    bar = apply_activation(x, p.act, p.dim)
     middle = p.start + p.pairs
-    first, second = slice(p.start, middle), slice(middle, p.stop)
+    first, second = slice(p.start, middle), slice(middle, p.rotary_end)
     slope = where[:, :, None, None] * (inner[..., second] * bar[..., first] - inner[..., first] * bar[..., second])
     return activate_backward(x, inner, p.act, p.dim), fold(slope, p.theta_shape)
 

@@ -17,13 +17,13 @@ from pathlib import PurePath
 from typing import Any
 
 from rope_core.errors import ConfigError, error_sentence
-from rope_core.extension.blocks import factor_of
-from rope_core.extension.extend import ContextExtension, fixes
+from rope_core.extension.blocks import scaling_factor
+from rope_core.extension.extend import ContextExtension, extension_recipes
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import to_v4
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
-from rope_core.programs.engines import engines, sentences
+from rope_core.programs.engines import engine_sentences, engines
 from rope_core.schemes import yarn_attention_factor
 
 ENGINES = ("vLLM", "SGLang", "llama.cpp", "mlx-lm", "TensorRT-LLM")
@@ -59,26 +59,26 @@ class LaunchCommand:
     note: str
 
 
-def commands(
-    way: ContextExtension, model: str = "MODEL", lang: str = "en", names: Sequence[str] = ENGINES
+def launch_commands(
+    extension: ContextExtension, model_name: str = "MODEL", lang: str = "en", names: Sequence[str] = ENGINES
 ) -> list[LaunchCommand]:
-    """Return what each engine of ``names`` is started with to run a way; ``model`` is its name or folder in the lines.
+    """Return what each engine of ``names`` is started with to run an extension; ``model_name`` is a name or folder.
 
     >>> from rope_core.extension.extend import extend
     >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> commands(extend(config, 16384)[0])[2].line
+    >>> launch_commands(extend(config, 16384)[0])[2].line
     'llama-server -m MODEL.gguf -c 16384 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 4096'
     """
     lines = []
     for engine in names:
-        reason = _refusal(engine, way, lang)
-        line = None if reason else _line(engine, way, model)
-        lines.append(LaunchCommand(engine, line, reason or _note(engine, way, lang)))
+        reason = _refusal(engine, extension, lang)
+        line = None if reason else _line(engine, extension, model_name)
+        lines.append(LaunchCommand(engine, line, reason or _note(engine, extension, lang)))
     return lines
 
 
 def _words(key: str, lang: str, /, **values: object) -> str:
-    text: str = fixes()["command"][key][lang]
+    text: str = extension_recipes()["command"][key][lang]
     return text.format(**values)
 
 
@@ -88,7 +88,7 @@ def _refusal(engine: str, way: ContextExtension, lang: str) -> str:
     if engine in ("SGLang", "TensorRT-LLM"):
         return _untabled(engine, way, lang)
     if engine == "llama.cpp":
-        if len(resolve(way.config).text.differing) > 1:
+        if len(resolve(way.config).text.differing_layer_types) > 1:
             return _words("layers", lang)
         if rope.rope_type in (LLAMA3, PROPORTIONAL):
             return _words("tensor", lang, type=rope.rope_type)
@@ -103,17 +103,17 @@ def _apart(engine: str, way: ContextExtension, lang: str) -> str:
     config = resolve(to_v4(written)) if engine == "mlx-lm" else written  # its line passes the old block
     for layer in way.ropes:
         try:
-            rows = engines(config, layer if written.text.differing else None, way.length, way.length)
+            rows = engines(config, layer if written.text.differing_layer_types else None, way.length, way.length)
         except ConfigError as error:
             return error_sentence(error, lang)
         row = next(row for row in rows if row.name.startswith(engine))
         if row.refused == "no_family":
-            return sentences(row, lang)[0]
+            return engine_sentences(row, lang)[0]
         far = [gap for gap in (row.difference, row.attention_difference) if gap is not None and gap > GAP]
         if row.refused or far:
             own = row.notes == ("same",)
             factors = {"this": f"{row.attention_factor:.6g}", "that": f"{rows[0].attention_factor:.6g}"} if own else {}
-            reason = _words("factor", lang, **factors) if own else "; ".join(sentences(row, lang))
+            reason = _words("factor", lang, **factors) if own else "; ".join(engine_sentences(row, lang))
             return _words("apart", lang, reason=reason)
     return ""
 
@@ -121,7 +121,7 @@ def _apart(engine: str, way: ContextExtension, lang: str) -> str:
 def _untabled(engine: str, way: ContextExtension, lang: str) -> str:
     """Why SGLang or TensorRT-LLM cannot run a way, from their code as read."""
     for rope in way.ropes.values():
-        given, own = rope.params.get("attention_factor"), factor_of(rope)
+        given, own = rope.params.get("attention_factor"), scaling_factor(rope)
         if rope.rope_type == PROPORTIONAL and engine == "SGLang" and own == 1.0:
             continue
         if rope.rope_type not in CLASSIC:
@@ -201,4 +201,4 @@ def _number(rope: HfRope, name: str) -> str:
     return f"{value:.9g}" if isinstance(value, int | float) else str(value)
 
 
-__all__ = ["ENGINES", "LaunchCommand", "commands"]
+__all__ = ["ENGINES", "LaunchCommand", "launch_commands"]

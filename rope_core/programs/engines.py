@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ArgumentError, ConfigError, checked_int, error_sentence
-from rope_core.findings import largest
-from rope_core.hf.families import composites
-from rope_core.hf.families import recorded as wheel
+from rope_core.findings import max_relative_difference
+from rope_core.hf.families import composite_text_fields
+from rope_core.hf.families import recorded_class_defaults as wheel
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK
@@ -65,17 +65,17 @@ class EngineResult:
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def engine_records() -> dict[str, Any]:
     """Return the whole of engines.toml."""
     return tomllib.loads(resources.files("rope_core.programs").joinpath("engines.toml").read_text(encoding="utf-8"))
 
 
-def sentences(engine: EngineResult, lang: str = "en") -> list[str]:
+def engine_sentences(engine: EngineResult, lang: str = "en") -> list[str]:
     """Return what to say beside an engine's numbers, in "en" or "zh"; plain text."""
     values = {name: _shown(value, lang) for name, value in engine.values.items()}
     if engine.refused:
-        return [recorded()["refusal"][engine.refused][lang].format_map(values)]
-    return [recorded()["note"][key][lang].format_map(values) for key in engine.notes]
+        return [engine_records()["refusal"][engine.refused][lang].format_map(values)]
+    return [engine_records()["note"][key][lang].format_map(values) for key in engine.notes]
 
 
 def _shown(value: object, lang: str) -> str:
@@ -84,30 +84,30 @@ def _shown(value: object, lang: str) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def basis(name: str, lang: str = "en") -> str:
-    """Return how the column of the engine ``name`` came about, in "en" or "zh": measured (day, configs, what) or read.
+def engine_evidence_sentence(engine_name: str, lang: str = "en") -> str:
+    """Return how the column of an engine came about, in "en" or "zh": measured (day, configs, what) or read.
 
-    >>> basis("transformers 4.57")
+    >>> engine_evidence_sentence("transformers 4.57")
     'measured 2026-11-22 on 107 configs: its own modules (4.57.6)'
     """
-    row = recorded()["engine"][name]
-    frame: str = recorded()["basis"]["measured" if "measured" in row else "read"][lang]
+    row = engine_records()["engine"][engine_name]
+    frame: str = engine_records()["basis"]["measured" if "measured" in row else "read"][lang]
     return frame.format(date=row.get("measured"), configs=row.get("configs"), what=row[lang])
 
 
-def without_column(lang: str = "en") -> list[tuple[str, str]]:
+def engines_left_out(lang: str = "en") -> list[tuple[str, str]]:
     """Return the programs that the table leaves out, each with the sentence that says why, in "en" or "zh".
 
-    >>> [name for name, _ in without_column()]
+    >>> [name for name, _ in engines_left_out()]
     ['TensorRT-LLM 1.2.1', 'mlx-vlm']
     """
-    return [(name, row[lang]) for name, row in recorded()["outside"].items()]
+    return [(name, row[lang]) for name, row in engine_records()["outside"].items()]
 
 
 @cache
 def known_types(name: str) -> frozenset[str] | None:
     """Return the model types that the engine ``name`` has; None where its package lists none."""
-    names = recorded()["engine"][name].get("knows")
+    names = engine_records()["engine"][name].get("knows")
     return None if names is None else frozenset(names.split())
 
 
@@ -152,22 +152,25 @@ def engines(
     return [unsupported(engine, kind) or compared(engine, answers[0]) for engine in answers]
 
 
-def lacks(name: str, model_type: str) -> bool:
-    """Whether the version of the engine ``name`` has no such model type.
+def lacks_model_type(engine_name: str, model_type: str) -> bool:
+    """Whether the version of the engine ``engine_name`` has no such model type.
 
     The bare text part of a composite counts as known with any composite that holds it. A type that transformers 5.23
     lacks as well comes with code of its own, which 4.57 runs too.
     """
-    known = known_types(name)
-    holders = {holder for holder, part in composites().items() if part["text_type"] == model_type}
+    known = known_types(engine_name)
+    holders = {holder for holder, part in composite_text_fields().items() if part["text_type"] == model_type}
     if not model_type or known is None or known & {model_type, *holders}:
         return False
-    return not name.startswith("transformers") or model_type in wheel()["family"].keys() | composites().keys()
+    return (
+        not engine_name.startswith("transformers")
+        or model_type in wheel()["family"].keys() | composite_text_fields().keys()
+    )
 
 
 def unsupported(engine: EngineResult, model_type: str) -> EngineResult | None:
     """Return the engine without numbers where its version lacks the config's model type; None where it has it."""
-    if not lacks(engine.name, model_type):
+    if not lacks_model_type(engine.name, model_type):
         return None
     values = {"engine": engine.name, "model_type": model_type[:80]}
     return EngineResult(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
@@ -207,7 +210,9 @@ def compared(engine: EngineResult, reference: EngineResult) -> EngineResult:
     if engine.inv_freq is None or reference.inv_freq is None or not reference.attention_factor:
         return engine
     attention = abs((engine.attention_factor or 0.0) / reference.attention_factor - 1.0)
-    return replace(engine, difference=largest(engine.inv_freq, reference.inv_freq), attention_difference=attention)
+    return replace(
+        engine, difference=max_relative_difference(engine.inv_freq, reference.inv_freq), attention_difference=attention
+    )
 
 
 def as_transformers(rope: HfRope) -> EngineOutput:
@@ -216,7 +221,7 @@ def as_transformers(rope: HfRope) -> EngineOutput:
 
 def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, task: EngineInput) -> EngineOutput:
     """Compute as transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
-    text = resolved.by_4.text
+    text = resolved.as_read_by_4.text
     if task.kind == PROPORTIONAL and isinstance(resolved.raw.get("rope_scaling"), dict):
         raise UnsupportedConfig("unknown_type", kind=task.kind)
     layer = text.layer(layer_type if layer_type in {each.entry.layer_type for each in text.layers} else None)
@@ -242,4 +247,4 @@ def as_4(resolved: ResolvedConfig, layer_type: str | None, seq_len: int | None, 
     return inv_freq, rope.attention_factor, notes, values
 
 
-__all__ = ["EngineResult", "basis", "engines", "known_types", "sentences", "without_column"]
+__all__ = ["EngineResult", "engine_evidence_sentence", "engine_sentences", "engines", "engines_left_out", "known_types"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.findings import largest, real
+from rope_core.findings import max_relative_difference, real
 from rope_core.hf.fields import ModelFields
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, TYPES, YARN
@@ -51,7 +51,7 @@ class EngineInput:
     seq_len: int | None
 
     @property
-    def plain(self) -> Array:
+    def unscaled_inv_freq(self) -> Array:
         return self.rope.unscaled
 
     def number(self, name: str, default: float) -> float:
@@ -115,13 +115,18 @@ def vllm(task: EngineInput) -> EngineOutput:
         raise UnsupportedConfig("integer_factor", factor=factor)
     if kind == STATIC_NTK:
         k, i = task.number("factor", 1.0), np.arange(task.rope.rotary_dim // 2)
-        return task.plain * k ** (-2.0 * (i + 1) / task.rope.rotary_dim), 1.0, ("other_type",), {"kind": kind}
+        return (
+            task.unscaled_inv_freq * k ** (-2.0 * (i + 1) / task.rope.rotary_dim),
+            1.0,
+            ("other_type",),
+            {"kind": kind},
+        )
     if kind == DYNAMIC and task.values.get("alpha") is not None:
         alpha = task.number("alpha", 1.0)
         base = task.rope.base * alpha ** (task.rope.rotary_dim / (task.rope.rotary_dim - 2))
         return Rope(task.rope.rotary_dim, base).theta, 1.0, ("alpha",), {"alpha": alpha}
     if kind == DYNAMIC:
-        return task.plain, 1.0, ("static",), {}
+        return task.unscaled_inv_freq, 1.0, ("static",), {}
     if kind in (YARN, DEEPSEEK, TELECHAT):
         return vllm_yarn(task, kind)
     if kind == LONGROPE:
@@ -205,7 +210,7 @@ def longrope_by_context(task: EngineInput, own_mscale: bool) -> EngineOutput:
         attention = task.number("long_mscale" if long else "short_mscale", attention)
     name = "long_factor" if long else "short_factor"
     factors = np.asarray(task.values[name], dtype=np.float64)
-    return task.plain / factors, attention, ("whole_context",), {"list": name, "context": task.context}
+    return task.unscaled_inv_freq / factors, attention, ("whole_context",), {"list": name, "context": task.context}
 
 
 def default_with_partial_width(task: EngineInput) -> EngineOutput:
@@ -215,14 +220,14 @@ def default_with_partial_width(task: EngineInput) -> EngineOutput:
     if ignored and isinstance(share, int | float):
         theta = Rope(int(task.rope.head_dim * share), task.rope.base).theta
         return theta, 1.0, ("partial_honoured",), {"pairs": theta.size}
-    return task.plain, 1.0, (), {}
+    return task.unscaled_inv_freq, 1.0, (), {}
 
 
 def llama_cpp(task: EngineInput) -> EngineOutput:
     """llama.cpp 0c1e5709."""
     kind = task.kind
     if kind == DYNAMIC and task.rope.scheme != STATIC_NTK:
-        return task.plain, 1.0, ("plain",), {}
+        return task.unscaled_inv_freq, 1.0, ("plain",), {}
     if kind == YARN:
         factor = task.number("factor", 1.0)
         weight = task.number("mscale_all_dim", 0.0) if task.fields.family.get("logit_scale") else 0.0
@@ -244,7 +249,7 @@ def llama_cpp(task: EngineInput) -> EngineOutput:
     permuted = ("permuted",) if task.fields.model_type == "llama" else ()
     if kind == LINEAR:
         return *scaled(task, kind)[:2], permuted, {}
-    return task.plain, 1.0, permuted, {}
+    return task.unscaled_inv_freq, 1.0, permuted, {}
 
 
 def mlx(task: EngineInput) -> EngineOutput:
@@ -282,9 +287,9 @@ def mlx(task: EngineInput) -> EngineOutput:
         attention = task.number("long_mscale", attention)
         return inv_freq, attention, (*notes, "always_long"), values
     if kind == "mrope":
-        return task.plain, 1.0, (*notes, "half_of_positions"), values
+        return task.unscaled_inv_freq, 1.0, (*notes, "half_of_positions"), values
     if kind == DEFAULT:
-        return task.plain, 1.0, notes, values
+        return task.unscaled_inv_freq, 1.0, notes, values
     if kind not in TYPES:
         raise UnsupportedConfig("unknown_type", kind=kind)
     return *scaled(task, kind, task.seq_len)[:2], notes, values
@@ -309,10 +314,10 @@ def litgpt(task: EngineInput) -> EngineOutput:
         if task.values.get("truncate", True):
             return inv_freq, attention, ("inverted",), {}
         by_hand = yarn_by_hand(task, inverted=True, truncate=False)
-        percent = f"{100.0 * largest(by_hand, inv_freq):.2g}"
+        percent = f"{100.0 * max_relative_difference(by_hand, inv_freq):.2g}"
         return inv_freq, attention, ("inverted", "truncate_dropped"), {"percent": percent}
     if kind in ("su", LONGROPE):
-        return task.plain, 1.0, ("plain",), {}
+        return task.unscaled_inv_freq, 1.0, ("plain",), {}
     if kind in (LLAMA3, LINEAR):
         return scaled(task, kind)
     if kind == DEFAULT and task.values.get("mrope_section") is None:

@@ -15,11 +15,11 @@ import numpy as np
 
 from rope_core.checks.check import check
 from rope_core.errors import LANGUAGES, ConfigError, argument_error
-from rope_core.findings import as_json, as_record, printable, shown
+from rope_core.findings import as_record, sanitized_text, shown, to_json_value
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
-from rope_core.programs.engines import basis, engines, sentences
-from rope_core.report.svg import ChartCurve, chart
+from rope_core.programs.engines import engine_evidence_sentence, engine_sentences, engines
+from rope_core.report.svg import ChartCurve, svg_line_chart
 
 STYLE = (
     "body{font:16px/1.5 system-ui,'Noto Sans CJK SC',sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
@@ -63,7 +63,7 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
         "findings": [as_record(each, lang) for each in findings],
         "layers": [layer(rope) for rope in ropes(resolved, seq_len)],
         "engines": [{"layer_type": kind, **as_engine(each, lang)} for kind, each in every_engine(resolved, seq_len)],
-        "config": as_json(resolved.raw),
+        "config": to_json_value(resolved.raw),
     }
 
 
@@ -78,7 +78,7 @@ def ropes(config: ResolvedConfig, seq_len: int | None) -> list[HfRope]:
 def every_engine(config: ResolvedConfig, seq_len: int | None) -> list[tuple[str | None, Any]]:
     """Return the engines of each layer type; empty where there is no geometry to compare."""
     try:
-        return [(kind, engine) for kind in config.text.kinds for engine in engines(config, kind, seq_len)]
+        return [(kind, engine) for kind in config.text.layer_type_names for engine in engines(config, kind, seq_len)]
     except ConfigError:
         return []
 
@@ -90,7 +90,7 @@ def layer(rope: HfRope) -> dict[str, Any]:
     fields |= {"mrope_section": rope.mrope_section, "params": dict(rope.params), "ignored": rope.ignored}
     fields |= {"inv_freq": rope.inv_freq.tolist(), "unscaled": rope.unscaled.tolist()}
     fields["provenance"] = {name: asdict_of(origin) for name, origin in rope.provenance.items()}
-    return as_json(fields)  # type: ignore[no-any-return]
+    return to_json_value(fields)  # type: ignore[no-any-return]
 
 
 def asdict_of(origin: Any) -> dict[str, Any]:
@@ -109,10 +109,10 @@ def as_engine(engine: Any, lang: str) -> dict[str, Any]:
         "difference": engine.difference,
         "refused": engine.refused is not None,
         "status": engine.status,
-        "basis": basis(engine.name, lang),
-        "said": sentences(engine, lang),
+        "basis": engine_evidence_sentence(engine.name, lang),
+        "said": engine_sentences(engine, lang),
     }
-    return as_json(plain)  # type: ignore[no-any-return]
+    return to_json_value(plain)  # type: ignore[no-any-return]
 
 
 @cache
@@ -141,10 +141,10 @@ def report_html(
     """
     whole = record(config, transformers, seq_len, lang)
     t = {key: row[lang] for key, row in words().items()}
-    parts = [f"<h1>{t['title']}: {text(name)}</h1><p>transformers {text(transformers)}</p>"]
+    parts = [f"<h1>{t['title']}: {html_text(name)}</h1><p>transformers {html_text(transformers)}</p>"]
     parts += [f"<h2>{t['findings']}</h2>", findings_html(whole["findings"], t)]
     for rope in ropes(resolve(config), seq_len):
-        title = t["does"] + (f": {text(rope.layer_type)}" if rope.layer_type else "")
+        title = t["does"] + (f": {html_text(rope.layer_type)}" if rope.layer_type else "")
         parts += [f"<h2>{title}</h2>", layer_html(rope, t)]
         if not rope.nope:
             parts.append(f"<figure>{wavelengths(rope, t)}<figcaption>{t['figure']}</figcaption></figure>")
@@ -162,16 +162,16 @@ def report_html(
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def text(value: object) -> str:
+def html_text(value: object) -> str:
     """Anything, as text of the page: plain, cut, escaped."""
-    return escape(printable(value) if isinstance(value, str) else shown(value))
+    return escape(sanitized_text(value) if isinstance(value, str) else shown(value))
 
 
-def row(*cells: str) -> str:
+def html_row(*cells: str) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def header(*cells: str) -> str:
+def html_header_row(*cells: str) -> str:
     return "<tr>" + "".join(f'<th scope="col">{cell}</th>' for cell in cells) + "</tr>"
 
 
@@ -181,25 +181,25 @@ def findings_html(findings: list[dict[str, Any]], t: Mapping[str, str]) -> str:
         return f"<p>{t['none']}</p>"
     rows = []
     for each in findings:
-        where = f"<code>{text(each['field'])}</code> {text(each['layer_type']) if each['layer_type'] else ''}"
-        words = f"<b>{text(each['title'])}</b><br>{escape(each['why'])}<br>{escape(each['change'])}"
+        where = f"<code>{html_text(each['field'])}</code> {html_text(each['layer_type']) if each['layer_type'] else ''}"
+        words = f"<b>{html_text(each['title'])}</b><br>{escape(each['why'])}<br>{escape(each['change'])}"
         source = f'<br><a href="{escape(each["source"])}" rel="noreferrer">{escape(each["source"])}</a>'
         severity = f'<span class="{each["severity"]}">{t[each["severity"]]}</span>'
-        rows.append(row(severity, where, words + source))
+        rows.append(html_row(severity, where, words + source))
     return f"<table>{''.join(rows)}</table>"
 
 
 def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
     """Return what one layer type does, and where each value came from."""
-    rows = [header(t["field"], t["value"], t["origin"])]
+    rows = [html_header_row(t["field"], t["value"], t["origin"])]
     values = [(name, getattr(rope, name), rope.provenance.get(key)) for name, key in FIELDS]
     values += [(name, value, rope.provenance.get(name)) for name, value in rope.params.items()]
     values += [("nope_layers", rope.nope_layers or None, rope.provenance.get("nope_layers"))]
     values += [("mrope_section", rope.mrope_section, None)]
     for name, value, origin in values:
-        where = f"{t[origin.source]} (<code>{text(origin.path)}</code>)" if origin else ""
+        where = f"{t[origin.source]} (<code>{html_text(origin.path)}</code>)" if origin else ""
         if value is not None:
-            rows.append(row(f"<code>{name}</code>", text(value), where))
+            rows.append(html_row(f"<code>{name}</code>", html_text(value), where))
     return f"<table>{''.join(rows)}</table>"
 
 
@@ -211,7 +211,7 @@ def wavelengths(rope: HfRope, t: Mapping[str, str]) -> str:
     trained = np.full(pairs.size, float(rope.train_len))
     curves = (("unscaled", 0, plain), ("runs", 6, runs), ("trained", 1, trained))
     series = [ChartCurve(t[name], colour, pairs.tolist(), values.tolist()) for name, colour, values in curves]
-    return chart(series, t["pair"], f"{t['figure']}: {rope.inv_freq.size}; {rope.train_len}")
+    return svg_line_chart(series, t["pair"], f"{t['figure']}: {rope.inv_freq.size}; {rope.train_len}")
 
 
 def apart(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:
@@ -227,11 +227,13 @@ def apart(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:
 
 def engines_html(engines: list[dict[str, Any]], t: Mapping[str, str]) -> str:
     """Return the engine table."""
-    rows = [header(t["layers"], t["engine"], t["difference"], t["attention"], t["said"], t["basis"])]
+    rows = [html_header_row(t["layers"], t["engine"], t["difference"], t["attention"], t["said"], t["basis"])]
     for engine in engines:
-        who = text(engine["layer_type"] or t["all"]), text(engine["name"])
-        notes = escape("; ".join(printable(line) for line in engine["said"]))
-        rows.append(row(*who, apart(engine, t), text(engine["attention_factor"]), notes, text(engine["basis"])))
+        who = html_text(engine["layer_type"] or t["all"]), html_text(engine["name"])
+        notes = escape("; ".join(sanitized_text(line) for line in engine["said"]))
+        rows.append(
+            html_row(*who, apart(engine, t), html_text(engine["attention_factor"]), notes, html_text(engine["basis"]))
+        )
     return f"<table>{''.join(rows)}</table>"
 
 

@@ -26,7 +26,9 @@ class ChartCurve:
     high: Sequence[float] = ()
 
 
-def chart(series: Sequence[ChartCurve], x_name: str, label: str, mark: float | None = None, log_x: bool = False) -> str:
+def svg_line_chart(
+    curves: Sequence[ChartCurve], x_name: str, y_name: str, marked_x: float | None = None, log_x: bool = False
+) -> str:
     """Return curves on a logarithmic axis as SVG text.
 
     Args:
@@ -37,7 +39,7 @@ def chart(series: Sequence[ChartCurve], x_name: str, label: str, mark: float | N
         log_x: whether the horizontal axis is logarithmic too.
     """
     drawn = [
-        (each, [(x, y) for x, y in zip(each.x, each.y, strict=True) if math.isfinite(y) and y > 0]) for each in series
+        (each, [(x, y) for x, y in zip(each.x, each.y, strict=True) if math.isfinite(y) and y > 0]) for each in curves
     ]
     drawn = [(each, points) for each, points in drawn if points]
     if not drawn:
@@ -65,9 +67,10 @@ def chart(series: Sequence[ChartCurve], x_name: str, label: str, mark: float | N
         f'<text x="{at_x(place):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{round(place):,}</text>'
         for place in places
     ]
-    if mark is not None and left < mark < right:
+    if marked_x is not None and left < marked_x < right:
         parts.append(
-            f'<line x1="{at_x(mark):.1f}" x2="{at_x(mark):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#888" '
+            f'<line x1="{at_x(marked_x):.1f}" x2="{at_x(marked_x):.1f}" y1="{TOP}" '
+            f'y2="{HEIGHT - BOTTOM}" stroke="#888" '
             f'stroke-dasharray="5 5"/>'
         )
     heights = apart([at_y(points[-1][1]) for _, points in drawn], LABEL)
@@ -86,7 +89,7 @@ def chart(series: Sequence[ChartCurve], x_name: str, label: str, mark: float | N
         )
     middle = (LEFT + WIDTH - RIGHT) / 2
     return (
-        f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'<svg role="img" aria-label="{escape(y_name)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'xmlns="http://www.w3.org/2000/svg" font-family="system-ui,sans-serif" font-size="13">{"".join(parts)}'
         f'<text x="{middle:.0f}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x_name)}</text></svg>'
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import RuleText, argument_error, checked_int
-from rope_core.layout import Layout, as_layout
+from rope_core.layout import Layout, checked_layout
 from rope_core.rope import Array, Rope, read_only_array
 from rope_core.spectrum import Spectrum
 
@@ -17,7 +17,7 @@ CHUNK = 65_536
 FINE = 512
 
 
-def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
+def checked_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
     """Return ``value`` as a finite float64 vector, of ``size`` elements where one is given, or raise ValueError."""
     rule = RuleText("finite_vector") if size is None else RuleText("sized_vector", {"size": size})
     try:
@@ -30,31 +30,31 @@ def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> A
     return vector
 
 
-def repeated(values: npt.ArrayLike, size: int) -> Array:
+def cycled_vector(values: npt.ArrayLike, size: int) -> Array:
     """Return ``values`` one after the other, from the first again until there are ``size`` numbers, float64 (size,).
 
     Raises ValueError unless values is a non-empty vector of at most ``size`` finite numbers.
 
-    >>> repeated([1.0, 0.5], 4).tolist()
+    >>> cycled_vector([1.0, 0.5], 4).tolist()
     [1.0, 0.5, 1.0, 0.5]
     """
-    given = as_vector("values", values)
+    given = checked_vector("values", values)
     if given.size > size:
         raise argument_error("values", "at_most_numbers", given.size, limit=size)
     return np.resize(given, size)
 
 
-def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> npt.NDArray[np.complex128]:
+def pair_score_coefficients(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> npt.NDArray[np.complex128]:
     """Return h_i = (q_a + i q_b)(k_a - i k_b) of each pair (a, b), complex128 (dim/2,); RoFormer's h.
 
-    >>> pair_products([1.0, 0.0], [0.0, 1.0], "interleaved").tolist()
+    >>> pair_score_coefficients([1.0, 0.0], [0.0, 1.0], "interleaved").tolist()
     [-1j]
     """
-    query = as_vector("q", q)
-    key = as_vector("k", k, query.size)
+    query = checked_vector("q", q)
+    key = checked_vector("k", k, query.size)
     if query.size % 2:
         raise argument_error("q", "even_size", query.size)
-    chosen = as_layout(layout)
+    chosen = checked_layout(layout)
     (qa, qb), (ka, kb) = chosen.split_pairs(query), chosen.split_pairs(key)
     return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
 
@@ -95,8 +95,8 @@ def pair_contributions(
     >>> pair_contributions(Spectrum.from_inv_freq([np.pi]), [0, 1], [1.0, 0.0], [1.0, 0.0]).round(9).tolist()
     [[1.0], [-1.0]]
     """
-    where = as_vector("distances", distances)
-    h = pair_products(q, k, layout)
+    where = checked_vector("distances", distances)
+    h = pair_score_coefficients(q, k, layout)
     if h.size != s.inv_freq.size:
         raise argument_error("q", "spectrum_size", 2 * h.size, size=2 * s.inv_freq.size)
     turned = np.exp(1j * where[:, None] * s.inv_freq) * h
@@ -125,15 +125,15 @@ def score_curve(
     if (q is None) != (k is None):
         raise argument_error("q and k", "given together or not at all", "one of them")
     if q is None or k is None:
-        where = as_vector("distances", distances)
+        where = checked_vector("distances", distances)
         mean = np.cos(where[:, None] * s.inv_freq).mean(axis=1)
         return np.asarray(mean * s.attention_factor**2)
     return np.asarray(pair_contributions(s, distances, q, k, layout).sum(axis=1))
 
 
-def partial_sums(s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.complex128]:
+def partial_phasor_sums(s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.complex128]:
     """Return S_j = sum over i < j of exp(i (m - n) inv_freq_i) for j = 1..dim/2, complex128 (n, dim/2)."""
-    where = as_vector("distances", distances)
+    where = checked_vector("distances", distances)
     return np.asarray(np.cumsum(np.exp(1j * where[:, None] * s.inv_freq), axis=1))
 
 
@@ -149,7 +149,7 @@ def decay_bound(s: Spectrum, distances: npt.ArrayLike) -> Array:
     >>> decay_bound(spectrum(Request(Rope(4, 100.0))), [0]).tolist()
     [1.5]
     """
-    return np.asarray(np.abs(partial_sums(s, distances)).mean(axis=1))
+    return np.asarray(np.abs(partial_phasor_sums(s, distances)).mean(axis=1))
 
 
 def cosine_sums(theta: npt.ArrayLike, start: int, count: int) -> Array:
@@ -161,7 +161,7 @@ def cosine_sums(theta: npt.ArrayLike, start: int, count: int) -> Array:
     >>> cosine_sums([np.pi], 0, 3).round(9).tolist()
     [1.0, -1.0, 1.0]
     """
-    speeds = as_vector("theta", theta)
+    speeds = checked_vector("theta", theta)
     fine = np.arange(min(FINE, count), dtype=np.float64)[:, None] * speeds
     coarse = np.arange(start, start + count, FINE, dtype=np.float64)[:, None] * speeds
     sums = np.cos(coarse) @ np.cos(fine).T - np.sin(coarse) @ np.sin(fine).T
@@ -169,14 +169,14 @@ def cosine_sums(theta: npt.ArrayLike, start: int, count: int) -> Array:
 
 
 @lru_cache(maxsize=4096)
-def first_negative(dim: int, base: float, context: int) -> int | None:
+def first_negative_score_distance(dim: int, base: float, context: int) -> int | None:
     """Return the first distance in 0..context-1 at which sum_i cos(m theta_i) is negative, or None.
 
     Up to there, q = k + noise scores above a random key on average: the model can still tell them apart.
 
     Source: Base of RoPE Bounds Context Length, arXiv:2405.14591, theorem 1.
 
-    >>> first_negative(128, 10_000.0, 4096)
+    >>> first_negative_score_distance(128, 10_000.0, 4096)
     1707
     """
     theta = Rope(dim, base).theta
@@ -208,7 +208,7 @@ def bases_and_served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17
     bases, contexts = [], []
     for k in range(14 * steps + 1):
         base = 10.0 ** (1 + k / steps)
-        first = first_negative(dim, base, length)
+        first = first_negative_score_distance(dim, base, length)
         bases.append(base)
         contexts.append(float(length if first is None else first))
         if first is None:

@@ -23,25 +23,25 @@ def _magnitudes(count: int, low: float, high: float) -> Array:
     return np.geomspace(low, high, count)
 
 
-def axial(pairs: int, low: float, high: float) -> Array:
+def axial_frequencies(pairs: int, low: float, high: float) -> Array:
     """Return the frequencies of pairs that follow one axis each, half of them rows, half columns: (pairs, 2) as (y, x).
 
     Raises ValueError on an odd number of pairs, or bounds out of order.
 
-    >>> axial(4, 0.1, 1.0).tolist()
+    >>> axial_frequencies(4, 0.1, 1.0).tolist()
     [[0.1, 0.0], [1.0, 0.0], [0.0, 0.1], [0.0, 1.0]]
     """
-    return turned_axial(pairs, low, high, 0.0)
+    return rotated_axial_frequencies(pairs, low, high, 0.0)
 
 
-def turned_axial(pairs: int, low: float, high: float, angle: float) -> Array:
+def rotated_axial_frequencies(pairs: int, low: float, high: float, angle: float) -> Array:
     """Return axial frequencies turned by ``angle`` rad, (pairs, 2) as (y, x).
 
     RoPE-Mixed starts every head so, with an angle of its own, and learns the vectors from there.
 
     Source: RoPE-ViT, arXiv:2403.13298; github.com/naver-ai/rope-vit, init_random_2d_freqs.
 
-    >>> turned_axial(2, 1.0, 1.0, np.pi / 2).round(9).tolist()
+    >>> rotated_axial_frequencies(2, 1.0, 1.0, np.pi / 2).round(9).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     if checked_int("pairs", pairs, 2, 2**16) % 2:
@@ -52,7 +52,7 @@ def turned_axial(pairs: int, low: float, high: float, angle: float) -> Array:
     return np.concatenate([size * first, size * second]) + 0.0
 
 
-def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
+def golden_gate_frequencies(pairs: int, low: float, high: float, axes: int = 2) -> Array:
     """Return frequencies whose directions fill the circle or sphere evenly, in no order: (pairs, axes).
 
     Direction i is the point frac(i / g), frac(i / g**2), ... with g the root of g**(axes + 1) = g + 1, mapped to normal
@@ -60,7 +60,7 @@ def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
 
     Source: Jerry Xiong, On N-dimensional rotary positional embeddings, jerryxio.ng/posts/nd-rope (2025).
 
-    >>> golden_gate(3, 1.0, 1.0).round(3).tolist()
+    >>> golden_gate_frequencies(3, 1.0, 1.0).round(3).tolist()
     [[0.969, 0.247], [0.023, -1.0], [-0.752, 0.66]]
     """
     g = 2.0
@@ -74,17 +74,17 @@ def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
     return np.asarray(directions * _magnitudes(pairs, low, high)[:, None])
 
 
-def mrope(counts: tuple[int, int, int], base: float, interleaved: bool) -> Array:
+def mrope_frequencies(pairs_per_axis: tuple[int, int, int], base: float, interleaved: bool) -> Array:
     """Return M-RoPE's frequencies, (pairs, 3) as (time, y, x): each pair of a one-dimensional rope follows one axis."""
-    axis = mrope_axes(counts, interleaved)
+    axis = mrope_axes(pairs_per_axis, interleaved)
     theta = checked_finite("base", base) ** (-np.arange(axis.size) / axis.size)
     return np.asarray(theta[:, None] * (axis[:, None] == np.arange(3)))
 
 
-def score_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
+def mean_cosine_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
     """Return the mean cosine over pairs at offsets (..., axes): the score of a query and a key with equal pairs.
 
-    >>> score_map(axial(2, np.pi, np.pi), [[0, 0], [0, 1], [1, 1]]).tolist()
+    >>> mean_cosine_map(axial_frequencies(2, np.pi, np.pi), [[0, 0], [0, 1], [1, 1]]).tolist()
     [1.0, 0.0, -1.0]
     """
     where = np.asarray(offsets, dtype=np.float64)
@@ -93,4 +93,10 @@ def score_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
     return np.asarray(np.cos(where @ frequencies.T).mean(axis=-1))
 
 
-__all__ = ["axial", "golden_gate", "mrope", "score_map", "turned_axial"]
+__all__ = [
+    "axial_frequencies",
+    "golden_gate_frequencies",
+    "mean_cosine_map",
+    "mrope_frequencies",
+    "rotated_axial_frequencies",
+]

@@ -10,12 +10,12 @@ import numpy as np
 
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Request, Spectrum, spectrum
-from rope_core.theory.attention import first_negative, score_curve
+from rope_core.theory.attention import first_negative_score_distance, score_curve
 from rope_core.theory.encodings.rotary import rotate_rows
 from rope_core.theory.extension import untrained_angle_reached_mask
 from rope_core.theory.layout_demo import HeadShapes, conversion_scores
 from rope_core.theory.packing import cumulative_lengths, packed_positions
-from rope_core.theory.precision import first_rounded_position, round_to
+from rope_core.theory.precision import first_rounded_position, round_to_dtype
 from rope_core.theory.softmax import softmax
 
 PASSED = "passed"
@@ -58,12 +58,12 @@ def check_equal_angles(rope: Rope, pair: int, near: float, first: int, second: i
     return ChallengeVerdict(reason, given, {"gap": near, "turns": round(turns)})
 
 
-def slowest_repeats(dim: int, length: int, slack: float, base: float) -> ChallengeVerdict:
+def check_slowest_pair_base(dim: int, length: int, slack: float, base: float) -> ChallengeVerdict:
     """Check a base at which the slowest pair does not repeat within ``length`` tokens, and no larger than need be.
 
     It may be ``slack`` times the least such base.
 
-    >>> [slowest_repeats(128, 32_768, 1.1, base).reason for base in (6_000.0, 10_000.0, 32_768.0, 5215.0, 100.0)]
+    >>> [check_slowest_pair_base(128, 32_768, 1.1, base).reason for base in (6e3, 1e4, 32_768.0, 5215.0, 100.0)]
     ['passed', 'large', 'length', 'exponent', 'small']
     """
     rope, radian = Rope(dim, base, length), length / (2 * np.pi)
@@ -78,10 +78,10 @@ def slowest_repeats(dim: int, length: int, slack: float, base: float) -> Challen
     return ChallengeVerdict(reason, given, {"base": base, "wavelength": length})
 
 
-def negative_score(rope: Rope, partner: int, position: int) -> ChallengeVerdict:
+def check_negative_score(rope: Rope, partner: int, position: int) -> ChallengeVerdict:
     """Check a position whose score with a token at ``partner`` is below 0 although both have the same vector.
 
-    >>> [negative_score(Rope(128, 1e4, 4096), 1, position).reason for position in (1, 4, 1708, 1900)]
+    >>> [check_negative_score(Rope(128, 1e4, 4096), 1, position).reason for position in (1, 4, 1708, 1900)]
     ['same', 'early', 'passed', 'late']
     """
     distance = abs(position - partner)
@@ -91,7 +91,7 @@ def negative_score(rope: Rope, partner: int, position: int) -> ChallengeVerdict:
     elif not distance:
         reason = "same"
     else:
-        reason = "early" if first_negative(rope.dim, rope.base, distance) is None else "late"
+        reason = "early" if first_negative_score_distance(rope.dim, rope.base, distance) is None else "late"
     return ChallengeVerdict(reason, {"position": position, "value": value}, {"value": 0.0})
 
 
@@ -107,10 +107,10 @@ def checkpoint_scores(distances: Sequence[int], base: float) -> tuple[Array, dic
     return runs["b"].right, {name: run.got for name, run in runs.items()}
 
 
-def wrong_layout(distances: Sequence[int], base: float, choice: str) -> ChallengeVerdict:
+def check_wrong_layout_choice(distances: Sequence[int], base: float, choice: str) -> ChallengeVerdict:
     """Check which checkpoint has its weights in the other layout: right at distance 0, wrong at the others.
 
-    >>> wrong_layout((0, 1, 8), 1e4, "b").reason, wrong_layout((0, 1, 8), 1e4, "c").passed
+    >>> check_wrong_layout_choice((0, 1, 8), 1e4, "b").reason, check_wrong_layout_choice((0, 1, 8), 1e4, "c").passed
     ('healthy', True)
     """
     right, scores = checkpoint_scores(distances, base)
@@ -149,21 +149,23 @@ def _stretched(rope: Rope, times: int, scheme: str, factor: float) -> tuple[Spec
     return s, int(untrained_angle_reached_mask(rope, s, [times * rope.train_len]).sum())
 
 
-def stays_positive(dim: int, length: int, most: float, base: float) -> ChallengeVerdict:
-    """Check a base of at most ``most`` under which a vector's score with itself stays positive up to a length.
+def check_positive_base(dim: int, length: int, max_base: float, base: float) -> ChallengeVerdict:
+    """Check a base of at most ``max_base`` under which a vector's score with itself stays positive up to a length.
 
-    >>> stays_positive(128, 4096, 1e5, 1e4).given["first"], stays_positive(128, 4096, 1e5, 5e4).passed
+    >>> check_positive_base(128, 4096, 1e5, 1e4).given["first"], check_positive_base(128, 4096, 1e5, 5e4).passed
     (1707, True)
     """
-    first = first_negative(dim, base, length)
-    given = {"base": base, "length": length, "most": most, "first": length if first is None else first}
-    return ChallengeVerdict("large" if base > most else PASSED if first is None else "negative", given, {"base": base})
+    first = first_negative_score_distance(dim, base, length)
+    given = {"base": base, "length": length, "most": max_base, "first": length if first is None else first}
+    return ChallengeVerdict(
+        "large" if base > max_base else PASSED if first is None else "negative", given, {"base": base}
+    )
 
 
-def same_score(query: int, key: int, other_query: int, other_key: int) -> ChallengeVerdict:
+def check_same_distance(query: int, key: int, other_query: int, other_key: int) -> ChallengeVerdict:
     """Check two other positions at which the same query and key score under RoPE as they do at the first two.
 
-    >>> [same_score(40, 33, *other).reason for other in ((7, 0), (40, 33), (33, 40), (50, 23), (1, 0))]
+    >>> [check_same_distance(40, 33, *other).reason for other in ((7, 0), (40, 33), (33, 40), (50, 23), (1, 0))]
     ['passed', 'same', 'mirrored', 'sum', 'other']
     """
     wanted, distance = query - key, other_query - other_key
@@ -211,19 +213,19 @@ def check_rounded_position(dtype: str, position: int) -> ChallengeVerdict:
     >>> [check_rounded_position("bfloat16", position).reason for position in (200, 1000, 1001)]
     ['small', 'step', 'passed']
     """
-    held, whole = float(round_to(position, dtype)), first_rounded_position(dtype) - 1
+    held, whole = float(round_to_dtype(position, dtype)), first_rounded_position(dtype) - 1
     step = 2 ** (position.bit_length() - whole.bit_length() + 1)
     given = {"position": position, "held": held, "whole": whole, "step": step}
     return ChallengeVerdict(PASSED if held != position else "small" if position <= whole else "step", given)
 
 
-def reads_better(plain: Array, best: Array, after: int, byte: int) -> ChallengeVerdict:
+def check_better_reading(plain: Array, best: Array, after: int, byte: int) -> ChallengeVerdict:
     """Check a byte past ``after`` to which one reading gives a greater chance than the other; byte 1 is the first.
 
     ``plain`` and ``best`` are the chances of bytes 1 to n, (n,) each.
 
     >>> chances = np.array([0.5, 0.2, 0.9]), np.array([0.9, 0.4, 0.3])
-    >>> [reads_better(*chances, 1, byte).reason for byte in (1, 2, 3)]
+    >>> [check_better_reading(*chances, 1, byte).reason for byte in (1, 2, 3)]
     ['early', 'behind', 'passed']
     """
     if byte <= after:
@@ -234,10 +236,10 @@ def reads_better(plain: Array, best: Array, after: int, byte: int) -> ChallengeV
     return ChallengeVerdict(PASSED if here > there else "behind", given, {"plain": there, "best": here})
 
 
-def decode_offset(start: int, prompt: int, step: int, offset: int) -> ChallengeVerdict:
+def check_decode_offset(start: int, prompt: int, step: int, offset: int) -> ChallengeVerdict:
     """Check the offset of a decoding step, the first after the prompt being 1, where the prompt began at ``start``.
 
-    >>> [decode_offset(16, 12, 3, offset).reason for offset in (30, 31, 29, 14, 18, 5)]
+    >>> [check_decode_offset(16, 12, 3, offset).reason for offset in (30, 31, 29, 14, 18, 5)]
     ['passed', 'one_more', 'one_less', 'from_zero', 'no_prompt', 'far']
     """
     right = start + prompt + step - 1
@@ -253,16 +255,16 @@ ROW = ((4, 6, 1), (0, 1, 2, 3, 0, 1, 2, 2, 4, 5, 0))
 LAST_PLACE = len(ROW[1]) - 1
 
 
-def wrong_position(place: int) -> ChallengeVerdict:
+def check_wrong_position(token_index: int) -> ChallengeVerdict:
     """Check which token of ROW, by its place from 0, has a position that it should not have.
 
-    >>> [wrong_position(place).reason for place in (7, 4, 6, 0)]
+    >>> [check_wrong_position(place).reason for place in (7, 4, 6, 0)]
     ['passed', 'begins', 'right', 'begins']
     """
     lengths, given = ROW
     cuts = cumulative_lengths(lengths)
     wanted = packed_positions(cuts).tolist()
-    numbers = {"place": place, "given": given[place], "wanted": wanted[place]}
-    if given[place] != wanted[place]:
+    numbers = {"place": token_index, "given": given[token_index], "wanted": wanted[token_index]}
+    if given[token_index] != wanted[token_index]:
         return ChallengeVerdict(PASSED, numbers)
-    return ChallengeVerdict("begins" if place in cuts else "right", numbers)
+    return ChallengeVerdict("begins" if token_index in cuts else "right", numbers)

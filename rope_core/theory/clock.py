@@ -47,7 +47,7 @@ class Clock:
         object.__setattr__(self, "periods", tuple(_period(value, rule) for value in self.periods))
 
     @property
-    def once_round(self) -> float:
+    def slowest_period(self) -> float:
         """Seconds until the slowest moving hand has turned once; no reading repeats before. Infinite if none moves."""
         return max((period for period in self.periods if math.isfinite(period)), default=math.inf)
 
@@ -73,33 +73,34 @@ class Clock:
             raise argument_error("slowdown", "positive_per_pair", slowdown, pairs=len(self.periods))
         return Clock(tuple((np.array(self.periods) * factors).tolist()))
 
-    def separation(self, seconds: float) -> Array:
+    def hand_angle_differences(self, seconds: float) -> Array:
         """Return how far each hand turns in ``seconds``, the short way: degrees in [0, 180], float64 (hands,).
 
-        >>> WALL.separation(1.0).tolist(), WALL.slowed([4.0, 4.0, 4.0]).separation(1.0)[0].item()
+        >>> slow = WALL.slowed([4.0, 4.0, 4.0])
+        >>> WALL.hand_angle_differences(1.0).tolist(), slow.hand_angle_differences(1.0)[0].item()
         ([6.0, 0.1, 0.008333333333333333], 1.5)
         """
         moved = self.angles(abs(checked_finite("seconds", seconds)))
         return np.minimum(moved, 360.0 - moved)
 
-    def shows(self, seconds: float, error: float | Sequence[float]) -> bool:
+    def is_distinguishable(self, seconds: float, error: float | Sequence[float]) -> bool:
         """Say whether two times ``seconds`` apart differ on some hand by more than the reading error, degrees.
 
-        >>> fast, slow = WALL, WALL.slowed([4.0, 4.0, 4.0])
-        >>> [(fast.shows(1.0, error), slow.shows(1.0, error)) for error in (1.0, 1.5, 5.9, 6.0)]
+        >>> clocks = WALL, WALL.slowed([4.0, 4.0, 4.0])
+        >>> [tuple(each.is_distinguishable(1.0, error) for each in clocks) for error in (1.0, 1.5, 5.9, 6.0)]
         [(True, True), (True, False), (True, False), (False, False)]
         """
-        return bool(np.any(self.separation(seconds) > self._errors(error)))
+        return bool(np.any(self.hand_angle_differences(seconds) > self._errors(error)))
 
-    def finest(self, error: float | Sequence[float]) -> float:
+    def finest_difference(self, error: float | Sequence[float]) -> float:
         """Return the time difference, seconds, above which a hand moves by more than the reading error, degrees.
 
-        >>> WALL.finest(3.0), WALL.slowed([4.0, 4.0, 4.0]).finest(3.0)
+        >>> WALL.finest_difference(3.0), WALL.slowed([4.0, 4.0, 4.0]).finest_difference(3.0)
         (0.5, 2.0)
         """
         return float(np.min(self._errors(error) / 360.0 * np.array(self.periods)))
 
-    def decode(
+    def possible_times(
         self, angles: npt.ArrayLike, error: float | Sequence[float], until: float | None = None
     ) -> list[Interval]:
         """Return every interval of times in [0, until] at which the hands can have been read as ``angles``.
@@ -117,13 +118,13 @@ class Clock:
             ValueError: on a reading of another length, an error outside its range, an ``until`` that is not positive
                 and finite, or a search through more than 200,000 turns of a hand.
 
-        >>> WALL.decode([180.0, 3.0, 90.25], error=1.5)
+        >>> WALL.possible_times([180.0, 3.0, 90.25], error=1.5)
         [(10829.75, 10830.25)]
         """
         reading = np.asarray(angles, dtype=np.float64)
         if reading.shape != (len(self.periods),) or not np.all(np.isfinite(reading)):
             raise argument_error("angles", "degrees_each", angles, hands=len(self.periods))
-        last = checked_finite("until", self.once_round if until is None else until, "finite_above", low=0)
+        last = checked_finite("until", self.slowest_period if until is None else until, "finite_above", low=0)
         if last <= 0:
             raise argument_error("until", "finite_above", until, low=0)
         times: list[Interval] = [(0.0, last)]
@@ -144,8 +145,8 @@ class Clock:
         (43200.0, 86400.0)
         """
         if until is None:
-            until = 20.0 * self.once_round
-        returns = self.decode(np.zeros(len(self.periods)), error, until)
+            until = 20.0 * self.slowest_period
+        returns = self.possible_times(np.zeros(len(self.periods)), error, until)
         return sum(returns[1]) / 2.0 if len(returns) > 1 else math.inf
 
     def _errors(self, error: float | Sequence[float]) -> Array:
@@ -185,7 +186,7 @@ def clock_readings(error: float = 1.0) -> list[DurationReading]:
     }
     clocks = {key: WALL.slowed(vector) for key, vector in vectors.items()}
     return [
-        DurationReading(key, tuple(vectors[key].tolist()), clock.once_round, clock.repeats_after(error))
+        DurationReading(key, tuple(vectors[key].tolist()), clock.slowest_period, clock.repeats_after(error))
         for key, clock in clocks.items()
     ]
 

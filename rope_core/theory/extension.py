@@ -90,22 +90,22 @@ def scheme_spectra(
     return extended, refused
 
 
-def scheme_kinds(own: str = UNSCALED) -> tuple[str, ...]:
+def length_independent_schemes(own: str = UNSCALED) -> tuple[str, ...]:
     """Return the names of the schemes of `compared_schemes` but those that wait for the text's length; and ``own``.
 
-    >>> scheme_kinds(), "longrope" in scheme_kinds("longrope")
+    >>> length_independent_schemes(), "longrope" in length_independent_schemes("longrope")
     (('linear', 'ntk', 'ntk_by_parts', 'yarn', 'llama3'), True)
     """
     each = [name for name in compared_schemes(own) if name != UNSCALED]
     return tuple(name for name in each if name == own or not SCHEMES[name].follows_length)
 
 
-def at_factor(request: Request, factor: float) -> Request:
+def with_factor(request: Request, factor: float) -> Request:
     """Return a request with another factor; one whose scheme takes none as it is.
 
     A scheme that follows the length gets factor times the trained length where the request has none.
 
-    >>> request = at_factor(Request(Rope(8, 100.0, 16), "dynamic"), 2.0)
+    >>> request = with_factor(Request(Rope(8, 100.0, 16), "dynamic"), 2.0)
     >>> request.params, request.seq_len
     ({'factor': 2.0}, 32)
     """

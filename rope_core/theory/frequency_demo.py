@@ -26,22 +26,22 @@ def sampled_positions(span: int, count: int) -> npt.NDArray[np.int64]:
     return np.arange(0, length, step, dtype=np.int64)
 
 
-def cosines(rope: Rope, pairs: npt.ArrayLike, positions: npt.ArrayLike) -> Array:
+def pair_cosines(rope: Rope, pairs: npt.ArrayLike, positions: npt.ArrayLike) -> Array:
     """Return cos(x theta_i) of some pairs at places x between tokens too, float64 (pairs, n)."""
     return np.asarray(np.cos(np.multiply.outer(rope.theta[np.asarray(pairs)], np.asarray(positions, dtype=np.float64))))
 
 
-def stripes(rope: Rope, end: float, columns: int) -> Array:
+def cosine_stripes_and_contrast(rope: Rope, end: float, columns: int) -> Array:
     """Return cos(x theta_i) at the middles of ``columns`` equal parts of [0, log end), float64 (pairs, columns).
 
     A cell is the Gaussian mean of the cosine about its x, so that turns too close to each other to draw fade.
 
-    >>> stripes(Rope(4, 1e6), 100.0, 3).round(2).tolist()
+    >>> cosine_stripes_and_contrast(Rope(4, 1e6), 100.0, 3).round(2).tolist()
     [[-0.54, -0.56, -0.0], [1.0, 1.0, 1.0]]
     """
     x = np.exp((np.arange(columns) + 0.5) / columns * np.log(end))
     contrast = np.exp(-((BLUR * np.multiply.outer(rope.theta, x)) ** 2) / 2)
-    return np.asarray(contrast * cosines(rope, np.arange(rope.pairs), x))
+    return np.asarray(contrast * pair_cosines(rope, np.arange(rope.pairs), x))
 
 
 def incomplete_pair_mask(rope: Rope) -> npt.NDArray[np.bool_]:
@@ -64,14 +64,14 @@ def mean_cosine_by_distance(rope: Rope, count: int) -> Array:
     return cosine_sums(rope.theta, 0, count) / rope.pairs
 
 
-def closest_return(alike: Array) -> int:
+def highest_return_distance(similarity: Array) -> int:
     """Return the distance of the highest similarity after the first rise; the last one where it never rises.
 
-    >>> closest_return(np.array([1.0, 0.4, 0.2, 0.5, 0.3]))
+    >>> highest_return_distance(np.array([1.0, 0.4, 0.2, 0.5, 0.3]))
     3
     """
-    rises = np.flatnonzero(np.diff(alike) > 0)
-    return len(alike) - 1 if not rises.size else int(rises[0] + np.argmax(alike[rises[0] :]))
+    rises = np.flatnonzero(np.diff(similarity) > 0)
+    return len(similarity) - 1 if not rises.size else int(rises[0] + np.argmax(similarity[rises[0] :]))
 
 
 def similarity_curve_length(dim: int) -> int:

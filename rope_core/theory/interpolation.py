@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import checked_int
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Spectrum
-from rope_core.theory.attention import as_vector, partial_sums
+from rope_core.theory.attention import checked_vector, partial_phasor_sums
 
 MAX_REACH = 2**20
 CHUNK = 2048
@@ -49,8 +49,8 @@ def extrapolation_bound(rope: Rope, distances: npt.ArrayLike) -> Array:
 
     Source: arXiv:2306.15595, equation 8 and appendix B.
     """
-    where = as_vector("distances", distances)
-    sums = partial_sums(Spectrum.from_inv_freq(rope.theta), where)
+    where = checked_vector("distances", distances)
+    sums = partial_phasor_sums(Spectrum.from_inv_freq(rope.theta), where)
     return np.asarray(2.0 * np.abs(sums).sum(axis=1))
 
 

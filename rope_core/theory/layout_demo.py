@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.layout import DimIndices, Layout, as_layout, convert, convert_projection, even_dim
+from rope_core.layout import DimIndices, Layout, checked_even_dim, checked_layout, convert, convert_projection
 from rope_core.rope import Array
 from rope_core.rotation import rotate, rotation_matrix
 
@@ -59,13 +59,13 @@ def rotations_in_both_layouts(
     )
 
 
-def mixed_error(inv_freq: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
+def mixed_layout_score_error(inv_freq: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
     """Return how wrong scores are where numbers of one layout are turned in the other's, float64 (distances,).
 
     The root mean square error over queries and keys of any direction, as a share of the right scores' root mean square:
     the Frobenius norm of the two rotations' difference over that of one. Unrelated scores would give sqrt(2).
 
-    >>> mixed_error([1.0, 0.1], [0, 3]).round(2).tolist()
+    >>> mixed_layout_score_error([1.0, 0.1], [0, 3]).round(2).tolist()
     [0.0, 1.41]
     """
     theta = np.asarray(inv_freq, dtype=np.float64)
@@ -83,7 +83,7 @@ class HeadShapes:
     group: int
 
     def __post_init__(self) -> None:
-        even_dim("head_dim", self.head_dim)
+        checked_even_dim("head_dim", self.head_dim)
         checked_int("kv_heads", self.kv_heads, 1, 1024)
         checked_int("group", self.group, 1, 1024)
 
@@ -117,8 +117,12 @@ def drawn_projections(shapes: HeadShapes, seed: int = 0) -> QueryKeyProjections:
     )
 
 
-def head_scores(
-    p: QueryKeyProjections, shapes: HeadShapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+def grouped_head_scores(
+    projections: QueryKeyProjections,
+    shapes: HeadShapes,
+    distances: npt.ArrayLike,
+    inv_freq: npt.ArrayLike,
+    layout: str | Layout,
 ) -> Array:
     """Return the scores of every token pair and query head at each distance m - n, before the division by sqrt(dim).
 
@@ -131,16 +135,18 @@ def head_scores(
     Returns:
         float64 (tokens, heads, n).
     """
-    chosen = as_layout(layout)
+    chosen = checked_layout(layout)
     theta = np.asarray(inv_freq, dtype=np.float64)
-    q = (p.x_q @ p.w_q.T).reshape(len(p.x_q), shapes.kv_heads, shapes.group, shapes.head_dim)
-    k = (p.x_k @ p.w_k.T).reshape(len(p.x_k), shapes.kv_heads, 1, shapes.head_dim)
+    q = (projections.x_q @ projections.w_q.T).reshape(
+        len(projections.x_q), shapes.kv_heads, shapes.group, shapes.head_dim
+    )
+    k = (projections.x_k @ projections.w_k.T).reshape(len(projections.x_k), shapes.kv_heads, 1, shapes.head_dim)
     (qa, qb), (ka, kb) = chosen.split_pairs(q), chosen.split_pairs(k)
     angle = np.asarray(distances, dtype=np.float64)[:, None] * theta
     # Re(h e^{i angle}) as one real product: h = (qa + i qb)(ka - i kb)
     h = np.concatenate([qa * ka + qb * kb, qa * kb - qb * ka], axis=-1)
     turned = h.reshape(-1, shapes.head_dim) @ np.concatenate([np.cos(angle), np.sin(angle)], axis=1).T
-    return np.asarray(turned.reshape(len(p.x_q), shapes.heads, -1))
+    return np.asarray(turned.reshape(len(projections.x_q), shapes.heads, -1))
 
 
 def rotated_scores(
@@ -148,7 +154,7 @@ def rotated_scores(
 ) -> Array:
     """Return the last head's scores of the first token pair, each vector rotated at its own position, float64 (n,).
 
-    The query is at the distance, the key at 0; unlike ``head_scores`` this turns the vectors and takes the product.
+    The query is at the distance, the key at 0; unlike ``grouped_head_scores`` this turns vectors and takes the product.
     """
     at = np.asarray(distances, dtype=np.float64)
     angle = at[:, None] * np.asarray(inv_freq, dtype=np.float64)
@@ -167,7 +173,7 @@ CONVERSIONS: dict[str, Callable[[HeadShapes], tuple[int | None, int | None]]] = 
 }
 
 
-def query_heads_fit(shapes: HeadShapes) -> bool:
+def is_head_count_mistake_silent(shapes: HeadShapes) -> bool:
     """Whether the key's rows divide into even parts, one per query head, so that the wrong count goes unnoticed."""
     return shapes.head_dim % (2 * shapes.group) == 0
 
@@ -212,8 +218,8 @@ def conversion_scores(
         for weight, heads in zip((original.w_q, original.w_k), CONVERSIONS[conversion](shapes), strict=True)
     )
     converted = QueryKeyProjections(w_q, w_k, original.x_q, original.x_k)
-    want = head_scores(original, shapes, distances, inv_freq, "interleaved")
-    off = head_scores(converted, shapes, distances, inv_freq, "half") - want
+    want = grouped_head_scores(original, shapes, distances, inv_freq, "interleaved")
+    off = grouped_head_scores(converted, shapes, distances, inv_freq, "half") - want
     relative = np.sqrt(np.mean(off**2, axis=(0, 1)) / np.mean(want**2, axis=(0, 1)))
     right = rotated_scores(original, shapes, distances, inv_freq, "interleaved")
     return ConversionScores(right, rotated_scores(converted, shapes, distances, inv_freq, "half"), relative)

@@ -39,18 +39,18 @@ def mean_cosine(s: Spectrum, distances: npt.ArrayLike) -> Array:
     return np.asarray(np.cos(position_angles(s, distances)).mean(axis=1))
 
 
-def order_failure(s: Spectrum, distances: npt.ArrayLike) -> Array:
+def order_failure_probability(s: Spectrum, distances: npt.ArrayLike) -> Array:
     """Return the probability that two random keys change their order between distance 0 and each distance, (n,).
 
     Source: Sheppard's formula for the signs of two correlated normal variables.
 
-    >>> order_failure(Spectrum.from_inv_freq([np.pi, 0.0]), [0, 1]).tolist()
+    >>> order_failure_probability(Spectrum.from_inv_freq([np.pi, 0.0]), [0, 1]).tolist()
     [0.0, 0.5]
     """
     return np.asarray(np.arccos(np.clip(mean_cosine(s, distances), -1.0, 1.0)) / np.pi)
 
 
-def locality_failure(s: Spectrum, near: npt.ArrayLike, far: npt.ArrayLike, signal: float) -> Array:
+def locality_failure_probability(s: Spectrum, near: npt.ArrayLike, far: npt.ArrayLike, signal: float) -> Array:
     """Return the probability that a key scores lower at ``near`` than at ``far``, float64 (n,).
 
     Args:
@@ -60,7 +60,7 @@ def locality_failure(s: Spectrum, near: npt.ArrayLike, far: npt.ArrayLike, signa
 
     Raises ValueError on distances out of order or a negative signal.
 
-    >>> locality_failure(Spectrum.from_inv_freq([np.pi / 2]), [0], [1], 0.0).tolist()
+    >>> locality_failure_probability(Spectrum.from_inv_freq([np.pi / 2]), [0], [1], 0.0).tolist()
     [0.5]
     """
     a, b = np.asarray(near), np.asarray(far)
@@ -86,24 +86,26 @@ def spread(length: int, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
     return low[kept], high[kept]
 
 
-def failures(s: Spectrum, length: int, signal: float, count: int = 4096) -> tuple[float, float]:
+def order_and_locality_failure_rates(s: Spectrum, length: int, signal: float, count: int = 4096) -> tuple[float, float]:
     """Return how often order and locality fail within ``length`` tokens, means over distances, and near and far."""
     near, far = spread(length, count)
     places = np.floor((np.arange(count) + 0.5) / count * length).astype(np.int64)
-    return float(order_failure(s, places).mean()), float(locality_failure(s, near, far, signal).mean())
+    return float(order_failure_probability(s, places).mean()), float(
+        locality_failure_probability(s, near, far, signal).mean()
+    )
 
 
-def settled_failures(s: Spectrum, length: int, signal: float, digit: float = 0.01) -> tuple[float, float]:
-    """Return ``failures`` from so many distances that twice as many change both by less than a tenth of ``digit``."""
+def converged_failure_rates(s: Spectrum, length: int, signal: float, digit: float = 0.01) -> tuple[float, float]:
+    """Return both failure rates from so many distances that twice as many change neither by a tenth of ``digit``."""
     count, last = 1024, (math.inf, math.inf)
     while True:
-        both = failures(s, length, signal, count)
+        both = order_and_locality_failure_rates(s, length, signal, count)
         if count >= 2**18 or all(abs(a - b) < digit / 10 for a, b in zip(both, last, strict=True)):
             return both
         count, last = 2 * count, both
 
 
-def drawn(s: Spectrum, length: int, signal: float, trials: int, seed: int) -> tuple[float, float]:
+def simulated_failure_rates(s: Spectrum, length: int, signal: float, trials: int, seed: int) -> tuple[float, float]:
     """Return the shares of drawn keys and distances for which order and locality fail, by turning the vectors.
 
     Each trial draws a query of unit pairs, two keys of normal entries, a distance in [0, length) for the order, and two
@@ -128,4 +130,12 @@ def drawn(s: Spectrum, length: int, signal: float, trials: int, seed: int) -> tu
     return float(flipped.mean()), float(np.nanmean(wrong))
 
 
-__all__ = ["drawn", "failures", "locality_failure", "mean_cosine", "order_failure", "settled_failures", "spread"]
+__all__ = [
+    "converged_failure_rates",
+    "locality_failure_probability",
+    "mean_cosine",
+    "order_and_locality_failure_rates",
+    "order_failure_probability",
+    "simulated_failure_rates",
+    "spread",
+]

@@ -47,11 +47,11 @@ def _counts(cu_seqlens: PositionIds) -> npt.NDArray[np.intp]:
     return np.diff(cu_seqlens).astype(np.intp)
 
 
-def rank_token_indices(cu_seqlens: PositionIds, rank: int, ranks: int, slicing: str = ZIGZAG) -> PositionIds:
+def rank_token_indices(cu_seqlens: PositionIds, rank: int, rank_count: int, slicing: str = ZIGZAG) -> PositionIds:
     """Return the places in the row of the tokens that one rank of a context-parallel group holds, in its order.
 
-    "contiguous" cuts the row into ``ranks`` runs. "zigzag" cuts every text into 2 ``ranks`` pieces and gives each rank
-    one from the front and its mirror from the back, so that causal attention costs all ranks alike.
+    "contiguous" cuts the row into ``rank_count`` runs. "zigzag" cuts every text into 2 ``rank_count`` pieces and gives
+    each rank one from the front and its mirror from the back, so that causal attention costs all ranks alike.
 
     Args:
         cu_seqlens: where the row's texts begin and end, (texts + 1,); [0, n] for a single one.
@@ -66,19 +66,19 @@ def rank_token_indices(cu_seqlens: PositionIds, rank: int, ranks: int, slicing: 
     >>> rank_token_indices(cumulative_lengths([4, 4]), 1, 2, "contiguous").tolist()
     [4, 5, 6, 7]
     """
-    checked_int("ranks", ranks, 1, MOST)
-    checked_int("rank", rank, 0, ranks - 1)
+    checked_int("ranks", rank_count, 1, MOST)
+    checked_int("rank", rank, 0, rank_count - 1)
     if slicing not in SLICINGS:
         raise argument_error("slicing", "one_of", slicing, names=SLICINGS)
-    if ranks == 1:
+    if rank_count == 1:
         return np.arange(cu_seqlens[-1])
     if slicing == CONTIGUOUS:
-        each = _share("the row's length", int(cu_seqlens[-1]), ranks)
+        each = _share("the row's length", int(cu_seqlens[-1]), rank_count)
         return np.arange(rank * each, (rank + 1) * each)
     rows = []
     for start, stop in zip(cu_seqlens[:-1].tolist(), cu_seqlens[1:].tolist(), strict=True):
-        each = _share("every text's length", stop - start, 2 * ranks)
-        rows += [np.arange(each) + start + piece * each for piece in (rank, 2 * ranks - 1 - rank)]
+        each = _share("every text's length", stop - start, 2 * rank_count)
+        rows += [np.arange(each) + start + piece * each for piece in (rank, 2 * rank_count - 1 - rank)]
     return np.concatenate(rows)
 
 
@@ -88,13 +88,13 @@ def _share(name: str, count: int, parts: int) -> int:
     return count // parts
 
 
-def worst_distance_error(given: PositionIds, wanted: PositionIds) -> tuple[int, int, int, int]:
+def worst_misread_distance(position_ids: PositionIds, expected: PositionIds) -> tuple[int, int, int, int]:
     """Return the two tokens of one text whose distance is read most wrongly: their places, the true distance, the read.
 
     A common shift of all positions misreads no distance: the tokens are then the first and the last.
     """
-    error = given - wanted
+    error = position_ids - expected
     a, b = sorted((int(error.argmin()), int(error.argmax())))
     if error[a] == error[b]:
         a, b = 0, len(error) - 1
-    return a, b, int(wanted[b] - wanted[a]), int(given[b] - given[a])
+    return a, b, int(expected[b] - expected[a]), int(position_ids[b] - position_ids[a])

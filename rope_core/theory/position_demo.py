@@ -44,12 +44,12 @@ def last_token_distances(lengths: tuple[int, ...]) -> tuple[Array, Array]:
     return np.where(texts == texts[-1], mixed, np.nan), mixed
 
 
-def padded_positions(count: int, fillers: int) -> tuple[PositionIds, int]:
+def stored_and_new_positions(count: int, fillers: int) -> tuple[PositionIds, int]:
     """Return the positions of stored words, (count,), and of the new word where ``fillers`` come before the text.
 
     Stored words are numbered by their places in the row, fillers counted in; the new word by the words before it.
 
-    >>> [each if isinstance(each, int) else each.tolist() for each in padded_positions(3, 2)]
+    >>> [each if isinstance(each, int) else each.tolist() for each in stored_and_new_positions(3, 2)]
     [[2, 3, 4], 3]
     """
     return np.arange(fillers, fillers + count), count

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
 from rope_core.spectrum import MAX_POSITION, Spectrum, checked_positions, position_angles
-from rope_core.theory.attention import pair_products
+from rope_core.theory.attention import pair_score_coefficients
 
 # Bits of the significand, the hidden one included, and the largest finite value.
 DTYPES: dict[str, tuple[int, float]] = {
@@ -33,14 +33,14 @@ def dtype_name(dtype: str) -> str:
     return dtype
 
 
-def round_to(x: npt.ArrayLike, dtype: str) -> Array:
+def round_to_dtype(x: npt.ArrayLike, dtype: str) -> Array:
     """Round to the values that ``dtype`` holds, half to even, subnormals included; float64, same shape as x.
 
     Past the largest finite value (plus half a step) the result is infinite, as in the format itself.
 
-    >>> round_to([257.0, 259.0, 1e-3], "bfloat16").tolist()
+    >>> round_to_dtype([257.0, 259.0, 1e-3], "bfloat16").tolist()
     [256.0, 260.0, 0.00099945068359375]
-    >>> round_to(65520.0, "float16").item()
+    >>> round_to_dtype(65520.0, "float16").item()
     inf
     """
     bits, largest = DTYPES[dtype_name(dtype)]
@@ -82,16 +82,20 @@ def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -
         raise argument_error("stage", "one_of", stage, names=list(STAGES))
     f = s.inv_freq
     if stage == "inv_freq":
-        return np.asarray(where * (round_to(f, dtype) - f))
+        return np.asarray(where * (round_to_dtype(f, dtype) - f))
     if stage == "position":
         with np.errstate(invalid="ignore"):
-            return np.asarray((round_to(where, dtype) - where) * f)
+            return np.asarray((round_to_dtype(where, dtype) - where) * f)
     if stage == "angle":
-        return np.asarray(round_to(where * f, dtype) - where * f)
+        return np.asarray(round_to_dtype(where * f, dtype) - where * f)
     exact = position_angles(s, positions)
     with np.errstate(invalid="ignore"):
-        taken = exact if stage == "table" else round_to(round_to(where, dtype) * round_to(f, dtype), dtype)
-        cos, sin = round_to(np.cos(taken), dtype), round_to(np.sin(taken), dtype)
+        taken = (
+            exact
+            if stage == "table"
+            else round_to_dtype(round_to_dtype(where, dtype) * round_to_dtype(f, dtype), dtype)
+        )
+        cos, sin = round_to_dtype(np.cos(taken), dtype), round_to_dtype(np.sin(taken), dtype)
     return wrap(np.arctan2(sin, cos) - exact)
 
 
@@ -109,15 +113,15 @@ def phase_error_curve(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: 
     return np.asarray(np.abs(phase_error(s, positions, stage, dtype)).max(axis=1))
 
 
-def distinct_positions(length: int, dtype: str) -> tuple[int, int]:
+def exact_and_distinct_position_counts(length: int, dtype: str) -> tuple[int, int]:
     """Return (positions of 0..length-1 that ``dtype`` holds exactly, distinct values after rounding).
 
-    >>> distinct_positions(4096, "bfloat16")
+    >>> exact_and_distinct_position_counts(4096, "bfloat16")
     (768, 769)
     """
     count = checked_int("length", length, 1, 2**24)
     given = np.arange(count, dtype=np.float64)
-    held = round_to(given, dtype)
+    held = round_to_dtype(given, dtype)
     return int(np.count_nonzero(held == given)), int(np.unique(held).size)
 
 
@@ -144,14 +148,14 @@ def score_under_rounding(
         stage, dtype: as in ``phase_error``.
         q, k: interleaved head vectors (dim,).
 
-    Raises ValueError as ``phase_error`` and ``pair_products`` do; past a format's largest value the score is nan.
+    Raises ValueError as ``phase_error`` and ``pair_score_coefficients`` do; past a format's largest value it is nan.
 
     >>> q = k = [1.0, 0.0]
     >>> score_under_rounding(Spectrum.from_inv_freq([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
     [0.5403, 1.0]
     """
     where, apart = checked_positions(positions), checked_int("distance", distance, 0, MAX_POSITION)
-    h = pair_products(q, k, "interleaved")
+    h = pair_score_coefficients(q, k, "interleaved")
     near, far = (phase_error(s, at, stage, dtype) for at in (where, where + apart))
     with np.errstate(invalid="ignore"):
         phase = position_angles(s, [apart]) + far - near

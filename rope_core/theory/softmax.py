@@ -50,7 +50,7 @@ class AttentionMeans:
 
 
 @lru_cache(maxsize=512)
-def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> AttentionMeans:
+def random_attention_means(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> AttentionMeans:
     """Draw logits of ``length`` keys, N(0, 1) and one raised by ``signal``, scale them, and measure the softmax.
 
     Args:
@@ -77,8 +77,10 @@ def sampled_attention(length: int, scale: float = 1.0, signal: float = 4.0, draw
     return AttentionMeans(float(means[0]), float(means[1]), float(means[2]))
 
 
-def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: float = 4.0) -> tuple[Array, Array]:
-    """Return what ``sampled_attention`` draws, in expectation: entropy in nats and weight on the meant key, (n,) each.
+def expected_entropy_and_weight(
+    lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: float = 4.0
+) -> tuple[Array, Array]:
+    """Return what ``random_attention_means`` draws, in expectation: entropy, nats, and weight of the meant key, (n,).
 
     Args:
         lengths: keys, numbers >= 2 (n,).
@@ -97,7 +99,7 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     and likewise E[p ln a] for the entropy, which is ln T less the mean logit. The integrals over ln t and over z are
     sums in even steps, which converge exponentially: halving the steps changes nothing at 1e-9.
 
-    >>> entropy_, meant = expected_attention([100], 0.0)
+    >>> entropy_, meant = expected_entropy_and_weight([100], 0.0)
     >>> round(float(entropy_[0]), 6), round(float(meant[0]), 6)
     (4.60517, 0.01)
     """
@@ -112,7 +114,7 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     return np.array([entropy for entropy, _ in pairs]), np.array([meant for _, meant in pairs])
 
 
-def drawn_score_ranges(lengths: npt.ArrayLike, bins: int, seed: int = 0) -> Array:
+def random_score_ranges(lengths: npt.ArrayLike, bins: int, seed: int = 0) -> Array:
     """Return the least and greatest of a text's scores in each of ``bins`` equal parts, (n, bins, 2).
 
     Scores are independent and standard normal. Of each part the greatest is drawn from its own law, then the least
@@ -126,7 +128,7 @@ def drawn_score_ranges(lengths: npt.ArrayLike, bins: int, seed: int = 0) -> Arra
     Raises:
         ValueError: on lengths below 1, or no bins.
 
-    >>> low, high = drawn_score_ranges([1e6], 4)[0].T
+    >>> low, high = random_score_ranges([1e6], 4)[0].T
     >>> bool((low < -4).all()), bool((high > 4).all())
     (True, True)
     """
@@ -153,7 +155,7 @@ def _moments(log_t: Array, x: Array, weights: Array) -> tuple[Array, Array, Arra
 
 @lru_cache(maxsize=4096)
 def _expected(keys: float, scale: float, signal: float) -> tuple[float, float]:
-    """Return entropy and meant weight in expectation; see ``expected_attention``."""
+    """Return entropy and meant weight in expectation; see ``expected_entropy_and_weight``."""
     z = np.arange(-TAIL, TAIL + STEP / 2, STEP)
     weights = np.exp(-(z**2) / 2)
     weights /= weights.sum()
@@ -197,14 +199,14 @@ def log_length_scale(lengths: npt.ArrayLike, train_len: int) -> Array:
     return np.asarray(np.maximum(np.log(n) / math.log(trained), 1.0))
 
 
-def floor_log_scale(positions: npt.ArrayLike, floor_scale: int = 8192, weight: float = 0.1) -> Array:
+def llama4_query_scale(positions: npt.ArrayLike, floor_scale: int = 8192, weight: float = 0.1) -> Array:
     """Return weight * ln(floor((position + 1) / floor_scale) + 1) + 1, float64 (n,): Llama 4's, in layers without RoPE.
 
     It multiplies queries, so logits get it once.
 
     Source: transformers 5.23 models/llama4/modeling_llama4.py (attn_temperature_tuning).
 
-    >>> floor_log_scale([0, 8191]).round(4).tolist()
+    >>> llama4_query_scale([0, 8191]).round(4).tolist()
     [1.0, 1.0693]
     """
     step = checked_int("floor_scale", floor_scale, 1, 2**31 - 1)

@@ -66,7 +66,7 @@ class SafetensorsEntry:
             raise argument_error(self.name, "safetensors_file", self.path.name)
         return _decoded(values, self.dtype).reshape(shape)
 
-    def floats(self, first: int = 0, last: int | None = None) -> Array:
+    def read_floats(self, first: int = 0, last: int | None = None) -> Array:
         """Return what ``read`` does as float64."""
         with np.errstate(invalid="ignore"):  # a signalling NaN stays one
             return self.read(first, last).astype(np.float64)
@@ -83,7 +83,9 @@ def _decoded(values: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
     return values
 
 
-def entries_of(path: Path, argument: str, wanted: Callable[[str], bool] | None = None) -> list[SafetensorsEntry]:
+def list_safetensors_entries(
+    path: Path, argument: str, is_wanted: Callable[[str], bool] | None = None
+) -> list[SafetensorsEntry]:
     """Return the tensors of a safetensors file whose name is wanted, in the header's order; none of them is read.
 
     Raises ValueError that names ``argument`` on a file that is none, and that names an entry whose bytes are not the
@@ -101,7 +103,7 @@ def entries_of(path: Path, argument: str, wanted: Callable[[str], bool] | None =
     if not isinstance(header, dict):
         raise argument_error(argument, "safetensors_file", path.name)
     header.pop("__metadata__", None)
-    chosen = {name: entry for name, entry in header.items() if wanted is None or wanted(name)}
+    chosen = {name: entry for name, entry in header.items() if is_wanted is None or is_wanted(name)}
     spans = {name: _span(name, entry, room - length) for name, entry in chosen.items()}
     for (_, (_, end)), (name, (begin, _)) in pairwise(sorted(spans.items(), key=lambda span: span[1])):
         if begin < end:
@@ -130,17 +132,17 @@ def _span(name: str, entry: Any, room: int) -> tuple[int, int]:
     return low, high
 
 
-def read_arrays(source: str, names: Sequence[str], single: str) -> dict[str, Any]:
-    """Return the arrays that a file holds, by name: .npy or a JSON list the one named ``single``, others ``names``.
+def read_arrays(source: str, names: Sequence[str], single_name: str) -> dict[str, Any]:
+    """Return the arrays that a file holds, by name: .npy or a JSON list that named ``single_name``, others ``names``.
 
     Raises ValueError that names "file" on a file that is damaged or too large, or that holds another name.
     """
     path, values = Path(source), dict[str, Any]()
     if path.suffix == ".npy":
-        return {single: _npy(path)}
+        return {single_name: _npy(path)}
     if path.suffix == ".safetensors":
-        entries = entries_of(path, "file")
-        _known([entry.name for entry in entries], names, single)
+        entries = list_safetensors_entries(path, "file")
+        _known([entry.name for entry in entries], names, single_name)
         _small(sum(entry.size * _TYPES[entry.dtype][0] // 8 for entry in entries))
         return {entry.name: entry.read() for entry in entries}
     try:
@@ -149,10 +151,10 @@ def read_arrays(source: str, names: Sequence[str], single: str) -> dict[str, Any
     except OSError:
         raise argument_error("file", "readable_file" if path.exists() else "existing_file", source) from None
     given = load_json(text, argument="file")
-    values = {single: given} if isinstance(given, list) else given
+    values = {single_name: given} if isinstance(given, list) else given
     if not isinstance(values, Mapping):
         raise argument_error("file", "json_object", given)
-    _known(list(values), names, single)
+    _known(list(values), names, single_name)
     return dict(values)
 
 

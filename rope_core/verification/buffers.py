@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rope_core.findings import Finding, FindingPhrase, finding, largest
+from rope_core.findings import Finding, FindingPhrase, make_finding, max_relative_difference
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from rope_core.spectrum import spectrum
 from rope_core.verification.stored import RotaryBuffer
-from rope_core.verification.turned import tolerance
+from rope_core.verification.turned import rotation_tolerance
 
 # transformers computes frequencies in float32 and agrees with this package to this fraction.
 SAME = 2e-5
@@ -20,20 +20,22 @@ SAME = 2e-5
 HALF_PRECISION = {"bfloat16": (2.0**-8, 2.0**-133), "float16": (2.0**-11, 2.0**-24)}
 
 
-def compared(
-    buffers: list[RotaryBuffer], ropes: Mapping[str | None, HfRope], at_length: Mapping[str | None, tuple[Array, ...]]
+def buffer_findings(
+    buffers: list[RotaryBuffer],
+    ropes: Mapping[str | None, HfRope],
+    frequencies_at_length: Mapping[str | None, tuple[Array, ...]],
 ) -> Iterator[tuple[Finding, RotaryBuffer]]:
     """Each buffer against the layer type that it belongs to; the same finding in many layers is named once."""
     named: set[tuple[str, str | None]] = set()
     for buffer in buffers:
-        kind, rope = belongs(buffer, ropes)
-        for verdict in judged(buffer, kind, rope, at_length.get(kind, ())):
+        kind, rope = matching_layer_type(buffer, ropes)
+        for verdict in judged(buffer, kind, rope, frequencies_at_length.get(kind, ())):
             if (verdict.key, verdict.layer_type) not in named:
                 named.add((verdict.key, verdict.layer_type))
                 yield verdict, buffer
 
 
-def belongs(buffer: RotaryBuffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
+def matching_layer_type(buffer: RotaryBuffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
     """Return the layer type that a buffer's name says, or the one that it is nearest to."""
     last = buffer.name.rpartition(".")[2]
     for kind, rope in ropes.items():
@@ -46,7 +48,11 @@ def belongs(buffer: RotaryBuffer, ropes: Mapping[str | None, HfRope]) -> tuple[s
 
 def apart(values: Array, wanted: Array) -> float:
     """Return the largest relative difference; inf where there is none."""
-    return largest(values, wanted) if values.shape == wanted.shape and np.all(np.isfinite(values)) else float("inf")
+    return (
+        max_relative_difference(values, wanted)
+        if values.shape == wanted.shape and np.all(np.isfinite(values))
+        else float("inf")
+    )
 
 
 def judged(
@@ -55,10 +61,10 @@ def judged(
     """Compare one buffer with its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
     values, wanted = buffer.values, rope.inv_freq
     if values is None:
-        yield finding("buffer_on_meta", buffer.name, None, kind)
+        yield make_finding("buffer_on_meta", buffer.name, None, kind)
         return
     if values.shape != wanted.shape:
-        yield finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
+        yield make_finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
         return
     wanted = min((wanted, *at_length), key=lambda expected: apart(values, expected))
     difference = apart(values, wanted)
@@ -69,15 +75,17 @@ def judged(
         length = rope.max_len or rope.train_len
         error = float(np.max(np.abs(values - wanted)) * (length - 1))
         worst = 100.0 * difference
-        yield finding("buffer_rounded", buffer.name, None, kind, dtype=coarse, worst=worst, length=length, error=error)
+        yield make_finding(
+            "buffer_rounded", buffer.name, None, kind, dtype=coarse, worst=worst, length=length, error=error
+        )
     elif uninitialised(values) and not np.allclose(np.sort(values), np.sort(wanted), rtol=SAME):
         first = float(values.flat[0])
-        yield finding("buffer_uninitialised", buffer.name, None, kind, first=first, wanted=float(wanted[0]))
+        yield make_finding("buffer_uninitialised", buffer.name, None, kind, first=first, wanted=float(wanted[0]))
     else:
         pair = int(np.argmax(np.abs(values - wanted) / np.where(wanted == 0, 1.0, wanted)))
         plain = apart(values, rope.unscaled) <= SAME
         key = "buffer_unscaled" if plain else "buffer_differs"
-        yield finding(
+        yield make_finding(
             key,
             buffer.name,
             None,
@@ -90,7 +98,9 @@ def judged(
         )
     scaling = buffer.attention
     if scaling is not None and abs(scaling - rope.attention_factor) > SAME * max(rope.attention_factor, 1.0):
-        yield finding("attention_scaling_differs", buffer.name, None, kind, found=scaling, wanted=rope.attention_factor)
+        yield make_finding(
+            "attention_scaling_differs", buffer.name, None, kind, found=scaling, wanted=rope.attention_factor
+        )
 
 
 def uninitialised(values: Array) -> bool:
@@ -105,21 +115,23 @@ def rounded_to(buffer: RotaryBuffer, wanted: Array) -> str:
 
     A buffer is rounded where every value is one of that type's numbers and lies within one rounding of the wanted one.
     """
-    from rope_core.theory.precision import round_to
+    from rope_core.theory.precision import round_to_dtype
 
     values = buffer.values
     if values is None or not np.all(np.isfinite(values)):
         return ""
     for dtype, (unit, smallest) in HALF_PRECISION.items():
         held = buffer.dtype == dtype
-        kept = values.size >= 4 and bool(np.any(values[1:] > 0)) and np.array_equal(round_to(values, dtype), values)
+        kept = (
+            values.size >= 4 and bool(np.any(values[1:] > 0)) and np.array_equal(round_to_dtype(values, dtype), values)
+        )
         near = np.abs(values - wanted) <= (unit + SAME) * np.abs(wanted) + smallest
         if (held or (kept and apart(values, wanted) > SAME)) and np.all(near):
             return dtype
     return ""
 
 
-def tabulated(tables: list[RotaryBuffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
+def table_findings(tables: list[RotaryBuffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
     """Compare stored tables of cos, sin and e^{i angle} with the angles of the layer type that each is nearest to."""
     named: set[str] = set()
     for table in tables:
@@ -136,7 +148,7 @@ def tabulated(tables: list[RotaryBuffer], ropes: Mapping[str | None, HfRope]) ->
         key, values = verdict or ("", {})
         if key not in named:
             named.add(key)
-            yield finding(key, table.name, None, kind, **values)
+            yield make_finding(key, table.name, None, kind, **values)
 
 
 def _of_table(table: RotaryBuffer, rows: Array, part: str, rope: HfRope) -> tuple[str, dict[str, object]] | None:
@@ -149,7 +161,7 @@ def _of_table(table: RotaryBuffer, rows: Array, part: str, rope: HfRope) -> tupl
 
     def off(theta: Array) -> Array:
         """Return how far the table is off, over the tolerance, in the nearest order of columns and factor."""
-        angle, room = np.outer(positions, theta), tolerance(positions, theta, unit)
+        angle, room = np.outer(positions, theta), rotation_tolerance(positions, theta, unit)
         wanted = np.exp(1j * angle) if part == "cis" else getattr(np, part)(angle)
         orders = [np.concatenate([np.arange(pairs)] * 2), np.repeat(np.arange(pairs), 2)]
         chosen = [np.arange(pairs)] if columns == pairs else orders

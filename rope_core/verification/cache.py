@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.findings import Finding, FindingPhrase, finding
+from rope_core.findings import Finding, FindingPhrase, make_finding
 from rope_core.hf.resolve import from_hf, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import LAYOUTS
 from rope_core.rope import MAX_LEN, Array
 from rope_core.schemes import SCHEMES
-from rope_core.verification.positions import as_ids
-from rope_core.verification.products import as_array
-from rope_core.verification.turned import COARSE, SINGLE, in_lanes, sign, tolerance
+from rope_core.verification.positions import checked_position_ids
+from rope_core.verification.products import to_float64_array
+from rope_core.verification.turned import COARSE, SINGLE, rotate_lanes, rotation_sign, rotation_tolerance
 
 FIELD = "past_key_values"
 
@@ -66,13 +66,13 @@ def check_cache(
     keys, moved = (_keys(name, value) for name, value in (("before", before), ("after", after)))
     if keys.shape != moved.shape:
         raise argument_error("after", f"of shape {keys.shape}", moved.shape)
-    places = {name: as_ids(name, value)[0] for name, value in (("old", old), ("new", new))}
+    places = {name: checked_position_ids(name, value)[0] for name, value in (("old", old), ("new", new))}
     for name, place in places.items():
         if len(place) != len(keys):
             raise argument_error(name, f"one position for each of {len(keys)} keys", place.shape)
     unit = max(COARSE.get(str(getattr(value, "dtype", "")).removeprefix("torch."), SINGLE) for value in (before, after))
     text = resolve(config).text
-    others = [text.rope(kind) for kind in text.differing if kind != layer_type]
+    others = [text.rope(kind) for kind in text.differing_layer_types if kind != layer_type]
     turning = [each for each in others if not each.nope]
     return [*displaced(text.rope(layer_type), keys, moved, places["old"], places["new"], unit, turning)]
 
@@ -81,15 +81,15 @@ def movable(rope: HfRope) -> Iterator[Finding]:
     """Say whether one rotation by a difference moves a cached key."""
     path = rope.provenance["scheme"].path
     if rope.nope or not np.any(rope.inv_freq):
-        yield finding("cached_keys_still", FIELD)
+        yield make_finding("cached_keys_still", FIELD)
     elif rope.mrope_section:
-        yield finding("cached_keys_by_axis", path, sections=list(rope.mrope_section))
+        yield make_finding("cached_keys_by_axis", path, sections=list(rope.mrope_section))
     elif SCHEMES[rope.scheme].follows_length:
-        yield finding("cached_keys_by_length", path, scheme=rope.scheme, length=rope.train_len)
+        yield make_finding("cached_keys_by_length", path, scheme=rope.scheme, length=rope.train_len)
     else:
-        yield finding("cached_keys_move", path, scheme=rope.scheme, factor=rope.attention_factor)
+        yield make_finding("cached_keys_move", path, scheme=rope.scheme, factor=rope.attention_factor)
     if rope.nope_layers and not rope.nope:
-        yield finding("cached_keys_some_still", path, layers=rope.nope_layers)
+        yield make_finding("cached_keys_some_still", path, layers=rope.nope_layers)
 
 
 def drift(config: object, cached: Any, length: Any, layer_type: str | None) -> list[Finding]:
@@ -102,12 +102,14 @@ def drift(config: object, cached: Any, length: Any, layer_type: str | None) -> l
     if not np.any(apart):
         return []
     pair, path, worst = int(apart.argmax()), earlier.provenance["scheme"].path, float(apart.max())
-    return [finding("cached_keys_drift", path, None, layer_type, cached=cached, length=length, drift=worst, pair=pair)]
+    return [
+        make_finding("cached_keys_drift", path, None, layer_type, cached=cached, length=length, drift=worst, pair=pair)
+    ]
 
 
 def _keys(name: str, values: Any) -> Array:
     """Return keys as float64 (tokens, heads, head_dim)."""
-    array = as_array(values) if hasattr(values, "detach") else np.asarray(values)
+    array = to_float64_array(values) if hasattr(values, "detach") else np.asarray(values)
     if array.ndim != 3 or not array.size or array.dtype.kind not in "fiu" or not np.all(np.isfinite(array)):
         raise argument_error(name, "finite numbers of shape (tokens, heads, head_dim)", getattr(array, "shape", values))
     return array.astype(np.float64)
@@ -125,10 +127,12 @@ def displaced(
 
     def turned(by: Array, layout: str = rope.layout, factor: float = 1.0, theta: Array = rope.inv_freq) -> Array:
         start = low if 2 * len(theta) == width else 0
-        return in_lanes(keys, sign(rope) * np.outer(by, theta), layout, start, factor)
+        return rotate_lanes(keys, rotation_sign(rope) * np.outer(by, theta), layout, start, factor)
 
     lengths = np.linalg.norm(keys, axis=-1, keepdims=True)
-    room = tolerance(np.abs(by), rope.inv_freq, unit).max(axis=1)[:, None, None] * (lengths + np.finfo(float).tiny)
+    room = rotation_tolerance(np.abs(by), rope.inv_freq, unit).max(axis=1)[:, None, None] * (
+        lengths + np.finfo(float).tiny
+    )
     room = room * max(1.0, rope.attention_factor)
 
     def near(wanted: Array) -> npt.NDArray[np.bool_]:
@@ -143,9 +147,9 @@ def displaced(
     named: dict[str, Any] = {"token": worst, "old": int(old[worst]), "new": int(new[worst]), "count": count}
     for key, wanted, values in _mistakes(rope, keys, by, new.astype(np.float64), turned, others):
         if np.all(near(wanted)[wrong]):
-            yield finding(key, FIELD, **named, **values)
+            yield make_finding(key, FIELD, **named, **values)
             return
-    yield finding("cached_keys_elsewhere", FIELD, **named, total=len(keys))
+    yield make_finding("cached_keys_elsewhere", FIELD, **named, total=len(keys))
 
 
 def _mistakes(

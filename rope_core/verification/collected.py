@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rope_core.findings import Finding, FindingPhrase, finding
+from rope_core.findings import Finding, FindingPhrase, make_finding
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from rope_core.verification.stored import RotaryBuffer
@@ -20,11 +20,11 @@ class FindingCollector:
         self.keys = {(each.key, each.layer_type) for each, _ in reported}
         self.rows: dict[tuple[str, str | None], dict[str, Any]] = {}
 
-    def buffers(self, kind: str | None) -> list[Array]:
+    def reported_buffer_values(self, kind: str | None) -> list[Array]:
         """Return the values of this layer type's buffers that are reported already."""
         return [each.values for report, each in self.reported if report.layer_type == kind and each.values is not None]
 
-    def add(
+    def add_verdict(
         self, verdict: RotationVerdict | None, part: str, module: str, kind: str | None, layer: int | None = None
     ) -> None:
         """Take one verdict on one part of one layer, unless a buffer's finding says the same."""
@@ -52,5 +52,5 @@ class FindingCollector:
                 values = {"reason": FindingPhrase("nothing"), **values, "layout": self.ropes[kind].layout}
             if key == "rotation_shifted" and row["alike"] and {"q", "k"} <= set(row["parts"]):
                 key = "rotation_shifted_alike"
-            findings.append(finding(key, row["module"], None, kind, **values))
+            findings.append(make_finding(key, row["module"], None, kind, **values))
         return findings

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.findings import Finding, FindingPhrase, finding
+from rope_core.findings import Finding, FindingPhrase, make_finding
 from rope_core.hf.resolve import ropes_of
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 from rope_core.rotation import repeat_per_pair
-from rope_core.verification.mistakes import mistakes
-from rope_core.verification.products import as_array
-from rope_core.verification.turned import COARSE, SINGLE, in_lanes, sign, tolerance
+from rope_core.verification.mistakes import rotations_by_mistake
+from rope_core.verification.products import to_float64_array
+from rope_core.verification.turned import COARSE, SINGLE, rotate_lanes, rotation_sign, rotation_tolerance
 
 FIELD, BASE, ROWS, SEED = "kernel", 10_000.0, 4096, 0
 LAYOUTS, PAIRS = (HALF.name, INTERLEAVED.name), "pairs"
@@ -165,7 +165,7 @@ def check_kernel(function: Callable[..., Any], config: object = None, part: int 
     source, advice = ("of_itself", "give_config") if rope is None else ("of_config", "has_config")
     words = {"layout_source": FindingPhrase(f"kernel_{source}"), "next": FindingPhrase(f"kernel_{advice}")}
     shape = {"table": FindingPhrase(f"kernel_table_{form.table}"), "dim": trials[0].dim, "width": trials[0].width}
-    return KernelFindings(once.values(), finding("kernel_assumed", FIELD, layout=form.layout, **words, **shape))
+    return KernelFindings(once.values(), make_finding("kernel_assumed", FIELD, layout=form.layout, **words, **shape))
 
 
 def _mistake(each: Finding) -> str:
@@ -210,7 +210,7 @@ def _shape(rope: HfRope | None, part: int | None) -> dict[str, Any]:
         return {
             "dim": rope.head_dim,
             "theta": tuple(rope.inv_freq.tolist()),
-            "sign": sign(rope),
+            "sign": rotation_sign(rope),
             "others": others,
         }
     width = 32 if part is None else part
@@ -227,21 +227,21 @@ def _tried(function: Callable[..., Any], form: CallConvention, trial: KernelTria
         answer = _called(function, form, trial, given)
     except (Exception, SystemExit) as error:
         # Somebody's function: whatever it raises is told.
-        yield finding("kernel_raises", FIELD, trial=what, error=f"{type(error).__name__}: {error}"[:200])
+        yield make_finding("kernel_raises", FIELD, trial=what, error=f"{type(error).__name__}: {error}"[:200])
         return
     angle = trial.sign * np.outer(trial.positions, trial.frequencies)
-    right = tuple(in_lanes(each, angle, form.layout) for each in given)
+    right = tuple(rotate_lanes(each, angle, form.layout) for each in given)
     parts = [k for k in range(2) if answer[k].size]
     wrong = [k for k in parts if answer[k].shape != right[k].shape]
     if wrong:
         shapes = {"found": list(answer[wrong[0]].shape), "wanted": list(right[wrong[0]].shape)}
-        yield finding("kernel_shape", FIELD, trial=what, **shapes)
+        yield make_finding("kernel_shape", FIELD, trial=what, **shapes)
         return
     if not all(np.all(np.isfinite(answer[k])) for k in parts):
-        yield finding("kernel_not_finite", FIELD, trial=what)
+        yield make_finding("kernel_not_finite", FIELD, trial=what)
         return
     unit = COARSE.get(trial.dtype, SINGLE)
-    angles = tolerance(np.asarray(trial.positions, dtype=float), trial.frequencies, unit, 2 * unit).max(axis=1)
+    angles = rotation_tolerance(np.asarray(trial.positions, dtype=float), trial.frequencies, unit, 2 * unit).max(axis=1)
     rooms = [angles[:, None, None] * 2 * np.abs(each).max() for each in given]
 
     def near(k: int, wanted: Array) -> bool:
@@ -251,19 +251,22 @@ def _tried(function: Callable[..., Any], form: CallConvention, trial: KernelTria
     if not off:
         return
     # One mistake that explains all that is off: of q and k both, or of one of them.
-    rows = [mistakes(given[k], trial.positions, trial.frequencies, form.layout, trial.sign, trial.others) for k in off]
+    rows = [
+        rotations_by_mistake(given[k], trial.positions, trial.frequencies, form.layout, trial.sign, trial.others)
+        for k in off
+    ]
     for row in zip(*rows, strict=True):
         if all(near(k, wanted) for k, (_, wanted) in zip(off, row, strict=True)):
             part = "qk"[off[0]] if len(off) < len(parts) else "both" if len(parts) > 1 else "x"
             mistake = FindingPhrase(f"kernel_{row[0][0]}", {"part": FindingPhrase(f"kernel_part_{part}")})
-            yield finding("kernel_mistake", FIELD, trial=what, mistake=mistake)
+            yield make_finding("kernel_mistake", FIELD, trial=what, mistake=mistake)
             return
     k = max(parts, key=lambda k: float(np.abs(answer[k] - right[k]).max()))
     apart = np.abs(answer[k] - right[k]).max(axis=2)
     token, head = np.unravel_index(int(apart.argmax()), apart.shape)
     share = 100 * float(apart.max() / np.abs(given[k]).max())
     place = {"token": int(token), "head": int(head), "position": trial.positions[token]}
-    yield finding("kernel_differs", FIELD, trial=what, part="qk"[k], **place, apart=share)
+    yield make_finding("kernel_differs", FIELD, trial=what, part="qk"[k], **place, apart=share)
 
 
 def _drawn(trial: KernelTrial) -> QueryKey:
@@ -273,7 +276,7 @@ def _drawn(trial: KernelTrial) -> QueryKey:
     random = torch.Generator().manual_seed(SEED)
     shapes = [(len(trial.positions), heads, trial.dim) for heads in trial.heads]
     dtype = getattr(torch, trial.dtype)
-    q, k = (as_array(torch.randn(shape, generator=random).to(dtype)) for shape in shapes)
+    q, k = (to_float64_array(torch.randn(shape, generator=random).to(dtype)) for shape in shapes)
     return q, k
 
 
@@ -307,7 +310,7 @@ def _called(function: Callable[..., Any], form: CallConvention, trial: KernelTri
     turned = tensors if answer is None else list(answer[:2]) if "q" in names else [answer]
     arrays = []
     for x, each in zip(turned, given, strict=False):
-        array = as_array(x)
+        array = to_float64_array(x)
         if flat:
             array = array.reshape(each.shape)
         elif array.ndim == 4 and array.shape[0] == 1:

@@ -8,10 +8,10 @@ import numpy as np
 
 from rope_core.layout import LAYOUTS
 from rope_core.rope import Array
-from rope_core.rotation import repeat_per_pair, rotate, swap_pairs
+from rope_core.rotation import quarter_turn_pairs, repeat_per_pair, rotate
 
 
-def mistakes(
+def rotations_by_mistake(
     x: Array,
     positions: Sequence[float] | Array,
     theta: Array,
@@ -29,7 +29,7 @@ def mistakes(
         sign: -1 for a family that turns by the negative angle.
         others: frequencies that the model's scaling is mistaken for, (pairs,), by name.
     """
-    from rope_core.theory.precision import round_to
+    from rope_core.theory.precision import round_to_dtype
 
     dim, width = x.shape[-1], 2 * len(theta)
     (other,) = LAYOUTS.keys() - {layout}
@@ -37,7 +37,7 @@ def mistakes(
 
     def turned(angle: Array, layout: str = layout, low: int = 0, dtype: str | None = None) -> Array:
         cos, sin = np.cos(sign * angle), np.sin(sign * angle)
-        cos, sin = (np.asarray(round_to(part, dtype)) for part in (cos, sin)) if dtype else (cos, sin)
+        cos, sin = (np.asarray(round_to_dtype(part, dtype)) for part in (cos, sin)) if dtype else (cos, sin)
         out, lanes = np.array(x), slice(low, low + 2 * angle.shape[1])
         out[..., lanes] = rotate(x[..., lanes], cos, sin, layout)
         return out
@@ -47,16 +47,21 @@ def mistakes(
     yield "backwards", turned(-angle)
     yield "other_layout", turned(angle, other)
     for name, pairs, table in (("table_order", layout, other), ("table_order", other, layout)):
-        yield name, np.concatenate([crossed(x[..., :width], sign * angle, pairs, table), x[..., width:]], axis=-1)
+        yield (
+            name,
+            np.concatenate(
+                [rotate_with_mixed_layouts(x[..., :width], sign * angle, pairs, table), x[..., width:]], axis=-1
+            ),
+        )
     yield "twice", turned(2 * angle)
     yield "by_place", turned(np.outer(np.arange(len(place)), theta))
     yield "first_position", turned(np.outer(np.full(len(place), place[0]), theta))
     yield "shifted", turned(np.outer(place + 1, theta))
     for dtype in ("bfloat16", "float16"):
         yield f"tables_{dtype}", turned(angle, dtype=dtype)
-        yield f"positions_{dtype}", turned(np.outer(np.asarray(round_to(place, dtype)), theta))
-        yield f"frequencies_{dtype}", turned(np.outer(place, np.asarray(round_to(theta, dtype))))
-        both = (np.asarray(round_to(each, dtype)) for each in (place, theta))
+        yield f"positions_{dtype}", turned(np.outer(np.asarray(round_to_dtype(place, dtype)), theta))
+        yield f"frequencies_{dtype}", turned(np.outer(place, np.asarray(round_to_dtype(theta, dtype))))
+        both = (np.asarray(round_to_dtype(each, dtype)) for each in (place, theta))
         yield f"operands_{dtype}", turned(np.outer(*both))
     for name, frequencies in (others or {}).items():
         yield name, turned(np.outer(place, frequencies))
@@ -69,7 +74,7 @@ def mistakes(
         yield "last_lanes", turned(angle, low=dim - width)
 
 
-def crossed(x: Array, angle: Array, pairs: str, table: str) -> Array:
+def rotate_with_mixed_layouts(x: Array, angle: Array, pair_layout: str, table_layout: str) -> Array:
     """Return x (tokens, heads, width) by tables in one layout's order and partners of another: no rotation of pairs."""
-    cos, sin = (repeat_per_pair(part(angle), table)[:, None, :] for part in (np.cos, np.sin))
-    return np.asarray(x * cos + swap_pairs(x, pairs) * sin)
+    cos, sin = (repeat_per_pair(part(angle), table_layout)[:, None, :] for part in (np.cos, np.sin))
+    return np.asarray(x * cos + quarter_turn_pairs(x, pair_layout) * sin)

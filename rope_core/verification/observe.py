@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.verification.products import ObservationComplete, QueryKeyProduct, watcher
+from rope_core.verification.products import ObservationComplete, QueryKeyProduct, product_recorder
 
 WATCHED = ("eager", "sdpa", None)
 MOST_WORDS = 512
@@ -32,32 +32,33 @@ class ObservedRun:
     along: str
 
 
-def observe(
+def observe_attention(
     module: Any,
     positions: tuple[int, ...],
     model_type: str | None,
     raised: list[Exception],
     axis: int | None = None,
     only: str | None = None,
-    most: int | None = None,
+    max_products: int | None = None,
 ) -> ObservedRun | None:
     """Run the text part of ``module`` on one token at each position and return what its attention multiplied.
 
     With an ``axis``, 0 to 2, positions are three and the other two are 0, as of a patch of an image. With ``only``, a
-    row for each position ("batch") or one text whose positions the model counts ("sequence") is tried. With ``most``
+    row for each position ("batch") or one text whose positions the model counts ("sequence") is tried.
+    With ``max_products``
     the run ends after so many products that follow the position, and what came before them is not kept.
 
     The module is left as it was: buffers, attributes, training mode. None where no part of it can be run on token
     ids, or where nothing that is multiplied was seen; what the attempts raised is appended to ``raised``.
     """
-    for name, part in candidates(module, model_type):
+    for name, part in text_model_candidates(module, model_type):
         for arguments, along in inputs(part, positions, axis):
             if only not in (None, along):
                 continue
-            watch = watcher(along, len(positions), most)
+            watch = product_recorder(along, len(positions), max_products)
             where = positions if along == "batch" else tuple(range(len(positions)))
             with ExitStack() as stack:
-                stack.enter_context(unchanged(module))
+                stack.enter_context(preserved_module_state(module))
                 stack.enter_context(watch.follow(part, name))
                 try:
                     call(part, arguments)
@@ -80,7 +81,7 @@ def call(part: Any, arguments: dict[str, Any]) -> None:
         part(**arguments)
 
 
-def candidates(module: Any, model_type: str | None) -> Iterator[tuple[str, Any]]:
+def text_model_candidates(module: Any, model_type: str | None) -> Iterator[tuple[str, Any]]:
     """Parts that take token ids: the text model of this type first, then from the outside in."""
     parts = [(name, part) for name, part in module.named_modules() if takes_tokens(part)]
     own = [(name, part) for name, part in parts if type_of(part) == model_type]
@@ -92,24 +93,24 @@ def type_of(part: Any) -> str | None:
     return getattr(getattr(part, "config", None), "model_type", None)
 
 
-def parameters_of(part: Any) -> list[str]:
+def forward_argument_names(module: Any) -> list[str]:
     """Names of the arguments of a module's forward."""
     try:
-        return list(inspect.signature(part.forward).parameters)
+        return list(inspect.signature(module.forward).parameters)
     except (TypeError, ValueError):
         return []
 
 
-def cache_name(part: Any) -> str:
+def cache_argument_name(module: Any) -> str:
     """Return what a forward and its answer call the cache: transformers' name, or that since 5.24; "" for none."""
-    return next((name for name in ("past_key_values", "cache") if name in parameters_of(part)), "")
+    return next((name for name in ("past_key_values", "cache") if name in forward_argument_names(module)), "")
 
 
 def takes_tokens(part: Any) -> bool:
     """Whether a forward takes token ids, or is one of somebody's own that holds an embedding and takes one tensor."""
     import torch
 
-    names = parameters_of(part)
+    names = forward_argument_names(part)
     if "input_ids" in names or "decoder_input_ids" in names:
         return True
     holds = any(isinstance(child, torch.nn.Embedding) for child in part.children())
@@ -120,13 +121,13 @@ def inputs(part: Any, positions: tuple[int, ...], axis: int | None = None) -> It
     """Arguments to try: a row for each position; then one sequence, where positions cannot be given."""
     import torch
 
-    names = parameters_of(part)
+    names = forward_argument_names(part)
     device = next((tensor.device for tensor in part.parameters()), torch.device("cpu"))
     count = len(positions)
     options = {name: value for name, value in (("use_cache", False), ("return_dict", True)) if name in names}
     where = torch.tensor(positions, device=device)
     first = "input_ids" if "input_ids" in names else names[0]
-    ids = torch.full((count, 1), known_words(part)[0], dtype=torch.long, device=device)
+    ids = torch.full((count, 1), ordinary_token_ids(part)[0], dtype=torch.long, device=device)
     if axis is not None:
         three = torch.zeros(3, count, 1, dtype=torch.long, device=device)
         three[axis, :, 0] = where
@@ -142,7 +143,7 @@ def inputs(part: Any, positions: tuple[int, ...], axis: int | None = None) -> It
     yield {first: ids.T, **options}, "sequence"
 
 
-def known_words(part: Any) -> list[int]:
+def ordinary_token_ids(module: Any) -> list[int]:
     """Return ids, at most MOST_WORDS, whose embedding is not 0 and that the config names no special token.
 
     A padding id's row is 0, and so are then q and k; an image's id asks for an image.
@@ -150,20 +151,20 @@ def known_words(part: Any) -> list[int]:
     import torch
 
     try:
-        table = part.get_input_embeddings()
+        table = module.get_input_embeddings()
     except (AttributeError, NotImplementedError):
-        table = next((child for child in part.modules() if isinstance(child, torch.nn.Embedding)), None)
+        table = next((child for child in module.modules() if isinstance(child, torch.nn.Embedding)), None)
     weight = getattr(table, "weight", None)
     if weight is None or weight.is_meta or weight.ndim != 2:
         return [1]
-    fields = vars(part.config) if hasattr(part, "config") else {}
+    fields = vars(module.config) if hasattr(module, "config") else {}
     special = [value for name, value in fields.items() if name.endswith(("_token_id", "_token_index"))]
     full = (weight[:MOST_WORDS].detach() != 0).any(dim=1).nonzero().flatten().tolist()
     return [word for word in full if word not in special] or full or [1]
 
 
 @contextmanager
-def unchanged(module: Any) -> Iterator[None]:
+def preserved_module_state(module: Any) -> Iterator[None]:
     """Put a module into evaluation, and restore its modes, small buffers and rotary state afterwards."""
     import torch
 

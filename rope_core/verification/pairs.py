@@ -15,10 +15,10 @@ from rope_core.errors import argument_error
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import WAYS
-from rope_core.layout import as_layout
+from rope_core.layout import checked_layout
 from rope_core.rope import Array
 from rope_core.spectrum import Request, spectrum
-from rope_core.verification.arrays import FLOATS, SafetensorsEntry, entries_of
+from rope_core.verification.arrays import FLOATS, SafetensorsEntry, list_safetensors_entries
 
 MASSIVE = 5.0
 """Times the head's mean from which a value counts as massive, as in arXiv:2502.01563 of q and k on text."""
@@ -48,7 +48,7 @@ class LayerPairs:
     k: Array
 
 
-def layers(folder: Path, config: Mapping[str, Any]) -> list[LayerPairs]:
+def layer_pair_norms(folder: Path, config: Mapping[str, Any]) -> list[LayerPairs]:
     """Return the pairs of every layer that turns, from the safetensors files of a folder, or one such file.
 
     Pairs are found by the config's layout, width and place in the head (``rc.from_hf``). Weights of q_norm and k_norm
@@ -106,13 +106,13 @@ def _norms(
         return None
     norm = layer.get(f"{part}_norm")
     if norm is not None and not latent:
-        weight = norm.floats(0, norm.shape[0]) + (1.0 if model_type.startswith(_ONE_MORE) else 0.0)
+        weight = norm.read_floats(0, norm.shape[0]) + (1.0 if model_type.startswith(_ONE_MORE) else 0.0)
         if weight.size in (width, squares.size):
             squares = squares * np.broadcast_to(weight.reshape(-1, width), squares.shape) ** 2
     # A head of latent attention turns its last dimensions, which the config counts as the whole head.
     start = width - rope.rotary_dim if "q_b_proj" in layer or "kv_a_proj_with_mqa" in layer else rope.start
     turned = squares[:, start : start + rope.rotary_dim]
-    layout, pairs = as_layout(rope.layout), rope.rotary_dim // 2
+    layout, pairs = checked_layout(rope.layout), rope.rotary_dim // 2
     return np.asarray(np.sqrt(turned[:, layout.first(pairs)] + turned[:, layout.second(pairs)]))
 
 
@@ -135,7 +135,7 @@ def _fused(layer: Mapping[str, SafetensorsEntry], part: str, heads: int, shared:
 
 def _squares(tensor: SafetensorsEntry, first: int, last: int) -> Array:
     """Return the sum of squares of each row of a matrix, a slice at a time."""
-    parts = [np.square(tensor.floats(at, min(at + _ROWS, last))).sum(1) for at in range(first, last, _ROWS)]
+    parts = [np.square(tensor.read_floats(at, min(at + _ROWS, last))).sum(1) for at in range(first, last, _ROWS)]
     return np.concatenate(parts)
 
 
@@ -145,7 +145,7 @@ def tensors(folder: Path) -> Iterator[tuple[str, SafetensorsEntry]]:
     if not files:
         raise argument_error("model", "eval_stored", str(folder))
     for path in files:
-        for entry in entries_of(path, "model", lambda name: bool(_PROJECTION.search(name))):
+        for entry in list_safetensors_entries(path, "model", lambda name: bool(_PROJECTION.search(name))):
             if entry.dtype not in FLOATS or not entry.size:
                 raise argument_error("model", "eval_quantised", entry.dtype)
             yield entry.name, entry
@@ -171,11 +171,11 @@ class PairSummary:
     heads: int
 
     @property
-    def seen(self) -> Array:
+    def trained_turns(self) -> Array:
         """Turns of each pair within the trained length, float64 (pairs,)."""
         return np.asarray(self.rope.train_len / self.wavelength)
 
-    def share(self, chosen: npt.NDArray[np.bool_]) -> float:
+    def score_share(self, chosen: npt.NDArray[np.bool_]) -> float:
         """Return the share of q times k, pair by pair, that chosen pairs hold, bool (pairs,)."""
         weight = self.q * self.k
         return float(weight[chosen].sum() / weight.sum())
@@ -196,19 +196,21 @@ class PairChange:
     unseen: float
 
 
-def changes(each: PairSummary, length: int | None = None) -> dict[str, PairChange]:
+def pair_changes_by_scheme(summary: PairSummary, length: int | None = None) -> dict[str, PairChange]:
     """Return what each way to a length does to the pairs, by scheme; four trained lengths by default."""
-    rope = each.rope.request.rope
-    factor = max(1.0, (length or 4 * each.rope.train_len) / each.rope.train_len)
+    rope = summary.rope.request.rope
+    factor = max(1.0, (length or 4 * summary.rope.train_len) / summary.rope.train_len)
     changed = {}
     for name in WAYS:
         slowdown = spectrum(Request(rope, name, {"factor": factor}, seq_len=length)).slowdown
         kept = slowdown < 1.01
-        changed[name] = PairChange(slowdown, each.share(kept), each.share(~kept & (each.seen < 1.0)))
+        changed[name] = PairChange(
+            slowdown, summary.score_share(kept), summary.score_share(~kept & (summary.trained_turns < 1.0))
+        )
     return changed
 
 
-def summaries(layers: list[LayerPairs]) -> dict[str | None, PairSummary]:
+def pair_summaries(layers: list[LayerPairs]) -> dict[str | None, PairSummary]:
     """Return the pairs of each layer type, averaged over its layers and heads."""
     summary = {}
     for kind in dict.fromkeys(layer.rope.layer_type for layer in layers):
@@ -223,4 +225,13 @@ def summaries(layers: list[LayerPairs]) -> dict[str | None, PairSummary]:
     return summary
 
 
-__all__ = ["MASSIVE", "LayerPairs", "PairChange", "PairSummary", "changes", "layers", "summaries", "tensors"]
+__all__ = [
+    "MASSIVE",
+    "LayerPairs",
+    "PairChange",
+    "PairSummary",
+    "layer_pair_norms",
+    "pair_changes_by_scheme",
+    "pair_summaries",
+    "tensors",
+]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.findings import SEVERITIES, Finding, FindingPhrase, finding
+from rope_core.findings import SEVERITIES, Finding, FindingPhrase, make_finding
 from rope_core.hf.places import AXES, multimodal_positions
 from rope_core.rope import MAX_LEN
 from rope_core.theory.packing import (
@@ -22,7 +22,7 @@ from rope_core.theory.packing import (
     packed_positions,
     rank_token_indices,
     token_segment_ids,
-    worst_distance_error,
+    worst_misread_distance,
 )
 
 FIELD = "position_ids"
@@ -31,21 +31,21 @@ MOST_AXES = 8
 MOST_TOKENS = 2**24
 
 
-def as_ids(name: str, values: Any, axes: bool = False) -> PositionIds:
-    """Positions or a mask as int64 (batch, seq), with ``axes`` (axes, batch, seq); from numbers, numpy or torch."""
+def checked_position_ids(name: str, values: Any, with_axes: bool = False) -> PositionIds:
+    """Positions or a mask as int64 (batch, seq), or (axes, batch, seq); from numbers, numpy or torch."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
-    shapes = "(seq,), (batch, seq) or (axes, batch, seq)" if axes else "(seq,) or (batch, seq)"
+    shapes = "(seq,), (batch, seq) or (axes, batch, seq)" if with_axes else "(seq,) or (batch, seq)"
     try:
         array = np.asarray(values)
     except ValueError:
         raise argument_error(name, f"a rectangle of integers, {shapes}", values) from None
     whole_numbers = array.dtype.kind in "iub" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
-    fits = array.ndim in (1, 2) or (axes and array.ndim == 3 and array.shape[0] <= MOST_AXES)
+    fits = array.ndim in (1, 2) or (with_axes and array.ndim == 3 and array.shape[0] <= MOST_AXES)
     if not fits or not array.size or not whole_numbers or not np.all(np.isfinite(array)):
         raise argument_error(name, f"integers of shape {shapes}", values)
     ids = np.atleast_2d(array).astype(np.int64)
-    return ids[None] if axes and ids.ndim == 2 else ids
+    return ids[None] if with_axes and ids.ndim == 2 else ids
 
 
 def check_positions(
@@ -104,7 +104,7 @@ def check_positions(
     >>> [one.key for one in check_positions([0, 1, 2, 3, 4], cu_seqlens=[0, 3, 5])]
     ['positions_run_on']
     """
-    ids = as_ids(FIELD, position_ids, axes=True)
+    ids = checked_position_ids(FIELD, position_ids, with_axes=True)
     checked_int("past", past, 0, MAX_LEN)
     checked_int("ranks", ranks, 1, max(1, MOST_TOKENS // ids.shape[-1]))
     checked_int("rank", rank, 0, ranks - 1)
@@ -113,7 +113,7 @@ def check_positions(
     texts = _texts(segment_ids, mask, ids, ranks)
     cuts = _cuts(cu_seqlens, None if texts is not None else segment_ids, ids.shape[-1] * ranks)
     if token_types is not None:
-        types = as_ids("token_types", token_types)[0]
+        types = checked_position_ids("token_types", token_types)[0]
         seen = (config, types, image_grid_thw, video_grid_thw, seconds_per_grid)
         side, largest = (multimodal_positions(*seen, after_largest=each) for each in (False, True))
         findings += images(ids, side, largest, types, past)
@@ -139,7 +139,7 @@ def _masks(given: Any, shape: tuple[int, ...], past: int) -> tuple[PositionIds |
     """Return the mask of the tokens before the batch, None where it is not given, and that of the batch's own."""
     if given is None:
         return None, np.ones(shape, dtype=np.int64)
-    mask = as_ids("attention_mask", given)
+    mask = checked_position_ids("attention_mask", given)
     if mask.shape == shape:
         return None, mask
     behind = mask.shape[1] - shape[1]
@@ -155,7 +155,7 @@ def _texts(given: Any, mask: PositionIds, ids: PositionIds, ranks: int) -> Posit
         return None
     if given is None:
         return mask
-    numbers = as_ids("segment_ids", given)
+    numbers = checked_position_ids("segment_ids", given)
     if numbers.shape != ids[0].shape:
         raise argument_error("segment_ids", f"of shape {ids[0].shape} as the batch's {FIELD}", numbers.shape)
     texts = np.zeros_like(numbers)
@@ -185,13 +185,13 @@ def _of_texts(ids: PositionIds, texts: PositionIds, slicing: str) -> Iterator[Fi
 def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> PositionIds | None:
     """Return where the packed texts of a row begin and end; None where nothing says."""
     if cu_seqlens is not None:
-        cuts: PositionIds = as_ids("cu_seqlens", cu_seqlens)[0]
+        cuts: PositionIds = checked_position_ids("cu_seqlens", cu_seqlens)[0]
         if len(cuts) < 2 or cuts[0] != 0 or np.any(np.diff(cuts) < 1) or cuts[-1] != length:
             raise argument_error("cu_seqlens", f"growing numbers from 0 to the row's {length} tokens", cu_seqlens)
         return cuts
     if segment_ids is None:
         return None
-    numbers = as_ids("segment_ids", segment_ids)[0]
+    numbers = checked_position_ids("segment_ids", segment_ids)[0]
     if len(numbers) != length:
         raise argument_error("segment_ids", f"one number for each of the {length} tokens of {FIELD}", numbers.shape)
     return cumulative_lengths(np.diff([0, *np.flatnonzero(np.diff(numbers)) + 1, length]).tolist())
@@ -213,21 +213,21 @@ def sliced(ids: PositionIds, cuts: PositionIds, rank: int, ranks: int, slicing: 
         return
     several = len(cuts) > 2
     if several and np.array_equal(ids, mine):
-        yield finding("positions_run_on", FIELD, **_first(ids, wanted, texts), texts=len(cuts) - 1)
+        yield make_finding("positions_run_on", FIELD, **_first(ids, wanted, texts), texts=len(cuts) - 1)
         return
     if ranks > 1:
         if np.array_equal(ids, np.arange(len(ids))):
-            yield finding("positions_local", FIELD, **_first(ids, wanted, texts), rank=rank, ranks=ranks)
+            yield make_finding("positions_local", FIELD, **_first(ids, wanted, texts), rank=rank, ranks=ranks)
             return
         for other in range(ranks):
             for way in SLICINGS:
                 for cut in (cuts, cumulative_lengths([int(cuts[-1])])):
                     if _fits(ids, cut, wanted_row, other, ranks, way):
                         named = {"rank": rank, "ranks": ranks, "slicing": slicing, "other": other, "way": way}
-                        yield finding("positions_other_slice", FIELD, **_first(ids, wanted, texts), **named)
+                        yield make_finding("positions_other_slice", FIELD, **_first(ids, wanted, texts), **named)
                         return
     values = _first(ids, wanted, texts)
-    yield finding("positions_shifted" if values["true"] == values["read"] else "positions_differ", FIELD, **values)
+    yield make_finding("positions_shifted" if values["true"] == values["read"] else "positions_differ", FIELD, **values)
 
 
 def _fits(ids: PositionIds, cuts: PositionIds, row: PositionIds, rank: int, ranks: int, way: str) -> bool:
@@ -252,7 +252,7 @@ def _first(given: PositionIds, wanted: PositionIds, texts: PositionIds | None = 
     worst = (0, 0, 0, 0)
     for text in [None] if texts is None else np.unique(texts):
         own = np.arange(len(given)) if text is None else np.flatnonzero(texts == text)
-        a, b, true, read = worst_distance_error(given[own], wanted[own])
+        a, b, true, read = worst_misread_distance(given[own], wanted[own])
         if abs(read - true) >= abs(worst[3] - worst[2]):
             worst = (int(own[a]), int(own[b]), true, read)
     first, second, true, read = worst
@@ -280,26 +280,26 @@ def images(
         # As the paper has it, whatever transformers 5.23 does.
         return
     if np.array_equal(given, wanted):
-        yield finding("positions_in_video", FIELD, **_first(given[0], other[0]))
+        yield make_finding("positions_in_video", FIELD, **_first(given[0], other[0]))
         return
     names = dict(enumerate(AXES if len(wanted) == len(AXES) else map(str, range(len(wanted)))))
     axis = int(np.argmax((given != wanted).any(axis=1)))
     values: dict[str, Any] = _first(given[axis], wanted[axis]) | {"axis": names[axis]}
     if past and np.array_equal(given, everything[:, :length]):
-        yield finding("positions_first_window", FIELD, **values, past=past)
+        yield make_finding("positions_first_window", FIELD, **values, past=past)
         return
     if np.any(seen) and (axes == 1 or np.array_equal(given, np.broadcast_to(line, wanted.shape))):
-        yield finding("positions_image_as_text", FIELD, **values)
+        yield make_finding("positions_image_as_text", FIELD, **values)
         return
     for order in _orders(len(wanted)):
         if np.array_equal(given, wanted[list(order)]):
-            yield finding("positions_axes_swapped", FIELD, **values, order=[names[k] for k in order])
+            yield make_finding("positions_axes_swapped", FIELD, **values, order=[names[k] for k in order])
             return
     apart = given - wanted
     if not np.any(apart[:, seen]) and len(np.unique(apart[:, ~seen])) <= 2:
-        yield finding("positions_after_image", FIELD, **values)
+        yield make_finding("positions_after_image", FIELD, **values)
         return
-    yield finding("positions_differ", FIELD, **{key: value for key, value in values.items() if key != "axis"})
+    yield make_finding("positions_differ", FIELD, **{key: value for key, value in values.items() if key != "axis"})
 
 
 def _orders(axes: int) -> Iterator[tuple[int, ...]]:
@@ -311,19 +311,19 @@ def axes_of(used: PositionIds, row: int) -> Iterator[Finding]:
     """Words have one number on every axis: a text without images whose axes differ was numbered as an image."""
     if len(used) > 1 and used.size and np.any(used != used[0]):
         where = int(np.argmax((used != used[0]).any(axis=0)))
-        yield finding("positions_axes_differ", FIELD, row=row, index=where, found=[int(k) for k in used[:, where]])
+        yield make_finding("positions_axes_differ", FIELD, row=row, index=where, found=[int(k) for k in used[:, where]])
 
 
 def range_of(ids: PositionIds, mask: PositionIds, rows: int | None) -> Iterator[Finding]:
     """Positions below 0 or past the last row of the cache, among tokens that count."""
     used = ids[:, mask != 0]
     if not used.size:
-        yield finding("positions_all_padding", FIELD, tokens=mask.size)
+        yield make_finding("positions_all_padding", FIELD, tokens=mask.size)
         return
     if used.min() < 0:
-        yield finding("positions_negative", FIELD, lowest=int(used.min()))
+        yield make_finding("positions_negative", FIELD, lowest=int(used.min()))
     if rows is not None and used.max() >= checked_int("rows", rows, 1, MAX_LEN):
-        yield finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
+        yield make_finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
 
 
 def order_of(
@@ -338,7 +338,7 @@ def order_of(
     if first != past:
         padded = padding > 0 and first == past + padding
         key = "positions_count_padding" if padded else "positions_offset"
-        yield finding(key, FIELD, first=first, wanted=past, padding=padding, row=row)
+        yield make_finding(key, FIELD, first=first, wanted=past, padding=padding, row=row)
     steps = np.diff(used)
     for key, wrong in (
         ("positions_restart", steps < 0),
@@ -347,4 +347,6 @@ def order_of(
     ):
         if np.any(wrong):
             where = int(np.argmax(wrong))
-            yield finding(key, FIELD, row=row, index=where + 1, before=int(used[where]), after=int(used[where + 1]))
+            yield make_finding(
+                key, FIELD, row=row, index=where + 1, before=int(used[where]), after=int(used[where + 1])
+            )

@@ -12,8 +12,8 @@ import numpy as np
 
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import INTERLEAVED
-from rope_core.verification.observe import unchanged
-from rope_core.verification.products import QueryKeyProduct, as_array
+from rope_core.verification.observe import preserved_module_state
+from rope_core.verification.products import QueryKeyProduct, to_float64_array
 
 MOST = 8
 NAMED = re.compile("rotary|rope", re.IGNORECASE)
@@ -21,22 +21,22 @@ HEADS = 2
 SEED = 0
 
 
-def is_rotary(part: Any) -> bool:
+def is_rotary_module(module: Any) -> bool:
     """Return whether a module is a rotary embedding by its class's name."""
-    return NAMED.search(type(part).__name__) is not None
+    return NAMED.search(type(module).__name__) is not None
 
 
-def probe(
-    parts: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...], raised: list[Exception]
+def probe_rotary_modules(
+    modules: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...], raised: list[Exception]
 ) -> QueryKeyProduct | None:
     """Turn random q and k by the first rotary embedding, by name, that can be called; None where none can.
 
     What the attempts raised is appended to ``raised``.
     """
-    for name, part in list(parts.items())[:MOST]:
+    for name, part in list(modules.items())[:MOST]:
         for attempt in (by_tables, by_call):
             try:
-                with unchanged(part):
+                with preserved_module_state(part):
                     return attempt(name, part, rope, positions)
             except Exception as error:
                 # Somebody's module with a signature of its own: the next attempt, or no answer.
@@ -92,6 +92,6 @@ def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Q
 
 def product(name: str, turned: list[Any], given: tuple[Any, Any]) -> QueryKeyProduct:
     """Two turned tensors (positions, heads, dim), and what they were."""
-    q, k = (as_array(x) for x in turned)
-    inputs = tuple(np.array(as_array(x[0, :, 0]).reshape(-1)) for x in given)
+    q, k = (to_float64_array(x) for x in turned)
+    inputs = tuple(np.array(to_float64_array(x[0, :, 0]).reshape(-1)) for x in given)
     return QueryKeyProduct(name, q, k, None, inputs, (), (), 2.0**-24)

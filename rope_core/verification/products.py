@@ -49,22 +49,23 @@ class QueryKeyProduct:
     @property
     def layer(self) -> int | None:
         """The layer's index, None where the module's name holds no number."""
-        return index_of(self.module)
+        return first_index_in_name(self.module)
 
     @property
     def moves(self) -> bool:
         """Whether q or k follows the position."""
-        return max(spread(self.q), spread(self.k)) > steadiness(self.unit)
+        return max(max_row_difference(self.q), max_row_difference(self.k)) > equal_row_tolerance(self.unit)
 
 
 class ObservationComplete(Exception):
     """Ends a run of which enough was seen."""
 
 
-def watcher(along: str, count: int, most: int | None = None) -> Any:
+def product_recorder(position_axis: str, count: int, max_products: int | None = None) -> Any:
     """Return a torch function mode that keeps the products of q and k, and what came before each.
 
-    With ``most``, Enough is raised after so many products whose q or k follows the position, and nothing else is kept.
+    With ``max_products``, ObservationComplete is raised after so many products whose q or k follows the position, and
+    nothing else is kept.
     """
     import torch
     from torch.overrides import TorchFunctionMode
@@ -77,7 +78,7 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.products: list[QueryKeyProduct] = []
-            self.kept: deque[Any] = deque(maxlen=MAX_KEPT if most is None else 0)
+            self.kept: deque[Any] = deque(maxlen=MAX_KEPT if max_products is None else 0)
             self.modules: dict[str, Any] = {}
             self.stack: list[str] = []
             self.ran: set[str] = set()
@@ -103,14 +104,14 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                 self.weighted(left, right)
                 return
             # One key for each position; several queries beside each other are heads, as in DeepSeek's indexer.
-            single = along == "batch" and right.shape[-1] == 1
-            if single or (along == "sequence" and left.shape[-2] == right.shape[-1] == count):
+            single = position_axis == "batch" and right.shape[-1] == 1
+            if single or (position_axis == "sequence" and left.shape[-2] == right.shape[-1] == count):
                 self.product(left, right.transpose(-1, -2), None)
 
         def product(self, q: Any, k: Any, v: Any) -> None:
             with torch._C.DisableTorchFunction():
                 queries, keys = self.heads(q), self.heads(k)
-                if along == "batch" and k.shape[-2] != 1:
+                if position_axis == "batch" and k.shape[-2] != 1:
                     return
                 if queries is None or keys is None or queries.shape[-1] != keys.shape[-1]:
                     return
@@ -120,8 +121,8 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                 # A model in half precision may cast what it has rotated to float32 for the product.
                 held = [each.dtype for each in (q, weight) if each.dtype in (torch.float16, torch.bfloat16)]
                 unit = max(float(torch.finfo(dtype).eps) / 2 for dtype in (q.dtype, *held))
-                kept = [values for values in map(as_array, self.kept) if np.all(np.isfinite(values))]
-                steady = tuple(values[0] for values in kept if spread(values) <= steadiness(unit))
+                kept = [values for values in map(to_float64_array, self.kept) if np.all(np.isfinite(values))]
+                steady = tuple(values[0] for values in kept if max_row_difference(values) <= equal_row_tolerance(unit))
                 self.products.append(
                     QueryKeyProduct(
                         name,
@@ -134,13 +135,13 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                         is_tempered(self.modules.get(name)),
                     )
                 )
-                if most is not None and sum(each.moves for each in self.products) >= most:
+                if max_products is not None and sum(each.moves for each in self.products) >= max_products:
                     raise ObservationComplete
 
         def weighted(self, weights: Any, values: Any) -> None:
             """Take the values that the scores of this module's product weigh: one key, so one weight for each head."""
             last = self.products[-1] if self.products else None
-            single = along == "batch" and tuple(weights.shape[-2:]) == (1, 1) and values.shape[-2] == 1
+            single = position_axis == "batch" and tuple(weights.shape[-2:]) == (1, 1) and values.shape[-2] == 1
             if last is not None and single and last.v is None and self.stack and last.module == self.stack[-1]:
                 with torch._C.DisableTorchFunction():
                     heads = self.heads(values)
@@ -149,11 +150,11 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
 
         def heads(self, tensor: Any) -> Array | None:
             """(positions, heads, dim) of a tensor (positions, heads, 1, dim) or (1, heads, positions, dim)."""
-            if along == "batch":
+            if position_axis == "batch":
                 fits = tensor.ndim >= 3 and tensor.shape[0] % count == 0
-                return as_array(tensor.reshape(count, -1, tensor.shape[-1])) if fits else None
+                return to_float64_array(tensor.reshape(count, -1, tensor.shape[-1])) if fits else None
             fits = tensor.ndim >= 3 and tensor.shape[-2] == count
-            return as_array(tensor.reshape(-1, count, tensor.shape[-1]).transpose(0, 1)) if fits else None
+            return to_float64_array(tensor.reshape(-1, count, tensor.shape[-1]).transpose(0, 1)) if fits else None
 
         def keep(self, tensor: Any, func: Any) -> None:
             with torch._C.DisableTorchFunction():
@@ -162,12 +163,12 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
                 elif tensor._is_view() and func is not torch.nn.functional.linear:
                     # Its values are in a tensor that was kept already; a linear layer with a bias hands on a view.
                     return
-                shape, row = tensor.shape, 0 if along == "batch" else 1
+                shape, row = tensor.shape, 0 if position_axis == "batch" else 1
                 if tensor.ndim <= row + 1 or not tensor.is_floating_point() or tensor.is_meta:
                     return
                 if shape[row] != count or (row and shape[0] != 1):
                     return
-                layer = index_of(self.stack[-1]) if self.stack else None
+                layer = first_index_in_name(self.stack[-1]) if self.stack else None
                 if layer != self.layer:
                     self.kept.clear()
                     self.layer = layer
@@ -199,21 +200,21 @@ def watcher(along: str, count: int, most: int | None = None) -> Any:
     return Watch()
 
 
-def as_array(tensor: Any) -> Array:
+def to_float64_array(tensor: Any) -> Array:
     """Return a copy of a tensor in float64."""
     return np.array(tensor.detach().cpu().double().numpy())
 
 
-def steadiness(unit: float) -> float:
+def equal_row_tolerance(rounding_unit: float) -> float:
     """Return what two rows of one computation may differ by, as a fraction of its largest value.
 
     A matrix product adds its terms in another order from row to row: 32 roundings of float32, or two units in the last
     place of a coarser dtype.
     """
-    return max(32 * 2.0**-24, 4 * unit)
+    return max(32 * 2.0**-24, 4 * rounding_unit)
 
 
-def spread(rows: Array) -> float:
+def max_row_difference(rows: Array) -> float:
     """Largest difference from the first row as a fraction of the largest value; inf where a value is no number."""
     largest = float(np.abs(rows).max(initial=0.0))
     if not np.isfinite(largest):
@@ -269,10 +270,10 @@ def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
     return original
 
 
-def index_of(name: str) -> int | None:
+def first_index_in_name(name: str) -> int | None:
     """Return the first number in a dotted name.
 
-    >>> index_of("model.layers.3.self_attn"), index_of("attention")
+    >>> first_index_in_name("model.layers.3.self_attn"), first_index_in_name("attention")
     (3, None)
     """
     return next((int(part) for part in name.split(".") if part.isdigit()), None)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.findings import Finding, FindingPhrase, finding
-from rope_core.hf.anatomy import AXES, axes
-from rope_core.hf.families import recorded
+from rope_core.findings import Finding, FindingPhrase, make_finding
+from rope_core.hf.anatomy import AXES, multimodal_pair_axes
+from rope_core.hf.families import recorded_class_defaults
 from rope_core.hf.fields import INDEXER
 from rope_core.hf.layers import indexer_rope
 from rope_core.hf.places import FAMILIES
@@ -22,11 +22,16 @@ from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 from rope_core.verification.collected import FindingCollector
-from rope_core.verification.observe import ObservedRun, observe
-from rope_core.verification.probe import is_rotary, probe
-from rope_core.verification.products import QueryKeyProduct, index_of, spread, steadiness
-from rope_core.verification.stored import RotaryBuffer, in_module
-from rope_core.verification.turned import RotationVerdict, elsewhere, judge
+from rope_core.verification.observe import ObservedRun, observe_attention
+from rope_core.verification.probe import is_rotary_module, probe_rotary_modules
+from rope_core.verification.products import (
+    QueryKeyProduct,
+    equal_row_tolerance,
+    first_index_in_name,
+    max_row_difference,
+)
+from rope_core.verification.stored import RotaryBuffer, buffers_in_module
+from rope_core.verification.turned import RotationVerdict, rotation_verdicts, verdict_at_other_positions
 
 POSITIONS = (0, 1, 2, 3, 5, 8, 21, 55, 257, 1021)
 # Of the first layer that turns: all positions below NEAR; powers of two, their neighbours, DRAWN others and the last.
@@ -54,14 +59,18 @@ class ModuleRotations:
         self.labels = self.fields.layer_types()
         turning = [rope for rope in ropes.values() if not rope.nope]
         self.trained = min((rope.train_len for rope in turning), default=0)
-        follows = [kind for kind, rope in self.long.items() if not np.array_equal(rope.inv_freq, ropes[kind].inv_freq)]
+        follows = [
+            kind
+            for kind, rope in self.ropes_at_double_length.items()
+            if not np.array_equal(rope.inv_freq, ropes[kind].inv_freq)
+        ]
         self.follows = tuple(follows)
         self.parts = dict(module.named_modules())
-        buffers = self._text_only(in_module(module), _owner)
+        buffers = self._text_only(buffers_in_module(module), _owner)
         self.on_meta = any(buffer.values is None for buffer in buffers)
 
     @cached_property
-    def long(self) -> dict[str | None, HfRope]:
+    def ropes_at_double_length(self) -> dict[str | None, HfRope]:
         """Each layer type at twice the trained length."""
         return {kind: self.config.text.rope(kind, 2 * rope.train_len) for kind, rope in self.ropes.items()}
 
@@ -91,21 +100,24 @@ class ModuleRotations:
 
     def _text_only(self, rows: list[Any], name: Callable[[Any], str]) -> list[Any]:
         """Return the rows of the text part; where there are none, all but those of parts known to be others."""
-        others = {*recorded()["part"].get(self.config.raw.get("model_type"), {}).values(), *recorded()["other"]}
+        others = {
+            *recorded_class_defaults()["part"].get(self.config.raw.get("model_type"), {}).values(),
+            *recorded_class_defaults()["other"],
+        }
         own = [row for row in rows if self._is_text(name(row))]
         return own or [row for row in rows if self._type_at(name(row)) not in others]
 
     @cached_property
-    def seen(self) -> ObservedRun | None:
+    def observed_run(self) -> ObservedRun | None:
         """The watched run at positions within the trained length."""
         if self.on_meta:
             return None
-        return observe(self.module, self._within(self.trained), self.fields.model_type, self.raised)
+        return observe_attention(self.module, self._within(self.trained), self.fields.model_type, self.raised)
 
     @property
-    def observed(self) -> bool:
+    def has_products(self) -> bool:
         """Whether any product of q and k was seen."""
-        return self.seen is not None
+        return self.observed_run is not None
 
     def _within(self, length: int) -> tuple[int, ...]:
         """Positions below a length, two near its end included, which no half precision moves by one and the same."""
@@ -113,9 +125,9 @@ class ModuleRotations:
         far = {end | 1} if end < 128 else {end // 32 * 32 + 9, end // 32 * 32 + 11}
         return tuple(sorted({*(p for p in POSITIONS if p < length), *far}))
 
-    def split(self, buffers: list[RotaryBuffer]) -> tuple[list[RotaryBuffer], list[RotaryBuffer]]:
+    def split_text_buffers(self, buffers: list[RotaryBuffer]) -> tuple[list[RotaryBuffer], list[RotaryBuffer]]:
         """Return the buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
-        ran = [each for each in buffers if self.seen is None or _owner(each) in self.seen.ran]
+        ran = [each for each in buffers if self.observed_run is None or _owner(each) in self.observed_run.ran]
         own = self._text_only(ran, _owner)
         others = [each for each in buffers if each not in own]
         if any(self._fits(each) for each in own):
@@ -129,24 +141,24 @@ class ModuleRotations:
 
     def _is_rotary(self, buffer: RotaryBuffer) -> bool:
         """Whether a buffer's module is a rotary embedding by its name: Voxtral's of time steps has an inv_freq too."""
-        return is_rotary(self.parts.get(_owner(buffer)))
+        return is_rotary_module(self.parts.get(_owner(buffer)))
 
     def findings(self, reported: list[tuple[Finding, RotaryBuffer]]) -> list[Finding]:
         """Return what the rotations show beyond what is ``reported`` of the buffers."""
         if all(rope.nope for rope in self.ropes.values()):
             return []
         collected = FindingCollector(reported, self.ropes)
-        if self.seen is None:
+        if self.observed_run is None:
             self._alone(collected)
             return collected.findings()
-        self._layers(collected, self.seen, self.ropes)
-        self._positions_followed(collected, self.seen)
-        self._unseen(collected, self.seen)
+        self._layers(collected, self.observed_run, self.ropes)
+        self._positions_followed(collected, self.observed_run)
+        self._unseen(collected, self.observed_run)
         if not collected.rows and not reported:
-            self._everywhere(collected, self.seen)
+            self._everywhere(collected, self.observed_run)
         if self.follows and not collected.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
-            again = observe(self.module, where, self.fields.model_type, self.raised)
+            again = observe_attention(self.module, where, self.fields.model_type, self.raised)
             at = {kind: self.config.text.rope(kind, max(where) + 1) for kind in self.ropes}
             if again is not None and again.positions == where:
                 self._layers(collected, again, at)
@@ -174,13 +186,13 @@ class ModuleRotations:
             if first is None or again is None or turned is None or not turned.moves:
                 continue
             row = collected.rows.pop((key, kind))
-            same = np.abs(again.q - first.q).max() <= steadiness(first.unit) * np.abs(first.q).max()
+            same = np.abs(again.q - first.q).max() <= equal_row_tolerance(first.unit) * np.abs(first.q).max()
             row["values"] = {"instead": FindingPhrase("positions_of_nobody" if same else "positions_of_first_row")}
             collected.rows["rotation_ignores_positions", kind] = row
 
     def _observed_again(self, where: tuple[int, ...], **how: Any) -> ObservedRun | None:
         """Return another watched run of the text part."""
-        return observe(self.module, where, self.fields.model_type, self.raised, **how)
+        return observe_attention(self.module, where, self.fields.model_type, self.raised, **how)
 
     def _everywhere(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Judge the first layer that turns at many positions more."""
@@ -199,7 +211,7 @@ class ModuleRotations:
         length = min(self.trained - 1 if self.follows else reach, 2**20)
         drawn = np.random.default_rng(SEED).integers(0, length, DRAWN).tolist()
         where = sorted({p for p in (*range(NEAR), *ends, *drawn, length - 1) if 0 <= p < length})
-        again = self._observed_again(tuple(where), only="batch", most=own[0] + 1)
+        again = self._observed_again(tuple(where), only="batch", max_products=own[0] + 1)
         product = again and next((each for each in again.products if each.module == first.module and each.moves), None)
         for kind, rope in self._ropes_of(first, self.ropes) if product else ():
             for part in "qk":
@@ -207,32 +219,38 @@ class ModuleRotations:
                 # This run keeps nothing, so a norm after the rotation is not undone: it gives each head a factor.
                 lengths = [np.linalg.norm(each[0], axis=-1, keepdims=True) for each in (heads, known)]
                 heads = heads * np.divide(lengths[1], lengths[0], out=np.ones_like(lengths[0]), where=lengths[0] > 0)
-                if np.abs(heads[0] - known[0]).max() <= 2 * steadiness(first.unit) * np.abs(known).max():
-                    collected.add(elsewhere(heads, first, tuple(where), rope), part, first.module, kind, first.layer)
+                if np.abs(heads[0] - known[0]).max() <= 2 * equal_row_tolerance(first.unit) * np.abs(known).max():
+                    collected.add_verdict(
+                        verdict_at_other_positions(heads, first, tuple(where), rope),
+                        part,
+                        first.module,
+                        kind,
+                        first.layer,
+                    )
 
-    def axes(self) -> Iterator[Finding]:
+    def axis_findings(self) -> Iterator[Finding]:
         """Yield what follows another of an image's three positions than the config says; one moves at a time."""
         ropes = {kind: rope for kind, rope in self.ropes.items() if rope.mrope_section and not rope.nope}
         family = FAMILIES.get((self.fields.model_type or "").removesuffix("_text"))
         where = (0, 1, 5, 9)
         # In half precision the pairs that rest, of an axis that does not move, are told from slow ones by chance.
-        fine = self.seen is not None and self.seen.products[0].unit < 1e-6
+        fine = self.observed_run is not None and self.observed_run.products[0].unit < 1e-6
         for k, axis in enumerate(AXES if ropes and family and fine and not family.inside else ()):
-            again = observe(self.module, where, self.fields.model_type, [], k)
+            again = observe_attention(self.module, where, self.fields.model_type, [], k)
             if again is None or again.positions != where:
                 return
             collected, at = FindingCollector([], self.ropes), dict(self.ropes)
             for kind, rope in ropes.items():
-                of = np.array(axes(rope.mrope_section or (), self.fields.model_type))
+                of = np.array(multimodal_pair_axes(rope.mrope_section or (), self.fields.model_type))
                 at[kind] = replace(rope, inv_freq=np.where(of == axis, rope.inv_freq, 0.0))
             self._layers(collected, again, at)
             for (key, kind), row in collected.rows.items():
                 if not key.endswith("_not_observed"):
                     values = {"axis": FindingPhrase(f"axis_{axis}"), "layers": tuple(row["layers"]) or None}
-                    yield finding("mrope_axis_differs", row["module"], None, kind, **values)
+                    yield make_finding("mrope_axis_differs", row["module"], None, kind, **values)
                     return
 
-    def scales(self) -> Iterator[Finding]:
+    def softmax_scale_findings(self) -> Iterator[Finding]:
         """Yield attentions whose softmax scale lacks what the config multiplies it by: DeepSeek's m**2 under YaRN."""
         wanted = [*{rope.logit_scale for rope in self.ropes.values()}]
         off: dict[str, float] = {}
@@ -243,26 +261,30 @@ class ModuleRotations:
                 off |= {} if np.isclose(times, wanted).any() else {name: times}
         if wanted != [1.0] and off:
             name, times = next(iter(off.items()))
-            layers = tuple(index for each in off if (index := index_of(each)) is not None)
-            yield finding("softmax_scale_differs", name, found=times, wanted=max(wanted), layers=layers or None)
+            layers = tuple(index for each in off if (index := first_index_in_name(each)) is not None)
+            yield make_finding("softmax_scale_differs", name, found=times, wanted=max(wanted), layers=layers or None)
 
     def _alone(self, collected: FindingCollector) -> None:
         """Judge a rotary embedding handed over without its model, or in one that does not run on token ids."""
-        parts = dict(self._text_only([row for row in self.parts.items() if is_rotary(row[1])], itemgetter(0)))
+        parts = dict(self._text_only([row for row in self.parts.items() if is_rotary_module(row[1])], itemgetter(0)))
         for kind, rope in self.ropes.items():
             if rope.nope:
                 continue
-            product = None if self.on_meta else probe(parts, rope, self._within(self.trained), self.raised)
+            product = (
+                None if self.on_meta else probe_rotary_modules(parts, rope, self._within(self.trained), self.raised)
+            )
             if product is None:
                 texts_of = dict.fromkeys(f"{type(error).__name__}: {error}" for error in self.raised)
                 reason = (("reason", FindingPhrase("raised", {"error": [*texts_of][:3]})),) if texts_of else ()
-                collected.add(RotationVerdict("rotation_not_observed", reason), "q, k", "model_type", kind, None)
+                collected.add_verdict(
+                    RotationVerdict("rotation_not_observed", reason), "q, k", "model_type", kind, None
+                )
                 continue
-            buffers = collected.buffers(kind)
+            buffers = collected.reported_buffer_values(kind)
             for part, verdict in self._judge(product, self._within(self.trained), rope, buffers).items():
-                collected.add(verdict, part, product.module, kind)
+                collected.add_verdict(verdict, part, product.module, kind)
             if next(self.module.parameters(), None) is not None:
-                collected.add(RotationVerdict("attention_not_observed"), "q, k", product.module, kind)
+                collected.add_verdict(RotationVerdict("attention_not_observed"), "q, k", product.module, kind)
 
     def _layers(self, collected: FindingCollector, seen: ObservedRun, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
@@ -278,29 +300,31 @@ class ModuleRotations:
             if nested and product.q.shape[-1] < max(rope.rotary_dim for rope in self.ropes.values()):
                 continue
             answers = [
-                (kind, self._judge(product, seen.positions, each, collected.buffers(kind)))
+                (kind, self._judge(product, seen.positions, each, collected.reported_buffer_values(kind)))
                 for kind, rope in candidates
                 for each in (self._inside(product, rope) if nested else (rope,))
             ]
             if answers and all(verdicts for _, verdicts in answers):
                 kind, verdicts = min(answers, key=lambda answer: len(answer[1]))
                 for part, verdict in verdicts.items():
-                    collected.add(verdict, part, product.module, kind, product.layer)
+                    collected.add_verdict(verdict, part, product.module, kind, product.layer)
             # Where q or k could not be followed, an earlier layer's output may follow the position, and v with it.
             followed = not any(each.key.endswith("_not_observed") for _, row in answers for each in row.values())
             if candidates and followed and product.inputs and _values_move(product):
-                collected.add(RotationVerdict("value_rotated"), "v", product.module, candidates[0][0], product.layer)
+                collected.add_verdict(
+                    RotationVerdict("value_rotated"), "v", product.module, candidates[0][0], product.layer
+                )
 
     def _unseen(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Attention modules that ran without a product that was seen, where others of that name had one."""
         multiplied = {product.module for product in seen.products}
         alike = {re.sub(r"\d+", "#", name) for name in multiplied}
         for name in sorted(seen.ran - multiplied):
-            layer = index_of(name)
+            layer = first_index_in_name(name)
             label = self.labels[layer] if layer is not None and layer < len(self.labels) else None
             if re.sub(r"\d+", "#", name) in alike and (label is None or self._turns(label)):
                 kind = label if label in self.ropes else next(iter(self.ropes))
-                collected.add(RotationVerdict("rotation_not_observed"), "q, k", name, kind, layer)
+                collected.add_verdict(RotationVerdict("rotation_not_observed"), "q, k", name, kind, layer)
 
     @staticmethod
     def _turns(label: str) -> bool:
@@ -343,7 +367,7 @@ class ModuleRotations:
     ) -> dict[str, RotationVerdict]:
         """One product; where its buffer is reported already, rotating by that buffer is no second fault."""
         others = [*((_BY_BUFFER, values) for values in buffers), *self._explanations(rope)]
-        verdicts = judge(product, positions, rope, others)
+        verdicts = rotation_verdicts(product, positions, rope, others)
         return {part: verdict for part, verdict in verdicts.items() if verdict != _BY_BUFFER}
 
     def _explanations(self, rope: HfRope) -> Iterator[tuple[RotationVerdict, Array]]:
@@ -385,4 +409,4 @@ def _values_move(product: QueryKeyProduct) -> bool:
     """Whether v follows the position; not where it is k itself, as in DeepSeek V4, which turns the result back."""
     if product.v is None or np.array_equal(product.v, product.k.reshape(product.v.shape[0], -1)):
         return False
-    return spread(product.v) > steadiness(product.unit)
+    return max_row_difference(product.v) > equal_row_tolerance(product.unit)

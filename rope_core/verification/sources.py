@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.layout import HALF, INTERLEAVED, as_layout, convert
+from rope_core.layout import HALF, INTERLEAVED, checked_layout, convert
 from rope_core.rope import Array
 from rope_core.verification.products import QueryKeyProduct
 
@@ -25,7 +25,7 @@ class UnrotatedVectors:
     factor: float
 
 
-def before(heads: Array, product: QueryKeyProduct) -> UnrotatedVectors | None:
+def match_unrotated_vectors(heads: Array, product: QueryKeyProduct) -> UnrotatedVectors | None:
     """Find the vectors of position 0 (heads, width) among the layer's inputs, lane for lane, in whatever order.
 
     Of several, the one nearest to a factor of 1 counts, and of those the one that was computed first.
@@ -42,7 +42,7 @@ def before(heads: Array, product: QueryKeyProduct) -> UnrotatedVectors | None:
     return None
 
 
-def strangers(heads: Array, source: UnrotatedVectors, product: QueryKeyProduct) -> list[int]:
+def unmatched_heads(heads: Array, source: UnrotatedVectors, product: QueryKeyProduct) -> list[int]:
     """Return position 0's heads, (heads, width), that are in none of the layer's inputs in the source's order."""
     if len(heads) == 1:
         return []
@@ -55,7 +55,7 @@ def strangers(heads: Array, source: UnrotatedVectors, product: QueryKeyProduct) 
     return [i for i, head in enumerate(heads) if not known(head)]
 
 
-def orders(width: int) -> list[tuple[int, ...]]:
+def lane_orders(width: int) -> list[tuple[int, ...]]:
     """Return the weights' own order, neighbours brought to halves, halves brought to neighbours."""
     distinct = [tuple(range(width))]
     for source, target in ((INTERLEAVED, HALF), (HALF, INTERLEAVED)):
@@ -66,9 +66,9 @@ def orders(width: int) -> list[tuple[int, ...]]:
 
 
 def match(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Orders of ``orders`` in which ``turned`` is a stretch of ``vector``, with the factor between them."""
+    """Orders of ``lane_orders`` in which ``turned`` is a stretch of ``vector``, with the factor between them."""
     width, room = len(turned), 32 * unit
-    for order in orders(width):
+    for order in lane_orders(width):
         wanted = turned[np.argsort(order)]
         if len(vector) < width or wanted[0] == 0:
             continue
@@ -100,18 +100,18 @@ def reordered(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple
             yield tuple(int(i) for i in order), factor
 
 
-def by_length(heads: Array, product: QueryKeyProduct, layout: str) -> UnrotatedVectors | None:
+def match_by_pair_lengths(heads: Array, product: QueryKeyProduct, layout: str) -> UnrotatedVectors | None:
     """Find the first head's vector among the layer's inputs by its pairs' lengths, which no rotation changes."""
     width = heads.shape[-1]
     best: tuple[float, UnrotatedVectors] | None = None
-    for order in orders(width):
-        first, second = as_layout(layout).split_pairs(heads[0, np.argsort(order)])
+    for order in lane_orders(width):
+        first, second = checked_layout(layout).split_pairs(heads[0, np.argsort(order)])
         wanted = np.hypot(first, second)
         for vector in product.inputs:
             if len(vector) < width:
                 continue
             stretches = np.lib.stride_tricks.sliding_window_view(vector, width)
-            first, second = as_layout(layout).split_pairs(stretches)
+            first, second = checked_layout(layout).split_pairs(stretches)
             lengths = np.hypot(first, second)
             with np.errstate(divide="ignore", invalid="ignore"):
                 factors = lengths @ wanted / (lengths * lengths).sum(axis=1)

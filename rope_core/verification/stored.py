@@ -11,7 +11,7 @@ import numpy as np
 
 from rope_core.errors import argument_error
 from rope_core.rope import MAX_DIM, Array
-from rope_core.verification.arrays import FLOATS, SafetensorsEntry, entries_of
+from rope_core.verification.arrays import FLOATS, SafetensorsEntry, list_safetensors_entries
 
 SUFFIX = "inv_freq"
 MAX_BUFFERS = 4096
@@ -39,7 +39,7 @@ def is_buffer(name: str) -> bool:
     return last.endswith(SUFFIX) and "original" not in last
 
 
-def is_table(name: str) -> bool:
+def is_cos_sin_table(name: str) -> bool:
     """Whether a tensor's name is that of a table of cos, sin or e^{i angle}, a row a position."""
     return name.rpartition(".")[2] in TABLES
 
@@ -64,7 +64,7 @@ def as_buffer(name: str, tensor: Any, attention: float | None = None) -> RotaryB
     return RotaryBuffer(name, dtype, np.asarray(tensor, dtype=np.float64), attention)
 
 
-def in_module(module: Any) -> list[RotaryBuffer]:
+def buffers_in_module(module: Any) -> list[RotaryBuffer]:
     """Return the buffers of a torch module, with the attention scaling of the submodule that holds them."""
     buffers = []
     owners = dict(module.named_modules())
@@ -78,46 +78,48 @@ def in_module(module: Any) -> list[RotaryBuffer]:
     return buffers
 
 
-def in_mapping(state: Mapping[Any, Any]) -> list[RotaryBuffer]:
+def buffers_in_state_dict(state: Mapping[Any, Any]) -> list[RotaryBuffer]:
     """Return the buffers of a state dict."""
     if not state or not all(isinstance(name, str) and hasattr(value, "dtype") for name, value in state.items()):
         raise argument_error("model_or_file", "a state dict of tensors by name", list(state)[:3])
     buffers = [as_buffer(name, value) for name, value in state.items() if is_buffer(name)]
-    tables = {name: value for name, value in state.items() if is_table(name) and not getattr(value, "is_meta", False)}
+    tables = {
+        name: value for name, value in state.items() if is_cos_sin_table(name) and not getattr(value, "is_meta", False)
+    }
     return buffers + [as_table(name, value) for name, value in tables.items()]
 
 
-def in_file(path: Path) -> list[RotaryBuffer]:
+def buffers_in_file(path: Path) -> list[RotaryBuffer]:
     """Return the buffers stored in a safetensors file, or in all such files of a folder; only their bytes are read."""
     if path.is_dir():
         files = sorted(path.glob("*.safetensors"))
         if not files:
             raise argument_error("model_or_file", "a folder with safetensors files", str(path))
-        return [buffer for file in files for buffer in in_file(file)]
-    entries = entries_of(path, "model_or_file", lambda name: is_buffer(name) or is_table(name))
+        return [buffer for file in files for buffer in buffers_in_file(file)]
+    entries = list_safetensors_entries(path, "model_or_file", lambda name: is_buffer(name) or is_cos_sin_table(name))
     if len(entries) > MAX_BUFFERS:
         raise argument_error(
             "model_or_file", f"a safetensors file of at most {MAX_BUFFERS} frequency buffers", len(entries)
         )
     for entry in entries:
-        numbers = (*FLOATS, "C64") if is_table(entry.name) else (*FLOATS,)
-        rows = next((size for size in entry.shape if size > 1), 1) if is_table(entry.name) else 1
+        numbers = (*FLOATS, "C64") if is_cos_sin_table(entry.name) else (*FLOATS,)
+        rows = next((size for size in entry.shape if size > 1), 1) if is_cos_sin_table(entry.name) else 1
         columns = entry.size // rows
         if entry.dtype not in numbers or columns > MAX_DIM:
             raise argument_error(
                 entry.name, f"a safetensors entry of at most {MAX_DIM} floats", (entry.dtype, entry.shape)
             )
-    return [_of_table(entry) if is_table(entry.name) else _of_buffer(entry) for entry in entries]
+    return [_of_table(entry) if is_cos_sin_table(entry.name) else _of_buffer(entry) for entry in entries]
 
 
 def _of_buffer(entry: SafetensorsEntry) -> RotaryBuffer:
     """Return the frequencies of a file's entry."""
-    return RotaryBuffer(entry.name, FLOATS[entry.dtype], entry.floats().ravel())
+    return RotaryBuffer(entry.name, FLOATS[entry.dtype], entry.read_floats().ravel())
 
 
 def _of_table(entry: SafetensorsEntry) -> RotaryBuffer:
     """Return the first rows of a file's table."""
     flat = replace(entry, shape=tuple(size for size in entry.shape if size != 1) or (1,))
     rows = min(flat.shape[0], MOST_ROWS)
-    values = flat.read(0, rows) if entry.dtype == "C64" else flat.floats(0, rows)
+    values = flat.read(0, rows) if entry.dtype == "C64" else flat.read_floats(0, rows)
     return RotaryBuffer(entry.name, FLOATS.get(entry.dtype, "complex64"), values)

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.findings import SEVERITIES, Finding, FindingPhrase, finding
+from rope_core.findings import SEVERITIES, Finding, FindingPhrase, make_finding
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
-from rope_core.verification.stored import RotaryBuffer, in_file, in_mapping, in_module, is_table
+from rope_core.verification.stored import (
+    RotaryBuffer,
+    buffers_in_file,
+    buffers_in_module,
+    buffers_in_state_dict,
+    is_cos_sin_table,
+)
 
 
 class VerificationFindings(list[Finding]):
@@ -29,7 +35,7 @@ class VerificationFindings(list[Finding]):
         super().__init__(sorted(findings, key=lambda each: SEVERITIES.index(each.severity)))
         self.buffers, self.products, self.ways = buffers, products, tuple(ways)
 
-    def looked(self, lang: str = "en") -> str:
+    def coverage_sentence(self, lang: str = "en") -> str:
         """Return what was looked at and what was not, in one line, in "en" or "zh"."""
         each = ("、" if lang == "zh" else ", ").join(FindingPhrase(f"way_{way}").text(lang) for way in self.ways)
         read = FindingPhrase("looked_ways" if each else "looked_no_ways", {"ways": each})
@@ -73,9 +79,9 @@ def verify(model_or_file: object, config: object) -> VerificationFindings:
     resolved = resolve(config)
     ropes = resolved.text.ropes()
     if isinstance(model_or_file, str | Path):
-        return _stored(in_file(Path(model_or_file)), ropes)
+        return _stored(buffers_in_file(Path(model_or_file)), ropes)
     if isinstance(model_or_file, Mapping):
-        return _stored(in_mapping(model_or_file), ropes)
+        return _stored(buffers_in_state_dict(model_or_file), ropes)
     if callable(getattr(model_or_file, "named_buffers", None)):
         return _module(model_or_file, resolved, ropes)
     raise argument_error("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
@@ -83,43 +89,45 @@ def verify(model_or_file: object, config: object) -> VerificationFindings:
 
 def _stored(buffers: list[RotaryBuffer], ropes: Mapping[str | None, HfRope]) -> VerificationFindings:
     """Buffers among stored tensors, else that weights alone carry no layout and no frequencies."""
-    from rope_core.verification.buffers import compared, tabulated
+    from rope_core.verification.buffers import buffer_findings, table_findings
 
     if not buffers:
-        return VerificationFindings([finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)], 0)
-    tables = [buffer for buffer in buffers if is_table(buffer.name)]
-    frequencies = [buffer for buffer in buffers if not is_table(buffer.name)]
-    findings = [each for each, _ in compared(frequencies, ropes, {})]
-    return VerificationFindings([*findings, *tabulated(tables, ropes)], len(buffers))
+        return VerificationFindings(
+            [make_finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)], 0
+        )
+    tables = [buffer for buffer in buffers if is_cos_sin_table(buffer.name)]
+    frequencies = [buffer for buffer in buffers if not is_cos_sin_table(buffer.name)]
+    findings = [each for each, _ in buffer_findings(frequencies, ropes, {})]
+    return VerificationFindings([*findings, *table_findings(tables, ropes)], len(buffers))
 
 
 def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRope]) -> VerificationFindings:
     """Check a loaded module: its buffers, then its rotation; a module without memory is not run."""
-    from rope_core.verification.buffers import compared
+    from rope_core.verification.buffers import buffer_findings
     from rope_core.verification.rotations import ModuleRotations
-    from rope_core.verification.ways import ways
+    from rope_core.verification.ways import decoding_path_findings
 
     rotations, tried = ModuleRotations(module, config, ropes), list[str]()
-    own, others = rotations.split(in_module(module))
-    pairs = [*compared(own, ropes, rotations.at_length)]
+    own, others = rotations.split_text_buffers(buffers_in_module(module))
+    pairs = [*buffer_findings(own, ropes, rotations.at_length)]
     findings = [each for each, _ in pairs]
-    if not own and not rotations.observed:
-        findings.append(finding("no_buffers", "inv_freq"))
+    if not own and not rotations.has_products:
+        findings.append(make_finding("no_buffers", "inv_freq"))
     if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
-        findings += [*rotations.findings(pairs), *rotations.scales()]
-        if rotations.observed and not findings:
-            findings += rotations.axes()
+        findings += [*rotations.findings(pairs), *rotations.softmax_scale_findings()]
+        if rotations.has_products and not findings:
+            findings += rotations.axis_findings()
         followed = {each.key for each in findings if each.severity != "note"} <= {"rotation_ignores_positions"}
-        if rotations.observed and followed:
-            findings += ways(module, rotations.fields.model_type, rotations.raised, tried)
-    products = {each.layer for each in rotations.seen.products} if rotations.seen else set()
+        if rotations.has_products and followed:
+            findings += decoding_path_findings(module, rotations.fields.model_type, rotations.raised, tried)
+    products = {each.layer for each in rotations.observed_run.products} if rotations.observed_run else set()
     return VerificationFindings(findings + _others(others), len(own), len(products), tried)
 
 
 def _others(buffers: Iterable[RotaryBuffer]) -> list[Finding]:
     """Rotary embeddings of parts that the text does not run through, in one note."""
     names = tuple(dict.fromkeys(buffer.name.rpartition(".")[0] for buffer in buffers))
-    return [finding("part_not_observed", names[0], names=names)] if names else []
+    return [make_finding("part_not_observed", names[0], names=names)] if names else []
 
 
 def check_conversion(
@@ -143,9 +151,9 @@ def check_conversion(
     if np.array_equal(convert_projection(old, heads, INTERLEAVED, HALF, rotary_dim), new):
         return []
     if np.array_equal(old, new):
-        return [finding("rows_not_reordered", "k_proj", heads=heads)]
+        return [make_finding("rows_not_reordered", "k_proj", heads=heads)]
     if query_heads and old.shape[0] % (2 * query_heads) == 0:
         wrong = convert_projection(old, query_heads, INTERLEAVED, HALF, None)
         if np.array_equal(wrong, new):
-            return [finding("rows_by_query_heads", "k_proj", heads=heads, query_heads=query_heads)]
-    return [finding("rows_reordered_otherwise", "k_proj", heads=heads)]
+            return [make_finding("rows_by_query_heads", "k_proj", heads=heads, query_heads=query_heads)]
+    return [make_finding("rows_reordered_otherwise", "k_proj", heads=heads)]

@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.findings import Finding, finding
+from rope_core.findings import Finding, make_finding
 from rope_core.rope import Array
-from rope_core.verification.observe import cache_name, candidates, known_words, parameters_of, unchanged
-from rope_core.verification.products import as_array
+from rope_core.verification.observe import (
+    cache_argument_name,
+    forward_argument_names,
+    ordinary_token_ids,
+    preserved_module_state,
+    text_model_candidates,
+)
+from rope_core.verification.products import to_float64_array
 
 TOKENS, LEAST, PADDING = 12, 4, 3
 SEED = 0
@@ -27,7 +33,7 @@ COARSE, CHANGES, TIMES = 0.05, 4, 2.0
 NEEDED = ("input_ids", "use_cache")
 
 
-def ways(
+def decoding_path_findings(
     module: Any, model_type: str | None, raised: list[Exception], compared: list[str] | None = None
 ) -> list[Finding]:
     """Return where the ways of the text part of ``module`` part from a reading of all tokens at once.
@@ -37,11 +43,11 @@ def ways(
     """
     # transformers 5.23 computes a Mamba state's steps otherwise than a whole text: what differs is no rotation's.
     states = any(hasattr(part, "A_log") and hasattr(part, "D") for part in module.modules())
-    for name, part in () if states else candidates(module, model_type):
-        if not all(each in parameters_of(part) for each in NEEDED) or not cache_name(part):
+    for name, part in () if states else text_model_candidates(module, model_type):
+        if not all(each in forward_argument_names(part) for each in NEEDED) or not cache_argument_name(part):
             continue
         try:
-            with unchanged(module):
+            with preserved_module_state(module):
                 return [*_compared(part, name, [] if compared is None else compared)]
         except Exception as error:
             # Somebody's forward with a signature of its own: the next part, or no answer.
@@ -60,7 +66,7 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
     count = max(LEAST, min(TOKENS, getattr(getattr(part, "config", None), "index_topk", None) or TOKENS))
     half = count // 2
     weight = next(part.parameters())
-    words = torch.tensor(known_words(part))
+    words = torch.tensor(ordinary_token_ids(part))
     drawn = torch.randint(0, len(words), (1, count), generator=torch.Generator().manual_seed(SEED))
     ids = words[drawn].to(weight.device)
     room = APART.get(str(weight.dtype), COARSE)
@@ -69,7 +75,7 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
     if _first(whole[1][:half], begun[1], room_out)[0] is not None:
         return  # an encoder: later tokens change what is read of earlier ones
     readings = {"decode": _read(part, ids, [1] * count), "pieces": _read(part, ids, [half, count - half])}
-    if "position_ids" in parameters_of(part) and "attention_mask" in parameters_of(part):
+    if "position_ids" in forward_argument_names(part) and "attention_mask" in forward_argument_names(part):
         readings["padding"] = _padded(part, ids)
     compared += readings
     if "padding" in readings:
@@ -79,17 +85,17 @@ def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
             compared.append("packed")
             where, apart = _first(alone[0], packed[0][:, half:], rooms[0])
             if where is not None and _first(whole[0][0], packed[0], rooms[0])[0] is None:
-                yield finding("ways_packed", name or "model", None, layer=0, token=half + where, apart=100 * apart)
+                yield make_finding("ways_packed", name or "model", None, layer=0, token=half + where, apart=100 * apart)
     for way, (keys, output) in readings.items():
         for layer, (right, other) in enumerate(zip(whole[0], keys, strict=False)):
             where, apart = _first(right, other, rooms[layer])
             if where is not None:
-                yield finding(f"ways_{way}", name or "model", None, layer=layer, token=where, apart=100 * apart)
+                yield make_finding(f"ways_{way}", name or "model", None, layer=layer, token=where, apart=100 * apart)
                 break
         else:
             where, apart = _first(whole[1], output, room_out)
             if where is not None:
-                yield finding(f"ways_{way}_output", name or "model", None, token=where, apart=100 * apart)
+                yield make_finding(f"ways_{way}_output", name or "model", None, token=where, apart=100 * apart)
 
 
 def _rooms(part: Any, ids: Any, whole: tuple[list[Array], Array], room: float) -> tuple[list[float], float]:
@@ -129,7 +135,7 @@ def _read(part: Any, ids: Any, pieces: list[int]) -> tuple[list[Array], Array]:
     import torch
 
     past: Any = None
-    outputs, start, held = [], 0, cache_name(part)
+    outputs, start, held = [], 0, cache_argument_name(part)
     with torch.no_grad():
         for length in pieces:
             answer = part(input_ids=ids[:, start : start + length], use_cache=True, **{held: past})
@@ -151,7 +157,7 @@ def _padded(part: Any, ids: Any) -> tuple[list[Array], Array]:
     places = (mask.cumsum(1) - 1).clamp(min=0)
     with torch.no_grad():
         answer = part(input_ids=tokens, attention_mask=mask, position_ids=places, use_cache=True)
-    keys = _keys(getattr(answer, cache_name(part)), count + PADDING)
+    keys = _keys(getattr(answer, cache_argument_name(part)), count + PADDING)
     return [each[:, PADDING:] for each in keys[:1]], np.zeros((0, 0))
 
 
@@ -162,7 +168,7 @@ def _packed(part: Any, ids: Any, half: int) -> list[Array] | None:
     count = ids.shape[1]
     places = torch.arange(count, device=ids.device)[None] - half * (torch.arange(count, device=ids.device) >= half)
     with torch.no_grad():
-        past = getattr(part(input_ids=ids, position_ids=places, use_cache=True), cache_name(part))
+        past = getattr(part(input_ids=ids, position_ids=places, use_cache=True), cache_argument_name(part))
     keys = _keys(past, count)
     return keys if keys and len(keys) == len(past.layers) else None
 
@@ -170,13 +176,13 @@ def _packed(part: Any, ids: Any, half: int) -> list[Array] | None:
 def _output(answer: Any) -> Array:
     """Return a model's logits, else its last hidden states, (batch, tokens, width)."""
     logits = getattr(answer, "logits", None)
-    return as_array(answer.last_hidden_state if logits is None else logits)
+    return to_float64_array(answer.last_hidden_state if logits is None else logits)
 
 
 def _keys(past: Any, count: int) -> list[Array]:
     """Return the cached keys of the first row, of each layer that holds all ``count`` tokens, (heads, tokens, dim)."""
     held = [getattr(layer, "keys", None) for layer in getattr(past, "layers", ())]
-    whole = [as_array(keys[0]) for keys in held if keys is not None and keys.ndim == 4]
+    whole = [to_float64_array(keys[0]) for keys in held if keys is not None and keys.ndim == 4]
     return [keys for keys in whole if keys.shape[1] == count]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from tests.browser.conftest import Visit, address_has
 from ui.text.words import PageTexts
 from ui.work import extrapolated
@@ -29,10 +29,10 @@ def test_a_text_of_one_s_own_is_measured_and_stays_out_of_the_address(app: str, 
     box.blur()
     expect(page.get_by_text(f"{len(text)} bytes, of which the first 257 are read")).to_be_visible()
     page.get_by_role("button", name=T("measure"), exact=True).click()
-    expect(page.get_by_text(T("measured_here", count=len(lines())))).to_be_visible()
+    expect(page.get_by_text(T("measured_here", count=len(scheme_lines())))).to_be_visible()
     address_has(page, "read=own")
     assert "sentence" not in page.url
     # The figure is that of the request in hand: another length has none yet.
     page.get_by_role("slider", name=T("field.documents")).press("ArrowRight")
-    expect(page.get_by_text(T("measured_here", count=len(lines())))).to_have_count(0)
+    expect(page.get_by_text(T("measured_here", count=len(scheme_lines())))).to_have_count(0)
     assert visit.complaints == []

@@ -14,12 +14,12 @@ import atheris
 with atheris.instrument_imports(include=["rope_core"]):
     from rope_core.checks.check import check, check_text
     from rope_core.errors import ConfigError
-    from rope_core.hf.catalogue import models
+    from rope_core.hf.catalogue import released_models
     from rope_core.hf.resolve import layer_types
     from rope_core.hf.schemas import to_v4, to_v5
-    from rope_core.programs.engines import engines, sentences
+    from rope_core.programs.engines import engine_sentences, engines
 
-CONFIGS = [json.dumps(model.hf_config()) for model in models()]
+CONFIGS = [json.dumps(model.hf_config()) for model in released_models()]
 TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "su", "mrope", "ntk", "foo", "")
 KEYS = (
     "rope_theta",
@@ -113,7 +113,7 @@ def one_input(raw: bytes) -> None:
     try:
         for kind in layer_types(built) or [None]:  # type: ignore[list-item]
             for engine in engines(built, kind):
-                sentences(engine, "zh")
+                engine_sentences(engine, "zh")
     except ConfigError:
         return
 

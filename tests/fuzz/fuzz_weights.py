@@ -12,7 +12,7 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["rope_core.verification.arrays", "rope_core.verification.stored"]):
-    from rope_core.verification.stored import in_file
+    from rope_core.verification.stored import buffers_in_file
 
 FILE = Path(tempfile.mkdtemp()) / "fuzzed.safetensors"
 DTYPES = ("F64", "F32", "F16", "BF16", "I64", "", None)
@@ -48,7 +48,7 @@ def one_input(raw: bytes) -> None:
         text = data.ConsumeBytes(64) if raw[:1] and raw[0] < 96 else json.dumps(header(data)).encode()
         FILE.write_bytes(len(text).to_bytes(8, "little") + text + bytes(data.ConsumeIntInRange(0, 64)))
     try:
-        in_file(FILE)
+        buffers_in_file(FILE)
     except ValueError as error:
         assert "\n" not in str(error)
     except Exception:

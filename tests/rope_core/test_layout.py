@@ -11,7 +11,7 @@ from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb as gptj_
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as llama_apply
 
 from rope_core import HALF, INTERLEAVED, Rope, convert, convert_projection
-from rope_core.layout import LAYOUTS, as_layout, even_dim
+from rope_core.layout import LAYOUTS, checked_even_dim, checked_layout
 
 
 def test_pairs_stand_where_the_papers_put_them() -> None:
@@ -121,8 +121,8 @@ BAD: list[tuple[Any, str]] = [
     (lambda: convert(7, "half", "interleaved"), "dim must be an even integer, because dimensions turn in pairs, got 7"),
     (lambda: convert(0, "half", "interleaved"), r"dim must be an integer in \[2, 65536\], got 0"),
     (lambda: convert(8, "halves", "half"), "layout must be one of interleaved, half, got 'halves'"),
-    (lambda: as_layout(None), "layout must be one of interleaved, half, got None"),  # type: ignore[arg-type]
-    (lambda: even_dim("width", 3), "width must be an even integer"),
+    (lambda: checked_layout(None), "layout must be one of interleaved, half, got None"),  # type: ignore[arg-type]
+    (lambda: checked_even_dim("width", 3), "width must be an even integer"),
     (
         lambda: convert_projection(np.ones((12, 2)), 5, "half", "half"),
         "heads must be a divisor of the weight's 12 rows",

@@ -14,13 +14,13 @@ from hypothesis.extra.numpy import arrays
 from rope_core import Rope, rotate, rotation_matrix
 from rope_core.layout import LAYOUTS
 from rope_core.rotation import (
-    paper_theta,
-    paper_theta_from_zero,
+    quarter_turn_pairs,
     repeat_per_pair,
+    roformer_frequencies,
+    roformer_frequencies_from_zero,
     rotate_by_complex,
     rotate_by_elements,
     rotate_by_matrix,
-    swap_pairs,
 )
 
 Vector = npt.NDArray[np.float64]
@@ -50,8 +50,8 @@ def test_matrices_literally() -> None:
 
 def test_swap_and_doubling_literally() -> None:
     x = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    assert swap_pairs(x, "interleaved").tolist() == [-2.0, 1.0, -4.0, 3.0, -6.0, 5.0]
-    assert swap_pairs(x, "half").tolist() == [-4.0, -5.0, -6.0, 1.0, 2.0, 3.0]
+    assert quarter_turn_pairs(x, "interleaved").tolist() == [-2.0, 1.0, -4.0, 3.0, -6.0, 5.0]
+    assert quarter_turn_pairs(x, "half").tolist() == [-4.0, -5.0, -6.0, 1.0, 2.0, 3.0]
     assert repeat_per_pair(np.array([1.0, 2.0]), "interleaved").tolist() == [1.0, 1.0, 2.0, 2.0]
     assert repeat_per_pair(np.array([1.0, 2.0]), "half").tolist() == [1.0, 2.0, 1.0, 2.0]
 
@@ -82,8 +82,8 @@ def test_scores_depend_on_the_distance_alone(q: Vector, k: Vector, m: int, n: in
 @pytest.mark.parametrize("base", [7.0, 10_000.0, 500_000.0])
 def test_the_paper_s_numbering_and_the_one_from_zero_are_theta(dim: int, base: float) -> None:
     # Source 000's forms: i = 1..d/2 with exponent -2(i-1)/d, and i = 0, 2, ... with -i/d.
-    assert np.allclose(paper_theta(dim, base), Rope(dim, base).theta, rtol=1e-14, atol=0)
-    assert np.allclose(paper_theta_from_zero(dim, base), Rope(dim, base).theta, rtol=1e-14, atol=0)
+    assert np.allclose(roformer_frequencies(dim, base), Rope(dim, base).theta, rtol=1e-14, atol=0)
+    assert np.allclose(roformer_frequencies_from_zero(dim, base), Rope(dim, base).theta, rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("layout", NAMES)
@@ -180,11 +180,11 @@ BAD: list[tuple[Any, str]] = [
     (lambda: rotation_matrix(1, [math.inf], "half"), "inv_freq must be a non-empty vector"),
     (lambda: rotation_matrix(1, np.ones(10**6), "half"), "inv_freq must be"),
     (lambda: rotation_matrix(1, [1.0], "diagonal"), "layout must be one of"),
-    (lambda: paper_theta(7), "dim must be an even integer"),
-    (lambda: paper_theta_from_zero(7), "dim must be an even integer"),
-    (lambda: paper_theta(4, 1.0), "base must be a finite number > 1"),
-    (lambda: swap_pairs(np.ones(3), "half"), "x must be"),
-    (lambda: swap_pairs(np.ones(3), "interleaved"), "x must be"),
+    (lambda: roformer_frequencies(7), "dim must be an even integer"),
+    (lambda: roformer_frequencies_from_zero(7), "dim must be an even integer"),
+    (lambda: roformer_frequencies(4, 1.0), "base must be a finite number > 1"),
+    (lambda: quarter_turn_pairs(np.ones(3), "half"), "x must be"),
+    (lambda: quarter_turn_pairs(np.ones(3), "interleaved"), "x must be"),
     (lambda: rotate_by_elements(np.ones(4), 1, [1.0], "half"), "x must be"),
     (lambda: rotate_by_complex(np.ones(4), 1, [1.0], "half"), "x must be"),
     (lambda: rotate_by_matrix(np.ones(4), 1, [1.0], "half"), "x must be"),

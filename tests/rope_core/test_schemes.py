@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from rope_core import SCHEMES, Param, Request, Rope, Scheme, Spectrum, spectrum
-from rope_core.schemes import ParamValue, Rescale, apply_scheme, register, scheme
+from rope_core.schemes import ParamValue, Rescale, apply_scheme, get_scheme, register
 from tests.support import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -270,7 +270,7 @@ def test_an_unknown_parameter_is_refused_and_defaults_are_complete(name: str) ->
 def test_an_unknown_scheme_lists_the_known_ones() -> None:
     for bad in ("rope", "", None, 3, ["linear"]):
         with pytest.raises(ValueError, match=r"^scheme must be one of none, linear, ntk, .*, got "):
-            scheme(bad)  # type: ignore[arg-type]
+            get_scheme(bad)  # type: ignore[arg-type]
 
 
 def test_the_decorator_refuses_keywords_that_are_not_declared() -> None:

@@ -20,7 +20,7 @@ from rope_core import Request, Rope, spectrum
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
 from rope_core.kernels.norm import apply_normed
-from rope_core.kernels.task import make_turn
+from rope_core.kernels.task import make_rotation_spec
 from tests.support.tables import HALF_ULP, assert_turned, tables
 
 if (DEVICE := os.environ.get("ROPE_LAB_DEVICE", "cpu")) != "cpu":
@@ -119,11 +119,13 @@ def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row() -> N
     q = torch.randn(1, 4, 2, 10)
     run = BACKENDS["triton"].run
     for where in ({"positions": torch.tensor([1, 10, 2, -1])}, {"offsets": torch.tensor([7])}):
-        turn = make_turn(q, False, cos, sin, None, 1.0, "half", where.get("positions"), None, where.get("offsets"))
+        turn = make_rotation_spec(
+            q, False, cos, sin, None, 1.0, "half", where.get("positions"), None, where.get("offsets")
+        )
         nan = torch.isnan(run((q,), turn, None)[0][0, :, :, :8])
         outside = [1, 3] if "positions" in where else [3]
         assert nan[outside].all() and not nan[[i for i in range(4) if i not in outside]].any()
-    turn = make_turn(q, True, cos, sin, None, 1.0, "half", None, torch.tensor([0, 2, 3]), None)
+    turn = make_rotation_spec(q, True, cos, sin, None, 1.0, "half", None, torch.tensor([0, 2, 3]), None)
     nan = torch.isnan(run((q,), turn, None)[0][0, :, :, :8])
     assert nan[3].all() and not nan[:3].any()
 
@@ -158,7 +160,7 @@ def test_every_cut_gives_the_same_answer() -> None:
     torch.manual_seed(6)
     cos, sin = tables(8)
     q, k = torch.randn(2, 9, 6, 16), torch.randn(2, 9, 3, 16)
-    turn = make_turn(q, False, cos, sin, None, 1.0, "interleaved", 4, None, None)
+    turn = make_rotation_spec(q, False, cos, sin, None, 1.0, "interleaved", 4, None, None)
     wanted = [exact(x, cos, sin, "interleaved", positions=4) for x in (q, k)]
     for cut in (gpu.Tiles(4, 8, 1), gpu.Tiles(16, 2, 7)):
         for result, want in zip(gpu.run_triton((q, k), turn, None, cut), wanted, strict=True):

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from rope_core.jobs.child import report
+from rope_core.jobs.child import report_progress
 from rope_core.lab.job import REQUEST_ENV
 
 
@@ -17,14 +17,14 @@ def main() -> None:
     wanted = json.loads(os.environ[REQUEST_ENV])
     read = base64.b64decode(wanted.pop("text", ""))
     if wanted.get("documents") == 7:
-        report(progress=0.5, eta=1.0)
+        report_progress(progress=0.5, eta=1.0)
         time.sleep(60)
-    report(progress=0.5, eta=1.0, result={"kind": kind, "asked": wanted})
+    report_progress(progress=0.5, eta=1.0, result={"kind": kind, "asked": wanted})
     if wanted.get("documents") == 1:
         time.sleep(60)
     if wanted.get("documents") == 2:
         sys.exit("lengths must be at most 4,096 on the held-out documents, got 8192")
-    report(progress=1.0, result={"read": len(read), "sum": sum(read)})
+    report_progress(progress=1.0, result={"read": len(read), "sum": sum(read)})
 
 
 if __name__ == "__main__":

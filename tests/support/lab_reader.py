@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from rope_core.lab import cards, weights
-from rope_core.lab.corpus import manifest
+from rope_core.lab.corpus import shipped_corpus_manifest
 from rope_core.lab.model import LabModel
 from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.shape import ModelShape
-from rope_core.lab.train import hardware
+from rope_core.lab.train import hardware_record
 
 Array = npt.NDArray[np.float64]
 Frequencies = Callable[[int, int], Array]
@@ -151,11 +151,11 @@ def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, LabMo
             "loss": 1.0,
             "losses": [2.0, 1.0],
             "held_out": [1.0, 0.9, 1.1],
-            "corpus": manifest()["sha256"],
+            "corpus": shipped_corpus_manifest()["sha256"],
             "seconds": 1.0,
-            "hardware": hardware(),
+            "hardware": hardware_record(),
             "date": "2026-01-01",
         }
     (folder / "index.json").write_text(json.dumps(index))
     monkeypatch.setattr(cards, "INDEX", folder / "index.json")
-    weights.load.cache_clear()
+    weights.load_shipped_model.cache_clear()

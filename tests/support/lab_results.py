@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.lab.cards import WeightsCard
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.records import MeasurementRecord
 from rope_core.lab.results import SHIPPED, ExperimentResults
@@ -15,7 +15,7 @@ from rope_core.lab.shape import ModelShape
 from rope_core.schemes import UNSCALED
 
 Array = npt.NDArray[np.float64]
-KEYS = tuple(each.key for each in lines())
+KEYS = tuple(each.key for each in scheme_lines())
 LENGTHS = (64, 128, 256)
 HASH = "0123456789abcdef" * 4
 

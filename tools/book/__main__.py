@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rope_core.lab.cards import INDEX
-from rope_core.lab.inside import models
+from rope_core.lab.inside import rotary_model_names
 from tools.book import about, pieces, scorm, search, site
 from ui import book, film
 
@@ -84,7 +84,7 @@ def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> Non
 
 def later(folder: Path) -> dict[str, int]:
     """Write what is fetched only when it is read into a folder; return its paths and sizes."""
-    paths = [(INDEX.parent / f"{name}.safetensors").relative_to(ROOT) for name in models()]
+    paths = [(INDEX.parent / f"{name}.safetensors").relative_to(ROOT) for name in rotary_model_names()]
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)

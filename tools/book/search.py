@@ -7,8 +7,8 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
-from rope_core.hf.catalogue import models
-from rope_core.ledger.entry import texts
+from rope_core.hf.catalogue import released_models
+from rope_core.ledger.entry import claim_texts
 from tools.book.site import TEX, BookPage, pages
 from ui.book.markdown import html
 from ui.text.glossary import terms
@@ -47,10 +47,10 @@ def _named(page: BookPage) -> Iterator[SearchRow]:
             says = f"{term.says[page.lang]} ({', '.join((other, *term.also))})"
             yield title, f"{page.folder}?{urlencode({'find': name})}", name, says
     elif page.name == "models":
-        for model in models():
+        for model in released_models():
             yield title, f"{page.folder}?pick={model.id}", model.name, f"{model.family} {model.year} {model.id}"
     elif page.name == "ledger":
-        for name, text in texts().items():
+        for name, text in claim_texts().items():
             yield title, f"{page.folder}?{urlencode({'entry': name})}", text.claim[page.lang], f"{name} {text.where}"
 
 

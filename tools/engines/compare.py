@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.hf.families import composites, recorded
+from rope_core.hf.families import composite_text_fields, recorded_class_defaults
 from rope_core.programs.engines import EngineResult, engines
 from tools.engines.measure import POSITIONS, Vector, vectors
 from tools.engines.tasks import tasks
@@ -44,8 +44,10 @@ def logits(inv_freq: Vector, factor: float, layout: str, dim: int) -> Vector:
 
 def outside(model_type: str) -> bool:
     """Whether a model type comes with code of its own, or is the bare text part of a composite."""
-    text = {part["text_type"] for part in composites().values()}
-    return (model_type in text and model_type.endswith("_text")) or model_type not in recorded()["family"]
+    text = {part["text_type"] for part in composite_text_fields().values()}
+    return (model_type in text and model_type.endswith("_text")) or model_type not in recorded_class_defaults()[
+        "family"
+    ]
 
 
 def verdict(name: str, task_id: str, row: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import rope_core as rc
-from rope_core.programs.engines import recorded
+from rope_core.programs.engines import engine_records
 from tools.engines.measure import NotSupported, RotateVector, Vector, in_order, main
 from tools.engines.stubs import stub
 
@@ -19,7 +19,7 @@ KEYS = ("factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow
 
 
 # Those of the checkpoints in litgpt.config.configs, by their organisation and name.
-FAMILIES = set(recorded()["engine"]["LitGPT 0.5.13"]["knows"].split())
+FAMILIES = set(engine_records()["engine"]["LitGPT 0.5.13"]["knows"].split())
 
 
 def run(task: dict[str, Any]) -> tuple[RotateVector, int]:

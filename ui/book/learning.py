@@ -11,7 +11,7 @@ from rope_core import errors
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade.assignment import SECONDS, TASKS
-from rope_core.grade.result import StageResult, check_source, results, starter, texts
+from rope_core.grade.result import StageResult, check_python_syntax, grading_texts, stage_results, starter_source
 from ui.book.content import BookContent
 from ui.figures.drawing import saves
 from ui.page import tasks
@@ -38,7 +38,7 @@ class LearningFrame(BookContent):
         self.places.add("row", saves(chart, self.t), key=f"saves.{chart}")
 
     def grade(self, function: str) -> None:
-        stages, text, key = TASKS[function], starter(function), f"grade.{function}"
+        stages, text, key = TASKS[function], starter_source(function), f"grade.{function}"
         self.caption(self.t("grade.where", seconds=f"{SECONDS:g}"))
         node = self.places.add("grade", key=key)
         node.attributes = {
@@ -58,9 +58,9 @@ class LearningFrame(BookContent):
 
         def take(given: Any) -> None:
             try:
-                check_source(given["source"], "mine.py")
+                check_python_syntax(given["source"], "mine.py")
                 key_of, slots = given["ended"]
-                graded = results(function, dict.fromkeys(stages, 1.0), given["lines"], (key_of, slots))
+                graded = stage_results(function, dict.fromkeys(stages, 1.0), given["lines"], (key_of, slots))
                 for each in graded:
                     each.sentence(self.t.lang)
                 self.session[key] = graded
@@ -108,7 +108,7 @@ class LearningFrame(BookContent):
             self.note(plain(graded, 400), "error")
             return
         lang, right = self.t.lang, sum(result.passed for result in graded)
-        total = texts()["word"]["total"][lang].format(points=right, most=len(graded))
+        total = grading_texts()["word"]["total"][lang].format(points=right, most=len(graded))
         self.note(f"**{total}**", "success" if right == len(graded) else "warning")
         marks = [f"{'✓' if result.passed else '✗'} {result.headline(lang)}" for result in graded]
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})

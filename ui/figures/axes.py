@@ -7,7 +7,13 @@ import math
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
+from rope_core.theory.axes import (
+    axial_frequencies,
+    golden_gate_frequencies,
+    mean_cosine_map,
+    mrope_frequencies,
+    rotated_axial_frequencies,
+)
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE, GREEN, RED
@@ -27,17 +33,17 @@ FULL = 127
 def ways() -> dict[str, Array]:
     """Return frequencies (pairs, 2) as (y, x) by name; M-RoPE within one frame, where time does not move."""
     return {
-        "axial": axial(PAIRS, LOW, HIGH),
-        "mixed": turned_axial(PAIRS, LOW, HIGH, MIXED_ANGLE),
-        "golden": golden_gate(PAIRS, LOW, HIGH),
-        "qwen": mrope(SECTIONS, QWEN_BASE, interleaved=True)[:, 1:],
+        "axial": axial_frequencies(PAIRS, LOW, HIGH),
+        "mixed": rotated_axial_frequencies(PAIRS, LOW, HIGH, MIXED_ANGLE),
+        "golden": golden_gate_frequencies(PAIRS, LOW, HIGH),
+        "qwen": mrope_frequencies(SECTIONS, QWEN_BASE, interleaved=True)[:, 1:],
     }
 
 
 def least_along(frequencies: Array, angle: float) -> float:
     """Return the least score from 6 to 13 patches away in a direction, ``angle`` rad from a row."""
     steps = np.linspace(6.0, GRID - 1.0, 200)[:, None] * [math.sin(angle), math.cos(angle)]
-    return float(score_map(frequencies, steps).min())
+    return float(mean_cosine_map(frequencies, steps).min())
 
 
 @cached_figure
@@ -46,7 +52,7 @@ def maps(t: PageTexts) -> Film:
     column, row = (field_control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
     places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)
     offsets = places[None, None] - places[:, :, None, None]
-    scores = {name: score_map(frequencies, offsets) for name, frequencies in ways().items()}
+    scores = {name: mean_cosine_map(frequencies, offsets) for name, frequencies in ways().items()}
     x, y = column.numbers(np.arange(GRID)[:, None] + 0.5), row.numbers(np.arange(GRID)[:, None] + 0.5)
     at_key = {
         name: TextTrack((row, column), tuple(f"{value:.2f}" for value in score[:, :, KEY[0], KEY[1]].ravel().tolist()))
@@ -90,16 +96,17 @@ def maps(t: PageTexts) -> Film:
         },
         f"""
         import numpy as np
-        from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
+        from rope_core.theory.axes import axial_frequencies, golden_gate_frequencies, mean_cosine_map
+        from rope_core.theory.axes import mrope_frequencies, rotated_axial_frequencies
         offset = np.array({KEY}) - np.array([patch_y, patch_x])
         steps = np.linspace(6.0, {LAST}, 200)[:, None]
         for found in (
-            axial({PAIRS}, {LOW}, {HIGH}),
-            turned_axial({PAIRS}, {LOW}, {HIGH}, {MIXED_ANGLE!r}),
-            golden_gate({PAIRS}, {LOW}, {HIGH}),
-            mrope({SECTIONS}, {QWEN_BASE}, interleaved=True)[:, 1:],
+            axial_frequencies({PAIRS}, {LOW}, {HIGH}),
+            rotated_axial_frequencies({PAIRS}, {LOW}, {HIGH}, {MIXED_ANGLE!r}),
+            golden_gate_frequencies({PAIRS}, {LOW}, {HIGH}),
+            mrope_frequencies({SECTIONS}, {QWEN_BASE}, interleaved=True)[:, 1:],
         ):
-            least = [score_map(found, steps * way).min() for way in ([0.0, 1.0], [0.5**0.5, 0.5**0.5])]
-            print(score_map(found, offset), "least from 6 to", {LAST}, "away", least)
+            least = [mean_cosine_map(found, steps * way).min() for way in ([0.0, 1.0], [0.5**0.5, 0.5**0.5])]
+            print(mean_cosine_map(found, offset), "least from 6 to", {LAST}, "away", least)
         """,
     )

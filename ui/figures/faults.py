@@ -35,7 +35,7 @@ def traces(t: PageTexts) -> Film:
         has_slider=False,
         start=1.0,
     )
-    known = faults.traces()
+    known = faults.fault_traces()
     return Film(
         "traces",
         Scene(
@@ -46,7 +46,7 @@ def traces(t: PageTexts) -> Film:
         lambda: {f"{name} {part}": getattr(known[name], part) for name in NAMES for part in ("tokens", "error")},
         """
         from rope_core.lab import faults
-        for name, trace in faults.traces().items():
+        for name, trace in faults.fault_traces().items():
             print(name, trace.tokens, trace.error.round(3))
         """,
     )

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, ClaimResult, run
-from rope_core.ledger.kit import adjacent, columns, unswapped
+from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, ClaimResult, check_claims
+from rope_core.ledger.kit import elementwise_rotation, negate_even_dims, rotate_every_two
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, PlotlyProps, axis, bars, dots, note, plot, vband, vline
@@ -59,7 +59,7 @@ def checked(again: bool = False) -> CheckedClaims:
         if _kept and not again:
             return _kept[0]
         start = time.perf_counter()
-        results = tuple(run())
+        results = tuple(check_claims())
         _kept[:] = [CheckedClaims(results, time.perf_counter() - start)]
         return _kept[0]
 
@@ -165,7 +165,7 @@ def swapped(t: PageTexts) -> Film:
     First a pair on an axis, then any other: the printed formula stretches its two numbers by different factors.
     """
     at = field_control(t, "angle", ANGLES, play_seconds=12.0)
-    turned = {name: (_turned(pair, adjacent), _turned(pair, unswapped)) for name, pair in PAIRS.items()}
+    turned = {name: (_turned(pair, rotate_every_two), _turned(pair, negate_even_dims)) for name, pair in PAIRS.items()}
     lengths = {name: np.hypot(*printed.T) for name, (_, printed) in turned.items()}
     parts = []
     for beat, name in enumerate(PAIRS, 1):
@@ -187,9 +187,10 @@ def swapped(t: PageTexts) -> Film:
         },
         f"""
         import numpy as np
-        from rope_core.ledger.kit import adjacent, columns, unswapped
+        from rope_core.ledger.kit import rotate_every_two, elementwise_rotation, negate_even_dims
         for pair in map(np.array, ({PAIRS["axis"]!r}, {PAIRS["any"]!r})):
-            right, printed = (columns(pair, beside(pair), angle, np.radians([1.0])) for beside in (adjacent, unswapped))
+            forms = (rotate_every_two(pair), negate_even_dims(pair))
+            right, printed = (elementwise_rotation(pair, beside, angle, np.radians([1.0])) for beside in forms)
             print(right, printed, np.hypot(*right), np.hypot(*printed))
         """,
     )
@@ -199,7 +200,7 @@ def _turned(pair: tuple[float, float], beside: Callable[[Array], Array]) -> Arra
     """Return a pair turned to every angle by a formula with these numbers beside its own, (angles, 2)."""
     degree = np.radians([1.0])
     numbers = np.array(pair)
-    return np.stack([columns(numbers, beside(numbers), float(stop), degree) for stop in ANGLES])
+    return np.stack([elementwise_rotation(numbers, beside(numbers), float(stop), degree) for stop in ANGLES])
 
 
 def _formulas(t: PageTexts) -> Panel:
@@ -313,8 +314,8 @@ def overview(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
         ),
         """
         from collections import Counter
-        from rope_core.ledger import run
-        print(Counter((result.document, result.status) for result in run()))
+        from rope_core.ledger import check_claims
+        print(Counter((result.document, result.status) for result in check_claims()))
         """,
     )
 
@@ -398,8 +399,8 @@ def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) ->
             "tolerance": [r.check.tolerance for r in decided],
         },
         f"""
-        from rope_core.ledger import run
-        found = [result.residual for result in run() if result.residual is not None]
+        from rope_core.ledger import check_claims
+        found = [result.residual for result in check_claims() if result.residual is not None]
         print(sum(residual <= {threshold!r} for residual in found), "of", len(found))
         """,
     )

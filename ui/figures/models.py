@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rope_core.hf.survey import RotatingShare, SurveyRow, errata, shares
+from rope_core.hf.survey import RotatingShare, SurveyRow, architecture_errata, rotating_shares
 from rope_core.rope import Array
 from ui.figures import slowest
 from ui.figures.drawing import Drawing, Film, cached_figure
@@ -73,8 +73,8 @@ def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: PageTexts) -> F
         },
         f"""
         from math import degrees
-        from rope_core.hf.survey import rows
-        found = [row for row in rows() if row.model.id in {sorted(slowest.MODELS)!r}]
+        from rope_core.hf.survey import survey_rows
+        found = [row for row in survey_rows() if row.model.id in {sorted(slowest.MODELS)!r}]
         for row in found:
             angles = [degrees(row.slowest_angle(by * row.context)) for by in (1, times)]
             print(row.model.id, times * row.context, angles, angles[1] - angles[0], row.shortest, row.longest)
@@ -171,12 +171,16 @@ def spans(rows: Sequence[SurveyRow], length: int, picked: str, t: PageTexts) -> 
         lambda: (
             {"model": [row.model.id for row in rows], "layer_type": [row.layer_type for row in rows]}
             | {"shortest": [row.shortest for row in rows], "longest": [row.longest for row in rows]}
-            | {"context": [row.context for row in rows], "unturned": [row.unturned(length) for row in rows]}
+            | {
+                "context": [row.context for row in rows],
+                "unturned": [row.incomplete_pair_count(length) for row in rows],
+            }
         ),
         f"""
-        from rope_core.hf.survey import rows
-        for row in rows():
-            print(row.model.id, row.layer_type, row.shortest, row.longest, row.context, row.unturned({length}))
+        from rope_core.hf.survey import survey_rows
+        for row in survey_rows():
+            print(row.model.id, row.layer_type, row.shortest, row.longest, row.context)
+            print(row.incomplete_pair_count({length}))
         """,
         wide=True,
     )
@@ -194,7 +198,7 @@ def kind_of(share: RotatingShare) -> str:
 @cached_figure
 def rotating(t: PageTexts) -> Drawing:
     """Share of layers that rotate, part of the head, base and trained length, model by model and by year."""
-    results = shares()
+    results = rotating_shares()
     years = sorted({each.year for each in results})
     ranks = {year: [each for each in results if each.year == year] for year in years}
     place = {
@@ -251,8 +255,8 @@ def rotating(t: PageTexts) -> Drawing:
             for name in ("name", "year", "confidence", "layers", "attention", "rotating", "width", "base", "trained")
         },
         """
-        from rope_core.hf.survey import shares
-        for each in shares():
+        from rope_core.hf.survey import rotating_shares
+        for each in rotating_shares():
             print(each.year, each.name, each.rotating, each.layers, each.width, each.base, each.trained)
         """,
         wide=True,
@@ -274,14 +278,14 @@ def listing(rows: Sequence[SurveyRow], t: PageTexts) -> dict[str, list[object]]:
         "trained": [row.rope.train_len for row in rows],
         "context": [row.context for row in rows],
         "longest": [round(row.longest) for row in rows],
-        "unturned": [row.unturned(row.context) for row in rows],
+        "unturned": [row.incomplete_pair_count(row.context) for row in rows],
     }
     return {t(f"col.{key}"): column for key, column in columns.items()}
 
 
 def mistakes(t: PageTexts) -> dict[str, list[object]]:
     """Source 004's cells that the models' own papers or code contradict, as a table's columns."""
-    results = errata()
+    results = architecture_errata()
     columns: dict[str, list[object]] = {
         "name": [row.name for row, _ in results],
         "cell": [t(f"cell.{each.field}") for _, each in results],
@@ -306,7 +310,7 @@ def card(rows: Sequence[SurveyRow], t: PageTexts) -> str:
             dim=row.rope.rotary_dim,
             trained=f"{row.rope.train_len:,}",
             context=f"{row.context:,}",
-            unturned=row.unturned(row.context),
+            unturned=row.incomplete_pair_count(row.context),
             pairs=row.rope.inv_freq.size,
             factor=f"{row.rope.attention_factor:.6g}",
         )

@@ -41,7 +41,7 @@ COLUMNS, RADIUS = 5, 0.36
 
 def rows() -> list[SurveyRow]:
     """Return the rows of the models: the first, then the others from the greatest angle at their context down."""
-    of = {row.model.id: row for row in survey.rows() if row.model.id in MODELS}
+    of = {row.model.id: row for row in survey.survey_rows() if row.model.id in MODELS}
     first, *others = (of[name] for name in MODELS)
     return [first, *sorted(others, key=lambda row: -row.slowest_angle(row.context))]
 

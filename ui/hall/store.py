@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rope_core.jobs.private import kept, own_file
+from rope_core.jobs.private import ensure_private_file, user_data_path
 
 DAY, SLACK = 86_400.0, 3600.0
 """Seconds for which a room is kept after its lecturer last used it, and the most that a clock may run ahead."""
@@ -66,7 +66,7 @@ class StoredRoom:
 
 def default_path() -> Path:
     """Return where rooms are kept: ROPE_LAB_ROOMS, else the user's data folder."""
-    return kept("ROPE_LAB_ROOMS", "rooms.sqlite3")
+    return user_data_path("ROPE_LAB_ROOMS", "rooms.sqlite3")
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
@@ -95,7 +95,7 @@ class RoomStore:
         self.path, self.now = path or default_path(), now
         self._totals: dict[tuple[str, str], int] = {}
         try:
-            own_file(self.path)
+            ensure_private_file(self.path)
             self._db = sqlite3.connect(self.path, timeout=0.5, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._db.execute("PRAGMA journal_mode=WAL")
@@ -205,9 +205,9 @@ def lecturer_keys(path: Path) -> list[str]:
     Raises OSError where it cannot be read or written, ValueError where a key has fewer than 16 letters.
     """
     if not path.exists():
-        own_file(path)
+        ensure_private_file(path)
         path.write_text(f"{os.urandom(16).hex()}\n", "ascii")
-    own_file(path)
+    ensure_private_file(path)
     keys = path.read_text("utf-8").split()
     if not keys or any(len(key) < 16 for key in keys):
         raise ValueError(f"{path} must hold keys of at least 16 letters, a line each, got {len(keys)} lines")

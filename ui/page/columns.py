@@ -13,8 +13,8 @@ from rope_core.comparisons.columns import ComparisonColumn, of_config, of_scheme
 from rope_core.comparisons.compare import ComparedColumn, ComparisonSetting, checks, compare_column, target_length
 from rope_core.comparisons.examples import EXAMPLES
 from rope_core.extension.extend import extend
-from rope_core.hf.catalogue import model as catalogued
-from rope_core.programs.commands import commands
+from rope_core.hf.catalogue import released_model as catalogued
+from rope_core.programs.commands import launch_commands
 from rope_core.rope import MAX_LEN, Rope
 from rope_core.schemes import KINDS, SCHEMES, UNSCALED
 from ui.figures import catalogue as models
@@ -187,7 +187,7 @@ def blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
         ConfigBlock(
             way.title(lang),
             json.dumps(way.block, indent=2),
-            "\n".join(each.line for each in commands(way, lang=lang) if each.line),
+            "\n".join(each.line for each in launch_commands(way, lang=lang) if each.line),
         )
         for way in ways
         if way.rope.scheme in wanted

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import rope_core as rc
-from rope_core.extension.extend import reached
+from rope_core.extension.extend import config_reached_length
 from rope_core.hf import hub
 from rope_core.hf.read import check_nesting_depth, parse_json_object
 from rope_core.hf.schemas import OLD
@@ -104,7 +104,7 @@ class ConfigChooser:
         """Return the hub's config, fetched once in a session."""
         known: dict[str, NamedConfig] = self.session.setdefault(HUB, {})
         if hub_id not in known:
-            known[hub_id] = NamedConfig("hub", hub_id, hub.fetch(hub_id))
+            known[hub_id] = NamedConfig("hub", hub_id, hub.fetch_config(hub_id))
         return known[hub_id]
 
     def refused(self) -> rc.ConfigError | None:
@@ -192,7 +192,7 @@ def length_field(field: Field, rope: rc.HfRope) -> Field:
 def wanted_field(field: Field, config: Mapping[str, Any]) -> Field | None:
     """Return the wanted length's field: past what the config reaches, twice that at first; None where none fits."""
     try:
-        reach = reached(config)
+        reach = config_reached_length(config)
     except ValueError:
         return None
     low, high = reach + 1, min(1024 * reach, int(field.high))

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
-from rope_core.grade import spare, starter
+from rope_core.grade import spare, starter_source
 from rope_core.grade.process import is_confined
 from ui.figures.drawing import Drawing, Film, saves
 from ui.page import tasks
@@ -233,7 +233,7 @@ class ServedFrame(ServedContent):
 
     def grade(self, function: str) -> None:
         self.write(self.t("grade.served"))
-        self.code(starter(function), "python")
+        self.code(starter_source(function), "python")
         self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
 
     def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
@@ -248,7 +248,7 @@ class ServedFrame(ServedContent):
         if not self.staged:
             st.text_area(self.t("code.label"), key=key, height=290, max_chars=access.MOST_LETTERS)
             st.button(self.t("code.run"), key=f"run.{self.name}", on_click=press, type="primary")
-            spare.prepare()
+            spare.prepare_spare_process()
         known: tuple[Sequence[SchemeCall], FunctionAnswers] | None = self.session.get(ANSWERED)
         if known and known[0] == calls and known[1].code == text:
             return known[1]

@@ -77,7 +77,7 @@ DrawResults = Callable[[ExperimentResults], None]
 def shipped(name: str) -> MeasurementRecord | None:
     """Return a shipped record; None where there is none, or it cannot be read."""
     try:
-        return records.shipped(name) if name in records.names() else None
+        return records.shipped_record(name) if name in records.shipped_record_names() else None
     except (ValueError, TypeError, KeyError, OSError):
         return None
 
@@ -87,7 +87,7 @@ def seen_shipped(name: str) -> ExperimentResults | None:
     record = shipped(name)
     if record is None:
         return None
-    code = f"from rope_core.lab import records\nresults = records.shipped({name!r}).results"
+    code = f"from rope_core.lab import records\nresults = records.shipped_record({name!r}).results"
     return ExperimentResults(record.results, SHIPPED, record, code)
 
 
@@ -95,7 +95,7 @@ def seen_shipped(name: str) -> ExperimentResults | None:
 def contrasts() -> Mapping[str, Contrast]:
     """Return what the shipped sweep read of schemes that hold a check beside others, by the check's key."""
     sweep = seen_shipped("sweep")
-    return {} if sweep is None else contrast_by_check(view.cells(sweep.results), rope(sweep))
+    return {} if sweep is None else contrast_by_check(view.read_cells(sweep.results), rope(sweep))
 
 
 def seen_together(*names: str) -> ExperimentResults | None:
@@ -104,7 +104,7 @@ def seen_together(*names: str) -> ExperimentResults | None:
     if first is None:
         return None
     parts = [first, *(each for each in map(seen_shipped, names[1:]) if each is not None)]
-    joined = " + ".join(f"records.shipped({each!r}).results" for each in names if shipped(each))
+    joined = " + ".join(f"records.shipped_record({each!r}).results" for each in names if shipped(each))
     results = tuple(result for each in parts for result in each.results)
     return ExperimentResults(results, SHIPPED, first.record, f"from rope_core.lab import records\nresults = {joined}")
 
@@ -149,7 +149,7 @@ def start(session: SessionState, panel: str, wanted: ExperimentRequest, title: s
             silence_limit=SILENCE_LIMIT,
         )
     )
-    jobs.default_queue().adopt(job, tab(session))
+    jobs.default_queue().reassign_tab(job, tab(session))
     own(session)[panel] = job
     with TURN:
         REQUESTS[job] = wanted.key
@@ -206,7 +206,7 @@ def firsts() -> tuple[str, ...]:
     """Names of one model per encoding, the rotary one first."""
     names: dict[str, str] = {}
     for each in cards.weights_cards().values():
-        if each.fresh:
+        if each.is_trained_from_scratch:
             names.setdefault(each.encoding, each.name)
     return tuple(sorted(names.values(), key=lambda name: (name not in models(), name)))
 

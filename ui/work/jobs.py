@@ -43,7 +43,7 @@ def memory_limit() -> int | None:
 
 def end(name: str) -> None:
     """End the work that the page of this name waits for: it has gone."""
-    jobs.default_queue().leave(name)
+    jobs.default_queue().cancel_abandoned(name)
 
 
 def own(session: SessionState) -> dict[str, str]:

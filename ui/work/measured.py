@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rope_core.bench import view
 from rope_core.bench.cases import SUITES, BenchmarkCase
-from rope_core.bench.records import BenchmarkDatabase, CaseResult, default_path
+from rope_core.bench.records import BenchmarkDatabase, CaseResult, default_record_path
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import JobStatus
 from ui.work.jobs import gpu, memory_limit, own, owner, tab
@@ -41,7 +41,7 @@ def suites() -> tuple[str, ...]:
 
 def sources() -> tuple[str, ...]:
     """Names of everything that can be shown: shipped files, and this machine's own runs where it can keep them."""
-    return (*view.shipped_names(), *([view.HERE] if find_spec("sqlite3") else []))
+    return (*view.shipped_benchmark_names(), *([view.HERE] if find_spec("sqlite3") else []))
 
 
 def slug(case: BenchmarkCase) -> str:
@@ -53,7 +53,7 @@ def slug(case: BenchmarkCase) -> str:
 
 def kinds(source: view.BenchmarkSource) -> dict[str, BenchmarkCase]:
     """Return the kinds of case of a source by their words."""
-    return {slug(kind): kind for kind in view.kinds(source.points)}
+    return {slug(kind): kind for kind in view.case_kinds(source.points)}
 
 
 def lengths(points: Iterable[view.CaseTiming]) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def cases(what: str, own: BenchmarkCase) -> list[BenchmarkCase]:
 
 def interpreter_records() -> Path:
     """Where the interpreter's checks are kept: apart, since its times mean nothing."""
-    return default_path().with_name("interpreter.sqlite3")
+    return default_record_path().with_name("interpreter.sqlite3")
 
 
 def arguments(what: str, own: BenchmarkCase, only: Iterable[str], rounds: int) -> list[str]:
@@ -112,12 +112,12 @@ def start(
 
     Raises ValueError where it would not fit in memory, with the number, or the queue takes no more.
     """
-    from rope_core.bench.harness import sets_for
+    from rope_core.bench.harness import case_buffer_set_count
 
     wanted = cases(what, case)
     for each in wanted:
         if each.device == "cpu":
-            sets_for(each)
+            case_buffer_set_count(each)
     title = wanted[0].title if len(wanted) == 1 else f"{what}: {len(wanted)} cases"
     line = [*arguments(what, case, only, rounds), "--allocator", allocator]
     own(session)[PLACE] = jobs.default_queue().submit(
@@ -137,7 +137,7 @@ def landed(status: JobStatus) -> list[CaseResult]:
     """Return what a run has recorded so far."""
     runs = {result["run"] for result in status.results if isinstance(result, dict) and "run" in result}
     results: list[CaseResult] = []
-    for path in (default_path(), interpreter_records()):
+    for path in (default_record_path(), interpreter_records()):
         # A file that is busy for a moment is read again by the next look, a second later.
         with contextlib.suppress(OSError, ValueError):
             if runs and path.exists():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, FindingPhrase, finding, real
+from rope_core.findings import Finding, FindingPhrase, make_finding, real
 from rope_core.hf.types import YARN
 from rope_core.programs.engines import EngineResult, engines
 
@@ -17,26 +17,28 @@ def pairing(case: LayerContext) -> Iterator[Finding]:
         return
     width, head = rope.rotary_dim, rope.head_dim
     if "unknown_family" in origin.traps:
-        yield finding("unknown_family", origin.path, model_type=case.fields.model_type or "-", layout=rope.layout)
+        yield make_finding("unknown_family", origin.path, model_type=case.fields.model_type or "-", layout=rope.layout)
     elif "rope_interleave_off" in origin.traps:
-        yield finding("rope_interleave_off", origin.path, rotary=width)
+        yield make_finding("rope_interleave_off", origin.path, rotary=width)
     elif "deinterleaved_then_half" in origin.traps:
-        yield finding("deinterleaved_then_half", origin.path, rotary=width)
+        yield make_finding("deinterleaved_then_half", origin.path, rotary=width)
     elif rope.layout == "interleaved":
-        yield finding("adjacent_pairs", origin.path, rotary=width, head=head)
+        yield make_finding("adjacent_pairs", origin.path, rotary=width, head=head)
     unread = case.fields.stated.get("rope_interleave")
     if isinstance(unread, bool) and case.fields.is_known_type and not case.fields.family.get("deinterleaved"):
-        yield finding("interleave_flag_not_read", case.top("rope_interleave"), given=unread, layout=rope.layout)
+        yield make_finding(
+            "interleave_flag_not_read", case.top_level_path("rope_interleave"), given=unread, layout=rope.layout
+        )
 
 
-def widths(case: LayerContext) -> Iterator[Finding]:
+def find_width_faults(case: LayerContext) -> Iterator[Finding]:
     """Report a rotary width that the config asks for and does not get, or a head that is not hidden/heads wide."""
     rope, head = case.rope, case.rope.provenance["head_dim"]
     origin = rope.provenance["rotary_dim"]
     if "default_ignores_partial" in origin.traps:
         share = real(case.entry.value("partial_rotary_factor"))
         meant = int(rope.head_dim * (share or 0.0))
-        yield finding(
+        yield make_finding(
             "default_ignores_partial",
             origin.path,
             share=share,
@@ -46,10 +48,13 @@ def widths(case: LayerContext) -> Iterator[Finding]:
             meant=meant // 2,
         )
     if "head_dim_null_fails" in head.traps:
-        yield finding("head_dim_null_fails", head.path, head=rope.head_dim, type=rope.rope_type)
+        yield make_finding("head_dim_null_fails", head.path, head=rope.head_dim, type=rope.rope_type)
     if "head_dim_not_read" in head.traps:
-        yield finding(
-            "head_dim_not_read", case.top("head_dim"), given=case.fields.stated["head_dim"], head=rope.head_dim
+        yield make_finding(
+            "head_dim_not_read",
+            case.top_level_path("head_dim"),
+            given=case.fields.stated["head_dim"],
+            head=rope.head_dim,
         )
     elif "qk_rope_head_dim" not in case.fields.stated:
         yield from not_divided(case)
@@ -62,7 +67,7 @@ def not_divided(case: LayerContext) -> Iterator[Finding]:
         return
     if isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden // heads != case.rope.head_dim:
         path = case.rope.provenance["head_dim"].path
-        yield finding("head_dim_stands_alone", path, head=case.rope.head_dim, divided=hidden // heads)
+        yield make_finding("head_dim_stands_alone", path, head=case.rope.head_dim, divided=hidden // heads)
 
 
 def sections(case: LayerContext) -> Iterator[Finding]:
@@ -72,17 +77,19 @@ def sections(case: LayerContext) -> Iterator[Finding]:
     if given is None:
         return
     if not case.entry.value("mrope_section"):
-        yield finding("sections_missing", case.at("mrope_section"), sections=given)
+        yield make_finding("sections_missing", case.rope_key_path("mrope_section"), sections=given)
     elif case.fields.family.get("mrope_interleaved") and "mrope_interleaved" not in case.entry.rope:
-        yield finding("interleaving_missing", case.at("mrope_interleaved"), sections=given)
+        yield make_finding("interleaving_missing", case.rope_key_path("mrope_interleaved"), sections=given)
     pairs = rope.rotary_dim // 2
     if sum(given) != pairs:
-        yield finding("mrope_sections_sum", case.at("mrope_section"), sections=given, sum=sum(given), pairs=pairs)
+        yield make_finding(
+            "mrope_sections_sum", case.rope_key_path("mrope_section"), sections=given, sum=sum(given), pairs=pairs
+        )
     if rope.rope_type == YARN and (others := otherwise(case)):
-        yield finding("mrope_with_yarn", case.at("rope_type"), sections=given, others=others)
+        yield make_finding("mrope_with_yarn", case.rope_key_path("rope_type"), sections=given, others=others)
     traps = rope.provenance["scheme"].traps
     if "mrope_read_as_default" in traps:
-        yield finding("mrope_read_as_default", case.at("rope_type"), sections=given)
+        yield make_finding("mrope_read_as_default", case.rope_key_path("rope_type"), sections=given)
 
 
 def otherwise(case: LayerContext) -> list[FindingPhrase]:
@@ -110,11 +117,13 @@ def indexer(case: LayerContext) -> Iterator[Finding]:
     if own is None or own == "none" or not case.is_first:
         return
     if own != main:
-        yield finding("indexer_layout_differs", case.top("model_type"), main=main, own=own)
+        yield make_finding("indexer_layout_differs", case.top_level_path("model_type"), main=main, own=own)
     flag = case.fields.stated.get("indexer_rope_interleave")
     given = "interleaved" if flag else "half"
     if isinstance(flag, bool) and given != own:
-        yield finding("indexer_flag_not_read", case.top("indexer_rope_interleave"), given=given, used=own)
+        yield make_finding(
+            "indexer_flag_not_read", case.top_level_path("indexer_rope_interleave"), given=given, used=own
+        )
 
 
-RULES = (pairing, widths, sections, indexer)
+RULES = (pairing, find_width_faults, sections, indexer)

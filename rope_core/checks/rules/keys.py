@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, FindingPhrase, finding, real
+from rope_core.findings import Finding, FindingPhrase, make_finding, real
 from rope_core.hf.families import FALLBACK
 from rope_core.hf.types import COMMON, DEFAULT, LENGTH, LONGROPE, READ_ELSEWHERE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, yarn_attention_factor
@@ -40,11 +40,13 @@ def ignored_keys(case: LayerContext) -> Iterator[Finding]:
             yield from attention_typo(case)
         else:
             # A remark or a default of the class's own.
-            severity = "note" if key in REMARKS or not case.given(key) else "warning"
-            yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, **nearest(key))
+            severity = "note" if key in REMARKS or not case.is_stated(key) else "warning"
+            yield make_finding(
+                "key_not_read", case.rope_key_path(key), severity, key=key, type=case.rope.rope_type, **nearest(key)
+            )
     if len(unread) > MOST:
         counts: dict[str, object] = {"count": len(unread) - MOST, "total": len(unread), "shown": MOST}
-        yield finding("more_keys_not_read", case.entry.path, **counts, type=case.rope.rope_type)
+        yield make_finding("more_keys_not_read", case.entry.path, **counts, type=case.rope.rope_type)
 
 
 def nearest(key: str) -> dict[str, object]:
@@ -61,21 +63,21 @@ def unread_elsewhere(case: LayerContext) -> list[str]:
     """Keys that another model's code reads and this one's does not."""
     kind, family = case.fields.model_type or "", case.fields.family
     unread = []
-    if case.given("alpha") and not kind.startswith("hunyuan") and case.entry.value("alpha"):
+    if case.is_stated("alpha") and not kind.startswith("hunyuan") and case.entry.value("alpha"):
         unread.append("alpha")
     if case.rope.rope_type != YARN and not family.get("logit_scale"):
-        unread += [key for key in ("mscale", "mscale_all_dim") if case.given(key) and case.fields.is_known_type]
+        unread += [key for key in ("mscale", "mscale_all_dim") if case.is_stated(key) and case.fields.is_known_type]
     return unread
 
 
 def attention_typo(case: LayerContext) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
     value = real(case.entry.value(ATTENTION_TYPO))
-    own = yarn_attention_factor(case.number("factor"))
+    own = yarn_attention_factor(case.scheme_parameter("factor"))
     if value is not None:
-        yield finding(
+        yield make_finding(
             "attn_factor_not_read",
-            case.at(ATTENTION_TYPO),
+            case.rope_key_path(ATTENTION_TYPO),
             given=value,
             effective=case.rope.attention_factor,
             replaced=value,
@@ -94,7 +96,7 @@ def scaling_keys(case: LayerContext) -> list[str]:
 def type_missing(case: LayerContext) -> Iterator[Finding]:
     """Report a rope dict with a scheme's keys and no type: the scheme is not applied."""
     if keys := scaling_keys(case):
-        yield finding("type_missing", case.at("rope_type"), keys=tuple(keys), base=case.rope.base)
+        yield make_finding("type_missing", case.rope_key_path("rope_type"), keys=tuple(keys), base=case.rope.base)
 
 
 def types_conflict(case: LayerContext) -> Iterator[Finding]:
@@ -104,7 +106,9 @@ def types_conflict(case: LayerContext) -> Iterator[Finding]:
         return
     old, kind = str(origin.values.get("type")), str(case.entry.value("rope_type"))
     same = {old, kind} in ({"su", LONGROPE}, {"mrope", DEFAULT})
-    yield finding("type_and_rope_type_differ", case.at("type"), "note" if same else "warning", type=old, rope_type=kind)
+    yield make_finding(
+        "type_and_rope_type_differ", case.rope_key_path("type"), "note" if same else "warning", type=old, rope_type=kind
+    )
 
 
 def types_not_read(case: LayerContext) -> Iterator[Finding]:
@@ -119,7 +123,9 @@ def types_not_read(case: LayerContext) -> Iterator[Finding]:
         return
     if (kind in listed) != (case.rope.rope_type != DEFAULT):
         names, type_ = tuple(map(str, listed)), case.rope.rope_type
-        yield finding("yarn_only_types_not_read", case.top("yarn_only_types"), names=names, layers=kind, type=type_)
+        yield make_finding(
+            "yarn_only_types_not_read", case.top_level_path("yarn_only_types"), names=names, layers=kind, type=type_
+        )
 
 
 RULES = (type_missing, ignored_keys, types_conflict, types_not_read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, finding, real, shown
+from rope_core.findings import Finding, make_finding, real, shown
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 
@@ -30,10 +30,10 @@ def types_differ(case: LayerContext) -> Iterator[Finding]:
     types = "; ".join(layer_type_phrase(rope) for rope in case.ropes)
     scaled = [rope for rope in turning if rope.rope_type != DEFAULT]
     if len({rope.base for rope in turning}) > 1:
-        yield finding("bases_differ", case.rope.provenance["base"].path, types=types)
+        yield make_finding("bases_differ", case.rope.provenance["base"].path, types=types)
     if scaled and len(scaled) < len(turning):
         where = scaled[0].provenance["scheme"].path
-        yield finding("scaling_on_some_layers", where, types=types, scaled=scaled[0].layer_type)
+        yield make_finding("scaling_on_some_layers", where, types=types, scaled=scaled[0].layer_type)
 
 
 def sliding_scaled(case: LayerContext) -> Iterator[Finding]:
@@ -44,7 +44,7 @@ def sliding_scaled(case: LayerContext) -> Iterator[Finding]:
         return
     if isinstance(window, int) and not isinstance(window, bool) and 0 < window < rope.train_len:
         path = rope.provenance["scheme"].path
-        yield finding("sliding_layers_scaled", path, window=window, train=rope.train_len, type=rope.rope_type)
+        yield make_finding("sliding_layers_scaled", path, window=window, train=rope.train_len, type=rope.rope_type)
 
 
 def resting(case: LayerContext) -> Iterator[Finding]:
@@ -54,12 +54,12 @@ def resting(case: LayerContext) -> Iterator[Finding]:
     layers, total = case.rope.nope_layers, case.fields.layer_count()
     origin = case.rope.provenance["nope_layers"]
     if "layer_bases_differ" in origin.traps:
-        yield finding("layer_bases_differ", origin.path, layers=total)
+        yield make_finding("layer_bases_differ", origin.path, layers=total)
     if "no_rope_flag_inverted" in origin.traps and 2 * len(layers) > total:
         turning = tuple(i for i in range(total) if i not in set(layers))
-        yield finding("nope_flags_turned_round", origin.path, resting=len(layers), total=total, turning=turning)
+        yield make_finding("nope_flags_turned_round", origin.path, resting=len(layers), total=total, turning=turning)
     elif 0 < len(layers) < total:
-        yield finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
+        yield make_finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
 
 
 def count(case: LayerContext) -> Iterator[Finding]:
@@ -67,7 +67,9 @@ def count(case: LayerContext) -> Iterator[Finding]:
     listed, total = case.fields.stated.get("layer_types"), case.fields.layer_count()
     if case.is_first and isinstance(listed, list | tuple) and 0 < total != len(listed):
         severity = "error" if case.fields.is_known_type else "warning"
-        yield finding("layer_types_count", case.top("layer_types"), severity, count=len(listed), total=total)
+        yield make_finding(
+            "layer_types_count", case.top_level_path("layer_types"), severity, count=len(listed), total=total
+        )
 
 
 RULES = (count, types_differ, sliding_scaled, resting)

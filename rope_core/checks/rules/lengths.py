@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rope_core.checks.case import LayerContext
-from rope_core.extension.extend import cards
-from rope_core.findings import Finding, FindingPhrase, finding, largest
+from rope_core.extension.extend import model_card_recipes
+from rope_core.findings import Finding, FindingPhrase, make_finding, max_relative_difference
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
 from rope_core.schemes import yarn_ramp_bounds
@@ -44,12 +44,12 @@ def length_missing(case: LayerContext) -> Iterator[Finding]:
     }
     if 1 <= guess < case.rope.train_len and case.rope.rope_type in RAMPED:
         other = with_train_len(case, math.floor(guess))
-        worst = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
+        worst = 100.0 * max_relative_difference(case.rope.inv_freq, spectrum(other).inv_freq)
         meant = {"guess": math.floor(guess), "worst": worst}
         values |= {**meant, "meant_for": FindingPhrase("holds_the_factor", meant)}
         if case.rope.rope_type == YARN:
             values |= {"range": yarn_ramp_pairs(case.rope.request), "meant": yarn_ramp_pairs(other)}
-    yield finding("trained_length_is_max_length", f"{case.entry.path}.{LENGTH}", **values)
+    yield make_finding("trained_length_is_max_length", f"{case.entry.path}.{LENGTH}", **values)
 
 
 def length_overridden(case: LayerContext) -> Iterator[Finding]:
@@ -59,10 +59,10 @@ def length_overridden(case: LayerContext) -> Iterator[Finding]:
         inside = origin.values.get("dict")
         values: dict[str, object] = {"used": case.rope.train_len, "dict": inside, "worst": 0.0}
         if isinstance(inside, int) and not isinstance(inside, bool) and inside > 0:
-            values["worst"] = 100.0 * largest(
+            values["worst"] = 100.0 * max_relative_difference(
                 case.rope.inv_freq, spectrum(with_train_len(case, min(inside, 2**31 - 1))).inv_freq
             )
-        yield finding("trained_length_overridden", origin.path, **values)
+        yield make_finding("trained_length_overridden", origin.path, **values)
 
 
 def length_not_smaller(case: LayerContext) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def length_not_smaller(case: LayerContext) -> Iterator[Finding]:
     served = case.rope.train_len == longest and case.rope.rope_type != LLAMA3
     values: dict[str, object] = {"train": case.rope.train_len, "max": longest, "reach": reach}
     values["advice"] = FindingPhrase("raise_limit" if served else "below_maximum", dict(values))
-    yield finding("train_len_not_below_max", origin.path, "note" if served else "warning", **values)
+    yield make_finding("train_len_not_below_max", origin.path, "note" if served else "warning", **values)
 
 
 def served_length(case: LayerContext) -> int:
@@ -92,11 +92,11 @@ def by_recipe(case: LayerContext) -> bool:
     Multimodal positions run slower than tokens, so Qwen3-VL's card takes a factor below the ratio of the lengths.
     """
     given, longest = case.entry.values(), case.rope.max_len or 0
-    if case.rope.mrope_section is not None and case.number("factor") <= longest / case.rope.train_len:
+    if case.rope.mrope_section is not None and case.scheme_parameter("factor") <= longest / case.rope.train_len:
         return True
     return any(
         card["block"].items() <= given.items() and longest in (card["released"], card["max"])
-        for card in cards(case.fields, case.rope.base)
+        for card in model_card_recipes(case.fields, case.rope.base)
     )
 
 
@@ -106,7 +106,7 @@ def factor_and_lengths(case: LayerContext) -> Iterator[Finding]:
     factor = case.rope.params.get("factor")
     if case.rope.rope_type not in (YARN, LONGROPE) or longest is None or not isinstance(factor, int | float):
         return
-    if not case.given("factor") or case.rope.provenance["train_len"].traps == ("trained_length_is_max_length",):
+    if not case.is_stated("factor") or case.rope.provenance["train_len"].traps == ("trained_length_is_max_length",):
         return
     ratio = longest / train
     if ratio <= 1 or train < 2 or math.isclose(ratio, factor, rel_tol=1e-6):
@@ -122,18 +122,18 @@ def factor_and_lengths(case: LayerContext) -> Iterator[Finding]:
             ratio * ratio < factor or served_length(case) == reach or math.ceil(ratio) == factor
         )
     ):
-        yield finding("factor_reaches_further", case.top("max_position_embeddings"), **values)
+        yield make_finding("factor_reaches_further", case.top_level_path("max_position_embeddings"), **values)
     elif case.rope.rope_type == YARN and ratio <= 1024 and not by_recipe(case):
-        values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
+        values["worst"] = 100.0 * max_relative_difference(case.rope.inv_freq, spectrum(other).inv_freq)
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
         # A trained length is a whole number.
         whole = (longest / factor).is_integer()
         trained = FindingPhrase("or_trained", {"trained": longest / factor}) if whole else FindingPhrase("nothing")
-        yield finding("factor_is_not_ratio", case.at("factor"), **values, trained=trained)
+        yield make_finding("factor_is_not_ratio", case.rope_key_path("factor"), **values, trained=trained)
     elif case.rope.rope_type == LONGROPE:
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
         if values["attention"] != values["other_attention"]:
-            yield finding("longrope_factor_by_version", case.at("factor"), **values)
+            yield make_finding("longrope_factor_by_version", case.rope_key_path("factor"), **values)
 
 
 def scaled_twice(case: LayerContext) -> Iterator[Finding]:
@@ -146,9 +146,9 @@ def scaled_twice(case: LayerContext) -> Iterator[Finding]:
         return
     longest = case.rope.max_len
     if factor > 1 and 1 <= original <= longest and math.isclose(longest, factor * original, rel_tol=0.01):
-        yield finding(
+        yield make_finding(
             "length_scaled_twice",
-            case.top("max_position_embeddings"),
+            case.top_level_path("max_position_embeddings"),
             max=case.rope.max_len,
             factor=factor,
             original=original,
@@ -178,13 +178,13 @@ def beyond(case: LayerContext) -> Iterator[Finding]:
         "type": kind,
         "further": further,
     }
-    where = case.top("max_position_embeddings")
+    where = case.top_level_path("max_position_embeddings")
     if case.seq_len > further:
         advice = FindingPhrase("extend" if kind == DEFAULT else "extend_own", {"type": kind})
         both = FindingPhrase("either_reading", values) if further > reach else FindingPhrase("nothing")
-        yield finding("length_beyond", where, **values, advice=advice, both=both)
+        yield make_finding("length_beyond", where, **values, advice=advice, both=both)
     elif case.seq_len > reach:
-        yield finding("length_by_reading", where, **values, factor=factor)
+        yield make_finding("length_by_reading", where, **values, factor=factor)
 
 
 RULES = (length_missing, length_overridden, length_not_smaller, factor_and_lengths, scaled_twice, beyond)

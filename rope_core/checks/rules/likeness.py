@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from rope_core.checks.case import LayerContext
-from rope_core.hf.catalogue import models
-from rope_core.hf.families import packaged
+from rope_core.hf.catalogue import released_models
+from rope_core.hf.families import load_packaged_toml
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 
@@ -38,9 +38,9 @@ class ReleasedFingerprint:
 @cache
 def by_widths() -> dict[tuple[object, ...], list[ReleasedFingerprint]]:
     """Return the catalogue and shapes.toml by model type and widths, whatever the lengths."""
-    shapes, rows = packaged("shapes.toml"), dict[tuple[object, ...], list[ReleasedFingerprint]]()
+    shapes, rows = load_packaged_toml("shapes.toml"), dict[tuple[object, ...], list[ReleasedFingerprint]]()
     configs = [
-        (model.name, model.hf_config(), {VOCABULARY: shapes["vocabulary"].get(model.id)}) for model in models()
+        (model.name, model.hf_config(), {VOCABULARY: shapes["vocabulary"].get(model.id)}) for model in released_models()
     ] + [(row["name"], row["config"], {}) for row in shapes["released"]]
     for name, config, more in configs:
         text = resolve(config).text
@@ -77,7 +77,7 @@ def family_name(model_type: object) -> str:
     return str(model_type).replace("_moe", "")
 
 
-def relatives(case: LayerContext) -> list[tuple[ReleasedFingerprint, HfRope]]:
+def released_relatives(case: LayerContext) -> list[tuple[ReleasedFingerprint, HfRope]]:
     """Return the released models of a config's type and vocabulary, of any size, as this layer type runs in them.
 
     A family with experts is that without.
@@ -88,7 +88,7 @@ def relatives(case: LayerContext) -> list[tuple[ReleasedFingerprint, HfRope]]:
     return [(each, rope) for each, rope in known if rope is not None and not rope.nope]
 
 
-def resembled(case: LayerContext) -> list[ReleasedFingerprint]:
+def released_of_same_shape(case: LayerContext) -> list[ReleasedFingerprint]:
     """Return the released models that a config's shape is that of, whatever their lengths."""
     key = widths(case.fields.stated, case.fields.model_type)
     if not all(isinstance(part, str if index == 0 else int) for index, part in enumerate(key)):
@@ -96,9 +96,9 @@ def resembled(case: LayerContext) -> list[ReleasedFingerprint]:
     return [each for each in by_widths().get(key, []) if is_of(case.fields.stated, each.fields)]
 
 
-def twins(case: LayerContext) -> list[tuple[str, HfRope]]:
+def released_twins(case: LayerContext) -> list[tuple[str, HfRope]]:
     """Released models of the same shape and maximum length, as this layer type runs in them."""
-    rows = [(each.name, each.rope(case.rope.layer_type)) for each in resembled(case)]
+    rows = [(each.name, each.rope(case.rope.layer_type)) for each in released_of_same_shape(case)]
     return [
         (name, rope)
         for name, rope in rows

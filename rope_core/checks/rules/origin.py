@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import LayerContext
-from rope_core.checks.rules.likeness import relatives, twins
-from rope_core.checks.rules.unread import bases_unread, elsewhere
-from rope_core.findings import Finding, FindingPhrase, finding
+from rope_core.checks.rules.likeness import released_relatives, released_twins
+from rope_core.checks.rules.unread import find_misplaced_base, unread_bases
+from rope_core.findings import Finding, FindingPhrase, make_finding
 from rope_core.hf.families import CLASS, DICT, FALLBACK
 from rope_core.hf.types import DEFAULT
 
 LONG = 16_384
 
 
-def base(case: LayerContext) -> Iterator[Finding]:
+def find_unstated_base(case: LayerContext) -> Iterator[Finding]:
     """Report a base that nobody stated, in a config that needed one."""
     rope = case.rope
     origin = rope.provenance["base"]
@@ -23,31 +23,33 @@ def base(case: LayerContext) -> Iterator[Finding]:
     if origin.source not in (CLASS, FALLBACK) or (case.fields.family.get("fixed") and not plain(case)):
         return
     source = FindingPhrase(origin.source.replace(" ", "_"))
-    same = [(name, other) for name, other in twins(case) if other.rope_type == rope.rope_type]
+    same = [(name, other) for name, other in released_twins(case) if other.rope_type == rope.rope_type]
     others = [(name, other.base) for name, other in same if other.base != rope.base]
-    if bases_unread(case):
-        yield from elsewhere(case)
+    if unread_bases(case):
+        yield from find_misplaced_base(case)
         return
     v5 = bool(case.fields.stated.get("rope_parameters")) and case.entry.layer_type is None
     if same and len(others) == len(same):
         name, wanted = others[0]
-        yield finding("base_lost", origin.path, base=rope.base, model=name, wanted=wanted, origin=source)
+        yield make_finding("base_lost", origin.path, base=rope.base, model=name, wanted=wanted, origin=source)
     elif v5:
-        yield finding("base_missing_in_rope_parameters", case.at("rope_theta"), base=rope.base, origin=source)
+        yield make_finding(
+            "base_missing_in_rope_parameters", case.rope_key_path("rope_theta"), base=rope.base, origin=source
+        )
     elif origin.source == FALLBACK:
         # A model that transformers does not know may state its base in code of its own.
-        yield finding(
+        yield make_finding(
             "base_from_nowhere", origin.path, "warning" if case.fields.is_known_type else "note", base=rope.base
         )
     elif plain(case):
         waves = float(rope.request.rope.wavelength[-1])
-        yield finding("base_small_for_length", origin.path, base=rope.base, max=rope.max_len, longest=waves)
+        yield make_finding("base_small_for_length", origin.path, base=rope.base, max=rope.max_len, longest=waves)
     elif "max_position_embeddings" in case.fields.stated:
-        released = {other.base for _, other in relatives(case)}
+        released = {other.base for _, other in released_relatives(case)}
         lost = bool(released) and rope.base not in released
         known = FindingPhrase("released_bases", {"bases": sorted(released)}) if lost else FindingPhrase("nothing")
         severity = "warning" if lost else "note"
-        yield finding("base_is_class_default", origin.path, severity, base=rope.base, known=known)
+        yield make_finding("base_is_class_default", origin.path, severity, base=rope.base, known=known)
 
 
 def plain(case: LayerContext) -> bool:
@@ -65,7 +67,9 @@ def overridden(case: LayerContext) -> Iterator[Finding]:
     unread = origin.values.get("top_level")
     if any(rope.base == unread for rope in case.ropes if not rope.nope):
         return
-    yield finding("top_level_base_ignored", case.top("rope_theta"), base=case.rope.base, top_level=unread)
+    yield make_finding(
+        "top_level_base_ignored", case.top_level_path("rope_theta"), base=case.rope.base, top_level=unread
+    )
 
 
-RULES = (base, overridden)
+RULES = (find_unstated_base, overridden)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rope_core.errors import ArgumentError, ConfigError, RuleText, shortened_repr
-from rope_core.findings import Finding, finding
+from rope_core.findings import Finding, make_finding
 from rope_core.hf.types import FOREIGN
 
 _PATH = re.compile(r"[\w.\[\]-]+")
@@ -42,14 +42,14 @@ def config_error_finding(error: ArgumentError, layer: str | None = None) -> Find
     if key == "value_refused":
         if error.argument != where:
             rule = RuleText("of_argument", {"argument": error.argument, "rule": rule})
-        return finding(key, where, None, layer, rule=rule, got=got)
+        return make_finding(key, where, None, layer, rule=rule, got=got)
     missing = rule.slots.get("names", where.rpartition(".")[2])
-    return finding(key, where, None, layer, rule=rule, got=got, missing=missing)
+    return make_finding(key, where, None, layer, rule=rule, got=got, missing=missing)
 
 
 def _unknown_type(where: str, rule: RuleText, name: object, layer: str | None) -> Finding:
     """Return the finding for a rope_type that this model cannot run: another program's, or nobody's."""
     if isinstance(name, str) and name in FOREIGN:
         readers, nearest = FOREIGN[name]
-        return finding("type_of_another_program", where, None, layer, type=name, readers=readers, nearest=nearest)
-    return finding("type_not_known", where, None, layer, rule=rule, got=shortened_repr(name))
+        return make_finding("type_of_another_program", where, None, layer, type=name, readers=readers, nearest=nearest)
+    return make_finding("type_not_known", where, None, layer, rule=rule, got=shortened_repr(name))

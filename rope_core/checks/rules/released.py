@@ -12,10 +12,10 @@ import numpy as np
 from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.keys import scaling_keys
 from rope_core.checks.rules.layers import rope_type_text
-from rope_core.checks.rules.likeness import VOCABULARY, relatives, resembled, twins
-from rope_core.checks.rules.origin import base
-from rope_core.extension.extend import cards
-from rope_core.findings import Finding, FindingPhrase, apart, finding, largest, printable
+from rope_core.checks.rules.likeness import VOCABULARY, released_of_same_shape, released_relatives, released_twins
+from rope_core.checks.rules.origin import find_unstated_base
+from rope_core.extension.extend import model_card_recipes
+from rope_core.findings import Finding, FindingPhrase, apart, make_finding, max_relative_difference, sanitized_text
 from rope_core.hf.families import CLASS, FALLBACK
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, LENGTH, WINDOWED, YARN
@@ -37,13 +37,13 @@ def scaling_lost(case: LayerContext) -> Iterator[Finding]:
     rope = case.rope
     if rope.nope or rope.rope_type != DEFAULT:
         return
-    same = [(name, other) for name, other in twins(case) if other.base == rope.base]
+    same = [(name, other) for name, other in released_twins(case) if other.base == rope.base]
     scaled = [(name, other) for name, other in same if other.rope_type != DEFAULT]
     if not scaled or len(scaled) < len(same) or scaled[0][1].inv_freq.size != rope.inv_freq.size:
         return
     name, other = scaled[0]
     where = case.fields.prefix + ("rope_parameters" if case.fields.stated.get("rope_parameters") else "rope_scaling")
-    yield finding(
+    yield make_finding(
         "scaling_lost", where, model=name, type=rope_type_text(other), apart=apart(rope.inv_freq, other.inv_freq)
     )
 
@@ -57,48 +57,61 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
     rope = case.rope
     if rope.nope:
         return
-    same = [(each.name, each.rope(rope.layer_type)) for each in resembled(case)]
+    same = [(each.name, each.rope(rope.layer_type)) for each in released_of_same_shape(case)]
     matches = [(name, other) for name, other in same if other is not None]
     # A model of the same length is the one meant, where there is one: other lengths are other trainings.
     meant = [row for row in matches if row[1].max_len == rope.max_len]
     others = meant or matches
     like = [row for row in others if alike(rope, row[1])]
-    if not others or scaling_keys(case) or any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
+    if (
+        not others
+        or scaling_keys(case)
+        or any(True for _ in find_unstated_base(case))
+        or any(True for _ in scaling_lost(case))
+    ):
         return
     if like:
         name, other = max(like, key=lambda row: row[1].max_len or 0)
-        reached = max([other.max_len or other.train_len, *(card["max"] for card in cards(case.fields, rope.base))])
+        reached = max(
+            [other.max_len or other.train_len, *(card["max"] for card in model_card_recipes(case.fields, rope.base))]
+        )
         stated = other.max_len is not None and other.provenance["max_len"].source != CLASS
         unscaled = stated and not meant and rope.layer_type not in WINDOWED and rope.max_len is not None
         if unscaled and (rope.max_len or 0) > reached:
-            where = case.top("max_position_embeddings")
-            yield finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)
+            where = case.top_level_path("max_position_embeddings")
+            yield make_finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)
         return
-    name, other = min(others, key=lambda row: largest(*frequencies(rope, row[1])))
+    name, other = min(others, key=lambda row: max_relative_difference(*frequencies(rope, row[1])))
     rows = differing(rope, other)
     names = {row[0] for row in rows}
     stretched = names == {"rope_type"} and other.rope_type == DEFAULT
-    recipes = [card["block"] for card in cards(case.fields, rope.base)] if stretched and rope.rope_type == YARN else []
+    recipes = (
+        [card["block"] for card in model_card_recipes(case.fields, rope.base)]
+        if stretched and rope.rope_type == YARN
+        else []
+    )
     # The dict itself may say that the weights were trained on with it.
     if any(block.items() <= case.entry.values().items() for block in [*recipes, {"finetuned": True}]):
         return
     if recipes and all(rope.train_len != block[LENGTH] for block in recipes):
-        yield finding("recipe_differs", case.at(LENGTH), model=name, train=rope.train_len, card=recipes[0][LENGTH])
+        yield make_finding(
+            "recipe_differs", case.rope_key_path(LENGTH), model=name, train=rope.train_len, card=recipes[0][LENGTH]
+        )
         return
     # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
     longer = (row[1] for row in matches if row[1].max_len != rope.max_len)
     extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)
     origin = rope.provenance.get(PLACES.get(rows[0][0], rows[0][0].partition("[")[0])) if rows else None
     multiplied = rope.attention_factor, other.attention_factor
-    place = origin.path if origin else case.at(rows[0][0] if rows else "rope_type")
-    yield finding(
+    place = origin.path if origin else case.rope_key_path(rows[0][0] if rows else "rope_type")
+    yield make_finding(
         "released_differs",
         place,
         "warning" if names & BUILT_IN or (meant and not extended and not names >= OTHERS) else "note",
         model=name,
         released=[FindingPhrase("value", {"name": name, "value": theirs}) for name, _, theirs in rows],
         own=[FindingPhrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
-        advice=FindingPhrase("keep_extension" if stretched else "copy_released", {"field": printable(place)}),
+        advice=FindingPhrase("keep_extension" if stretched else "copy_released", {"field": sanitized_text(place)}),
         apart=[
             FindingPhrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
             *(
@@ -118,7 +131,7 @@ def family_differs(case: LayerContext) -> Iterator[Finding]:
     rope, data = case.rope, case.fields.stated
     if rope.nope or scaling_keys(case) or any(True for _ in released_differs(case)):
         return
-    same = relatives(case)
+    same = released_relatives(case)
     share, base = rope.rotary_dim / rope.head_dim, rope.provenance["base"]
     shares = {round(other.rotary_dim / other.head_dim, 2) for _, other in same}
     sections = {other.mrope_section for _, other in same}
@@ -142,9 +155,9 @@ def family_differs(case: LayerContext) -> Iterator[Finding]:
             origin = rope.provenance.get(place)
             models = [each.name for each, _ in (near if name == "rope_theta" else same)]
             released = FindingPhrase("value", {"name": name, "value": next(iter(values[name]))})
-            where = origin.path if origin else case.at(name)
+            where = origin.path if origin else case.rope_key_path(name)
             phrases = {"own": FindingPhrase("value", {"name": name, "value": mine}), "released": released}
-            yield finding("family_differs", where, **phrases, models=models[:4], type=case.fields.model_type)
+            yield make_finding("family_differs", where, **phrases, models=models[:4], type=case.fields.model_type)
 
 
 def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
@@ -152,7 +165,7 @@ def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
     own, theirs = rope.inv_freq, other.inv_freq
     for length in () if rope.nope or other.nope else (None, other.max_len):
         own, theirs = (spectrum(replace(each.request, seq_len=length)).inv_freq for each in (rope, other))
-        if largest(own, theirs) >= SAME:
+        if max_relative_difference(own, theirs) >= SAME:
             break
     return own, theirs
 
@@ -169,7 +182,7 @@ def unlike(own: float, other: float) -> bool:
 
 def alike(rope: HfRope, other: HfRope) -> bool:
     """Whether two layer types turn alike, to what a released file's rounding leaves, at load and at full length."""
-    same = largest(*frequencies(rope, other)) < SAME and not sections_apart(rope, other)
+    same = max_relative_difference(*frequencies(rope, other)) < SAME and not sections_apart(rope, other)
     return same and not unlike(rope.attention_factor, other.attention_factor)
 
 
@@ -197,7 +210,7 @@ def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
 
 def layers_differ(case: LayerContext) -> Iterator[Finding]:
     """Report layer types in another order or number than in every released model of the shape."""
-    own, same = tuple(case.fields.layer_types()), [each for each in resembled(case) if each.types]
+    own, same = tuple(case.fields.layer_types()), [each for each in released_of_same_shape(case) if each.types]
     if not case.is_first or not own or not same or any(each.types == own for each in same):
         return
     other = same[0]
@@ -205,7 +218,9 @@ def layers_differ(case: LayerContext) -> Iterator[Finding]:
         wrong = [index for index, pair in enumerate(zip(own, other.types, strict=True)) if pair[0] != pair[1]]
         values: dict[str, object] = {"count": len(wrong), "total": len(own), "first": wrong[0]}
         kinds = {"own": own[wrong[0]], "released": other.types[wrong[0]]}
-        yield finding("layer_types_differ", case.top("layer_types"), model=other.name, **values, **kinds)
+        yield make_finding(
+            "layer_types_differ", case.top_level_path("layer_types"), model=other.name, **values, **kinds
+        )
 
 
 RULES = (scaling_lost, released_differs, family_differs, layers_differ)

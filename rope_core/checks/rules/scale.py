@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, finding, real
+from rope_core.findings import Finding, make_finding, real
 from rope_core.hf.forms import MISTRAL
 from rope_core.hf.types import LONGROPE, YARN
 from rope_core.schemes import yarn_attention_factor
@@ -22,15 +22,15 @@ def attention(case: LayerContext) -> Iterator[Finding]:
     given = rope.params.get("attention_factor")
     factor = rope.params.get("factor")
     if rope.attention_factor == 0.0:
-        yield finding("attention_factor_zero", rope.provenance["attention_factor"].path)
+        yield make_finding("attention_factor_zero", rope.provenance["attention_factor"].path)
         return
     if rope.rope_type == YARN and isinstance(factor, int | float):
         own = yarn_attention_factor(float(factor))
         differs = given is not None and not math.isclose(rope.attention_factor, own, rel_tol=1e-4)
-        if case.given("attention_factor") and differs:
-            yield finding(
+        if case.is_stated("attention_factor") and differs:
+            yield make_finding(
                 "attention_factor_replaces",
-                case.at("attention_factor"),
+                case.rope_key_path("attention_factor"),
                 given=rope.attention_factor,
                 own=own,
                 product=rope.attention_factor * own,
@@ -38,7 +38,9 @@ def attention(case: LayerContext) -> Iterator[Finding]:
             )
         yield from one_weight(case, float(factor))
     if "mscale_by_length" in rope.provenance["attention_factor"].traps:
-        yield finding("mscale_by_length", rope.provenance["attention_factor"].path, effective=rope.attention_factor)
+        yield make_finding(
+            "mscale_by_length", rope.provenance["attention_factor"].path, effective=rope.attention_factor
+        )
 
 
 def conversion(case: LayerContext) -> Iterator[Finding]:
@@ -46,7 +48,9 @@ def conversion(case: LayerContext) -> Iterator[Finding]:
     yarn = case.fields.stated.get(YARN) if case.fields.model_type == MISTRAL else None
     factor = case.rope.attention_factor
     if isinstance(yarn, dict) and yarn.get("apply_scale") and factor != 1.0:
-        yield finding("conversion_drops_scale", case.top(f"{YARN}.apply_scale"), factor=factor, logits=factor**2)
+        yield make_finding(
+            "conversion_drops_scale", case.top_level_path(f"{YARN}.apply_scale"), factor=factor, logits=factor**2
+        )
 
 
 def one_weight(case: LayerContext, factor: float) -> Iterator[Finding]:
@@ -59,26 +63,30 @@ def one_weight(case: LayerContext, factor: float) -> Iterator[Finding]:
     meant = yarn_attention_factor(factor, mscale) / yarn_attention_factor(factor, mscale_all_dim)
     if not math.isclose(meant, case.rope.attention_factor, rel_tol=1e-9):
         name = "mscale" if upper else "mscale_all_dim"
-        yield finding("mscale_alone", case.at(name), key=name, effective=case.rope.attention_factor, meant=meant)
+        yield make_finding(
+            "mscale_alone", case.rope_key_path(name), key=name, effective=case.rope.attention_factor, meant=meant
+        )
 
 
 def logits(case: LayerContext) -> Iterator[Finding]:
     """DeepSeek's second correction, and configs that ask for it where no code applies it."""
     rope = case.rope
     if rope.logit_scale != 1.0:
-        yield finding(
+        yield make_finding(
             "logit_scale_apart",
-            case.at("mscale_all_dim"),
+            case.rope_key_path("mscale_all_dim"),
             scale=rope.logit_scale,
             m=math.sqrt(rope.logit_scale),
             attention=rope.attention_factor,
         )
     weight, factor = real(case.entry.value("mscale_all_dim")), real(rope.params.get("factor"))
-    elsewhere = case.fields.is_known_type and not case.fields.family.get("logit_scale") and case.given("mscale_all_dim")
+    elsewhere = (
+        case.fields.is_known_type and not case.fields.family.get("logit_scale") and case.is_stated("mscale_all_dim")
+    )
     counts = elsewhere and rope.rope_type == YARN and bool(rope.params.get("mscale"))
     if counts and weight and factor is not None:
         scale = yarn_attention_factor(factor, weight) ** 2
-        yield finding("logit_scale_not_applied", case.at("mscale_all_dim"), scale=scale)
+        yield make_finding("logit_scale_not_applied", case.rope_key_path("mscale_all_dim"), scale=scale)
 
 
 def precision(case: LayerContext) -> Iterator[Finding]:
@@ -88,11 +96,11 @@ def precision(case: LayerContext) -> Iterator[Finding]:
     if kind not in ("bfloat16", "float16") or not case.is_first or case.rope.nope:
         return
     # Here, because it brings attention and encodings along, which `import rope_core` does without.
-    from rope_core.theory.precision import round_to
+    from rope_core.theory.precision import round_to_dtype
 
     length = case.seq_len or case.rope.max_len or case.rope.train_len
-    error = np.abs(round_to(case.rope.inv_freq, kind) - case.rope.inv_freq) * (length - 1)
-    yield finding("half_precision", case.top(name), dtype=kind, length=length, error=float(error.max()))
+    error = np.abs(round_to_dtype(case.rope.inv_freq, kind) - case.rope.inv_freq) * (length - 1)
+    yield make_finding("half_precision", case.top_level_path(name), dtype=kind, length=length, error=float(error.max()))
 
 
 def turns(case: LayerContext) -> Iterator[Finding]:
@@ -102,7 +110,7 @@ def turns(case: LayerContext) -> Iterator[Finding]:
         return
     slow = int(np.sum(rope.unscaled * rope.train_len < 2 * np.pi))
     if slow:
-        yield finding(
+        yield make_finding(
             "pairs_below_one_turn",
             rope.provenance["base"].path,
             slow=slow,

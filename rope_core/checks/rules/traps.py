@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, finding
+from rope_core.findings import Finding, make_finding
 
 # The trap's key is the finding's.
 PLAIN = (
@@ -30,7 +30,7 @@ def plain(case: LayerContext) -> Iterator[Finding]:
             if trap in PLAIN:
                 value = case.rope.rotary_dim if trap == "odd_width" else case.rope.params.get(name, case.rope.rope_type)
                 names = origin.values.get("names") or ("-",)
-                yield finding(trap, origin.path, value=value, type=case.rope.rope_type, names=names)
+                yield make_finding(trap, origin.path, value=value, type=case.rope.rope_type, names=names)
 
 
 RULES = (plain,)

@@ -11,8 +11,8 @@ from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.layers import layer_type_phrase, rope_type_text
 from rope_core.errors import ConfigError
-from rope_core.findings import Finding, FindingPhrase, apart, finding, largest, real, shown
-from rope_core.hf.families import DICT, composites
+from rope_core.findings import Finding, FindingPhrase, apart, make_finding, max_relative_difference, real, shown
+from rope_core.hf.families import DICT, composite_text_fields
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.forms import TEXT_FIELDS
 from rope_core.hf.parameters import RopeEntry
@@ -61,7 +61,7 @@ def bases(fields: ModelFields) -> dict[str, float]:
     return {path: value for path, value in places.items() if value is not None and value > 1.0}
 
 
-def bases_unread(case: LayerContext) -> dict[str, float]:
+def unread_bases(case: LayerContext) -> dict[str, float]:
     """Return the places that name a base and that no layer reads, or not these layers under the name they would read.
 
     A field of another part of the model is among them.
@@ -71,23 +71,23 @@ def bases_unread(case: LayerContext) -> dict[str, float]:
     return {
         path: value
         for path, value in bases(case.fields).items()
-        if path not in (mine if path.rpartition(".")[2] == own and "rope_parameters." not in path else case.read)
+        if path not in (mine if path.rpartition(".")[2] == own and "rope_parameters." not in path else case.read_paths)
     }
 
 
-def elsewhere(case: LayerContext) -> Iterator[Finding]:
+def find_misplaced_base(case: LayerContext) -> Iterator[Finding]:
     """Report that a base is stated where nobody reads it, in a config whose base comes from its class or from nobody.
 
     A note where the place belongs to another part of the model, or where a rule on that field reports it besides.
     """
     running = {rope.base for rope in case.ropes}
-    unread = {path: value for path, value in bases_unread(case).items() if value not in running}
+    unread = {path: value for path, value in unread_bases(case).items() if value not in running}
     if unread:
         above = [path for path in unread if case.fields.prefix.startswith(path.rpartition(".")[0])]
         path = next(iter(above or unread))
         loud = bool(above) and path.rpartition(".")[2] not in OLD
         places = [FindingPhrase("value", {"name": place, "value": value}) for place, value in unread.items()]
-        yield finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
+        yield make_finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
 
 
 def unread_fields(case: LayerContext) -> Iterator[Finding]:
@@ -95,16 +95,16 @@ def unread_fields(case: LayerContext) -> Iterator[Finding]:
     fields, rope = case.fields, case.rope
     inner = fields.stated.get("attn_config")
     inner = {"attn_config.rope_theta": inner.get("rope_theta")} if isinstance(inner, Mapping) else {}
-    for name, value in {**case.unread, **inner}.items():
+    for name, value in {**case.unread_fields, **inner}.items():
         where = fields.field_path(name)
         if name in OF_SINGLE_FAMILIES:
             if not is_settled(case, name, real(value)):
-                yield finding("top_level_key_not_read", where, key=name, value=real(value), base=rope.base)
+                yield make_finding("top_level_key_not_read", where, key=name, value=real(value), base=rope.base)
         elif not case.is_first:
             continue
         elif name in OF_DICTS:
             if value is not None and fields.is_known_type:
-                yield finding("scaling_key_outside", where, key=name, value=value, place=case.entry.path)
+                yield make_finding("scaling_key_outside", where, key=name, value=value, place=case.entry.path)
         elif LIKE_ROPE.search(name) and name not in REPORTED_ELSEWHERE and not changes_nothing(case, name, value):
             alpha = real(value) if name in ALPHAS else None
             power = rope.rotary_dim / max(rope.rotary_dim - 2, 1)
@@ -112,7 +112,7 @@ def unread_fields(case: LayerContext) -> Iterator[Finding]:
             severity = "warning" if fields.is_known_type and name not in SPARE else "note"
             runs = FindingPhrase("runs_so", {"type": rope_type_text(rope), "base": rope.base, "layout": rope.layout})
             advice = raised or FindingPhrase("state_or_remove")
-            yield finding("field_not_read", where, severity, key=name, value=value, runs=runs, advice=advice)
+            yield make_finding("field_not_read", where, severity, key=name, value=value, runs=runs, advice=advice)
 
 
 def is_settled(case: LayerContext, name: str, value: float | None) -> bool:
@@ -156,22 +156,24 @@ def scaling_wins(case: LayerContext) -> Iterator[Finding]:
     lost = case.fields.stated.get("rope_parameters") or {}
     severity = "error" if real(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
     texts_of = [f"{key} {shown(value)}" for key, value in lost.items()]
-    where = case.top("rope_parameters")
-    yield finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
+    where = case.top_level_path("rope_parameters")
+    yield make_finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
 
 
 def fixed_code(case: LayerContext) -> Iterator[Finding]:
     """Report the rope fields of a model whose code states the base and reads none of them."""
-    names = tuple(name for name in ("rope_scaling", "rope_parameters", "rope_theta") if case.unread.get(name))
+    names = tuple(name for name in ("rope_scaling", "rope_parameters", "rope_theta") if case.unread_fields.get(name))
     if not case.fields.family.get("fixed") or case.rope.nope or not names:
         return
     harmless = names == ("rope_theta",) and case.fields.stated["rope_theta"] == case.rope.base
     severity, model_type = "note" if harmless else "warning", case.fields.model_type
     values: dict[str, object] = {"names": names, "base": case.rope.base, "model_type": model_type}
-    yield finding("rope_fields_not_read", case.top(names[0]), severity, **values)
+    yield make_finding("rope_fields_not_read", case.top_level_path(names[0]), severity, **values)
 
 
-def flat(fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope, ...]) -> Iterator[Finding]:
+def find_flat_dict_for_layer_types(
+    fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope, ...]
+) -> Iterator[Finding]:
     """Report a dict, or a top-level base, for all layers of a family whose layer types have one dict each.
 
     ``entries`` and ``ropes`` are empty where transformers builds nothing.
@@ -196,7 +198,7 @@ def flat(fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope,
     if where:
         stops = not ropes or (outcome == "refused" and where != "rope_theta")
         block = {"rope_parameters": nested(fields, entries, unread)}
-        yield finding(
+        yield make_finding(
             "flat_dict_not_read",
             fields.prefix + where,
             None if stops or not repeats(fields, block, ropes) else "note",
@@ -209,7 +211,7 @@ def flat(fields: ModelFields, entries: Sequence[RopeEntry], ropes: tuple[HfRope,
         )
 
 
-def missing(fields: ModelFields, ropes: tuple[HfRope, ...]) -> Iterator[Finding]:
+def find_missing_layer_type(fields: ModelFields, ropes: tuple[HfRope, ...]) -> Iterator[Finding]:
     """Report a nested dict without an entry for a layer type that the model's layers have and its class gives one."""
     given, kinds = fields.stated.get("rope_parameters"), fields.family.get("rope", {})
     present = [kind for kind in dict.fromkeys(fields.layer_types()) if kinds.get(kind)]
@@ -224,7 +226,7 @@ def missing(fields: ModelFields, ropes: tuple[HfRope, ...]) -> Iterator[Finding]
         )
         severity = "warning" if built else "error"
         where = f"{fields.prefix}rope_parameters"
-        yield finding("layer_dict_missing", where, severity, missing=kind, runs=runs)
+        yield make_finding("layer_dict_missing", where, severity, missing=kind, runs=runs)
 
 
 def repeats(fields: ModelFields, block: Mapping[str, Any], ropes: tuple[HfRope, ...]) -> bool:
@@ -238,7 +240,10 @@ def repeats(fields: ModelFields, block: Mapping[str, Any], ropes: tuple[HfRope, 
         pairs = [*zip(ropes, ropes_of(new).values(), strict=True)]
     except ValueError:
         return False
-    return all(largest(a.inv_freq, b.inv_freq) == 0.0 and a.attention_factor == b.attention_factor for a, b in pairs)
+    return all(
+        max_relative_difference(a.inv_freq, b.inv_freq) == 0.0 and a.attention_factor == b.attention_factor
+        for a, b in pairs
+    )
 
 
 def nested(fields: ModelFields, entries: Sequence[RopeEntry], unread: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,7 +261,7 @@ def nested(fields: ModelFields, entries: Sequence[RopeEntry], unread: Mapping[st
     return now
 
 
-def level(config: ResolvedConfig, fields: ModelFields) -> Iterator[Finding]:
+def find_wrong_level_fields(config: ResolvedConfig, fields: ModelFields) -> Iterator[Finding]:
     """Report rope fields at a level of a composite config, or of a flat one, that transformers never reads."""
     data = config.raw
     places = fields.prefix.split(".")[:-1]
@@ -267,8 +272,8 @@ def level(config: ResolvedConfig, fields: ModelFields) -> Iterator[Finding]:
     for place, part in outer if places else inner:
         named = [name for name in (*OLD, "factor") if part.get(name) and part[name] != fields.stated.get(name)]
         if named:
-            yield finding("level_not_read", place + named[0], names=named, read=fields.prefix + "rope_parameters")
-    whole = composites().get(str(data.get("model_type")))
+            yield make_finding("level_not_read", place + named[0], names=named, read=fields.prefix + "rope_parameters")
+    whole = composite_text_fields().get(str(data.get("model_type")))
     if whole and not places and not whole.get("flat") and data.get(whole["text"]) is None:
         yield from flattened(config, whole["text"])
 
@@ -280,9 +285,11 @@ def flattened(config: ResolvedConfig, text: str) -> Iterator[Finding]:
     except ConfigError:
         return
     pairs = [(rope, classes[kind]) for kind, rope in own.items() if kind in classes]
-    if list(own) != list(classes) or any(largest(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs):
+    if list(own) != list(classes) or any(
+        max_relative_difference(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs
+    ):
         worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [FindingPhrase("layers_apart")]
-        yield finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
+        yield make_finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
 
 
 RULES = (unread_fields, fixed_code, scaling_wins)

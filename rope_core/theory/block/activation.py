@@ -88,10 +88,10 @@ def activation(name: str) -> Activation:
     return ACTIVATIONS[name]
 
 
-def activate(name: str, x: npt.ArrayLike) -> tuple[Array, Array]:
+def activation_and_derivative(name: str, x: npt.ArrayLike) -> tuple[Array, Array]:
     """Return (value, derivative) at x, float64, same shape.
 
-    >>> [part.tolist() for part in activate("relu2", [-1.0, 3.0])]
+    >>> [part.tolist() for part in activation_and_derivative("relu2", [-1.0, 3.0])]
     [[0.0, 9.0], [0.0, 6.0]]
     """
     chosen = activation(name)
@@ -99,20 +99,20 @@ def activate(name: str, x: npt.ArrayLike) -> tuple[Array, Array]:
     return np.asarray(chosen.value(values)), np.asarray(chosen.slope(values))
 
 
-def gated(name: str, gate: npt.ArrayLike, value: npt.ArrayLike) -> Array:
+def gated_product(unit: str, gate: npt.ArrayLike, value: npt.ArrayLike) -> Array:
     """Return act(gate) * value for a unit in GATES, float64; gate = x W and value = x V.
 
     Source: GLU Variants Improve Transformer, arXiv:2002.05202.
 
-    >>> gated("reglu", [2.0, -1.0], [3.0, 5.0]).tolist()
+    >>> gated_product("reglu", [2.0, -1.0], [3.0, 5.0]).tolist()
     [6.0, 0.0]
     """
-    if name not in GATES:
-        raise argument_error("unit", "one_of", name, names=list(GATES))
-    return np.asarray(activate(GATES[name], gate)[0] * np.asarray(value, dtype=np.float64))
+    if unit not in GATES:
+        raise argument_error("unit", "one_of", unit, names=list(GATES))
+    return np.asarray(activation_and_derivative(GATES[unit], gate)[0] * np.asarray(value, dtype=np.float64))
 
 
 def feed_forward(name: str, x: npt.ArrayLike, w_in: npt.ArrayLike, w_out: npt.ArrayLike, v: npt.ArrayLike) -> Array:
     """Return (act(x W) * (x V)) W2, float64 (n, dim); rows are tokens, as in the source documents."""
     values, w, w2, second = (np.asarray(a, dtype=np.float64) for a in (x, w_in, w_out, v))
-    return np.asarray(gated(name, values @ w, values @ second) @ w2)
+    return np.asarray(gated_product(name, values @ w, values @ second) @ w2)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
-from rope_core.theory.encodings.rotary import line_angles, rotate_rows
+from rope_core.theory.encodings.rotary import position_angles, rotate_rows
 from rope_core.theory.softmax import softmax
 
 
@@ -40,8 +40,8 @@ def decode_logits(
     """
     query, key = _heads(q, k)
     places = np.arange(query.shape[0]) if positions is None else np.asarray(positions)
-    now = line_angles(places, inv_freq)
-    before = now if cached_inv_freq is None else line_angles(places, cached_inv_freq)
+    now = position_angles(places, inv_freq)
+    before = now if cached_inv_freq is None else position_angles(places, cached_inv_freq)
     cache = np.concatenate([rotate_rows(key, before)[:-1], rotate_rows(key, now)[-1:]])
     return np.asarray(cache @ rotate_rows(query, now)[-1] / math.sqrt(query.shape[1]))
 
@@ -60,6 +60,6 @@ def attention_output(
     query, key = _heads(q, k)
     value = _heads(k, v)[1]
     first = checked_int("start", start, 0, 2**31)
-    angle = line_angles(np.arange(first, first + query.shape[0]), inv_freq)
+    angle = position_angles(np.arange(first, first + query.shape[0]), inv_freq)
     weights = softmax(rotate_rows(query, angle) @ rotate_rows(key, angle).T / math.sqrt(query.shape[1]))
     return np.asarray(weights @ (rotate_rows(value, angle) if rotate_v else value))

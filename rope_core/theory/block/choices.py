@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
-from rope_core.hf.catalogue import ArchitectureRow, architectures
+from rope_core.hf.catalogue import ArchitectureRow, architecture_rows
 
 NORMS = ("LayerNorm", "RMSNorm")
 PLACES = ("pre", "post", "double", "inner")
@@ -41,11 +41,11 @@ def _place(pre_norm: str, stability: str) -> str:
     return "pre" if pre_norm == "yes" else "post"
 
 
-def choices_of(row: ArchitectureRow) -> BlockChoices | None:
+def block_choices(row: ArchitectureRow) -> BlockChoices | None:
     """Return the corrected cells of ``row`` as choices, None where the table leaves the block open.
 
-    >>> from rope_core.hf.catalogue import architecture
-    >>> choices_of(architecture("gpt-j"))
+    >>> from rope_core.hf.catalogue import architecture_row
+    >>> block_choices(architecture_row("gpt-j"))
     BlockChoices(norm='LayerNorm', place='pre', parallel=True, unit='gelu', rotates=True)
     """
     cells = {field: row.corrected(field) for field in ("norm", "block", "pre_norm", "activation")}
@@ -62,8 +62,8 @@ def choices_of(row: ArchitectureRow) -> BlockChoices | None:
 
 
 @cache
-def usual() -> tuple[BlockChoices, int, int]:
+def commonest_block_and_counts() -> tuple[BlockChoices, int, int]:
     """Return (the commonest block of the table, how many rows have it, how many rows say enough to be read)."""
-    counts = Counter(filter(None, map(choices_of, architectures())))
+    counts = Counter(filter(None, map(block_choices, architecture_rows())))
     choices, rows = counts.most_common(1)[0]
     return choices, rows, counts.total()

@@ -15,17 +15,17 @@ from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
 from rope_core.theory.block.cache import attention_output, decode_logits
-from rope_core.theory.block.logit import MlaHeadWeights, mla_rope_in_content, mla_scores
-from rope_core.theory.block.norm import norm_rotation_gap
+from rope_core.theory.block.logit import MlaHeadWeights, mla_absorption_error, mla_scores
+from rope_core.theory.block.norm import norm_rotation_error
 from rope_core.theory.demo import random_vectors
-from rope_core.theory.encodings.compare import logits, random_encoding_weights, words
-from rope_core.theory.encodings.rotary import line_angles
+from rope_core.theory.encodings.compare import encoding_logits, random_encoding_weights, token_vectors
+from rope_core.theory.encodings.rotary import position_angles
 from rope_core.theory.softmax import softmax
 
 TOKENS = 16
 
 
-def norm_rotation_gaps(rope: Rope, position: int, attention_factor: float, layout: str) -> dict[str, float]:
+def norm_rotation_errors(rope: Rope, position: int, attention_factor: float, layout: str) -> dict[str, float]:
     """Return max |N(f R x) - f R N(x)| over drawn rows at ``position`` and after, by what N is.
 
     Keys: "rms" (no weight), "rms_paired" (a weight equal in each pair), "rms_weight" (any weight), "layer".
@@ -34,10 +34,10 @@ def norm_rotation_gaps(rope: Rope, position: int, attention_factor: float, layou
     x = rng.standard_normal((TOKENS, rope.dim)) + 0.5
     per_pair, weight = 1 + 0.5 * rng.standard_normal(rope.pairs), 1 + 0.5 * rng.standard_normal(rope.dim)
     paired = np.repeat(per_pair, 2)[convert(rope.dim, "interleaved", layout)]
-    angle = line_angles(np.arange(position, position + TOKENS), rope.theta)
+    angle = position_angles(np.arange(position, position + TOKENS), rope.theta)
 
     def gap(kind: str, gamma: Array | None) -> float:
-        return norm_rotation_gap(x, angle, kind, gamma, attention_factor, layout)
+        return norm_rotation_error(x, angle, kind, gamma, attention_factor, layout)
 
     return {
         "rms": gap("rms", None),
@@ -65,17 +65,17 @@ def shifted_outputs(rope: Rope, shifts: npt.ArrayLike) -> ShiftedOutput:
     return ShiftedOutput(path(False), path(True))
 
 
-def output_drift(rope: Rope, shifts: npt.ArrayLike) -> tuple[Array, Array]:
+def shifted_output_errors(rope: Rope, shifts: npt.ArrayLike) -> tuple[Array, Array]:
     """Return how far the last token's output is from the unmoved one at every common shift, relative, (n,) each.
 
     First with v as it is, then with v rotated.
 
-    >>> [bool((drift < 1e-12).all()) for drift in output_drift(Rope(16, 100.0), [0, 1, 40])]
+    >>> [bool((drift < 1e-12).all()) for drift in shifted_output_errors(Rope(16, 100.0), [0, 1, 40])]
     [True, False]
 
     One pair turns whole: by 22 tokens, seven half turns, the output comes to lie opposite.
 
-    >>> output_drift(Rope(2), [0, 1, 22])[1].round(3).tolist()
+    >>> shifted_output_errors(Rope(2), [0, 1, 22])[1].round(3).tolist()
     [0.0, 0.959, 2.0]
     """
     moved, still = shifted_outputs(rope, shifts), shifted_outputs(rope, [0])
@@ -86,18 +86,22 @@ def output_drift(rope: Rope, shifts: npt.ArrayLike) -> tuple[Array, Array]:
     return relative(moved.plain, still.plain), relative(moved.rotated, still.rotated)
 
 
-def value_chain(tokens: Sequence[str], base: float, theta: float, start: int, rotate_v: bool) -> Array:
+def attention_output_partial_sums(
+    tokens: Sequence[str], base: float, theta: float, start: int, rotate_v: bool
+) -> Array:
     """Return the partial sums of the last token's attention output over the tokens, from zero on, (n + 1, 2).
 
     A drawn head 16 wide with RoPE gives the shares of attention; each token's value is a drawn pair of numbers, rotated
     by ``theta`` (rad) times its position where ``rotate_v``. ``start``: the first token's position.
 
-    >>> chains = [value_chain(["a", "b", "a"], 1e4, 0.3, start, False) for start in (0, 5)]
+    >>> chains = [attention_output_partial_sums(["a", "b", "a"], 1e4, 0.3, start, False) for start in (0, 5)]
     >>> bool(np.abs(chains[1] - chains[0]).max() < 1e-12)
     True
     """
     positions = np.arange(len(tokens)) + start
-    shares = softmax(logits("rope", words(tokens, 16), positions, random_encoding_weights(16, base)))[-1]
+    shares = softmax(encoding_logits("rope", token_vectors(tokens, 16), positions, random_encoding_weights(16, base)))[
+        -1
+    ]
     kinds = list(dict.fromkeys(tokens))
     values = random_vectors(2, len(kinds), 27)[[kinds.index(token) for token in tokens]]
     turn = np.exp(1j * theta * positions) if rotate_v else 1.0
@@ -105,7 +109,7 @@ def value_chain(tokens: Sequence[str], base: float, theta: float, start: int, ro
     return np.array([[0.0, 0.0], *zip(sums.real, sums.imag, strict=True)])
 
 
-def length_scheme() -> str:
+def first_length_scheme_name() -> str:
     """Return the name of the first scheme whose frequencies follow the length and need no searched vector."""
     names = (
         name
@@ -125,7 +129,7 @@ def stale_logits(rope: Rope, times: float) -> tuple[DimIndices, Array, Array]:
     if checked_finite("times", times) < 1:
         raise argument_error("times", "at_least", times, low=1)
     length = round(rope.train_len * times)
-    name = length_scheme()
+    name = first_length_scheme_name()
     before = spectrum(Request(rope, name, seq_len=rope.train_len)).inv_freq
     after = spectrum(Request(rope, name, seq_len=length)).inv_freq
     positions = np.unique(np.linspace(0, length - 1, 64).round().astype(np.int64))
@@ -141,6 +145,6 @@ def mla_absorption_errors(rank: int, position: int) -> tuple[float, float]:
     head = MlaHeadWeights.draw(dim=64, nope=32, rope=16, rank=rank, seed=0)
     x = np.random.default_rng([0, 1]).standard_normal((TOKENS, 64))
     places = np.arange(position, position + TOKENS)
-    small = line_angles(places, Rope(16).theta)
+    small = position_angles(places, Rope(16).theta)
     absorbed = np.abs(mla_scores(x, small, head, True) - mla_scores(x, small, head, False)).max()
-    return float(absorbed), mla_rope_in_content(x, line_angles(places, Rope(32).theta), head)
+    return float(absorbed), mla_absorption_error(x, position_angles(places, Rope(32).theta), head)

@@ -51,7 +51,7 @@ def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHeadWeights, abs
     return np.asarray(content + rotate_rows(values @ head.w_qr.T, angle) @ rotate_rows(values @ head.w_kr.T, angle).T)
 
 
-def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHeadWeights) -> float:
+def mla_absorption_error(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHeadWeights) -> float:
     """Return how wrong absorption would be if the content part were rotated too, max |difference| of scores.
 
     R_m^T R_n is then between W_Q and W_UK, so no one matrix serves every pair of positions: MLA splits.
@@ -62,10 +62,10 @@ def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHeadWei
     return float(np.abs(rotated - (query @ head.w_uk) @ latent.T).max())
 
 
-def mla_cache(rank: int, rope: int, heads: int, head_dim: int) -> tuple[int, int]:
+def mla_cache_sizes(rank: int, rope: int, heads: int, head_dim: int) -> tuple[int, int]:
     """Return (numbers per token and layer that MLA caches, that plain attention would): rank + rope, 2 heads head_dim.
 
-    >>> mla_cache(512, 64, 128, 128)
+    >>> mla_cache_sizes(512, 64, 128, 128)
     (576, 32768)
     """
     r, p = checked_int("rank", rank, 1, 2**20), checked_int("rope", rope, 1, 2**20)

@@ -91,7 +91,7 @@ def norm_cost(kind: str, fused: bool) -> NormCost:
     return NormCost(1, 1, cost.reductions, cost.operations, cost.parameters) if fused else cost
 
 
-def norm_rotation_gap(
+def norm_rotation_error(
     x: npt.ArrayLike,
     angle: npt.ArrayLike,
     kind: str = "rms",

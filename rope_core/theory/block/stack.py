@@ -28,7 +28,7 @@ class BlockWeights:
     w_2: Array
 
 
-def draw_layers(layers: int, dim: int, hidden: int, seed: int) -> list[BlockWeights]:
+def random_blocks(layers: int, dim: int, hidden: int, seed: int) -> list[BlockWeights]:
     """Draw blocks with Xavier's normal initialisation, standard deviation sqrt(2 / (in + out))."""
     rng = np.random.default_rng(checked_int("seed", seed, 0, 2**31 - 1))
     shapes = [(dim, dim)] * 4 + [(dim, hidden), (hidden, dim)]
@@ -153,7 +153,7 @@ def gradient_norms(
     n, count = checked_int("tokens", tokens, 1, 256), checked_int("draws", draws, 1, 64)
     total = np.zeros(depth)
     for draw in range(count):
-        stack = draw_layers(depth, width, 4 * width, seed + draw)
+        stack = random_blocks(depth, width, 4 * width, seed + draw)
         rng = np.random.default_rng([seed + draw, 1])
         x, target = rng.standard_normal((2, n, width))
         _, inputs = forward(x, stack, arrangement)

@@ -6,22 +6,22 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_finite
-from rope_core.layout import even_dim
+from rope_core.layout import checked_even_dim
 from rope_core.rope import Array, Rope
-from rope_core.theory.attention import as_vector
+from rope_core.theory.attention import checked_vector
 
 
-def sinusoidal(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> Array:
+def sinusoidal_vectors(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> Array:
     """Return p[i, 2j] = sin(i / base**(2j/dim)) and p[i, 2j+1] = cos of the same, float64 (n, dim).
 
     Raises ValueError on an odd dim, base <= 1, or positions that are not finite.
 
     Source: Attention Is All You Need, arXiv:1706.03762, section 3.5.
 
-    >>> sinusoidal([0], 4).tolist()
+    >>> sinusoidal_vectors([0], 4).tolist()
     [[0.0, 1.0, 0.0, 1.0]]
     """
-    angle = as_vector("positions", positions)[:, None] * Rope(dim, base).theta
+    angle = checked_vector("positions", positions)[:, None] * Rope(dim, base).theta
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(angle.shape[0], -1)
 
 
@@ -33,20 +33,20 @@ def cos_sin_vectors(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) 
     >>> cos_sin_vectors([0], 4).tolist()
     [[1.0, 0.0, 1.0, 0.0]]
     """
-    pairs = sinusoidal(positions, dim, base).reshape(-1, Rope(dim, base).pairs, 2)
+    pairs = sinusoidal_vectors(positions, dim, base).reshape(-1, Rope(dim, base).pairs, 2)
     return np.asarray(pairs[..., ::-1]).reshape(pairs.shape[0], -1)
 
 
-def learned(positions: npt.ArrayLike, table: npt.ArrayLike) -> Array:
+def learned_vectors(positions: npt.ArrayLike, table: npt.ArrayLike) -> Array:
     """Return the rows of a learned table (max_len, dim) at whole positions, float64 (n, dim).
 
     Raises ValueError at a position the table does not hold: a learned encoding has nothing past its length.
 
-    >>> learned([1], [[1.0], [2.0]]).tolist()
+    >>> learned_vectors([1], [[1.0], [2.0]]).tolist()
     [[2.0]]
     """
     rows = np.asarray(table, dtype=np.float64)
-    where = as_vector("positions", positions)
+    where = checked_vector("positions", positions)
     if rows.ndim != 2:
         raise argument_error("table", "a matrix (max_len, dim)", rows.shape)
     if np.any(where != np.floor(where)) or where.min() < 0 or where.max() >= rows.shape[0]:
@@ -54,16 +54,16 @@ def learned(positions: npt.ArrayLike, table: npt.ArrayLike) -> Array:
     return rows[where.astype(np.int64)]
 
 
-def shift_map(delta: float, dim: int, base: float = 10_000.0) -> Array:
+def sinusoidal_shift_matrix(shift: float, dim: int, base: float = 10_000.0) -> Array:
     """Return M with p_{i+delta} = M p_i for the sinusoidal p, whatever i is, float64 (dim, dim).
 
     Its blocks are [[cos, sin], [-sin, cos]] on (sin, cos): in that plane they turn by -delta * omega_j.
 
-    >>> bool(np.allclose(shift_map(3, 4) @ sinusoidal([5], 4)[0], sinusoidal([8], 4)[0]))
+    >>> bool(np.allclose(sinusoidal_shift_matrix(3, 4) @ sinusoidal_vectors([5], 4)[0], sinusoidal_vectors([8], 4)[0]))
     True
     """
     rope = Rope(dim, base)
-    angle = checked_finite("delta", delta) * rope.theta
+    angle = checked_finite("delta", shift) * rope.theta
     matrix = np.zeros((dim, dim))
     first = 2 * np.arange(rope.pairs)
     matrix[first, first] = matrix[first + 1, first + 1] = np.cos(angle)
@@ -72,14 +72,14 @@ def shift_map(delta: float, dim: int, base: float = 10_000.0) -> Array:
     return matrix
 
 
-def shift_residual(delta: float, positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> float:
+def sinusoidal_shift_residual(shift: float, positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> float:
     """Return max |p_{i+delta} - M p_i| over the positions."""
-    where = as_vector("positions", positions)
-    moved = sinusoidal(where, dim, base) @ shift_map(delta, dim, base).T
-    return float(np.abs(moved - sinusoidal(where + delta, dim, base)).max())
+    where = checked_vector("positions", positions)
+    moved = sinusoidal_vectors(where, dim, base) @ sinusoidal_shift_matrix(shift, dim, base).T
+    return float(np.abs(moved - sinusoidal_vectors(where + shift, dim, base)).max())
 
 
-def cross_terms(
+def additive_score_terms(
     words: npt.ArrayLike, vectors: npt.ArrayLike, w_q: npt.ArrayLike, w_k: npt.ArrayLike
 ) -> dict[str, Array]:
     """Split the score of (word + position) vectors into its four terms, each float64 (n, n), rows the query.
@@ -130,7 +130,7 @@ def random_hessian(dim: int, off_diagonal: float, pair_gap: float) -> Array:
 
     ``off_diagonal`` is the standard deviation of the other entries; the diagonal is in [0.5, 1.5].
     """
-    width = even_dim("dim", dim)
+    width = checked_even_dim("dim", dim)
     rng = np.random.default_rng(0)
     diagonal = np.repeat(0.5 + rng.random(width // 2), 2)
     gap = np.tile([1.0, -1.0], width // 2) * checked_finite("pair_gap", pair_gap) / 2

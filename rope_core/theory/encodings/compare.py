@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
-from rope_core.layout import even_dim
+from rope_core.layout import checked_even_dim
 from rope_core.rope import Array, Rope
 from rope_core.theory.encodings import additive, relative, rotary
 from rope_core.theory.softmax import softmax
@@ -53,7 +53,7 @@ def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0
 
     Raises ValueError unless dim is a multiple of 4 (two-dimensional RoPE halves the pairs) and base > 1.
     """
-    width = even_dim("dim", dim)
+    width = checked_even_dim("dim", dim)
     if width % 4:
         raise argument_error("dim", "multiple_of", dim, factor=4)
     rng = np.random.default_rng(checked_int("seed", seed, 0, 2**31 - 1))
@@ -63,7 +63,7 @@ def random_encoding_weights(dim: int = 32, base: float = 10_000.0, seed: int = 0
     return HeadWeights(Rope(width, base), *projections, *drawn[3:])
 
 
-def words(tokens: Sequence[str], dim: int, seed: int = 0) -> Array:
+def token_vectors(tokens: Sequence[str], dim: int, seed: int = 0) -> Array:
     """Return one vector per token, the same for the same token, N(0, 1), float64 (n, dim).
 
     Raises ValueError on no tokens, more than 1024, or one that is no string.
@@ -115,7 +115,7 @@ def _fixed_table(w: HeadWeights) -> Array:
 def _partial(x: Array, p: Array, w: HeadWeights) -> Array:
     # A quarter of the head turns, GPT-NeoX's share.
     quarter = Rope(max(w.rope.dim // 4 // 2 * 2, 2), w.rope.base)
-    return rotary.rope_logits(*_plain(x, w), rotary.line_angles(p[:, 0], quarter.theta))
+    return rotary.rope_logits(*_plain(x, w), rotary.position_angles(p[:, 0], quarter.theta))
 
 
 def _video(x: Array, p: Array, w: HeadWeights) -> Array:
@@ -132,9 +132,9 @@ def _added(vectors: Callable[[Array, HeadWeights], Array]) -> LogitsFunction:
 ENCODINGS: dict[str, Encoding] = {
     "nope": Encoding(lambda x, p, w: _scaled(*_plain(x, w)), "none", "arXiv:2305.19466"),
     "sinusoidal": Encoding(
-        _added(lambda p, w: additive.sinusoidal(p, w.rope.dim, w.rope.base)), "added", "arXiv:1706.03762"
+        _added(lambda p, w: additive.sinusoidal_vectors(p, w.rope.dim, w.rope.base)), "added", "arXiv:1706.03762"
     ),
-    "learned": Encoding(_added(lambda p, w: additive.learned(p, w.learned)), "added", "arXiv:1810.04805"),
+    "learned": Encoding(_added(lambda p, w: additive.learned_vectors(p, w.learned)), "added", "arXiv:1810.04805"),
     "shaw": Encoding(
         lambda x, p, w: relative.shaw_logits(*_plain(x, w), p[:, 0], w.relative_k),
         "score",
@@ -155,7 +155,7 @@ ENCODINGS: dict[str, Encoding] = {
         "arXiv:2108.12409",
     ),
     "rope": Encoding(
-        lambda x, p, w: rotary.rope_logits(*_plain(x, w), rotary.line_angles(p[:, 0], w.rope.theta)),
+        lambda x, p, w: rotary.rope_logits(*_plain(x, w), rotary.position_angles(p[:, 0], w.rope.theta)),
         "turned",
         "arXiv:2104.09864",
     ),
@@ -184,10 +184,10 @@ def as_points(name: str, positions: npt.ArrayLike) -> Array:
     where = np.asarray(positions, dtype=np.float64)
     if where.ndim == 1:
         where = np.repeat(where[:, None], axes, axis=1)
-    return rotary.matrix_of(where, axes)
+    return rotary.checked_position_matrix(where, axes)
 
 
-def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: HeadWeights) -> Array:
+def encoding_logits(encoding_name: str, x: npt.ArrayLike, positions: npt.ArrayLike, weights: HeadWeights) -> Array:
     """Return the logits that softmax gets, float64 (n, n), rows the query.
 
     Args:
@@ -200,17 +200,17 @@ def logits(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, w: HeadWeights
         ValueError: on an unknown name or shapes that do not fit.
     """
     values = np.asarray(x, dtype=np.float64)
-    points = as_points(name, positions)
-    if values.shape != (points.shape[0], w.rope.dim):
-        raise argument_error("x", f"({points.shape[0]}, {w.rope.dim})", values.shape)
-    return encoding(name).logits(values, points, w)
+    points = as_points(encoding_name, positions)
+    if values.shape != (points.shape[0], weights.rope.dim):
+        raise argument_error("x", f"({points.shape[0]}, {weights.rope.dim})", values.shape)
+    return encoding(encoding_name).logits(values, points, weights)
 
 
-def position_only_logits(name: str, positions: npt.ArrayLike, w: HeadWeights) -> Array:
+def position_only_logits(encoding_name: str, positions: npt.ArrayLike, weights: HeadWeights) -> Array:
     """Return the logits of a text of one repeated word, float64 (n, n): what is left is position alone."""
-    points = as_points(name, positions)
-    word = np.random.default_rng(0).standard_normal(w.rope.dim)
-    return logits(name, np.tile(word, (points.shape[0], 1)), points, w)
+    points = as_points(encoding_name, positions)
+    word = np.random.default_rng(0).standard_normal(weights.rope.dim)
+    return encoding_logits(encoding_name, np.tile(word, (points.shape[0], 1)), points, weights)
 
 
 def relative_fit(scores: npt.ArrayLike, positions: npt.ArrayLike) -> Array:
@@ -241,25 +241,28 @@ def relative_residual(scores: npt.ArrayLike, positions: npt.ArrayLike) -> float:
     return float(np.linalg.norm(matrix - relative_fit(matrix, positions))) / size if size else 0.0
 
 
-def outputs(name: str, tokens: Sequence[str], w: HeadWeights, causal: bool = False) -> Array:
+def attention_outputs(encoding_name: str, tokens: Sequence[str], weights: HeadWeights, causal: bool = False) -> Array:
     """Return what one attention layer gives each token, float64 (n, dim); ``causal``: none sees later ones.
 
     >>> w = random_encoding_weights(8, 100.0)
-    >>> [bool(np.allclose(outputs(name, "abc", w)[0], outputs(name, "acb", w)[0])) for name in ("nope", "rope")]
+    >>> pairs = [[attention_outputs(name, text, w)[0] for text in ("abc", "acb")] for name in ("nope", "rope")]
+    >>> [bool(np.allclose(*both)) for both in pairs]
     [True, False]
     """
-    x = words(tokens, w.rope.dim)
+    x = token_vectors(tokens, weights.rope.dim)
     positions = np.arange(len(tokens))
-    scores = logits(name, x, positions, w)
+    scores = encoding_logits(encoding_name, x, positions, weights)
     attention = softmax(np.where(np.tri(len(tokens), dtype=bool), scores, -np.inf) if causal else scores)
-    values = x @ w.v.T
-    table = encoding(name).values
+    values = x @ weights.v.T
+    table = encoding(encoding_name).values
     if table is None:
         return np.asarray(attention @ values)
-    return np.asarray(relative.shaw_output(attention, values, positions, table(w)))
+    return np.asarray(relative.shaw_output(attention, values, positions, table(weights)))
 
 
-def mean_attention_output(name: str, tokens: Sequence[str], w: HeadWeights, causal: bool = False) -> Array:
+def mean_attention_output(
+    encoding_name: str, tokens: Sequence[str], weights: HeadWeights, causal: bool = False
+) -> Array:
     """Return the mean over the tokens of what one attention layer gives them, float64 (dim,).
 
     >>> w = random_encoding_weights(8, 100.0)
@@ -267,10 +270,12 @@ def mean_attention_output(name: str, tokens: Sequence[str], w: HeadWeights, caus
     >>> [bool(np.allclose(*both)) for both in outputs]
     [True, False]
     """
-    return np.asarray(outputs(name, tokens, w, causal).mean(axis=0))
+    return np.asarray(attention_outputs(encoding_name, tokens, weights, causal).mean(axis=0))
 
 
-def word_order_gap(name: str, first: Sequence[str], second: Sequence[str], w: HeadWeights) -> float:
+def word_order_difference(
+    encoding_name: str, first: Sequence[str], second: Sequence[str], weights: HeadWeights
+) -> float:
     """Return how far apart one layer puts two sentences of the same tokens in another order, max |difference|.
 
     Without positions it is 0 up to rounding: attention sees a set.
@@ -279,4 +284,8 @@ def word_order_gap(name: str, first: Sequence[str], second: Sequence[str], w: He
     """
     if sorted(first) != sorted(second):
         raise argument_error("second", "same_tokens", second)
-    return float(np.abs(mean_attention_output(name, first, w) - mean_attention_output(name, second, w)).max())
+    return float(
+        np.abs(
+            mean_attention_output(encoding_name, first, weights) - mean_attention_output(encoding_name, second, weights)
+        ).max()
+    )

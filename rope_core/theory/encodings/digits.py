@@ -55,12 +55,12 @@ def rope_beta(rope: Rope) -> float:
     return float(rope.base ** (2.0 / rope.dim))
 
 
-def changed_base(rope: Rope, factor: float) -> float:
+def ntk_number_base(rope: Rope, factor: float) -> float:
     """Return NTK's base of the number system, beta * factor**(2/(dim-2)).
 
     The fastest digit keeps its phase and the slowest is slowed by exactly ``factor``. Raises ValueError for dim < 4.
 
-    >>> round(changed_base(Rope(4, 100.0), 3.0), 9)  # one step between two pairs: the whole factor
+    >>> round(ntk_number_base(Rope(4, 100.0), 3.0), 9)  # one step between two pairs: the whole factor
     30.0
     """
     if rope.dim < 4:

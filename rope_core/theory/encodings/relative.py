@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_int
 from rope_core.rope import Array
-from rope_core.theory.attention import as_vector
-from rope_core.theory.encodings.additive import sinusoidal
+from rope_core.theory.attention import checked_vector
+from rope_core.theory.encodings.additive import sinusoidal_vectors
 
 IntArray = npt.NDArray[np.int64]
 
 
 def differences(positions: npt.ArrayLike) -> IntArray:
     """Return key position minus query position, int64 (n, n), rows the query; positions must be whole."""
-    where = as_vector("positions", positions)
+    where = checked_vector("positions", positions)
     if np.any(where != np.floor(where)):
         raise argument_error("positions", "whole numbers", positions)
     line = where.astype(np.int64)
@@ -43,7 +43,7 @@ def nezha_table(reach: int, dim: int, base: float = 10_000.0) -> Array:
     [0.0, 1.0]
     """
     limit = checked_int("reach", reach, 0, 2**20)
-    return sinusoidal(np.arange(-limit, limit + 1), dim, base)
+    return sinusoidal_vectors(np.arange(-limit, limit + 1), dim, base)
 
 
 def shaw_logits(q: npt.ArrayLike, k: npt.ArrayLike, positions: npt.ArrayLike, table_k: npt.ArrayLike) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import argument_error, checked_finite, checked_int
-from rope_core.layout import Layout, even_dim
+from rope_core.layout import Layout, checked_even_dim
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotate
-from rope_core.theory.attention import as_vector
+from rope_core.theory.attention import checked_vector
 
 IntArray = npt.NDArray[np.int64]
 AXES = ("t", "h", "w")
@@ -39,9 +39,9 @@ def rope_logits(
     return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
 
 
-def line_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
+def position_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
     """Return position * inv_freq, rad, float64 (n, pairs)."""
-    return np.asarray(as_vector("positions", positions)[:, None] * np.asarray(inv_freq, dtype=np.float64))
+    return np.asarray(checked_vector("positions", positions)[:, None] * np.asarray(inv_freq, dtype=np.float64))
 
 
 def xpos_scale(dim: int) -> Array:
@@ -52,7 +52,7 @@ def xpos_scale(dim: int) -> Array:
     >>> xpos_scale(4).round(6).tolist()
     [0.285714, 0.642857]
     """
-    width = even_dim("dim", dim)
+    width = checked_even_dim("dim", dim)
     return np.asarray((2.0 * np.arange(width // 2) / width + 0.4) / 1.4)
 
 
@@ -64,11 +64,11 @@ def xpos_logits(
     Queries carry zeta**(m/scale_base) and keys its inverse, so the product is relative; for n > m it grows, which is
     why xPos is causal.
     """
-    where = as_vector("positions", positions)
+    where = checked_vector("positions", positions)
     # Centred positions: only the difference counts, and the powers stay in range.
     power = (where - where.mean()) / checked_finite("scale_base", scale_base)
     decay = np.repeat(xpos_scale(rope.dim) ** power[:, None], 2, axis=1)
-    angle = line_angles(where, rope.theta)
+    angle = position_angles(where, rope.theta)
     query, key = rotate_rows(q, angle) * decay, rotate_rows(k, angle) / decay
     return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
 
@@ -95,15 +95,15 @@ def axial_angles(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> 
 
     Source: transformers 5.23 models/qwen2_vl/modeling_qwen2_vl.py, VisionRotaryEmbedding.
     """
-    width = even_dim("dim", dim)
+    width = checked_even_dim("dim", dim)
     if width % 4:
         raise argument_error("dim", "multiple_of", dim, factor=4)
-    where = matrix_of(positions, 2)
+    where = checked_position_matrix(positions, 2)
     theta = Rope(width // 2, base).theta
     return np.concatenate([where[:, :1] * theta, where[:, 1:] * theta], axis=1)
 
 
-def matrix_of(positions: npt.ArrayLike, axes: int) -> Array:
+def checked_position_matrix(positions: npt.ArrayLike, axes: int) -> Array:
     """Return positions as a finite float64 matrix (n, axes), or raise ValueError."""
     where = np.asarray(positions, dtype=np.float64)
     if where.ndim != 2 or where.shape[1] != axes or not where.size or not np.all(np.isfinite(where)):
@@ -146,7 +146,7 @@ def mrope_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike, axes: npt.Ar
 
     Positions are (time, height, width), (n, 3); text has the same number on all three, and is then plain RoPE.
     """
-    where = matrix_of(positions, 3)
+    where = checked_position_matrix(positions, 3)
     f, axis = np.asarray(inv_freq, dtype=np.float64), np.asarray(axes, dtype=np.int64)
     if f.shape != axis.shape:
         raise argument_error("axes", f"one axis per pair, {f.size} of them", axis.size)

@@ -9,17 +9,17 @@ import torch
 from torch import Tensor
 
 from rope_core.bench import contestants
-from rope_core.bench.answers import check
+from rope_core.bench.answers import largest_error_and_first_seconds
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.contestants import Implementation
-from rope_core.kernels.torch_ops import eager_one
+from rope_core.kernels.torch_ops import rotate_eager
 
 CASE = BenchmarkCase("cpu", "bfloat16", 2, 9, 4, 2, 64, 64, "half", "bshd")
 ON_GPU = replace(CASE, device="cuda")
 
 
 def turned(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
-    return eager_one(x[None].float(), cos.float()[None], sin.float()[None], half)[0].to(x.dtype)
+    return rotate_eager(x[None].float(), cos.float()[None], sin.float()[None], half)[0].to(x.dtype)
 
 
 def _sglang() -> types.ModuleType:
@@ -76,7 +76,7 @@ CASES = {
 
 
 def named(name: str) -> Implementation:
-    return next(c for c in contestants.contestants() if c.name == name)
+    return next(c for c in contestants.all_implementations() if c.name == name)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -91,7 +91,7 @@ def test_a_peer_is_called_by_its_own_signature(name: str, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for case in cases:
         # SGLang's dims that do not turn stand after those that do, as here.
-        assert check(named(name), case)[0] < 0.1
+        assert largest_error_and_first_seconds(named(name), case)[0] < 0.1
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from rope_core.__main__ import main
 from rope_core.bench import answers, contestants, harness
-from rope_core.bench.answers import check, make_inputs
+from rope_core.bench.answers import largest_error_and_first_seconds, random_inputs
 from rope_core.bench.cases import SUITES, BenchmarkCase
 from rope_core.bench.contestants import Implementation, RotationInputs, TensorPair
 from rope_core.bench.records import BenchmarkDatabase
-from rope_core.bench.view import point
+from rope_core.bench.view import case_timing
 from rope_core.jobs import queue as jobs
 from rope_core.kernels.entry import apply
 
@@ -26,7 +26,7 @@ SMALL = BenchmarkCase("cpu", "float32", 2, 33, 4, 2, 64, 64)
 
 
 def named(name: str) -> Implementation:
-    return next(c for c in contestants.contestants() if c.name == name)
+    return next(c for c in contestants.all_implementations() if c.name == name)
 
 
 def contestant(call: Callable[[RotationInputs, BenchmarkCase], Any]) -> Implementation:
@@ -54,7 +54,7 @@ WRONG: list[Callable[[RotationInputs, BenchmarkCase], TensorPair]] = [
 
 
 def test_a_wrong_answer_gets_no_time() -> None:
-    for result in harness.measure(SMALL, [contestant(call) for call in WRONG], rounds=5):
+    for result in harness.measure_case(SMALL, [contestant(call) for call in WRONG], rounds=5):
         assert result.state == "wrong" and result.reason and result.data == {}
 
 
@@ -74,10 +74,10 @@ def test_nobody_compiled_is_timed_uncompiled(monkeypatch: pytest.MonkeyPatch) ->
     # The module cannot give back a value that monkeypatch has set.
     with torch._dynamo.config.patch(recompile_limit=1):
         for dtype in ("float32", "bfloat16"):
-            (result,) = harness.measure(replace(case, dtype=dtype), [contestant(compiled)], rounds=5)
+            (result,) = harness.measure_case(replace(case, dtype=dtype), [contestant(compiled)], rounds=5)
             assert result.state == "ok", result.reason
         monkeypatch.setattr(harness, "renew_compiler", lambda case: None)
-        (result,) = harness.measure(case, [contestant(compiled)], rounds=5)
+        (result,) = harness.measure_case(case, [contestant(compiled)], rounds=5)
         assert result.state == "error" and "RecompileLimit" in result.reason
 
 
@@ -91,7 +91,7 @@ def test_nobody_always_follows_the_same_one() -> None:
 
         return replace(contestant(call), name=str(number))
 
-    harness.measure(SMALL, [noted(number) for number in range(4)], rounds=40)
+    harness.measure_case(SMALL, [noted(number) for number in range(4)], rounds=40)
     # Everybody's samples are many calls long.
     samples = [number for number, following in pairwise([*called, -1]) if number != following][-100:]
     before = {(following, number) for number, following in pairwise(samples)}
@@ -102,7 +102,7 @@ def test_an_exception_is_a_result() -> None:
     def broken(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         raise RuntimeError("no such device")
 
-    (result,) = harness.measure(SMALL, [contestant(broken)], rounds=5)
+    (result,) = harness.measure_case(SMALL, [contestant(broken)], rounds=5)
     assert result.state == "error" and result.reason == "RuntimeError: no such device"
 
 
@@ -110,7 +110,7 @@ def test_an_exception_is_a_result() -> None:
 def test_right_answers_are_timed_beside_the_copy(direction: str) -> None:
     case = replace(SMALL, direction=direction, dtype="bfloat16", rotary_dim=48)
     names = ["numba (raw)", "numba", "eager", "transformers"]
-    results = {r.contestant: r for r in harness.measure(case, [named(n) for n in names], rounds=5)}
+    results = {r.contestant: r for r in harness.measure_case(case, [named(n) for n in names], rounds=5)}
     assert results["transformers"].state == "unavailable" and "whole heads" in results["transformers"].reason
     for name in names[:3]:
         data = results[name].data
@@ -118,8 +118,10 @@ def test_right_answers_are_timed_beside_the_copy(direction: str) -> None:
         assert len(data["seconds"]) == len(data["floor"]) == 5
         assert all(s * data["calls"] > 100 * data["tick"] for s in data["seconds"])
         assert 0 < data["error"] < 0.05
-        assert point(results[name], {}).bandwidth == pytest.approx(case.traffic / sorted(data["seconds"])[2], rel=1e-9)
-    assert case.traffic == (2 if direction == "both" else 1) * (2 * 2 * 33 * 6 * 64 * 2 + 2 * 33 * 24 * 4)
+        assert case_timing(results[name], {}).bandwidth == pytest.approx(
+            case.min_bytes_moved / sorted(data["seconds"])[2], rel=1e-9
+        )
+    assert case.min_bytes_moved == (2 if direction == "both" else 1) * (2 * 2 * 33 * 6 * 64 * 2 + 2 * 33 * 24 * 4)
 
 
 PEERS = ["numba (raw)", "numba (bound)", "numba", "eager", "complex", "transformers"]
@@ -134,7 +136,7 @@ def test_contestants_answer_rightly(name: str) -> None:
         if named(name).missing(case):
             assert name == "numba (bound)" and case.direction == "both"
             continue
-        error, first = check(named(name), case)
+        error, first = largest_error_and_first_seconds(named(name), case)
         assert 0 < error < 1e-5 and first > 0
 
 
@@ -147,7 +149,7 @@ def test_a_kernel_that_reads_stale_memory_is_caught() -> None:
         return seen[0], seen[1]
 
     with pytest.raises(ValueError, match="q errs by"):
-        check(contestant(stale), SMALL)
+        largest_error_and_first_seconds(contestant(stale), SMALL)
 
 
 def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
@@ -158,7 +160,7 @@ def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
         return q, k
 
     case = replace(SMALL, seq=600)
-    (result,) = harness.measure(case, [contestant(short_of_breath)], rounds=5)
+    (result,) = harness.measure_case(case, [contestant(short_of_breath)], rounds=5)
     assert result.state == "wrong" and "k errs by" in result.reason and "at full size" in result.reason
 
 
@@ -182,7 +184,7 @@ def test_memory_is_poisoned_before_every_answer(monkeypatch: pytest.MonkeyPatch)
         poison(case)
 
     monkeypatch.setattr(answers, "poison", noted)
-    check(contestant(looks), SMALL)
+    largest_error_and_first_seconds(contestant(looks), SMALL)
     assert events == ["poison", "call"] * 3
     monkeypatch.setattr(torch, "full", spy)
     poison(SMALL)
@@ -194,7 +196,7 @@ def test_memory_is_poisoned_before_every_answer(monkeypatch: pytest.MonkeyPatch)
 def test_the_floor_of_forward_and_backward_is_two_copies() -> None:
     for direction, copies in (("forward", 1), ("backward", 1), ("both", 2)):
         case = replace(SMALL, direction=direction)
-        sets = [make_inputs(case, 0, False, 0)]
+        sets = [random_inputs(case, 0, False, 0)]
         before = sets[0].out[0]._version
         harness.floor_step(case, sets)(0)
         assert sets[0].out[0]._version - before == copies
@@ -216,14 +218,14 @@ def test_the_backward_answers_are_checked() -> None:
         done = Forgetful.apply(inputs.q, inputs.k, inputs.cos, inputs.sin)  # type: ignore[no-untyped-call]
         return done[0], done[1]
 
-    assert check(contestant(forgets_the_sign), SMALL)[0] < 1e-5
+    assert largest_error_and_first_seconds(contestant(forgets_the_sign), SMALL)[0] < 1e-5
     with pytest.raises(ValueError, match="the gradient of q errs"):
-        check(contestant(forgets_the_sign), replace(SMALL, direction="both"))
+        largest_error_and_first_seconds(contestant(forgets_the_sign), replace(SMALL, direction="both"))
 
 
 def test_a_case_that_does_not_fit_is_refused_with_the_number() -> None:
     with pytest.raises(ValueError, match=r"case must be small enough for the .* free bytes"):
-        harness.measure(replace(SMALL, batch=4096, seq=2**20), [contestant(right)], rounds=5)
+        harness.measure_case(replace(SMALL, batch=4096, seq=2**20), [contestant(right)], rounds=5)
 
 
 def test_page_faults_are_counted() -> None:
@@ -236,7 +238,7 @@ def test_page_faults_are_counted() -> None:
         pages[:: mmap.PAGESIZE] = bytes(2**24 // mmap.PAGESIZE)
         return right(inputs, case)
 
-    (result,) = harness.measure(case, [contestant(fresh)], rounds=5)
+    (result,) = harness.measure_case(case, [contestant(fresh)], rounds=5)
     assert result.data["faults"] >= 8
 
 

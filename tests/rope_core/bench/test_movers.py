@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from rope_core.bench import harness
-from rope_core.bench.answers import make_inputs
+from rope_core.bench.answers import random_inputs
 from rope_core.bench.cases import BenchmarkCase
-from rope_core.bench.contestants import contestants
-from rope_core.bench.movers import NAMES, movers
-from rope_core.cli.bench import table
+from rope_core.bench.contestants import all_implementations
+from rope_core.bench.movers import NAMES, copy_steps
+from rope_core.cli.bench import results_table
 
 CASE = BenchmarkCase("cpu", "float32", 1, 520, 8, 8, 64, 64)
 
@@ -21,8 +21,8 @@ CASE = BenchmarkCase("cpu", "float32", 1, 520, 8, 8, 64, 64)
 def test_every_byte_is_moved(dtype: str, memory: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     case = replace(CASE, dtype=dtype, memory=memory)
-    sets = [make_inputs(case, 0, False, seed) for seed in range(2)]
-    steps = movers(case, sets)
+    sets = [random_inputs(case, 0, False, seed) for seed in range(2)]
+    steps = copy_steps(case, sets)
     assert tuple(steps) == NAMES
     for name in ("memcpy", "streamed"):
         for out in sets[1].out:
@@ -35,10 +35,10 @@ def test_every_byte_is_moved(dtype: str, memory: str, threads: int, monkeypatch:
 
 
 def test_a_run_holds_them_in_the_rounds_of_the_copy() -> None:
-    ours = [each for each in contestants() if each.name == "numba"]
-    (result,) = harness.measure(CASE, ours, rounds=5)
+    ours = [each for each in all_implementations() if each.name == "numba"]
+    (result,) = harness.measure_case(CASE, ours, rounds=5)
     assert {name: len(samples) for name, samples in result.data["movers"].items()} == dict.fromkeys(NAMES, 5)
     assert all(sample > 0 for samples in result.data["movers"].values() for sample in samples)
-    assert all(f"({name})" in table([result]) for name in NAMES)
-    (small,) = harness.measure(replace(CASE, seq=1), ours, rounds=5)
-    assert small.data["movers"] == {} and "(memcpy" not in table([small])
+    assert all(f"({name})" in results_table([result]) for name in NAMES)
+    (small,) = harness.measure_case(replace(CASE, seq=1), ours, rounds=5)
+    assert small.data["movers"] == {} and "(memcpy" not in results_table([small])

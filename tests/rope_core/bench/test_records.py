@@ -12,7 +12,7 @@ import pytest
 
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.records import BenchmarkDatabase, CaseResult
-from rope_core.bench.statistics import compare, outer, summary
+from rope_core.bench.statistics import compare_timings, outer, summarize_samples
 
 CASE = BenchmarkCase("cpu", "bfloat16", 2, 33, 4, 2, 64, 32, "interleaved", "bshd", "both")
 GOOD = CaseResult(CASE, "numba", "ok", "", {"seconds": [0.1, 0.30000000000000004], "floor": [0.1, 0.2], "error": 1e-7})
@@ -21,7 +21,7 @@ BAD = CaseResult(CASE, 'other, "quoted"\nname', "wrong", "q errs by 1", {})
 
 def filled(path: Path) -> tuple[BenchmarkDatabase, str]:
     store = BenchmarkDatabase(path)
-    run = store.begin("one", {"cpu": "a processor", "cores": 2})
+    run = store.begin_run("one", {"cpu": "a processor", "cores": 2})
     store.add(run, GOOD)
     store.add(run, BAD)
     store.finish(run)
@@ -85,7 +85,7 @@ import sys
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.records import CaseResult, BenchmarkDatabase
 store = BenchmarkDatabase(sys.argv[1])
-run = store.begin("endless", {})
+run = store.begin_run("endless", {})
 for n in range(10**9):
     case = BenchmarkCase("cpu", "float32", 1, n + 1, 1, 1, 2, 2)
     store.add(run, CaseResult(case, "x", "ok", "", {"seconds": [0.5] * 200, "n": n}))
@@ -116,7 +116,7 @@ def test_intervals_hold_the_median_as_often_as_they_say() -> None:
     for count in (9, 25, 60):
         held = 0
         for _ in range(2000):
-            s = summary(list(rng.exponential(size=count)))
+            s = summarize_samples(list(rng.exponential(size=count)))
             held += s.low <= np.log(2.0) <= s.high
         assert 0.945 <= held / 2000 <= 1.0
         below = rng.binomial(count, 0.5, 20_000)
@@ -127,13 +127,13 @@ def test_intervals_hold_the_median_as_often_as_they_say() -> None:
 def test_the_same_distribution_makes_no_difference_and_another_one_does() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.normal(1.0, 0.05, 40), rng.normal(1.0, 0.05, 40)
-    assert compare(list(a), list(b)).verdict == "no difference"
-    c = compare(list(a), list(1.2 * b))
+    assert compare_timings(list(a), list(b)).verdict == "no difference"
+    c = compare_timings(list(a), list(1.2 * b))
     assert c.verdict == "a is faster" and c.low > 1 and c.low <= c.ratio <= c.high
-    assert compare(list(1.2 * b), list(a)).verdict == "b is faster"
+    assert compare_timings(list(1.2 * b), list(a)).verdict == "b is faster"
 
 
 @pytest.mark.parametrize("samples", [[], [1.0, float("nan")], [float("inf")]])
 def test_no_numbers_no_summary(samples: list[float]) -> None:
     with pytest.raises(ValueError, match="samples must be"):
-        summary(samples)
+        summarize_samples(samples)

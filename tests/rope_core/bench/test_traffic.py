@@ -13,9 +13,9 @@ CASE = BenchmarkCase("cpu", "bfloat16", 2, 100, 8, 4, 64, 64)
 @pytest.mark.parametrize(("path", "times"), [("transformers", 10), ("Liger", 4), ("FLA", 3), ("ours", 2)])
 def test_bytes_and_time(path: str, times: int) -> None:
     size = 2 * 100 * 12 * 64 * 2
-    assert traffic.moved(path) == times
-    assert traffic.over_copy(path) == times / 2
-    assert traffic.seconds(CASE, path, 5e9) == pytest.approx(times * size / 5e9)
+    assert traffic.traffic_per_element(path) == times
+    assert traffic.time_over_copy(path) == times / 2
+    assert traffic.memory_bound_seconds(CASE, path, 5e9) == pytest.approx(times * size / 5e9)
 
 
 class Count(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -38,12 +38,12 @@ def test_transformers_count_is_what_its_operations_move() -> None:
     cos, sin = torch.randn(1, 100, 64), torch.randn(1, 100, 64)
     with Count() as count:  # type: ignore[no-untyped-call]
         transformers_rotation()(q, k, cos, sin)
-    assert count.moved == traffic.moved("transformers") * 4 * (q.numel() + k.numel())
+    assert count.moved == traffic.traffic_per_element("transformers") * 4 * (q.numel() + k.numel())
 
 
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="path must be one of"):
-        traffic.moved("nobody")
+        traffic.traffic_per_element("nobody")
     for bad in (0.0, -1.0, float("nan")):
         with pytest.raises(ValueError, match="bytes_per_second must be a finite number > 0"):
-            traffic.seconds(CASE, "ours", bad)
+            traffic.memory_bound_seconds(CASE, "ours", bad)

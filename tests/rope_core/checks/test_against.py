@@ -10,7 +10,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.__main__ import main
-from rope_core.checks.against import agreement, overridden
+from rope_core.checks.against import apply_override, rotation_difference_findings
 from rope_core.extension.extend import extend
 from rope_core.findings import shown
 from rope_core.hf.resolve import ropes_of
@@ -29,35 +29,37 @@ def of(config: dict[str, Any], key: str) -> list[rc.Finding]:
 def test_a_draft_with_another_base_than_its_target() -> None:
     """NVIDIA/Model-Optimizer#2221: base 1e4 in the draft, 1e6 in the target."""
     target = rc.model("qwen3-8b").hf_config()
-    (single,) = agreement({**target, "rope_theta": 10_000}, target)
+    (single,) = rotation_difference_findings({**target, "rope_theta": 10_000}, target)
     assert (single.key, single.severity) == ("configs_disagree", "error")
     # The slowest pair: 1e4 ** (-126 / 128) against 1e6 ** (-126 / 128).
     assert single.values["worst"] == pytest.approx(100 * (100.0 ** (126 / 128) - 1), rel=1e-9)
     assert "base 10000 / 1000000" in single.title() and "base 10000 / 1000000" in single.title("zh")
-    assert agreement(target, target) == []
+    assert rotation_difference_findings(target, target) == []
 
 
 def test_a_checkpoint_before_and_after_a_conversion() -> None:
     """ggml-org/llama.cpp#26673: a conversion that loses the scaling; one that keeps it says nothing."""
     lost = {key: value for key, value in LLAMA31.items() if key != "rope_scaling"}
-    (single,) = agreement(lost, LLAMA31)
+    (single,) = rotation_difference_findings(lost, LLAMA31)
     assert "rope_type default / llama3" in single.title() and single.values["worst"] == pytest.approx(700.0)
-    assert agreement(extend(LLAMA31, 262_144)[0].config, LLAMA31)[0].key == "configs_disagree"
-    (length,) = agreement({**QWEN, "max_position_embeddings": 4096}, QWEN)
+    assert rotation_difference_findings(extend(LLAMA31, 262_144)[0].config, LLAMA31)[0].key == "configs_disagree"
+    (length,) = rotation_difference_findings({**QWEN, "max_position_embeddings": 4096}, QWEN)
     assert (length.key, length.severity) == ("lengths_disagree", "note")
     # A draft of vllm-project/vllm#48894: 2,048 rows beside a target that serves more; as far as they reach, a note.
-    (rows,) = agreement(QWEN, {**QWEN, "max_position_embeddings": 2048}, 8192)
+    (rows,) = rotation_difference_findings(QWEN, {**QWEN, "max_position_embeddings": 2048}, 8192)
     assert (rows.key, rows.severity, rows.values) == ("rows_end_early", "error", {"rows": 2048, "served": 8192})
-    assert agreement(QWEN, {**QWEN, "max_position_embeddings": 2048}, 2048)[0].key == "lengths_disagree"
+    assert (
+        rotation_difference_findings(QWEN, {**QWEN, "max_position_embeddings": 2048}, 2048)[0].key == "lengths_disagree"
+    )
     wide = {**LLAMA31, "head_dim": 64}
-    assert "32 pairs rotate instead of 64" in agreement(wide, LLAMA31)[0].why()
+    assert "32 pairs rotate instead of 64" in rotation_difference_findings(wide, LLAMA31)[0].why()
 
 
 def test_layer_types_are_compared_each_with_its_own() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     text = {**gemma["text_config"], "rope_local_base_freq": 20_000} if "text_config" in gemma else None
     other = {**gemma, "text_config": text} if text else {**gemma, "rope_local_base_freq": 20_000}
-    (first,) = agreement(other, gemma)
+    (first,) = rotation_difference_findings(other, gemma)
     assert first.layer_type == "sliding_attention"
 
 
@@ -67,16 +69,16 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
 @pytest.mark.parametrize("name", ["rope_scaling", "rope_parameters"])
 def test_an_override_loses_the_base(name: str) -> None:
     """sgl-project/sglang#22739 and vllm-project/recipes#856: the dict is replaced whole, rope_theta goes."""
-    after, (single,) = overridden(QWEN, {name: YARN})
+    after, (single,) = apply_override(QWEN, {name: YARN})
     assert (single.key, single.severity, single.values["lost"]) == ("override_loses", "error", ("rope_theta",))
     assert (single.values["base"], single.values["used"]) == (1e6, 1e4)
     assert rc.from_hf(after).base == 1e4 and rc.from_hf(after).rope_type == "yarn"
-    whole, text = overridden(QWEN, {name: {**YARN, "rope_theta": 1e6}})
+    whole, text = apply_override(QWEN, {name: {**YARN, "rope_theta": 1e6}})
     assert text == [] and rc.from_hf(whole).base == 1e6
 
 
 def test_transformers_loads_the_overridden_config_so() -> None:
-    after, _ = overridden(QWEN, {"rope_parameters": YARN})
+    after, _ = apply_override(QWEN, {"rope_parameters": YARN})
     config = hf_live.config_of("qwen2", {key: value for key, value in after.items() if key != "model_type"})
     inv_freq, _ = hf_live.frequencies("qwen2", config, None, None)
     np.testing.assert_allclose(rc.from_hf(after).inv_freq, inv_freq, rtol=2e-5)
@@ -89,11 +91,11 @@ def test_transformers_loads_the_overridden_config_so() -> None:
 def test_an_override_that_loses_less_is_a_warning() -> None:
     deepseek = rc.model("deepseek-v3").hf_config()
     params = {"rope_type": "yarn", "rope_theta": 10_000, "factor": 80.0, "original_max_position_embeddings": 4096}
-    _, (single,) = overridden(deepseek, {"rope_parameters": params})
+    _, (single,) = apply_override(deepseek, {"rope_parameters": params})
     assert single.severity == "warning" and set(single.values["lost"]) >= {"mscale", "mscale_all_dim"}  # type: ignore[call-overload]
-    assert overridden(deepseek, {"max_position_embeddings": 4096})[1] == []
+    assert apply_override(deepseek, {"max_position_embeddings": 4096})[1] == []
     with pytest.raises(rc.ConfigError, match="override must be"):
-        overridden(deepseek, [1])
+        apply_override(deepseek, [1])
 
 
 def test_an_override_beside_the_text_part_changes_nothing() -> None:
@@ -104,14 +106,14 @@ def test_an_override_beside_the_text_part_changes_nothing() -> None:
         (QWEN, {"text_config": {"rope_scaling": YARN}}, "text_config.rope_scaling"),
         (QWEN, {"rope_theta": 5e6}, "rope_theta"),
     ):
-        after, (single,) = overridden(config, override)
+        after, (single,) = apply_override(config, override)
         assert (single.key, single.field, single.severity) == ("override_changes_nothing", place, "error")
         assert rc.from_hf(after).base == rc.from_hf(config).base and rc.from_hf(after).rope_type == "default"
         prefix = "text_config." if config is composite else ""
         assert single.values["read"] == f"{prefix}rope_parameters"
     whole = {"rope_type": "default", "rope_theta": 1e6}
     for repeats in ({"rope_parameters": whole}, {"rope_theta": 1e6}, {"max_position_embeddings": 4096}):
-        assert overridden(QWEN, repeats)[1] == []
+        assert apply_override(QWEN, repeats)[1] == []
 
 
 def set_in(config: dict[str, Any], *path: str, **values: Any) -> dict[str, Any]:
@@ -279,14 +281,16 @@ def test_one_rope_beside_several_layer_types_is_held_to_its_own_attention(name: 
         layout = rope.layout == "half"
         windowed = kind == "sliding_attention"
         for window in (None, 1024):
-            keys = [each.key for each in agreement({**draft, "sliding_window": window}, target)]
+            keys = [each.key for each in rotation_difference_findings({**draft, "sliding_window": window}, target)]
             if layout and windowed == bool(window):
                 assert keys == ["turns_as_one_type"], (kind, window)
-        assert not layout or agreement(draft, target, layer_type=kind) == []
+        assert not layout or rotation_difference_findings(draft, target, layer_type=kind) == []
         wrong = {**draft, "rope_parameters": {**block, "rope_theta": 2 * rope.base}}
-        assert [each.key for each in agreement(wrong, target, layer_type=kind)] == ["configs_disagree"]
+        assert [each.key for each in rotation_difference_findings(wrong, target, layer_type=kind)] == [
+            "configs_disagree"
+        ]
     with pytest.raises(ValueError, match="layer_type must be one of"):
-        agreement(target, target, layer_type="nobody")
+        rotation_difference_findings(target, target, layer_type="nobody")
 
 
 LINEAR4 = {"type": "linear", "factor": 4.0}
@@ -296,7 +300,7 @@ LINEAR4 = {"type": "linear", "factor": 4.0}
 def test_an_override_of_null_says_what_it_drops_and_blames_no_base(name: str) -> None:
     """axolotl-ai-cloud/axolotl#383; transformers stops where the class itself does, on None."""
     config = {**rc.model("llama-2-7b").hf_config(), "rope_theta": 1e5, "rope_scaling": LINEAR4}
-    after, (each,) = overridden(config, {name: None})
+    after, (each,) = apply_override(config, {name: None})
     assert (each.key, each.severity) == ("override_null", "error")
     assert "factor 4" in each.title() and "rope_theta 100000" in each.title("zh")
     assert not [each for each in rc.check(after) if each.key.startswith("base_")]
@@ -308,12 +312,12 @@ def test_an_override_of_null_says_what_it_drops_and_blames_no_base(name: str) ->
 
 def test_an_override_over_a_scaling_that_reaches_as_far() -> None:
     yarn = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 4.0, "original_max_position_embeddings": 8192}
-    _, (each,) = overridden(LLAMA31, {"rope_scaling": yarn})
+    _, (each,) = apply_override(LLAMA31, {"rope_scaling": yarn})
     # Keys of the old type are not asked for.
     assert (each.key, each.values["reach"]) == ("override_not_needed", 131072)
-    assert [finding.key for finding in overridden(LLAMA31, {"rope_scaling": {**yarn, "factor": 64.0}})[1]] == []
+    assert [finding.key for finding in apply_override(LLAMA31, {"rope_scaling": {**yarn, "factor": 64.0}})[1]] == []
     short = {key: value for key, value in yarn.items() if key != "rope_theta"}
-    assert overridden(LLAMA31, {"rope_scaling": short})[1][0].values["lost"] == ("rope_theta",)
+    assert apply_override(LLAMA31, {"rope_scaling": short})[1][0].values["lost"] == ("rope_theta",)
 
 
 @pytest.mark.parametrize("kind", ["linear", "dynamic"])

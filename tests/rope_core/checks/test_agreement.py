@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import rope_core as rc
 from rope_core.checks.check import check
 from rope_core.checks.rules.refusals import BY_RULE
-from rope_core.hf.families import families
+from rope_core.hf.families import class_defaults_by_family
 
 REFUSALS = {*BY_RULE.values(), "value_refused", "type_of_another_program", "type_newer_than_4"}
-FAMILIES = sorted(families())
+FAMILIES = sorted(class_defaults_by_family())
 TYPES = ["default", "linear", "dynamic", "yarn", "llama3", "longrope", "proportional", "su", "x"]
 DICT = st.fixed_dictionaries(
     {

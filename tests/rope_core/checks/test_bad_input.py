@@ -16,7 +16,7 @@ import rope_core as rc
 from rope_core.checks.check import check, check_text
 from rope_core.extension.extend import extend
 from rope_core.hf.schemas import to_v4, to_v5
-from rope_core.programs.engines import engines, sentences
+from rope_core.programs.engines import engine_sentences, engines
 from rope_core.report.html import report_html
 
 CONFIGS = [model.hf_config() for model in rc.models()]
@@ -84,7 +84,7 @@ def test_conversions_engines_and_fixes_refuse_alike(config: dict[str, Any]) -> N
             assert "\n" not in str(error)
     try:
         for kind in rc.layer_types(config) or [None]:  # type: ignore[list-item]
-            assert all(sentences(engine, "zh") for engine in engines(config, kind))
+            assert all(engine_sentences(engine, "zh") for engine in engines(config, kind))
             rope = rc.from_hf(config, kind, 10**6)
             assert np.all(np.isfinite(rope.inv_freq)) and np.all(rope.inv_freq >= 0)
             assert math.isfinite(rope.attention_factor) and math.isfinite(rope.logit_scale)

@@ -10,8 +10,8 @@ from unittest.mock import ANY
 import pytest
 
 import rope_core as rc
-from rope_core.checks.check import check, check_text, groups, known
-from rope_core.findings import printable, recorded, shown
+from rope_core.checks.check import check, check_text, finding_severities_and_titles, issue_groups
+from rope_core.findings import recorded, sanitized_text, shown
 from rope_core.hf.families import TRAPS as ALL_TRAPS
 from rope_core.programs.engines import engines
 from tests.rope_core.hf.test_traps import BAD, TRAPS
@@ -44,19 +44,19 @@ def test_4_57_raises_no_alarm_but_on_what_it_cannot_read() -> None:
         assert alarms == ({"rope_parameters_not_read"} if newer else set()), model.id
 
 
-@pytest.mark.parametrize("group", [g for g in groups() if g.by == "config"], ids=lambda group: str(group.number))
+@pytest.mark.parametrize("group", [g for g in issue_groups() if g.by == "config"], ids=lambda group: str(group.number))
 def test_a_group_of_threads_is_found_and_nothing_else(group: Any) -> None:
     assert sorted(keys(group.config)) == sorted((*group.keys, *group.beside))
 
 
 def test_all_groups_stand_in_the_table() -> None:
-    assert [group.number for group in groups()] == list(range(1, len(groups()) + 1))
+    assert [group.number for group in issue_groups()] == list(range(1, len(issue_groups()) + 1))
     everything = recorded()["finding"]
-    for group in groups():
+    for group in issue_groups():
         assert group.threads and group.en and group.zh
         assert group.by == "engines" or set(group.keys) <= set(everything)
         assert (group.config is not None) == (group.by in ("config", "engines"))
-    third = next(group for group in groups() if group.by == "engines")
+    third = next(group for group in issue_groups() if group.by == "engines")
     assert any(set(third.keys) <= set(engine.notes) for engine in engines(third.config))
 
 
@@ -166,7 +166,7 @@ def test_values_by_hand() -> None:
     # variants.md 1.4 d: the ramp is (30, 47) instead of (23, 40), the frequencies are off by up to 124 %.
     assert missing.values["range"] == (30, 47) and missing.values["meant"] == (23, 40)
     assert missing.values["worst"] == pytest.approx(124, abs=0.5)
-    typo = only("attn_factor_not_read", next(g for g in groups() if g.number == 5).config)
+    typo = only("attn_factor_not_read", next(g for g in issue_groups() if g.number == 5).config)
     assert typo.values["effective"] == pytest.approx(1.13862944)
     assert typo.values["replaced"] == pytest.approx(0.87824886)
     assert typo.values["multiplied"] == pytest.approx(1.0)
@@ -345,7 +345,11 @@ def test_sentences_in_both_languages() -> None:
         assert names["en"] == names["zh"], key
         assert re.search(r"[\u4e00-\u9fff]", row["zh"]["title"]) and not re.search(r"[\u4e00-\u9fff]", row["en"]["why"])
     assert {row["rule"] for row in recorded()["finding"].values()} == set(range(1, 18))
-    assert known("zh").keys() == known("en").keys() == recorded()["finding"].keys()
+    assert (
+        finding_severities_and_titles("zh").keys()
+        == finding_severities_and_titles("en").keys()
+        == recorded()["finding"].keys()
+    )
 
 
 def test_saying_fills_in_the_numbers() -> None:
@@ -387,7 +391,7 @@ def test_refusals_speak_chinese_too() -> None:
 
 def test_shown_values_are_plain() -> None:
     assert shown(2559196.3) == "2560000" and shown(float("nan")) == "nan"
-    assert shown("\x1b[2J<b>") == "\ufffd[2J<b>" and len(printable("x" * 999)) == 200
+    assert shown("\x1b[2J<b>") == "\ufffd[2J<b>" and len(sanitized_text("x" * 999)) == 200
 
 
 def test_a_key_that_stands_twice() -> None:

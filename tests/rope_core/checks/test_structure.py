@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import rope_core as rc
 from rope_core.checks.check import check
 from rope_core.checks.rules.likeness import ADDED, by_widths, widths
-from rope_core.hf.families import families
+from rope_core.hf.families import class_defaults_by_family
 from rope_core.hf.resolve import resolve
 from tests.support import hf_live
 
 CLASSES = transformers.CONFIG_MAPPING
-TYPED = sorted(name for name, row in families().items() if "layer_types" in row and name in CLASSES)
+TYPED = sorted(name for name, row in class_defaults_by_family().items() if "layer_types" in row and name in CLASSES)
 LISTED = [model for model in rc.models() if len(set(resolve(model.hf_config()).text.fields.layer_types())) > 1]
 MODELS = st.sampled_from(rc.models())
 SIZES = st.sampled_from(["vocab_size", "num_key_value_heads", "intermediate_size"])

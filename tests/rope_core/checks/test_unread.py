@@ -11,11 +11,11 @@ import rope_core as rc
 from rope_core.checks.check import check
 from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.unread import OF_SINGLE_FAMILIES, SHARES
-from rope_core.hf.families import families
+from rope_core.hf.families import class_defaults_by_family
 from rope_core.hf.resolve import ropes_of
 
-FAMILIES = sorted(families())
-FLAT = sorted(name for name, row in families().items() if "flat_dict" in row)
+FAMILIES = sorted(class_defaults_by_family())
+FLAT = sorted(name for name, row in class_defaults_by_family().items() if "flat_dict" in row)
 BASES = st.integers(20_001, 9_000_000).map(float)
 
 
@@ -63,17 +63,17 @@ def test_a_top_level_base_that_no_layer_type_reads(name: str, base: float) -> No
 
 
 def test_the_check_of_a_flat_override_names_the_dict() -> None:
-    from rope_core.checks.against import overridden
+    from rope_core.checks.against import apply_override
 
     config = {"model_type": "gemma3", "text_config": rc.model("gemma-3-4b").hf_config()}
-    after, _ = overridden(config, {"text_config": {"rope_parameters": flat(16.0, 1e6, "linear")}})
+    after, _ = apply_override(config, {"text_config": {"rope_parameters": flat(16.0, 1e6, "linear")}})
     (each,) = flat_findings(after)
     assert each.field == "text_config.rope_parameters" and "factor 16" in each.title("zh")
 
 
 @pytest.mark.parametrize("name", FLAT)
 def test_the_family_s_own_dict_and_a_repeated_value_are_no_error(name: str) -> None:
-    own = {kind: values or None for kind, values in families()[name]["rope"].items()}
+    own = {kind: values or None for kind, values in class_defaults_by_family()[name]["rope"].items()}
     assert flat_findings({"model_type": name, "rope_parameters": own}) == []
     for base in {rope.base for rope in ropes_of({"model_type": name}).values()}:
         assert flat_findings({"model_type": name, "rope_theta": base}) == []
@@ -117,7 +117,7 @@ def alike(left: dict[str, Any], other: dict[str, Any]) -> bool:
 @given(BASES, st.integers(2, 32), st.booleans(), st.sampled_from(["llama", "qwen2", "mixtral"]))
 def test_tensorrt_llm_s_config_is_read(base: float, factor: int, scaled: bool, kind: str) -> None:
     """NVIDIA/TensorRT-LLM#1676: rotary_base and rotary_scaling; a lost scaling shows beside the checkpoint's config."""
-    from rope_core.checks.against import agreement
+    from rope_core.checks.against import rotation_difference_findings
 
     sizes = {"hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 8192}
     scaling = {"type": "linear", "factor": float(factor)}
@@ -125,7 +125,7 @@ def test_tensorrt_llm_s_config_is_read(base: float, factor: int, scaled: bool, k
     name = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "mixtral": "MixtralForCausalLM"}[kind]
     trt = {"architecture": name, **sizes, "position_embedding_type": "rope_gpt_neox", "rotary_base": base}
     trt |= {"rotary_scaling": scaling} if scaled else {}
-    assert [each.key for each in agreement(trt, hf)] == ([] if scaled else ["configs_disagree"])
+    assert [each.key for each in rotation_difference_findings(trt, hf)] == ([] if scaled else ["configs_disagree"])
     assert not [each for each in check(trt) if each.key.startswith(("base_", "unknown"))]
 
 

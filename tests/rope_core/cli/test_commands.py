@@ -16,7 +16,7 @@ import rope_core as rc
 from rope_core.__main__ import main
 from rope_core.cli import COMMANDS
 from rope_core.programs.commands import ENGINES
-from rope_core.programs.engines import without_column
+from rope_core.programs.engines import engines_left_out
 from tests.support.command import printed
 
 CONFIG = {
@@ -115,7 +115,7 @@ def test_engines_convert_and_diff(deepseek: str, config: Path, capsys: pytest.Ca
     rows = json.loads(out)
     assert code == 0 and rows[0]["name"] == "transformers 5.23" and rows[0]["difference"] == 0
     code, out, _ = printed(capsys, "engines", str(config))
-    assert code == 0 and len(out.splitlines()) == len(rows) + len(without_column())
+    assert code == 0 and len(out.splitlines()) == len(rows) + len(engines_left_out())
     code, new, _ = printed(capsys, "convert", str(config), "--to", "5")
     assert code == 0 and json.loads(new)["rope_parameters"]["rope_type"] == "linear"
     other = config.with_name("other.json")

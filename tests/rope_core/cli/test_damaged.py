@@ -24,8 +24,8 @@ from safetensors.torch import save
 
 import rope_core as rc
 from rope_core.__main__ import main
-from rope_core.cli.terminal import show_row
-from rope_core.verification.arrays import entries_of, read_arrays
+from rope_core.cli.terminal import print_csv_row
+from rope_core.verification.arrays import list_safetensors_entries, read_arrays
 from tests.support import ROOT
 from tests.support.command import printed
 from tests.support.tiny_checkpoints import saved
@@ -193,11 +193,11 @@ def test_a_whole_file_is_read_as_safetensors_reads_it(tmp_path: Path, data: st.D
     path.write_bytes(save({"a": wanted, "position_ids": IDS}))
     result = read_arrays(str(path), ("a", "position_ids"), "position_ids")
     np.testing.assert_array_equal(result["position_ids"], IDS.numpy())
-    (entry,) = entries_of(path, "file", lambda name: name == "a")
-    np.testing.assert_array_equal(entry.floats(), wanted.double().numpy())
+    (entry,) = list_safetensors_entries(path, "file", lambda name: name == "a")
+    np.testing.assert_array_equal(entry.read_floats(), wanted.double().numpy())
     assert result["a"].shape == wanted.shape
     if shape and shape[0] > 1:
-        np.testing.assert_array_equal(entry.floats(1, shape[0]), wanted.double().numpy()[1:])
+        np.testing.assert_array_equal(entry.read_floats(1, shape[0]), wanted.double().numpy()[1:])
 
 
 def test_what_is_too_large_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -261,7 +261,7 @@ BEFORE = ["", "\r", "\n", " ", "\t", "\u3000", "\ufeff", "a;", "a; ", "b|", "\x1
 def test_no_cell_is_a_formula(before: str, sign: str, rest: str) -> None:
     out = io.StringIO()
     with redirect_stdout(out):
-        show_row([before + sign + rest, -1.5])
+        print_csv_row([before + sign + rest, -1.5])
     ((text, number),) = csv.reader(io.StringIO(out.getvalue()))
     assert number == "-1.5" and re.search(rf"(^|[;|])'[\s\ufffd]*[{sign}]", text), text
     assert all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in text)

@@ -34,7 +34,7 @@ def test_couples_of_schemes_are_counted_where_the_documents_tell_them_apart() ->
 
 
 def test_the_shipped_record_has_linear_worse_than_unscaled_inside_the_arc() -> None:
-    cells = view.cells(records.shipped("sweep").results)
+    cells = view.read_cells(records.shipped_record("sweep").results)
     arc = contrast_by_check(cells, ROPE)["inside_arc"]
     last = {(each.line, each.length): each.last.value for each in cells}
     assert (arc.holder, arc.breaker) == ("linear", "none")

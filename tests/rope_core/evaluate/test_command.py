@@ -14,13 +14,13 @@ from rope_core.__main__ import main
 from rope_core.evaluate import tasks
 from rope_core.evaluate.texts import TextTokenizer
 from rope_core.lab import evaluate, passkey, retrieval, weights
-from rope_core.lab.corpus import held_out
-from rope_core.lab.estimates import perplexity
-from rope_core.lab.lines import line
+from rope_core.lab.corpus import held_out_documents
+from rope_core.lab.estimates import window_perplexity
+from rope_core.lab.lines import get_line
 from rope_core.lab.plan import line_encoding
 from tests.support.tiny_checkpoints import checkpoint, saved
 
-TEXT = b"".join(each.text for each in held_out()[:6])
+TEXT = b"".join(each.text for each in held_out_documents()[:6])
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,14 @@ def test_weights_of_the_lab_give_the_lab_s_own_numbers(there: Path, capsys: pyte
     options += ["--documents", "2", "--trials", "2", "--chunk", "200", "--tasks", "perplexity", "--json"]
     assert main(["eval", "rope-0", *options, "--out", str(there / "lab")]) == 0
     cells = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
-    model, documents = weights.load("rope-0"), evaluate.as_documents(TEXT, 512, 2)
+    model, documents = weights.load_shipped_model("rope-0"), evaluate.cut_documents(TEXT, 512, 2)
     for cell in cells:
         if cell["line"] == "window":
             nats = evaluate.sliding_losses(model, documents)
         else:
-            nats = evaluate.losses(model, documents, line(cell["line"]).request(model.shape, 512))
-        assert cell["whole"][0] == pytest.approx(perplexity(nats).value, rel=2e-5)
-        assert cell["last"][0] == pytest.approx(perplexity(nats, 0.75).value, rel=2e-5)
+            nats = evaluate.scheme_byte_losses(model, documents, get_line(cell["line"]).request(model.shape, 512))
+        assert cell["whole"][0] == pytest.approx(window_perplexity(nats).value, rel=2e-5)
+        assert cell["last"][0] == pytest.approx(window_perplexity(nats, 0.75).value, rel=2e-5)
 
 
 def test_pass_keys_are_found_where_the_lab_finds_them(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,10 +72,10 @@ def test_pass_keys_are_found_where_the_lab_finds_them(there: Path, capsys: pytes
     options += ["--trials", "3", "--tasks", "passkey", "--json", "--out", str(there / "key")]
     assert main(["eval", "rope-0-passkey", *options]) == 0
     cells = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
-    model, filler = weights.load("rope-0-passkey"), np.frombuffer(TEXT, np.uint8).astype(np.int64)
+    model, filler = weights.load_shipped_model("rope-0-passkey"), np.frombuffer(TEXT, np.uint8).astype(np.int64)
     result: dict[str, int] = {}
     for cell in cells:
-        examples = tasks.pass_keys(TextTokenizer(list), filler, 256, cell["depth"], 3, 0)
+        examples = tasks.passkey_examples(TextTokenizer(list), filler, 256, cell["depth"], 3, 0)
         rows = np.stack([ids for ids, _ in examples]).astype(np.uint8)
         assert {answer for _, answer in examples} == {passkey.DIGITS}
         hits = retrieval.digits_right(model, rows, line_encoding(model, cell["line"], 256, 4.0))
@@ -92,7 +92,7 @@ def test_a_number_hidden_at_a_depth() -> None:
         return [int.from_bytes(word, "little") % 2**31 for word in re.findall(rb" ?[^ ]+| ", text)]
 
     for coder, answer in ((TextTokenizer(list, begin=(7,)), 5), (TextTokenizer(joined, begin=(7,)), 1)):
-        ids, count = tasks.hidden(coder, np.zeros(500, np.int64), 200, 0.25, rng)
+        ids, count = tasks.hidden_number_example(coder, np.zeros(500, np.int64), 200, 0.25, rng)
         assert len(ids) == 200 and ids[0] == 7 and count == answer
         line = len(coder.encode(passkey.HIDE % (b"12345", b"12345")))
         tail = len(coder.encode(passkey.ASK + b"12345"))
@@ -148,7 +148,7 @@ def test_bad_input_is_a_sentence_in_both_languages(
     file = own / "model.safetensors"
     file.write_bytes(file.read_bytes()[:5])
     refused(written(), capsys, "model must be a whole safetensors file", "完整的 safetensors")
-    monkeypatch.setattr("rope_core.evaluate.cost.available", lambda device: 1000)
+    monkeypatch.setattr("rope_core.evaluate.cost.free_memory", lambda device: 1000)
     refused([good, *text], capsys, "--lengths must be lengths that fit the 0.0 GiB free on cpu", "可用内存")
 
 
@@ -179,10 +179,10 @@ def test_a_failure_in_the_middle_keeps_what_was_measured(
 
 def test_a_class_without_frequencies_that_can_be_written(there: Path, tmp_path: Path) -> None:
     from rope_core.evaluate.modules import RotaryModules
-    from rope_core.evaluate.turning import at_load
+    from rope_core.evaluate.turning import rope_variant_at_load
 
     model = checkpoint("llama")
     config = json.loads((there / "model" / "config.json").read_text())
     del model.model.rotary_emb
     with pytest.raises(ValueError, match=r"model must be of a class that keeps its rotary frequencies in inv_freq"):
-        RotaryModules(model, at_load(config))
+        RotaryModules(model, rope_variant_at_load(config))

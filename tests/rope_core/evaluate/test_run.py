@@ -14,7 +14,7 @@ from rope_core.evaluate import loading, texts
 from rope_core.evaluate.ask import EvaluationSettings
 from rope_core.evaluate.run import Evaluation, EvaluationCell
 from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW
-from rope_core.lab.corpus import held_out
+from rope_core.lab.corpus import held_out_documents
 from rope_core.rope import MAX_LEN
 from tests.support import lines_by_hand
 from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, checkpoint, overwritten, plain_losses, saved
@@ -23,7 +23,7 @@ LONG = 3 * TRAINED
 BASE = 700.0
 # Weights and sums are float64; norms and angles are float32 in transformers, and chunks round them otherwise.
 NEAR = 5e-8
-TEXT = b"".join(each.text for each in held_out()[:2])
+TEXT = b"".join(each.text for each in held_out_documents()[:2])
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +39,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def evaluation(folder: Path, out: Path, **wanted: Any) -> Evaluation:
-    source = loading.find(str(folder))
+    source = loading.resolve_model_source(str(folder))
     plain = {"lengths": (LONG,), "documents": 2, "trials": 2, "chunk": 10, "batch": 2, "tasks": ("perplexity",)}
     ask = EvaluationSettings(**{**plain, **wanted}).of(source)
-    loaded = loading.load(source, "cpu", "auto")
+    loaded = loading.load_model(source, "cpu", "auto")
     text = out / "text.txt"
     out.mkdir(exist_ok=True)
     text.write_bytes(TEXT)
-    return Evaluation(loaded, texts.read([text], loaded.coder, max(ask.lengths), ask.documents), ask, out)
+    return Evaluation(loaded, texts.tokenize_files([text], loaded.coder, max(ask.lengths), ask.documents), ask, out)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -58,7 +58,7 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     assert not mine.refused and mine.notes == ()
     once, sliding = (mine.work(EvaluationCell("perplexity", WINDOW, times * mine.window)) for times in (1, 3))
     assert sliding == 9 * once, "a window moves by a quarter of itself"
-    cells = {cell["line"]: cell for _, cell in mine.run()}
+    cells = {cell["line"]: cell for _, cell in mine.run_cells()}
     assert set(cells) == set(LADDER) - ({OWN} if family != "deepseek_v3" else set())
     oracle, tokens = checkpoint(family), mine.texts.documents
     assert tokens.tolist() == [list(TEXT[:97]), list(TEXT[97:194])]
@@ -90,7 +90,7 @@ def test_the_sliding_window_reads_each_token_from_the_last_ones(
 ) -> None:
     mine = evaluation(folders(family), tmp_path, schemes=(WINDOW,))
     mine.verify()
-    [(_, cell)] = list(mine.run())
+    [(_, cell)] = list(mine.run_cells())
     oracle, tokens = checkpoint(family), mine.texts.documents
     expected = plain_losses(oracle, tokens[:, : TRAINED + 1])
     for end in range(TRAINED + 8, LONG + 1, 8):
@@ -105,7 +105,7 @@ def test_keys_as_cached_are_what_transformers_own_dynamic_rule_gives_token_by_to
 ) -> None:
     mine = evaluation(folders("llama"), tmp_path, schemes=(STALE,))
     mine.verify()
-    [(_, cell)] = list(mine.run())
+    [(_, cell)] = list(mine.run_cells())
     theirs = checkpoint("llama")
     rotary = theirs.model.rotary_emb
     rotary.config.rope_parameters = {"rope_type": "dynamic", "rope_theta": BASE, "factor": 1.0}
@@ -144,9 +144,9 @@ def test_what_is_kept_is_not_measured_again(
     folders: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = {"schemes": ("none", "linear", "ntk"), "documents": 2, "batch": 1}
-    whole = [cell for _, cell in evaluation(folders("qwen3"), tmp_path / "whole", **wanted).run()]
+    whole = [cell for _, cell in evaluation(folders("qwen3"), tmp_path / "whole", **wanted).run_cells()]
     first = evaluation(folders("qwen3"), tmp_path / "cut", **wanted)
-    begun = first.run()
+    begun = first.run_cells()
     next(begun)
     begun.close()
     parts = sorted((tmp_path / "cut" / "parts").iterdir())
@@ -161,11 +161,11 @@ def test_what_is_kept_is_not_measured_again(
         return measure(self, *arguments)
 
     monkeypatch.setattr(Evaluation, "_measure", counted)
-    again = [cell for _, cell in second.run()]
+    again = [cell for _, cell in second.run_cells()]
     assert count == [5] and len(again) == 3
     assert [(c["line"], c["whole"], c["nats"]) for c in again] == [(c["line"], c["whole"], c["nats"]) for c in whole]
     other = evaluation(folders("qwen3"), tmp_path / "cut", **{**wanted, "chunk": 7})
-    list(other.run())
+    list(other.run_cells())
     assert count == [11]
 
 

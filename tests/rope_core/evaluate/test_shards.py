@@ -10,11 +10,11 @@ import pytest
 import transformers
 
 from rope_core.__main__ import main
-from rope_core.lab.corpus import held_out
+from rope_core.lab.corpus import held_out_documents
 from rope_core.lab.shards import WorkShard
 from tests.support.tiny_checkpoints import plain_losses, saved
 
-TEXT = b"".join(each.text for each in held_out()[:2])
+TEXT = b"".join(each.text for each in held_out_documents()[:2])
 # A worker that writes down what it measures, and is killed once it has measured so many batches.
 WORKER = """
 import hashlib, os, signal, sys
@@ -95,7 +95,7 @@ def test_a_shard_is_i_of_n(text: str) -> None:
 
 def test_shards_share_everything_out_once() -> None:
     for count in (1, 3, 8):
-        owners = [[WorkShard.parse(f"{i}/{count}").has(number) for i in range(count)] for number in range(20)]
+        owners = [[WorkShard.parse(f"{i}/{count}").has_item(number) for i in range(count)] for number in range(20)]
         assert all(sum(row) == 1 for row in owners)
 
 

@@ -30,7 +30,7 @@ def test_a_report_is_what_the_lab_s_views_read() -> None:
     result = report(data())
     assert result.unit == "token" and result.trained == 64 and len(result.name) == 60
     assert (result.done, result.cells) == (len(RESULTS), 99)
-    assert view.cells(result.perplexity)[3].line == view.cells(made.sweep(4))[3].line
+    assert view.read_cells(result.perplexity)[3].line == view.read_cells(made.sweep(4))[3].line
     assert len(result.perplexity) + len(result.copies) == len(RESULTS)
 
 

@@ -13,8 +13,14 @@ import pytest
 
 import rope_core as rc
 from rope_core.__main__ import main
-from rope_core.extension.extend import ContextExtension, extend, fixes, present, reached
-from rope_core.hf.families import composites
+from rope_core.extension.extend import (
+    ContextExtension,
+    config_reached_length,
+    existing_scaling_sentence,
+    extend,
+    extension_recipes,
+)
+from rope_core.hf.families import composite_text_fields
 from rope_core.hf.resolve import resolve
 from rope_core.hf.schemas import to_v5
 from rope_core.hf.types import WAYS
@@ -67,7 +73,7 @@ def test_a_scaled_model_keeps_its_scaling(
         assert {kind: new[kind] for kind in new if kind != layer} == {kind: old[kind] for kind in old if kind != layer}
         old, new = old[layer], new[layer]
     assert new == {**old, "factor": wanted["factor"]} and all(new[key] == value for key, value in wanted.items())
-    assert way.name == old["rope_type"] and str(f"{length:,}") not in present(config)
+    assert way.name == old["rope_type"] and str(f"{length:,}") not in existing_scaling_sentence(config)
     assert not [each.key for each in rc.check(way.config) if each.severity != "note"]
 
 
@@ -100,7 +106,7 @@ OWN_DEFAULTS = {"voxtral", "glmasr", "fun_asr_nano"}
 def forms(flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a config as it is, and below each composite class whose text part is of its type."""
     yield flat
-    for kind, row in composites().items():
+    for kind, row in composite_text_fields().items():
         if row["text_type"] == flat["model_type"] and kind not in OWN_DEFAULTS:
             yield {"model_type": kind, row["text"]: flat}
 
@@ -117,7 +123,7 @@ def pasted(config: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
 def test_transformers_runs_every_printed_block(model: rc.Model) -> None:
     """Each block of both schemas, pasted into the config and loaded: frequencies and attention scaling as printed."""
     for config in forms(model.hf_config()):
-        for way in extend(config, 2 * reached(config)):
+        for way in extend(config, 2 * config_reached_length(config)):
             for block in (way.block, way.old_block):
                 if block is None:
                     continue
@@ -139,7 +145,7 @@ def test_transformers_runs_every_printed_block(model: rc.Model) -> None:
 def test_layers_extend_from_their_own_length() -> None:
     config = rc.model("deepseek-v4-flash").hf_config()
     (way,) = extend(config, 2_097_152)
-    assert set(way.ropes) == {"compress"} and reached(config) == 1_048_576
+    assert set(way.ropes) == {"compress"} and config_reached_length(config) == 1_048_576
     before, after = rc.from_hf(config, "compress"), way.ropes["compress"]
     slow = before.unscaled * 65_536 < 2 * np.pi
     np.testing.assert_allclose(before.inv_freq[slow] / after.inv_freq[slow], 2.0, rtol=1e-12)
@@ -161,10 +167,10 @@ def test_layers_extend_from_their_own_length() -> None:
 )
 def test_the_order_of_the_ways(model_id: str, names: list[str]) -> None:
     config = rc.model(model_id).hf_config()
-    assert [way.name for way in extend(config, 2 * reached(config))] == names
+    assert [way.name for way in extend(config, 2 * config_reached_length(config))] == names
     scaled = names[0] != "yarn-card" and len(names) < 4 and model_id != "phi-4"
     for lang in ("en", "zh"):
-        assert bool(present(config, lang)) == scaled
+        assert bool(existing_scaling_sentence(config, lang)) == scaled
 
 
 @pytest.mark.parametrize("model_id", ["qwen3-8b", "qwen3-32b", "qwen3-30b-a3b", "qwen2.5-7b"])
@@ -230,7 +236,7 @@ def test_layers_that_are_left_and_sentences_that_are_filled() -> None:
             with pytest.raises(rc.ConfigError, match="whose code states them"):
                 extend(config, 8192)
             continue
-        for way in extend(config, 2 * reached(config)):
+        for way in extend(config, 2 * config_reached_length(config)):
             assert all(np.all(rope.inv_freq <= way.before[kind].inv_freq) for kind, rope in way.ropes.items())
             assert not [each.key for each in rc.check(way.config) if each.severity == "error"], way.name
             for kind in set(kinds_of(config)) - set(way.ropes):
@@ -249,8 +255,8 @@ def test_lengths_out_of_reach(length: int) -> None:
 
 def test_longrope_is_explained_not_invented() -> None:
     assert "longrope" not in WAYS
-    assert "2402.13753" in fixes()["searched"]["en"] and "搜索" in fixes()["searched"]["zh"]
-    assert set(WAYS) < set(fixes())
+    assert "2402.13753" in extension_recipes()["searched"]["en"] and "搜索" in extension_recipes()["searched"]["zh"]
+    assert set(WAYS) < set(extension_recipes())
 
 
 def test_a_written_attention_factor_stays_beside_the_formula_s() -> None:

@@ -122,7 +122,7 @@ def left(folder: Path) -> set[str]:
 def tools(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Grade with what the system has, then as where it refuses namespaces."""
     if not request.param:
-        monkeypatch.setattr(process, "starts_apart", lambda: False)
+        monkeypatch.setattr(process, "can_isolate_processes", lambda: False)
 
 
 @pytest.mark.usefixtures("tools")
@@ -169,7 +169,7 @@ def test_a_grader_that_is_ended_leaves_nothing_behind(
     (tmp_path / "sheet.toml").write_text(SHEET.format(60))
     (tmp_path / "mine.py").write_text(f"{HEAD}stays()\nwhile True: pass\n")
     code = "from rope_core.__main__ import main\nfrom rope_core.grade import process\n"
-    code += "" if apart else "process.starts_apart = lambda: False\n"
+    code += "" if apart else "process.can_isolate_processes = lambda: False\n"
     code += f"main(['grade', {str(tmp_path / 'mine.py')!r}, '--assignment', {str(tmp_path / 'sheet.toml')!r}])"
     grader = subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, env=os.environ | {"TMPDIR": str(own)}

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from rope_core.grade import spare
-from rope_core.grade.process import functions_of, starts_apart
+from rope_core.grade.process import can_isolate_processes, isolated_functions
 
 FIRST = "import numpy as np\nnp.left_behind = 1\ndef value():\n    return np.ones(1)"
 SECOND = "import numpy as np\ndef value():\n    return np.asarray([hasattr(np, 'left_behind')], dtype=float)"
@@ -44,9 +44,9 @@ def ready_process() -> subprocess.Popen[bytes]:
             assert spare._taken(stack) is None
 
 
-@pytest.mark.skipif(not starts_apart(), reason="no process is held apart here")
+@pytest.mark.skipif(not can_isolate_processes(), reason="no process is held apart here")
 def test_each_text_has_a_process_of_its_own_that_was_ready() -> None:
-    spare.prepare()
+    spare.prepare_spare_process()
     processes: list[subprocess.Popen[bytes]] = []
 
     @contextlib.contextmanager
@@ -58,7 +58,7 @@ def test_each_text_has_a_process_of_its_own_that_was_ready() -> None:
     values = []
     for text in (FIRST, SECOND):
         ready = ready_process()
-        with functions_of(text, spare.SECONDS, "en", recorded) as call:
+        with isolated_functions(text, spare.SECONDS, "en", recorded) as call:
             values.append(float(call("value")[0]))
         assert processes[-1] is ready
     assert values == [1.0, 0.0] and processes[0].pid != processes[1].pid
@@ -68,5 +68,5 @@ def test_each_text_has_a_process_of_its_own_that_was_ready() -> None:
 
 def test_without_one_that_is_ready_or_alive_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spare, "_taken", lambda started: None)
-    with functions_of(FIRST, spare.SECONDS, "en", spare.spare_process) as call:
+    with isolated_functions(FIRST, spare.SECONDS, "en", spare.spare_process) as call:
         assert float(call("value")[0]) == 1.0

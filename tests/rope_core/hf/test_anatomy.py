@@ -31,45 +31,45 @@ def test_regions_of_llama3_follow_turns(low: float, gap: float, base: float, fac
     given = {"rope_type": "llama3", "factor": factor, "low_freq_factor": low, "high_freq_factor": low + gap}
     rope = rc.from_hf(config(**given, original_max_position_embeddings=4096) | {"rope_theta": base})
     turns = rope.unscaled * 4096 / (2 * math.pi)
-    for name, count in zip(anatomy.regions(rope), turns.tolist(), strict=True):
+    for name, count in zip(anatomy.pair_effects(rope), turns.tolist(), strict=True):
         if min(abs(count - low), abs(count - low - gap)) > 1e-6 * count:
             wanted = "divided" if count < low else "kept" if count > low + gap else "blended"
             assert name == wanted
 
 
 def test_regions_by_kind_of_scheme() -> None:
-    assert set(anatomy.regions(rc.from_hf(config()))) == {"kept"}
-    assert set(anatomy.regions(rc.from_hf(config(rope_type="linear", factor=2.0)))) == {"divided"}
+    assert set(anatomy.pair_effects(rc.from_hf(config()))) == {"kept"}
+    assert set(anatomy.pair_effects(rc.from_hf(config(rope_type="linear", factor=2.0)))) == {"divided"}
     lists = {"short_factor": [1.0] * 31 + [2.0], "long_factor": [3.0] * 32, "original_max_position_embeddings": 4096}
     phi = config(rope_type="longrope", **lists) | {"model_type": "phi3"}
-    assert anatomy.regions(rc.from_hf(phi)) == ("kept",) * 31 + ("own",)
-    assert anatomy.regions(rc.from_hf(phi, seq_len=4097)) == ("own",) * 32
+    assert anatomy.pair_effects(rc.from_hf(phi)) == ("kept",) * 31 + ("own",)
+    assert anatomy.pair_effects(rc.from_hf(phi, seq_len=4097)) == ("own",) * 32
     gemma = rc.from_hf(rc.model("gemma-4-31b").hf_config(), "full_attention")
-    assert anatomy.runs(anatomy.regions(gemma)) == [("kept", 0, 63), ("still", 64, 255)]
+    assert anatomy.equal_runs(anatomy.pair_effects(gemma)) == [("kept", 0, 63), ("still", 64, 255)]
 
 
 def test_ramp_of_gpt_oss_is_that_of_the_released_code() -> None:
-    result = anatomy.ramp(rc.from_hf(rc.model("gpt-oss-20b").hf_config()))
+    result = anatomy.ramp_bounds(rc.from_hf(rc.model("gpt-oss-20b").hf_config()))
     assert result is not None and not result.rounds
     # YaRN's find_correction_dim, written out: dim * ln(L / (beta 2 pi)) / (2 ln base).
     exact = [64 * math.log(4096 / (beta * 2 * math.pi)) / (2 * math.log(150_000)) for beta in (32, 1)]
     np.testing.assert_allclose(result.exact, exact, rtol=1e-12)
     assert result.rounded == (math.floor(exact[0]), math.ceil(exact[1])) == (8, 18)
-    assert anatomy.ramp(rc.from_hf(config())) is None
-    llama = anatomy.ramp(rc.from_hf(rc.model("llama-3.1-8b").hf_config()))
+    assert anatomy.ramp_bounds(rc.from_hf(config())) is None
+    llama = anatomy.ramp_bounds(rc.from_hf(rc.model("llama-3.1-8b").hf_config()))
     assert llama is not None and llama.rounded is None and (llama.fast, llama.slow) == (4.0, 1.0)
 
 
 @pytest.mark.parametrize("rounds", [True, False])
 def test_share_gives_the_frequencies_back(rounds: bool) -> None:
     rope = rc.from_hf(config(**YARN))
-    request = anatomy.rounded(rope.request, rounds)
-    share = anatomy.share(request)
+    request = anatomy.with_ramp_rounding(rope.request, rounds)
+    share = anatomy.interpolation_share(request)
     blend = rope.unscaled * (1 - share) + rope.unscaled / 8.0 * share
     np.testing.assert_allclose(rc.spectrum(request).inv_freq, blend, rtol=1e-12)
     assert share.min() == 0.0 and share.max() == pytest.approx(1.0)
     with pytest.raises(ValueError, match="factor must be a number > 1"):
-        anatomy.share(rc.from_hf(config()).request)
+        anatomy.interpolation_share(rc.from_hf(config()).request)
 
 
 def test_key_drift_is_what_transformers_dynamic_module_does() -> None:
@@ -87,15 +87,17 @@ def test_key_drift_is_what_transformers_dynamic_module_does() -> None:
     positions, length = np.array([0, 100, 255, 300, 699]), 700
     now = turned(length)
     wanted = np.stack([abs(turned(p + 1) - now) * p for p in positions.tolist()])
-    np.testing.assert_allclose(anatomy.key_drift(rope.request, length, positions), wanted, atol=2e-4)
+    np.testing.assert_allclose(anatomy.cached_key_angle_error(rope.request, length, positions), wanted, atol=2e-4)
     assert wanted[2].max() > 0.1, "the last key of the trained length is far off"
-    assert anatomy.key_drift(rope.request, 256, np.arange(256)).max() == 0.0
+    assert anatomy.cached_key_angle_error(rope.request, 256, np.arange(256)).max() == 0.0
 
 
 @pytest.mark.parametrize("positions", [[700], [-1], [], [0.5], [[1]]])
 def test_key_drift_refuses_positions_that_are_not_cached(positions: list[object]) -> None:
     with pytest.raises(ValueError, match="positions must be"):
-        anatomy.key_drift(rc.from_hf(config(rope_type="dynamic", factor=4.0)).request, 700, np.array(positions))
+        anatomy.cached_key_angle_error(
+            rc.from_hf(config(rope_type="dynamic", factor=4.0)).request, 700, np.array(positions)
+        )
 
 
 @pytest.mark.parametrize("section", [(11, 11, 10), (12, 10, 10), (8, 12, 12)])
@@ -108,14 +110,14 @@ def test_axes_are_those_of_transformers_code(section: tuple[int, int, int]) -> N
     torch.nn.Module.__init__(module)
     module.mrope_section = list(section)
     dealt = module.recomposition_frequencies(of_axis)[0, 0, :pairs].tolist()
-    assert [anatomy.AXES.index(name) for name in anatomy.axes(section, "qwen3_vl_text")] == dealt
+    assert [anatomy.AXES.index(name) for name in anatomy.multimodal_pair_axes(section, "qwen3_vl_text")] == dealt
     runs = [m for m, count in enumerate(section) for _ in range(count)]
-    assert [anatomy.AXES.index(name) for name in anatomy.axes(section, "qwen2_vl")] == runs
+    assert [anatomy.AXES.index(name) for name in anatomy.multimodal_pair_axes(section, "qwen2_vl")] == runs
 
 
 def test_axes_of_ernie_alternate_height_and_width_before_time() -> None:
-    assert anatomy.axes((2, 2, 1), "ernie4_5_vl_moe_text") == ("h", "w", "h", "w", "t")
-    assert anatomy.axes((1, 1, 1, 1), "hunyuan_vl_text") == ("0", "1", "2", "3")
+    assert anatomy.multimodal_pair_axes((2, 2, 1), "ernie4_5_vl_moe_text") == ("h", "w", "h", "w", "t")
+    assert anatomy.multimodal_pair_axes((1, 1, 1, 1), "hunyuan_vl_text") == ("0", "1", "2", "3")
 
 
 def test_layer_count() -> None:

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.hf.axial import AxialRope, axial, unread
-from rope_core.hf.families import packaged, recorded
+from rope_core.hf.axial import AxialRope, axial_ropes, undescribed_axial_parts
+from rope_core.hf.families import load_packaged_toml, recorded_class_defaults
 from tests.support import hf_live
 from tests.support.rotary_modules import OF_IMAGES, ROTARY
 
-ROWS = packaged("axial.toml")["transformers"]
+ROWS = load_packaged_toml("axial.toml")["transformers"]
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "diffusers_axes.json").read_text())
 # Parts whose rotary module takes the image itself, and draws the positions from its size.
 TAKE_IMAGES = ("dinov3_vit", "eomt_dinov3", "sapiens2")
@@ -99,7 +99,7 @@ def grid(axes: str) -> dict[str, Any]:
 def in_units(rope: AxialRope, index: dict[str, Any]) -> npt.NDArray[np.float64]:
     """Return indices from zero as positions in the rope's units, by its own formula."""
     columns = []
-    for axis in rope.widths:
+    for axis in rope.axis_widths:
         i, n = index[axis].numpy(), int(index[axis].max()) + 1
         formula = {
             "i": i,
@@ -112,9 +112,12 @@ def in_units(rope: AxialRope, index: dict[str, Any]) -> npt.NDArray[np.float64]:
 
 
 def test_every_axial_type_of_the_wheel_is_described_or_named() -> None:
-    left_out = set(packaged("axial.toml")["not_read"])
-    assert set(ROWS) | left_out == set(recorded()["axial"]) and not set(ROWS) & left_out
-    assert unread({"model_type": "vjepa2"}) == {"": "vjepa2"} and axial({"model_type": "vjepa2"}) == {}
+    left_out = set(load_packaged_toml("axial.toml")["not_read"])
+    assert set(ROWS) | left_out == set(recorded_class_defaults()["axial"]) and not set(ROWS) & left_out
+    assert (
+        undescribed_axial_parts({"model_type": "vjepa2"}) == {"": "vjepa2"}
+        and axial_ropes({"model_type": "vjepa2"}) == {}
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ROWS if kind != "llama4_vision_model"])
@@ -122,12 +125,12 @@ def test_a_towers_rotation_is_its_modules(kind: str) -> None:
     rng = np.random.default_rng(len(kind))
     for fields in [{}, *(drawn(kind, rng) for _ in range(DRAWS))]:
         config = hf_live.config_of(kind, fields)
-        (rope,) = axial({"model_type": kind, **fields}).values()
+        (rope,) = axial_ropes({"model_type": kind, **fields}).values()
         module = module_of(kind, config)
         held = np.sort(np.asarray(module.inv_freq.to(torch.float64)))
         mine = np.sort(rope.inv_freq)
-        np.testing.assert_allclose(mine if kind == "pixtral" else mine[:: len(rope.widths)], held, rtol=1e-5)
-        index = grid("".join(rope.widths))
+        np.testing.assert_allclose(mine if kind == "pixtral" else mine[:: len(rope.axis_widths)], held, rtol=1e-5)
+        index = grid("".join(rope.axis_widths))
         first = {axis: where + 1 for axis, where in index.items()} if rope.position == "i + 1" else index
         x = rng.standard_normal((len(index["h"]), rope.head_dim))
         turned = rotate(rope, x, in_units(rope, index))
@@ -141,7 +144,7 @@ def test_llama_4_turns_columns_before_rows_from_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     fields = drawn("llama4_vision_model", rng) | {"image_size": 6 * 14, "patch_size": 14}
     config = hf_live.config_of("llama4_vision_model", fields)
-    (rope,) = axial({"model_type": "llama4_vision_model", **fields}).values()
+    (rope,) = axial_ropes({"model_type": "llama4_vision_model", **fields}).values()
     file = modelling(config)
     table = file.Llama4VisionRotaryEmbedding(config)(torch.zeros(1))
     x = rng.standard_normal((37, rope.head_dim))
@@ -151,52 +154,54 @@ def test_llama_4_turns_columns_before_rows_from_one(seed: int) -> None:
     mine = rotate(rope, x[:36], np.stack([columns, rows], axis=-1) + 1.0)
     np.testing.assert_allclose(mine, turned[:36], atol=1e-4)
     np.testing.assert_allclose(x[36], turned[36], atol=1e-6)
-    assert (rope.position, list(rope.widths)) == ("i + 1", ["w", "h"])
+    assert (rope.position, list(rope.axis_widths)) == ("i + 1", ["w", "h"])
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["config"]["_class_name"])
 def test_a_diffusion_transformer_turns_as_diffusers_does(case: dict[str, Any]) -> None:
-    (rope,) = axial(case["config"]).values()
+    (rope,) = axial_ropes(case["config"]).values()
     # Columns of the record: frame, row, column, text token.
     x = np.array(case["x"])
-    positions = np.array(case["positions"], dtype=np.float64)[:, ["thwn".index(axis) for axis in rope.widths]]
+    positions = np.array(case["positions"], dtype=np.float64)[:, ["thwn".index(axis) for axis in rope.axis_widths]]
     np.testing.assert_allclose(rotate(rope, x, positions), case["rotated"], atol=2e-5)
     assert len({tuple(row) for row in case["positions"]}) > 3
 
 
 def test_diffusers_classes_all_have_numbers_of_their_own() -> None:
-    assert {case["config"]["_class_name"] for case in GOLDEN["cases"]} == set(packaged("axial.toml")["diffusers"])
+    assert {case["config"]["_class_name"] for case in GOLDEN["cases"]} == set(
+        load_packaged_toml("axial.toml")["diffusers"]
+    )
     assert GOLDEN["diffusers"].startswith("0.42")
 
 
 def test_qwen_image_counts_from_the_middle() -> None:
-    (rope,) = axial({"_class_name": "QwenImageTransformer2DModel"}).values()
+    (rope,) = axial_ropes({"_class_name": "QwenImageTransformer2DModel"}).values()
     assert rope.position == "i - ⌈n/2⌉"
 
 
 def test_sam_3_counts_columns_before_rows_and_shrinks_the_global_grid() -> None:
     config = hf_live.config_of("sam3_vit_model", {"image_size": 28 * 14, "window_size": 7})
-    (rope,) = axial({"model_type": "sam3_vit_model", "image_size": 28 * 14, "window_size": 7}).values()
+    (rope,) = axial_ropes({"model_type": "sam3_vit_model", "image_size": 28 * 14, "window_size": 7}).values()
     layer = modelling(config).Sam3ViTLayer
     for window, step in ((7, 1.0), (0, 0.25)):
         held = layer.precompute_positions(config, window)
         side = math.isqrt(len(held))
         assert held[1].tolist() == [step, 0.0] and held[side].tolist() == [0.0, step]
-    assert (rope.position, list(rope.widths)) == ("i, 0.25 i", ["w", "h"])
+    assert (rope.position, list(rope.axis_widths)) == ("i, 0.25 i", ["w", "h"])
 
 
 def test_released_towers_without_a_type_of_their_own() -> None:
     """A sub-config named by its parent: {model}_vision, and parts two levels down."""
     released = {"model_type": "qwen2_5_vl", "vision_config": {"hidden_size": 1280, "num_heads": 16, "patch_size": 14}}
-    rope = axial(released)["vision_config"]
-    assert (rope.head_dim, rope.patch, rope.widths) == (80, 14, {"h": 40, "w": 40})
+    rope = axial_ropes(released)["vision_config"]
+    assert (rope.head_dim, rope.patch, rope.axis_widths) == (80, 14, {"h": 40, "w": 40})
     deep = {
         "model_type": "sam3_video",
         "detector_config": {"vision_config": {"backbone_config": {"model_type": "sam3_vit_model"}}},
     }
-    rope = axial(deep)["detector_config.vision_config.backbone_config"]
+    rope = axial_ropes(deep)["detector_config.vision_config.backbone_config"]
     assert rope.position == "i, 0.3333 i"
-    assert axial({"model_type": "llama", "hidden_size": 64}) == {}
+    assert axial_ropes({"model_type": "llama", "hidden_size": 64}) == {}
 
 
 @pytest.mark.parametrize(
@@ -215,21 +220,23 @@ def test_released_towers_without_a_type_of_their_own() -> None:
 )
 def test_a_value_that_no_rotation_can_have_is_refused(config: dict[str, Any], field: str) -> None:
     with pytest.raises(rc.ConfigError, match=rf"^{field} must be"):
-        axial(config)
+        axial_ropes(config)
 
 
 def test_angles_ask_for_a_column_for_each_axis() -> None:
-    (rope,) = axial({"model_type": "pixtral"}).values()
+    (rope,) = axial_ropes({"model_type": "pixtral"}).values()
     with pytest.raises(ValueError, match="positions must be"):
         rope.angles([[1.0, 2.0, 3.0]])
 
 
 def test_only_an_unknown_class_with_a_rotation_is_named() -> None:
-    assert unread({"_class_name": "NewTransformer", "axes_dims_rope": [8, 8]}) == {"": "NewTransformer"}
+    assert undescribed_axial_parts({"_class_name": "NewTransformer", "axes_dims_rope": [8, 8]}) == {
+        "": "NewTransformer"
+    }
     silent: list[dict[str, Any]] = [
         {"_class_name": "NewTransformer", "axes": [8, 8]},
         {"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56]},
         {"_class_name": 3, "axes_dims_rope": [8, 8]},
         {"axes_dims_rope": [8, 8]},
     ]
-    assert [unread(each) for each in silent] == [{}] * len(silent)
+    assert [undescribed_axial_parts(each) for each in silent] == [{}] * len(silent)

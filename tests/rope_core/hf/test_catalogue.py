@@ -16,17 +16,17 @@ from rope_core.hf.catalogue import (
     ARCHITECTURE_FIELDS,
     ArchitectureRow,
     ReleasedModel,
-    architecture,
-    architectures,
-    model,
-    models,
-    unrotated,
+    architecture_row,
+    architecture_rows,
+    released_model,
+    released_models,
+    unrotated_models,
 )
 from rope_core.hf.resolve import from_hf, layer_types
 from tests.support.architecture_live import Block
 from tests.support.hf_live import config_of, frequencies, rotary_class
 
-MODELS = models()
+MODELS = released_models()
 IDS = [m.id for m in MODELS]
 
 
@@ -34,7 +34,7 @@ def test_at_least_fifty_models_with_unique_slugs_and_names() -> None:
     assert len(MODELS) >= 60
     written = tomllib.loads(Path(rope_core.hf.catalogue.__file__).with_name("models.toml").read_text(encoding="utf-8"))
     assert [row["id"] for row in written["models"]] == IDS
-    assert len(written["architectures"]) == len(architectures())
+    assert len(written["architectures"]) == len(architecture_rows())
     assert len({m.name for m in MODELS}) == len(MODELS)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9.-]*", i) for i in IDS)
 
@@ -55,15 +55,15 @@ def test_every_model_says_where_its_values_were_read(entry: ReleasedModel) -> No
 
 
 def test_model_finds_by_id_and_names_the_known_ids() -> None:
-    assert model("llama-2-7b").name == "Llama 2 7B"
+    assert released_model("llama-2-7b").name == "Llama 2 7B"
     with pytest.raises(ValueError, match=r"^id must be one of llama-7b, .*, got 'lama'$"):
-        model("lama")
+        released_model("lama")
     with pytest.raises(ValueError, match=r"^id must be one of"):
-        architecture("")
+        architecture_row("")
 
 
 def test_a_model_cannot_be_changed_but_its_copied_config_can() -> None:
-    entry = model("phi-4-mini")
+    entry = released_model("phi-4-mini")
     with pytest.raises(FrozenInstanceError):
         entry.year = 1999  # type: ignore[misc]
     with pytest.raises(TypeError):
@@ -76,11 +76,11 @@ def test_a_model_cannot_be_changed_but_its_copied_config_can() -> None:
     assert isinstance(copy["rope_scaling"], dict)
     assert isinstance(copy["rope_scaling"]["long_factor"], list)
     copy["rope_scaling"]["long_factor"][0] = 99.0
-    assert model("phi-4-mini").hf_config()["rope_scaling"]["long_factor"][0] == 1
+    assert released_model("phi-4-mini").hf_config()["rope_scaling"]["long_factor"][0] == 1
 
 
 def test_every_row_of_source_004_stands_once_in_its_order() -> None:
-    rows = architectures()
+    rows = architecture_rows()
     assert len(rows) == 38
     assert len({row.id for row in rows}) == 38
     assert sum(bool(row.model_type) for row in rows) >= 23
@@ -90,8 +90,8 @@ def test_every_row_of_source_004_stands_once_in_its_order() -> None:
 
 def test_corrections_change_what_is_printed_and_carry_a_source() -> None:
     with pytest.raises(ValueError, match=r"^field must be one of name"):
-        architecture("llama").corrected("colour")
-    for row in architectures():
+        architecture_row("llama").corrected("colour")
+    for row in architecture_rows():
         assert len({c.field for c in row.corrections}) == len(row.corrections)
         for correction in row.corrections:
             assert correction.field in ARCHITECTURE_FIELDS
@@ -102,7 +102,7 @@ def test_corrections_change_what_is_printed_and_carry_a_source() -> None:
             assert correction.note
 
 
-@pytest.mark.parametrize("row", [r for r in architectures() if r.model_type], ids=lambda row: row.id)
+@pytest.mark.parametrize("row", [r for r in architecture_rows() if r.model_type], ids=lambda row: row.id)
 def test_corrected_cells_are_what_the_blocks_of_transformers_compute(row: ArchitectureRow) -> None:
     block = Block(row.model_type)
     assert row.corrected("norm").split()[0] == block.norm()
@@ -122,7 +122,7 @@ def test_models_join_the_table_by_id_and_those_rows_have_rope() -> None:
     joined = [m for m in MODELS if m.architecture]
     assert len({m.architecture for m in joined}) >= 15
     for entry in joined:
-        assert "RoPE" in architecture(entry.architecture).corrected("position")
+        assert "RoPE" in architecture_row(entry.architecture).corrected("position")
 
 
 # transformers 5.23 knows the type "su" but looks for its trained length before it renames it to longrope.
@@ -173,17 +173,17 @@ def test_every_model_rotates_as_its_own_module_in_transformers_does() -> None:
 
 def test_configs_that_transformers_does_not_read_have_the_spectrum_of_their_notes() -> None:
     """Kimi K2's hard step and the su lists, against the formula written out here."""
-    kimi = model("kimi-k2").rope()
+    kimi = released_model("kimi-k2").rope()
     theta = 50_000.0 ** (-np.arange(32) / 32.0)
     np.testing.assert_allclose(kimi.inv_freq[:20], theta[:20], rtol=1e-12)
     np.testing.assert_allclose(kimi.inv_freq[20:], theta[20:] / 32.0, rtol=1e-12)
-    vision = model("phi-3-vision-128k")
+    vision = released_model("phi-3-vision-128k")
     theta = 10_000.0 ** (-np.arange(48) / 48.0)
     for seq_len, key in ((4096, "short_factor"), (4097, "long_factor")):
         factors = np.asarray(vision.config["rope_scaling"][key])
         np.testing.assert_allclose(vision.rope(seq_len=seq_len).inv_freq, theta / factors, rtol=1e-12)
     assert vision.rope().attention_factor == pytest.approx(np.sqrt(1.0 + np.log(32.0) / np.log(4096.0)), rel=1e-12)
-    dynamic = model("internlm2-1.8b")
+    dynamic = released_model("internlm2-1.8b")
     np.testing.assert_allclose(dynamic.rope(seq_len=32_768).inv_freq, 1e6 ** (-np.arange(64) / 64.0), rtol=1e-12)
     base = 1e6 * 3.0 ** (128.0 / 126.0)
     np.testing.assert_allclose(dynamic.rope(seq_len=65_536).inv_freq, base ** (-np.arange(64) / 64.0), rtol=1e-12)
@@ -214,8 +214,8 @@ def test_models_that_do_not_rotate_have_no_rotation_in_the_wheel() -> None:
         "granite-4.0-h": "granitemoehybrid",
     }
     types |= {"glm-5.3-flash": "glm5_next_text", "inkling": "inkling_text"}
-    assert {each.id for each in unrotated()} == set(types)
-    for each in unrotated():
+    assert {each.id for each in unrotated_models()} == set(types)
+    for each in unrotated_models():
         assert each.source.startswith(("https://", "transformers 5.23.0")) and each.confidence in ("A", "B")
         assert 2025 <= each.year <= 2026 and 0 < each.attention <= each.layers
         if each.id == "granite-4.0-h":
@@ -224,7 +224,7 @@ def test_models_that_do_not_rotate_have_no_rotation_in_the_wheel() -> None:
         with pytest.raises(ConfigError, match="turns token positions"):
             from_hf({"model_type": types[each.id]})
     for name in ("glm-5.3-flash", "inkling"):
-        held, each = CONFIG_MAPPING[types[name]](), next(each for each in unrotated() if each.id == name)
+        held, each = CONFIG_MAPPING[types[name]](), next(each for each in unrotated_models() if each.id == name)
         attending = [kind for kind in held.layer_types if kind != "linear_attention"]
         assert (held.num_hidden_layers, len(attending)) == (each.layers, each.attention)
     assert CONFIG_MAPPING["glm5_next_text"]().qk_rope_head_dim == 0
@@ -233,4 +233,4 @@ def test_models_that_do_not_rotate_have_no_rotation_in_the_wheel() -> None:
 def test_layers_without_rope_are_every_fourth() -> None:
     known = [("llama-4-scout", 48), ("smollm3-3b", 36), ("command-r7b", 32), ("mistral-large-4", 72)]
     for model_id, layers in (*known, ("muse-glimmer-30b", 52), ("trinity-mini", 32)):
-        assert model(model_id).rope().nope_layers == tuple(range(3, layers, 4))
+        assert released_model(model_id).rope().nope_layers == tuple(range(3, layers, 4))

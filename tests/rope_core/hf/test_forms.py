@@ -11,7 +11,7 @@ import torch
 import transformers
 
 import rope_core as rc
-from rope_core.hf.resolve import parts
+from rope_core.hf.resolve import rotary_part_names
 from tests.support import hf_live
 from tests.support import rotary_modules as live
 
@@ -207,13 +207,13 @@ def test_an_indexers_layout_is_that_of_the_function_which_it_calls(
 
 
 def test_parts_of_a_model_are_named_and_read() -> None:
-    assert parts({"model_type": "csm"}) == ["codec_config", "depth_decoder_config"]
+    assert rotary_part_names({"model_type": "csm"}) == ["codec_config", "depth_decoder_config"]
     depth = {"model_type": "csm_depth_decoder_model", "rope_theta": 12345.0, "head_dim": 64}
     rope = rc.from_hf({"model_type": "csm", "depth_decoder_config": depth}, part="depth_decoder_config")
     assert (rope.base, rope.provenance["base"].path) == (12345.0, "depth_decoder_config.rope_theta")
     assert rc.from_hf({"model_type": "qwen2_5_omni"}, part="talker_config").mrope_section is not None
     omni = {"model_type": "qwen3_omni_moe", "talker_config": {"code_predictor_config": {"rope_theta": 4321.0}}}
-    assert parts(omni) == ["talker_config.text_config", "talker_config.code_predictor_config"]
+    assert rotary_part_names(omni) == ["talker_config.text_config", "talker_config.code_predictor_config"]
     place = "talker_config.code_predictor_config"
     rope = rc.from_hf(omni, part=place)
     assert (rope.base, rope.provenance["base"].path) == (4321.0, f"{place}.rope_theta")

@@ -12,7 +12,7 @@ import pytest
 
 from rope_core.__main__ import main
 from rope_core.errors import ConfigError
-from rope_core.hf.hub import fetch, looks_like_id, split_id
+from rope_core.hf.hub import fetch_config, is_model_id, split_id
 from rope_core.hf.read import MAX_BYTES
 
 pytest.importorskip("huggingface_hub", reason="it is the client whose answers this test reads")
@@ -89,8 +89,8 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_a_config_comes_back_at_its_revision(hub: str) -> None:
-    assert fetch("org/good") == LLAMA
-    assert fetch("org/good@v2")["rope_theta"] == 54321.0
+    assert fetch_config("org/good") == LLAMA
+    assert fetch_config("org/good@v2")["rope_theta"] == 54321.0
     assert Hub.seen and all(token is None for _, token in Hub.seen)
 
 
@@ -109,7 +109,7 @@ def test_a_config_comes_back_at_its_revision(hub: str) -> None:
 )
 def test_what_goes_wrong_is_one_sentence(hub: str, name: str, sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        fetch(name)
+        fetch_config(name)
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -117,7 +117,7 @@ def test_no_network_is_one_sentence_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     started = time.monotonic()
     with pytest.raises(ConfigError, match=r"http://127\.0\.0\.1:9 cannot be reached from this machine"):
-        fetch("org/good")
+        fetch_config("org/good")
     assert time.monotonic() - started < 5.0
 
 
@@ -142,14 +142,14 @@ def test_no_network_is_one_sentence_at_once(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_malformed_ids_are_refused_without_asking(hub: str, name: str) -> None:
     with pytest.raises(ConfigError, match=r"model id must be org/name or org/name@revision"):
-        fetch(name)
+        fetch_config(name)
     assert not Hub.seen
 
 
 def test_ids_and_paths() -> None:
     assert split_id("org/name") == ("org/name", None)
-    assert looks_like_id("org/name@refs/pr/3")
-    assert not looks_like_id("models/config.json") and not looks_like_id("config.json")
+    assert is_model_id("org/name@refs/pr/3")
+    assert not is_model_id("models/config.json") and not is_model_id("config.json")
 
 
 def test_commands_take_an_id(hub: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,4 +164,4 @@ def test_commands_take_an_id(hub: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_without_the_client_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ConfigError, match="needs the package huggingface_hub"):
-        fetch("org/good")
+        fetch_config("org/good")

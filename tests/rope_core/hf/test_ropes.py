@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.hf.families import coded, composites, families
+from rope_core.hf.families import class_defaults_by_family, composite_text_fields, families_fixed_in_code
 from tests.support import hf_live
 from tools import hf_families
 
@@ -67,7 +67,7 @@ def draw_scheme(rng: random.Random, pairs: int) -> dict[str, Any]:
 
 def draw_config(rng: random.Random, model_type: str) -> dict[str, Any]:
     """Return a config of one family in either schema: sizes, lengths, bases and rope dicts as they occur."""
-    family = families()[model_type]
+    family = class_defaults_by_family()[model_type]
     config: dict[str, Any] = {"model_type": model_type}
     if rng.random() < 0.8:
         heads, width = rng.choice([4, 8, 16]), rng.choice([32, 64, 96, 128])
@@ -150,7 +150,9 @@ def test_drawn_configs_agree_with_transformers() -> None:
     rng = random.Random(20261121)
     seen: Counter[str] = Counter()
     callable_ones = [
-        name for name in families() if name not in coded() and name not in UNCALLABLE and hf_live.rotary_class(name)
+        name
+        for name in class_defaults_by_family()
+        if name not in families_fixed_in_code() and name not in UNCALLABLE and hf_live.rotary_class(name)
     ]
     assert len(callable_ones) > 120
     for _ in range(5):
@@ -165,11 +167,13 @@ def test_drawn_configs_agree_with_transformers() -> None:
 @pytest.mark.long
 def test_every_family_of_the_table_is_what_the_wheel_does() -> None:
     """Every value of hf_families.toml, read off the installed classes again; drawn configs hold what it decides."""
-    assert sorted(families().keys() - coded().keys()) == hf_families.model_types()
-    assert composites() == hf_families.composites()
-    for name in sorted(families().keys() - coded().keys()):
+    assert sorted(class_defaults_by_family().keys() - families_fixed_in_code().keys()) == hf_families.model_types()
+    assert composite_text_fields() == hf_families.composites()
+    for name in sorted(class_defaults_by_family().keys() - families_fixed_in_code().keys()):
         live = hf_families.record(name)
-        assert json.loads(json.dumps(families()[name])) == json.loads(json.dumps(live).replace(": null", ": {}")), name
+        assert json.loads(json.dumps(class_defaults_by_family()[name])) == json.loads(
+            json.dumps(live).replace(": null", ": {}")
+        ), name
 
 
 @pytest.mark.parametrize("model_type", ["muse_spark_text", "muse_glimmer_text"])

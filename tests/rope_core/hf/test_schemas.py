@@ -8,7 +8,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.hf.resolve import resolve
-from rope_core.hf.schemas import compare, to_v4, to_v5
+from rope_core.hf.schemas import compare_configs, to_v4, to_v5
 
 LLAMA: dict[str, Any] = {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, "rope_theta": 500000.0}
 YARN = {"type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
@@ -47,7 +47,7 @@ def test_the_catalogue_there_and_back(model: rc.Model) -> None:
             to_v4(new)
         return
     old = to_v4(new)
-    assert same(config, old) and same(config, resolve(old).by_4.raw)
+    assert same(config, old) and same(config, resolve(old).as_read_by_4.raw)
     assert "rope_parameters" not in resolve(old).text.fields.stated
 
 
@@ -90,21 +90,21 @@ def test_a_partial_width_that_is_not_read_is_not_carried_to_version_4() -> None:
 
 
 def test_a_comparison_puts_differences_first() -> None:
-    rows = compare(rc.model("llama-3-8b").hf_config(), rc.model("llama-3.1-8b").hf_config())
+    rows = compare_configs(rc.model("llama-3-8b").hf_config(), rc.model("llama-3.1-8b").hf_config())
     flags = [row.same for row in rows]
     assert flags == sorted(flags)
     differ = {row.field: (row.left, row.right) for row in rows if not row.same}
     assert differ["rope_type"] == ("default", "llama3") and differ["max_len"] == (8192, 131072)
     assert differ["inv_freq"] == (0.0, pytest.approx(7.0))
-    assert all(row.same for row in compare(LLAMA, to_v5(LLAMA)))
-    assert next(row.right for row in compare(LLAMA, {**LLAMA, "head_dim": 64}) if row.field == "inv_freq") == float(
-        "inf"
-    )
+    assert all(row.same for row in compare_configs(LLAMA, to_v5(LLAMA)))
+    assert next(
+        row.right for row in compare_configs(LLAMA, {**LLAMA, "head_dim": 64}) if row.field == "inv_freq"
+    ) == float("inf")
 
 
 def test_a_comparison_of_other_layer_types() -> None:
-    rows = compare(LLAMA, {"model_type": "gemma3_text"})
+    rows = compare_configs(LLAMA, {"model_type": "gemma3_text"})
     assert {row.layer_type for row in rows} == {"sliding_attention", "full_attention"}
     assert next(row for row in rows if row.layer_type == "full_attention" and row.field == "base").right == 1e6
-    rows = compare({"model_type": "deepseek_v4"}, {"model_type": "gemma3_text"})
+    rows = compare_configs({"model_type": "deepseek_v4"}, {"model_type": "gemma3_text"})
     assert (None, "full_attention") in {(row.left, row.right) for row in rows}

@@ -5,18 +5,18 @@ import math
 import pytest
 
 from rope_core import Request, Rope, spectrum
-from rope_core.hf.catalogue import model, models, unrotated
-from rope_core.hf.survey import chosen, rows, shares, value_of, values
+from rope_core.hf.catalogue import released_model, released_models, unrotated_models
+from rope_core.hf.survey import filter_values, filtered_rows, rotating_shares, survey_rows, value_of
 
 
 def test_every_model_has_a_row() -> None:
-    assert {row.model.id for row in rows()} == {each.id for each in models()}
-    years = [row.model.year for row in rows()]
+    assert {row.model.id for row in survey_rows()} == {each.id for each in released_models()}
+    years = [row.model.year for row in survey_rows()]
     assert years == sorted(years)
 
 
 def test_gemma_3_has_a_row_for_each_kind_of_layer() -> None:
-    result = {row.layer_type: row for row in rows() if row.model.id == "gemma-3-27b"}
+    result = {row.layer_type: row for row in survey_rows() if row.model.id == "gemma-3-27b"}
     width = result["full_attention"].rope.rotary_dim
     # Sliding layers turn by base 10,000 unscaled, full ones by 1,000,000 and 8 times slower.
     for kind, base, slower in (("sliding_attention", 1e4, 1.0), ("full_attention", 1e6, 8.0)):
@@ -26,35 +26,35 @@ def test_gemma_3_has_a_row_for_each_kind_of_layer() -> None:
 
 @pytest.mark.parametrize("length", [1, 7, 4096, 131_072, 10**9])
 def test_unturned_counts_pairs_by_hand(length: int) -> None:
-    row = next(row for row in rows() if row.model.id == "llama-3.1-8b")
-    config = model("llama-3.1-8b").config
+    row = next(row for row in survey_rows() if row.model.id == "llama-3.1-8b")
+    config = released_model("llama-3.1-8b").config
     params = {key: config["rope_scaling"][key] for key in ("factor", "low_freq_factor", "high_freq_factor")}
     s = spectrum(Request(Rope(128, 500_000.0, 8192), "llama3", params))
-    assert row.unturned(length) == sum(wave > length for wave in s.wavelength.tolist())
+    assert row.incomplete_pair_count(length) == sum(wave > length for wave in s.wavelength.tolist())
     assert row.context == 131_072
 
 
 def test_an_unfit_length_is_refused() -> None:
     with pytest.raises(ValueError, match="length must be"):
-        rows()[0].unturned(math.nan)
+        survey_rows()[0].incomplete_pair_count(math.nan)
 
 
 def test_filters() -> None:
-    assert chosen() == rows()
-    assert chosen(family=None, scheme=None) == rows()
+    assert filtered_rows() == survey_rows()
+    assert filtered_rows(family=None, scheme=None) == survey_rows()
     for field in ("family", "scheme", "layout", "confidence"):
-        parts = [chosen(**{field: value}) for value in values(field)]
+        parts = [filtered_rows(**{field: value}) for value in filter_values(field)]
         assert all(parts)
-        assert sum(map(len, parts)) == len(rows())
-        assert all(value_of(row, field) == values(field)[0] for row in parts[0])
-    assert chosen(family="Yi", layout="interleaved") == ()
+        assert sum(map(len, parts)) == len(survey_rows())
+        assert all(value_of(row, field) == filter_values(field)[0] for row in parts[0])
+    assert filtered_rows(family="Yi", layout="interleaved") == ()
 
 
 def test_what_the_page_claims() -> None:
-    never = [row for row in rows() if row.longest > row.context]
-    assert len(never) > 0.85 * len(rows())
+    never = [row for row in survey_rows() if row.longest > row.context]
+    assert len(never) > 0.85 * len(survey_rows())
     waves: dict[int, list[float]] = {}
-    for row in rows():
+    for row in survey_rows():
         waves.setdefault(row.context, []).append(row.longest)
     assert max(max(result) / min(result) for result in waves.values()) > 100
 
@@ -78,13 +78,13 @@ def test_what_the_page_claims() -> None:
 def test_how_much_of_a_model_rotates(
     name: str, layers: int, attention: int, rotating: int, width: float, base: float | None
 ) -> None:
-    (each,) = [each for each in shares() if each.name == name]
+    (each,) = [each for each in rotating_shares() if each.name == name]
     assert (each.layers, each.attention, each.rotating, each.base) == (layers, attention, rotating, base)
     assert each.width == pytest.approx(width)
 
 
 def test_every_model_with_known_layers_has_its_share() -> None:
     # Qwen 7B's class comes with the model, so nobody here says how many layers it has.
-    names = {m.name for m in models()} | {m.name for m in unrotated()}
-    assert {each.name for each in shares()} == names - {"Qwen 7B"}
-    assert all(0 <= each.rotating <= each.attention <= each.layers and each.width <= 1.0 for each in shares())
+    names = {m.name for m in released_models()} | {m.name for m in unrotated_models()}
+    assert {each.name for each in rotating_shares()} == names - {"Qwen 7B"}
+    assert all(0 <= each.rotating <= each.attention <= each.layers and each.width <= 1.0 for each in rotating_shares())

@@ -151,8 +151,8 @@ def test_what_a_page_has_left_ends_and_nothing_else(env: dict[str, str]) -> None
         running, waiting = (queue.submit("job_sleepy", owner="a", tab="gone", env=env) for _ in range(2))
         other = queue.submit("job_good", owner="a", tab="here", env=env)
         wait_until(lambda: queue.status(running).state == "running")
-        queue.leave("")
-        queue.leave("gone")
+        queue.cancel_abandoned("")
+        queue.cancel_abandoned("gone")
         assert queue.wait(running, 30).state == queue.wait(waiting, 30).state == "cancelled"
         assert queue.wait(other, 60).state == "done"
 

@@ -175,11 +175,11 @@ def test_compiled_without_a_graph_break(function: Callable[..., Any], gradients:
 def test_the_custom_ops_keep_torch_library_s_rules() -> None:
     q, k = leaves()
     arguments = (COS, SIN, None, 1.0, torch.tensor([[1, 5, 9]]), None, None, 0, True, False, "numba", True)
-    torch.library.opcheck(autograd.turn_op, (q, k, *arguments))
-    torch.library.opcheck(autograd.turn_op_, (q.detach().clone(), k.detach().clone(), *arguments))
+    torch.library.opcheck(autograd.rotate_op, (q, k, *arguments))
+    torch.library.opcheck(autograd.rotate_op_inplace, (q.detach().clone(), k.detach().clone(), *arguments))
     steps = torch.from_numpy(np.array([2**60, 3, 2**50, 5], dtype=np.int64))
     torch.library.opcheck(
-        autograd.turn_op, (q, k, None, None, steps, 1.5, None, None, None, 3, False, True, "eager", True)
+        autograd.rotate_op, (q, k, None, None, steps, 1.5, None, None, None, 3, False, True, "eager", True)
     )
 
 

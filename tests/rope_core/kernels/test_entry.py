@@ -17,7 +17,7 @@ from rope_core import Request, Rope, spectrum
 from rope_core.kernels import task, torch_ops
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
-from rope_core.kernels.task import make_turn
+from rope_core.kernels.task import make_rotation_spec
 from tests.support.tables import assert_turned, tables, turned
 
 ROWS = 300
@@ -143,7 +143,7 @@ def test_vectors_turn_both_ways(streamed: bool, monkeypatch: pytest.MonkeyPatch)
         for dtype in (torch.float32, torch.bfloat16, torch.float16):
             for layout in LAYOUTS:
                 q = torch.randn(1, 8, 37, 2 * pairs).to(dtype).transpose(1, 2)
-                turn = make_turn(q, False, cos, sin, None, 1.0, layout, 3, None, None)
+                turn = make_rotation_spec(q, False, cos, sin, None, 1.0, layout, 3, None, None)
                 for back in (False, True):
                     got = BACKENDS["numba"].run((q,), replace(turn, back=back), None)[0]
                     assert_turned(got, turned(q, cos[3:], -sin[3:] if back else sin[3:], layout))
@@ -299,7 +299,7 @@ def test_results_that_would_not_fit_are_refused_before_they_are_allocated() -> N
 def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backend: str) -> None:
     cos, sin = tables(4, rows=10)
     q = torch.randn(1, 3, 2, 10)
-    turn = make_turn(q, False, cos, sin, None, 1.0, "half", torch.tensor([1, 10, 2]), None, None)
+    turn = make_rotation_spec(q, False, cos, sin, None, 1.0, "half", torch.tensor([1, 10, 2]), None, None)
     got = BACKENDS[backend].run((q,), turn, None)[0]
     assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
 

@@ -21,7 +21,7 @@ def test_no_writable_cache_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
     real = numba.njit
     monkeypatch.setattr("numba.njit", refuse)
     with pytest.warns(UserWarning, match="no locator available.*NUMBA_CACHE_DIR"):
-        double = jit.compiled()(lambda x: 2 * x)
+        double = jit.cached_njit()(lambda x: 2 * x)
     assert double(3) == 6
 
 
@@ -29,8 +29,8 @@ def test_an_edit_of_what_a_kernel_imports_is_seen(tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     (tmp_path / "edited_loops.py").write_text(
-        "from edited_lanes import FACTOR\nfrom rope_core.kernels.jit import compiled\n\n"
-        "@compiled()\ndef times(x):\n    return FACTOR * x\n"
+        "from edited_lanes import FACTOR\nfrom rope_core.kernels.jit import cached_njit\n\n"
+        "@cached_njit()\ndef times(x):\n    return FACTOR * x\n"
     )
     for factor in (2, 50):
         (tmp_path / "edited_lanes.py").write_text(f"FACTOR = {factor}\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rope_core.lab import cards, view
-from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, beside_window, kind_of
+from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, compare_with_window, kind_of
 from tests.support import lab_results as made
 
 LEVELS = {"window": 1.0, "rerope": 0.8, "cope": 2.0, "none": 3.0}
@@ -27,7 +27,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ratios_are_of_the_same_documents_and_in_order() -> None:
-    window, result = beside_window(cells(), 64)
+    window, result = compare_with_window(cells(), 64)
     assert (window.weights, window.line) == ("rope-0", "window")
     assert [each.key for each in result] == ["rerope", "drope", "cope", "none"]
     assert [each.kind for each in result] == [COUNTED, DROPPED, SCALED, OLD]

@@ -36,7 +36,7 @@ def test_whole_files_are_held_out_by_the_hash_of_their_path(tmp_path: Path) -> N
     held = [each for each in sources if each.held_out]
     assert held == [each for each in sources if int(hashlib.sha256(each.path.encode()).hexdigest()[:2], 16) % 8 == 0]
     assert 0 < len(held) < 20
-    text, digest = corpus.training_bytes(tmp_path)
+    text, digest = corpus.training_text_and_digest(tmp_path)
     assert b"secret" not in text.tobytes()
     for each in sources:
         first = (tmp_path / each.path).read_bytes().split(b"\n")[0] + b"\n"
@@ -45,25 +45,25 @@ def test_whole_files_are_held_out_by_the_hash_of_their_path(tmp_path: Path) -> N
 
 
 def test_the_digest_sees_every_byte_and_every_name(tmp_path: Path) -> None:
-    before = corpus.training_bytes(tree(tmp_path))[1]
+    before = corpus.training_text_and_digest(tree(tmp_path))[1]
     path = tmp_path / "pkg1" / "m1.py"
     path.write_text(path.read_text() + "#")
-    changed = corpus.training_bytes(tmp_path)[1]
+    changed = corpus.training_text_and_digest(tmp_path)[1]
     path.rename(path.with_name("m1b.py"))
-    assert len({before, changed, corpus.training_bytes(tmp_path)[1]}) == 3
+    assert len({before, changed, corpus.training_text_and_digest(tmp_path)[1]}) == 3
 
 
 def test_the_shipped_documents_are_of_held_out_files_and_ascii() -> None:
-    listed = {each["path"]: each for each in corpus.manifest()["files"]}
-    documents = corpus.held_out()
+    listed = {each["path"]: each for each in corpus.shipped_corpus_manifest()["files"]}
+    documents = corpus.held_out_documents()
     assert len(documents) >= 40
     assert len({each.path for each in documents}) == len(documents)
     for each in documents:
         assert listed[each.path]["held_out"]
         assert len(each.text) == 4097
         assert each.text.isascii()
-    sources = [corpus.CorpusFile(e["path"], e["bytes"], e["sha256"]) for e in corpus.manifest()["files"]]
-    assert corpus.digest(sources) == corpus.manifest()["sha256"]
+    sources = [corpus.CorpusFile(e["path"], e["bytes"], e["sha256"]) for e in corpus.shipped_corpus_manifest()["files"]]
+    assert corpus.digest(sources) == corpus.shipped_corpus_manifest()["sha256"]
     assert all(source.held_out == listed[source.path]["held_out"] for source in sources)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rope_core.lab import records
-from rope_core.lab.estimates import estimate, mean_interval, paired, student_t
+from rope_core.lab.estimates import mean_interval, paired_perplexity_ratio, perplexity_estimate, student_t
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.9986])
@@ -39,9 +39,9 @@ def test_pairs_and_few_documents_have_student_s_interval(documents: int) -> None
     values = np.random.default_rng(1).gamma(2, 1, documents)
     reach = student_t(0.95, documents - 1) * values.std(ddof=1) / math.sqrt(documents)
     ends = np.exp([values.mean() - reach, values.mean() + reach])
-    pair = paired(values + 1, np.ones(documents))
+    pair = paired_perplexity_ratio(values + 1, np.ones(documents))
     assert [pair.low, pair.high] == pytest.approx(ends)
-    single = estimate(values)
+    single = perplexity_estimate(values)
     assert ([single.low, single.high] == pytest.approx(ends)) == (documents < 6)
 
 
@@ -65,10 +65,12 @@ def test_a_wider_level_holds_the_narrower_one_and_equal_values_have_no_width() -
     assert all(math.isnan(end) for end in mean_interval(np.array([1.0])))
 
 
-@pytest.mark.parametrize("name", records.names())
+@pytest.mark.parametrize("name", records.shipped_record_names())
 def test_a_shipped_interval_is_that_of_the_losses_beside_it(name: str) -> None:
-    results = [(each.get("last") or each.get("copy"), each.get("nats")) for each in records.shipped(name).results]
+    results = [
+        (each.get("last") or each.get("copy"), each.get("nats")) for each in records.shipped_record(name).results
+    ]
     for shown, nats in results:
         if shown:
-            each = estimate(np.array(nats))
+            each = perplexity_estimate(np.array(nats))
             assert shown == pytest.approx([each.value, each.low, each.high], rel=1e-4)

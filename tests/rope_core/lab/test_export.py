@@ -16,9 +16,9 @@ import rope_core as rc
 from rope_core.__main__ import main
 from rope_core.hf.write import llama_fields
 from rope_core.lab import cards, sweep, weights
-from rope_core.lab.corpus import held_out
-from rope_core.lab.export import export
-from rope_core.lab.lines import line, lines
+from rope_core.lab.corpus import held_out_documents
+from rope_core.lab.export import export_as_llama
+from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.lab.model import LabModel
 from rope_core.lab.positions import rotary_encoding_for
 from rope_core.lab.recipe import TrainingRecipe
@@ -26,7 +26,7 @@ from rope_core.lab.train import CHECKPOINT, keep, start_run
 from rope_core.spectrum import Request
 from tests.support.lab_reader import small
 
-WRITTEN = [each.key for each in lines() if not each.sliding]
+WRITTEN = [each.key for each in scheme_lines() if not each.sliding]
 
 
 def llama(folder: Path) -> Any:
@@ -58,14 +58,14 @@ def held_to(model: LabModel, request: Request, folder: Path, tokens: torch.Tenso
 
 
 def document(length: int, which: int = 0) -> torch.Tensor:
-    return torch.tensor([list(held_out()[which].text[:length])])
+    return torch.tensor([list(held_out_documents()[which].text[:length])])
 
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_a_drawn_model_under_every_line(key: str, tmp_path: Path) -> None:
     model = small(seed=5, width=48, heads=3, context=20, base=700.0)
-    request = line(key).request(model.shape, 90)
-    export(model, request, tmp_path / "out")
+    request = get_line(key).request(model.shape, 90)
+    export_as_llama(model, request, tmp_path / "out")
     # Weights drawn this large make more of the last digit of an angle than trained ones.
     held_to(model, request, tmp_path / "out", document(90), near=5e-5)
 
@@ -77,7 +77,7 @@ def test_shipped_weights_past_256_bytes_as_they_were_trained(
         folder = tmp_path / name
         assert main(["lab", "export", name, str(folder)]) == 0
         assert capsys.readouterr().out == f"{folder}\n"
-        held_to(weights.load(name), cards.get_weights_card(name).recipe.request, folder, document(300))
+        held_to(weights.load_shipped_model(name), cards.get_weights_card(name).recipe.request, folder, document(300))
 
 
 @pytest.mark.long
@@ -94,7 +94,7 @@ def test_perplexity_at_2048_is_the_lab_s(key: str, tmp_path: Path, capsys: pytes
             logits = theirs(tokens[:, :-1]).logits[0]
         nats.append(F.cross_entropy(logits, tokens[0, 1:], reduction="none").double())
     ask = sweep.SweepSettings(("rope-0",), (key,), (2048,), documents=count)
-    [(_, cell)] = list(sweep.run(ask))
+    [(_, cell)] = list(sweep.run_sweep(ask))
     every = torch.stack(nats)
     assert cell["whole"][0] == pytest.approx(math.exp(float(every.mean())), rel=1e-4)
     assert cell["last"][0] == pytest.approx(math.exp(float(every[:, 1536:].mean())), rel=1e-4)
@@ -102,7 +102,7 @@ def test_perplexity_at_2048_is_the_lab_s(key: str, tmp_path: Path, capsys: pytes
 
 def test_the_written_bytes_go_on_without_begin_or_end(tmp_path: Path) -> None:
     model = small(context=20)
-    export(model, Request(model.shape.rope), tmp_path)
+    export_as_llama(model, Request(model.shape.rope), tmp_path)
     theirs, tokens = llama(tmp_path), document(7)
     expected = tokens
     for _ in range(6):
@@ -115,7 +115,7 @@ def test_the_written_bytes_go_on_without_begin_or_end(tmp_path: Path) -> None:
 
 def test_the_tokenizer_s_ids_are_the_bytes(tmp_path: Path) -> None:
     model = small()
-    export(model, Request(model.shape.rope), tmp_path)
+    export_as_llama(model, Request(model.shape.rope), tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     assert len(tokenizer) == 256 and tokenizer.all_special_tokens == []
     rng = random.Random(3)
@@ -177,7 +177,7 @@ def test_a_run_s_folder_is_evaluated_and_exported(tmp_path: Path, capsys: pytest
     assert [(cell["weights"], cell["line"], cell["length"]) for cell in cells] == expected
     tokens = torch.cat([document(41), document(41, 1)])
     with torch.no_grad():
-        place = rotary_encoding_for(model.shape, line("linear").request(model.shape, 40)).at(0, 40)
+        place = rotary_encoding_for(model.shape, get_line("linear").request(model.shape, 40)).at(0, 40)
         logits = model(tokens[:, :-1], place=place)
     nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
     assert cells[6]["whole"][0] == pytest.approx(math.exp(float(nats)), rel=1e-5)

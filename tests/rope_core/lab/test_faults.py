@@ -42,21 +42,21 @@ THETA = [10_000.0 ** (-2 * i / 128) for i in range(64)]
 
 @pytest.mark.parametrize("at", [1, 5, 11])
 def test_mixed_layouts_pair_neighbours_where_halves_belong_together(at: int) -> None:
-    trace = faults.traces()["mixed"]
+    trace = faults.fault_traces()["mixed"]
     place = trace.tokens[at]
     assert trace.error[0] == pytest.approx(0.0, abs=1e-12) and trace.wrong == 1
     assert trace.error[at] == pytest.approx(error(place, 0, (place, 0), NEIGHBOURS, THETA), rel=1e-9)
 
 
 def test_a_stale_key_is_five_hundred_positions_behind_its_text() -> None:
-    trace = faults.traces()["stale"]
+    trace = faults.fault_traces()["stale"]
     assert not trace.error[: trace.wrong].any()
     # The query's text is moved to 500; the key at its first word was stored at 0.
     assert trace.error[8] == pytest.approx(error(508, 500, (508, 1000), HALF, THETA), rel=1e-9)
 
 
 def test_stored_words_count_the_fillers_and_new_ones_do_not() -> None:
-    trace = faults.traces()["padded"]
+    trace = faults.fault_traces()["padded"]
     assert trace.tokens[:3] == (-3, -2, -1) and trace.wrong == 7
     for at in (7, 11):
         word = trace.tokens[at]
@@ -64,7 +64,7 @@ def test_stored_words_count_the_fillers_and_new_ones_do_not() -> None:
 
 
 def test_rounded_frequencies_err_more_with_the_position() -> None:
-    trace = faults.traces()["rounded"]
+    trace = faults.fault_traces()["rounded"]
     assert trace.error[0] == pytest.approx(0.0, abs=1e-12)
     steps = [bfloat16(theta) for theta in THETA]
     for at in (2, 7):
@@ -73,6 +73,6 @@ def test_rounded_frequencies_err_more_with_the_position() -> None:
 
 
 def test_guesses_are_recorded_and_worsen_past_the_trained_256_bytes() -> None:
-    trace = faults.traces()["long"]
+    trace = faults.fault_traces()["long"]
     assert [token < 256 for token in trace.tokens] == [k < trace.wrong for k in range(12)]
     assert trace.error[: trace.wrong].max() < 0.02 < trace.error[trace.wrong :].min()

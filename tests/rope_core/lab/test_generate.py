@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from rope_core.lab import job, weights
-from rope_core.lab.corpus import held_out
+from rope_core.lab.corpus import held_out_documents
 from rope_core.lab.generate import write
-from rope_core.lab.lines import line, lines
+from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
 from tests.support.lab_reader import bytes_drawn, nats, read, small, stock
 
-FOLLOWS = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
+FOLLOWS = next(each.key for each in scheme_lines() if SCHEMES[each.scheme].follows_length)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_models_without_rotary_positions_write_what_full_readings_give(encoding:
 @pytest.mark.parametrize("key", ["yarn", FOLLOWS])
 def test_greedy_text_and_the_truth_s_loss_are_those_of_the_loops(key: str) -> None:
     model, prompt, truth = small(), bytes_drawn(13, 4), bytes_drawn(9, 5)
-    request = line(key).request(model.shape, 22)
+    request = get_line(key).request(model.shape, 22)
     built = write(model, prompt, 9, request, truth=truth)
     follows = key == FOLLOWS
     factor = spectrum(request).attention_factor
@@ -73,7 +73,7 @@ def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
     ]
     shares = [share for share, _ in answer]
     assert shares == sorted(shares) and shares[-1] == 1.0
-    document = held_out()[2].text
+    document = held_out_documents()[2].text
     for each in cells:
         if "undefined" in each:
             assert each["weights"] == "tiny-learned" and each["length"] == 60 and "12" in each["undefined"]
@@ -81,9 +81,9 @@ def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
         prompt = document[60 - each["length"] : 55]
         assert each["truth"].encode() == document[55:60]
         assert each["prompt_end"].encode() == prompt[-60:]
-        model = weights.load(each["weights"])
+        model = weights.load_shipped_model(each["weights"])
         rotary = model.shape.encoding == "rope"
-        request = line(each["line"]).request(model.shape, each["length"]) if rotary else None
+        request = get_line(each["line"]).request(model.shape, each["length"]) if rotary else None
         built = write(model, prompt, 5, request, truth=document[55:60])
         assert each["text"] == built.text.decode("utf-8", "replace")
         assert each["truth_loss"] == pytest.approx(built.truth_loss, abs=1e-6)

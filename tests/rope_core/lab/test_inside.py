@@ -46,12 +46,12 @@ def theta_of(setting: TracePositions) -> tuple[np.ndarray, float]:
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 def test_a_reading_is_the_torch_models(setting: TracePositions) -> None:
-    reading = inside.trace_forward(inside.load(NAME), TEXT, setting)
+    reading = inside.trace_forward(inside.load_numpy_weights(NAME), TEXT, setting)
     places = [at + setting.shift + (setting.gap if at >= setting.split else 0) for at in range(len(TEXT))]
     place = Placed(*theta_of(setting), places, setting.still)
     with torch.inference_mode():
         tokens = torch.tensor([list(TEXT)])
-        logits = weights.load(NAME)(tokens, place=place)[0].numpy()
+        logits = weights.load_shipped_model(NAME)(tokens, place=place)[0].numpy()
     np.testing.assert_allclose(reading.logits, logits, atol=2e-3)
     for layer, (q, k) in enumerate(place.seen):
         scores = np.einsum("shd,thd->hst", q[0].double().numpy(), k[0].double().numpy()) / np.sqrt(2 * PAIRS)
@@ -61,9 +61,9 @@ def test_a_reading_is_the_torch_models(setting: TracePositions) -> None:
 
 def test_shares_are_products_dimension_by_dimension() -> None:
     setting, (layer, head, query) = SETTINGS["yarn"], (2, 4, 17)
-    reading = inside.trace_forward(inside.load(NAME), TEXT, setting)
+    reading = inside.trace_forward(inside.load_numpy_weights(NAME), TEXT, setting)
     theta, factor = theta_of(setting)
-    content, whole = reading.shares(layer, head, query)
+    content, whole = reading.pair_score_shares(layer, head, query)
     q = reading.q[layer, query, head].astype(float)
     for key in range(query + 1):
         k = reading.k[layer, key, head].astype(float)
@@ -81,7 +81,7 @@ def test_shares_are_products_dimension_by_dimension() -> None:
 def test_the_pages_claims() -> None:
     """Shifting moves nothing; a gap does; the four fastest pairs carry the look one step back, the slowest nothing."""
     text = b"for name in names: print(na"
-    model = inside.load(NAME)
+    model = inside.load_numpy_weights(NAME)
     trained = inside.trace_forward(model, text)
     by_shift = inside.attention_change(trained, inside.trace_forward(model, text, TracePositions(shift=1000)))
     assert by_shift.shape == (4, 6) and by_shift.max() < 1e-6
@@ -94,31 +94,33 @@ def test_the_pages_claims() -> None:
         for kind in inside.KINDS
     )
     assert inside.attention_change(trained, fast).min() > 0.2 and inside.attention_change(trained, slow).max() < 0.01
-    following = trained.following()
-    assert following.argmax() == ord("m") and following[ord("m")] > 0.99 and fast.following()[ord("m")] < 0.3
+    following = trained.next_byte_probabilities()
+    assert (
+        following.argmax() == ord("m") and following[ord("m")] > 0.99 and fast.next_byte_probabilities()[ord("m")] < 0.3
+    )
     np.testing.assert_allclose(following.sum(), 1.0)
     back = trained.attention[0, 1][range(1, len(text)), range(len(text) - 1)]
     assert back.mean() > 0.5
-    assert inside.likeliest_bytes([following, fast.following()], 2) == [ord("m"), ord("r")]
+    assert inside.likeliest_bytes([following, fast.next_byte_probabilities()], 2) == [ord("m"), ord("r")]
 
 
 def test_the_attention_one_back_is_counted_query_by_query() -> None:
-    result = inside.trace_forward(inside.load("rope-0"), b"import numpy")
+    result = inside.trace_forward(inside.load_numpy_weights("rope-0"), b"import numpy")
     back = inside.previous_byte_attention(result)
     for layer, head in ((0, 4), (3, 5)):
         counted = [float(result.attention[layer, head, at, at - 1]) for at in range(1, 12)]
         assert back[layer, head] == pytest.approx(sum(counted) / 11, rel=1e-6)
-    assert inside.previous_byte_attention(inside.trace_forward(inside.load("rope-0"), b"a")).max() == 0
+    assert inside.previous_byte_attention(inside.trace_forward(inside.load_numpy_weights("rope-0"), b"a")).max() == 0
 
 
 def test_what_is_refused_is_a_sentence() -> None:
-    model = inside.load(NAME)
+    model = inside.load_numpy_weights(NAME)
     with pytest.raises(ValueError, match="text"):
         inside.trace_forward(model, b"")
     with pytest.raises(ValueError, match="text"):
         inside.trace_forward(model, b"a" * 41)
     with pytest.raises(ValueError, match="weights must be one of"):
-        inside.load("alibi-0")
+        inside.load_numpy_weights("alibi-0")
     with pytest.raises(ValueError, match="still"):
         inside.trace_forward(model, TEXT, TracePositions(still=(16,)))
     with pytest.raises(ValueError, match="shift"):
@@ -133,7 +135,7 @@ def test_texts_are_cut_at_whole_letters() -> None:
 
 
 def test_the_largest_pairs_are_counted_dimension_by_dimension() -> None:
-    reading = inside.trace_forward(inside.load(NAME), TEXT)
+    reading = inside.trace_forward(inside.load_numpy_weights(NAME), TEXT)
     for side, x in enumerate((reading.q, reading.k)):
         for layer, head in ((0, 0), (3, 5), (2, 1)):
             sizes = [sum(float(v) ** 2 for v in x[layer, :, head, d]) ** 0.5 for d in range(2 * PAIRS)]
@@ -142,10 +144,10 @@ def test_the_largest_pairs_are_counted_dimension_by_dimension() -> None:
             np.testing.assert_allclose(reading.largest()[side, layer, head], wanted, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", inside.models())
+@pytest.mark.parametrize("name", inside.rotary_model_names())
 def test_large_keys_stand_around_the_first_pair_that_did_not_finish_a_turn(name: str) -> None:
     """In every shipped model, on text of its own kind and on other text; the slowest six pairs are smaller than all."""
-    model = inside.load(name)
+    model = inside.load_numpy_weights(name)
     unfinished = int(np.argmax(model.shape.rope.turns < 1))
     for text in (TEXT, b"The cat sat on the mat and looked around"):
         largest = inside.trace_forward(model, text).largest()[1]

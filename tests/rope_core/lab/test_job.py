@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rope_core.lab import job
-from rope_core.lab.corpus import held_out
+from rope_core.lab.corpus import held_out_documents
 from tests.support.lab_reader import small, stock
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -20,7 +20,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "recall": {"weights": ["tiny"]},
     "bytes": {"weights": "tiny"},
 }
-LAST = len(held_out()) - 1
+LAST = len(held_out_documents()) - 1
 REFUSED = [
     ("chess", {}, "kind must be one of sweep"),
     ("sweep", {"depth": 3}, "arguments must be those of sweep"),

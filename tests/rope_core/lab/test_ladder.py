@@ -18,6 +18,6 @@ LAST = {"linear", "none"}
 def test_the_order_holds_on_other_text_and_seeds(weights: str, documents: int) -> None:
     text = b"".join(path.read_bytes() for path in sorted((Path(np.__file__).parent / "lib").glob("_*.py")))
     ask = sweep.SweepSettings((weights,), (*ORDER, *LAST), (2048,), documents=documents, text=text)
-    places = view.order(view.cells(result for _, result in sweep.run(ask)))
+    places = view.rank_cells(view.read_cells(result for _, result in sweep.run_sweep(ask)))
     assert [place.cell.line for place in places][: len(ORDER)] == ORDER
     assert {place.cell.line for place in places[len(ORDER) :]} == LAST

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from rope_core.lab import cards, copying, plan, recall, weights
-from rope_core.lab.estimates import perplexity
+from rope_core.lab.estimates import window_perplexity
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.lines import line, lines
+from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.lab.positions import rotary_encoding_for
 from tests.support.lab_reader import small, stock
 
@@ -28,7 +28,7 @@ def test_the_end_is_what_began_a_distance_before(distance: int) -> None:
 
 
 def test_windows_to_learn_from_repeat_in_every_second_row() -> None:
-    built = copying.repeated(TEXT, 40, 256, np.random.default_rng(2))
+    built = copying.copy_training_windows(TEXT, 40, 256, np.random.default_rng(2))
     periods = [next((p for p in range(16, 129) if (row[p:] == row[:-p]).all()), 0) for row in built]
     assert all(period == 0 for period in periods[::2]) and all(16 <= period <= 128 for period in periods[1::2])
     assert min(periods[1::2]) < 40 < 80 < max(periods[1::2])
@@ -44,16 +44,16 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
-    model = weights.load("tiny")
+    model = weights.load_shipped_model("tiny")
     ask = recall.RecallSettings(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3)
-    result = {each["line"]: each for _, each in recall.run(ask)}
+    result = {each["line"]: each for _, each in recall.measure_recall(ask)}
     examples = ask.examples(200, 3)
-    place = rotary_encoding_for(model.shape, line("yarn").request(model.shape, 300))
+    place = rotary_encoding_for(model.shape, get_line("yarn").request(model.shape, 300))
     whole = byte_losses(model, examples, place)[:, plan.AFTER - copying.SPAN :]
     near = byte_losses(model, examples[:, -129:])[:, plan.AFTER - copying.SPAN :]
     for key, nats in (("yarn", whole), ("window", near)):
         assert result[key]["nats"] == pytest.approx(nats.mean(1), abs=1e-5)
-        assert result[key]["copy"][0] == pytest.approx(perplexity(nats).value, abs=1e-5)
+        assert result[key]["copy"][0] == pytest.approx(window_perplexity(nats).value, abs=1e-5)
     assert result["yarn"]["nats"] != result["window"]["nats"]
 
 
@@ -64,4 +64,4 @@ def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkey
     monkeypatch.setattr(cards, "weights_cards", lambda: {"tiny": card, "tuned": tuned})
     cells = recall.RecallSettings(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
     assert [(key, distance) for name, key, distance in cells if name == "tuned"] == [("ntk", 100), ("ntk", 200)]
-    assert len({key for name, key, _ in cells if name == "tiny"}) == len(lines())
+    assert len({key for name, key, _ in cells if name == "tiny"}) == len(scheme_lines())

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.lines import line, lines_after_yarn
+from rope_core.lab.lines import get_line, lines_after_yarn
 from rope_core.lab.model import KeyValueCache
 from rope_core.lab.positions import rotary_encoding_for
 from rope_core.lab.remapped import RemappedEncoding
@@ -50,7 +50,7 @@ def test_reading_in_pieces_is_reading_at_once(name: str) -> None:
 
 @pytest.mark.parametrize("each", [each for each in lines_after_yarn() if each.rule], ids=lambda each: each.key)
 def test_a_rule_leaves_short_texts_alone_and_changes_long_ones(each: object) -> None:
-    chosen = line(each.key)  # type: ignore[attr-defined]
+    chosen = get_line(each.key)  # type: ignore[attr-defined]
     model = small("rope", context=64)
     documents = np.frombuffer(bytes_drawn(201, 4), dtype=np.uint8)[None]
     result = byte_losses(model, documents, RemappedEncoding(model.shape, chosen.rule, chosen.params))

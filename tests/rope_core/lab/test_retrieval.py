@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from rope_core.lab import job, passkey, plan, retrieval, weights
-from rope_core.lab.estimates import wilson
+from rope_core.lab.estimates import wilson_interval
 from rope_core.lab.generate import write
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.lab.model import LabModel
 from rope_core.lab.retrieval import digits_right
 from tests.support.lab_reader import small, stock
@@ -59,7 +59,7 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
     # A model of noise is never right about digits: make the answer what it says, for a part of the examples.
     model = small(context=128)
     examples = retrieval.RetrievalSettings(lengths=(150,)).examples(150, 0.5, 6).copy()
-    request = line(key).request(model.shape, 150)
+    request = get_line(key).request(model.shape, 150)
     for row, keep in zip(examples, (5, 5, 3, 0, 5, 1), strict=True):
         for digit in range(keep):
             row[145 + digit] = write(model, row[: 145 + digit].tobytes(), 1, request).text[0]
@@ -78,7 +78,7 @@ def test_examples_are_the_same_for_every_line_and_other_for_every_cell() -> None
 
 @pytest.mark.parametrize(("right", "trials"), [(0, 8), (3, 8), (8, 8), (1, 1), (499, 500)])
 def test_wilson_s_ends_are_the_shares_from_which_the_count_is_1_96_deviations_away(right: int, trials: int) -> None:
-    low, high = wilson(right, trials)
+    low, high = wilson_interval(right, trials)
     assert 0.0 <= low <= right / trials <= high <= 1.0
     for end in (low, high):
         if 0.0 < end < 1.0:
@@ -91,16 +91,16 @@ def test_wilson_holds_a_mean_of_shares_at_least_as_often_as_it_says() -> None:
     for _ in range(400):
         # Shares of five digits that hang together, 0.6 right on the whole.
         shares = rng.binomial(5, rng.choice([0.3, 0.9], 12)) / 5
-        low, high = wilson(shares.sum(), 12)
+        low, high = wilson_interval(shares.sum(), 12)
         held += low <= 0.6 <= high
     assert held >= 380
     with pytest.raises(ValueError, match=r"right must be a number in \[0, 12\], got 12.5"):
-        wilson(12.5, 12)
+        wilson_interval(12.5, 12)
 
 
 def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {"lines": ["none", "yarn"], "lengths": [128, 300], "depths": [0.0, 1.0], "trials": 3}
-    monkeypatch.setattr(weights, "load", lambda name: copier(9 if name == "asked" else 4))
+    monkeypatch.setattr(weights, "load_shipped_model", lambda name: copier(9 if name == "asked" else 4))
     result = list(job.run_measurement("retrieval", wanted))
     cells = [r for _, r in result]
     assert len(cells) == 2 * 2 * (2 + 1) and result[-1][0] == 1.0
@@ -108,8 +108,8 @@ def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pyt
         copies = each["weights"] == "asked"
         assert each["right"] == (3 if copies else 0) and each["trials"] == 3
         share = 1.0 if copies else 0.8
-        assert each["digits"] == pytest.approx([share, *wilson(3 * share, 3)], abs=1e-6)
-        assert (each["low"], each["high"]) == pytest.approx(wilson(each["right"], 3), abs=1e-6)
+        assert each["digits"] == pytest.approx([share, *wilson_interval(3 * share, 3)], abs=1e-6)
+        assert (each["low"], each["high"]) == pytest.approx(wilson_interval(each["right"], 3), abs=1e-6)
     assert {(c["weights"], c["line"], c["length"], c["depth"]) for c in cells} == {
         (name, key, length, depth)
         for name, keys in (("asked", ("none", "yarn")), ("asked-learned", ("none",)))
@@ -121,5 +121,5 @@ def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pyt
 
 def test_past_a_learned_table_no_answer_is_wanted() -> None:
     ask = retrieval.RetrievalSettings(("asked-learned",), lengths=(129, 130), depths=(0.5,), trials=1)
-    ((_, fits), (_, past)) = retrieval.run(ask)
+    ((_, fits), (_, past)) = retrieval.measure_retrieval(ask)
     assert fits["right"] == 0 and past["undefined"] == "its table ends at position 128"

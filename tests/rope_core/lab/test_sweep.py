@@ -9,13 +9,13 @@ import pytest
 
 from rope_core.__main__ import main
 from rope_core.lab import cards, records, sweep, weights
-from rope_core.lab.corpus import held_out
-from rope_core.lab.estimates import perplexity
-from rope_core.lab.evaluate import losses
-from rope_core.lab.lines import line, lines
+from rope_core.lab.corpus import held_out_documents
+from rope_core.lab.estimates import window_perplexity
+from rope_core.lab.evaluate import scheme_byte_losses
+from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.lab.model import LabModel
 from rope_core.lab.shape import ModelShape
-from rope_core.lab.train import hardware
+from rope_core.lab.train import hardware_record
 from tests.support.lab_reader import stock
 
 SHAPES = {
@@ -30,24 +30,26 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
     """Shipped weights, records and runs replaced by a test's own."""
     stock(tmp_path, monkeypatch, {name: LabModel(shape, seed) for seed, (name, shape) in enumerate(SHAPES.items())})
     monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
-    records.shipped.cache_clear()
+    records.shipped_record.cache_clear()
 
 
 def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
     given: dict[str, Any] = {"factor": 6.0, "base": 100.0, "params": {"beta_fast": 2.0, "beta_slow": 0.01}}
     wanted = sweep.SweepSettings(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5, **given)
-    shares, answer = zip(*sweep.run(wanted), strict=True)
+    shares, answer = zip(*sweep.run_sweep(wanted), strict=True)
     # The work of a cell grows with its length.
     assert shares == pytest.approx([part / 240 for part in (16, 32, 48, 112, 176, 240)])
     assert [(f["line"], f["length"]) for f in answer] == [
         (key, length) for length in (16, 64) for key in ("none", "yarn", "ntk_double")
     ]
-    documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[:65] for d in held_out()[:5]])
+    documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[:65] for d in held_out_documents()[:5]])
     for each in answer:
         window = documents[:, : each["length"] + 1]
-        model = weights.load("tiny")
-        nats = losses(model, window, line(each["line"]).request(model.shape, each["length"], *given.values()))
-        whole, last = perplexity(nats), perplexity(nats, 0.75)
+        model = weights.load_shipped_model("tiny")
+        nats = scheme_byte_losses(
+            model, window, get_line(each["line"]).request(model.shape, each["length"], *given.values())
+        )
+        whole, last = window_perplexity(nats), window_perplexity(nats, 0.75)
         assert each["whole"] == pytest.approx([whole.value, whole.low, whole.high], abs=1e-6)
         assert each["last"] == pytest.approx([last.value, last.low, last.high], abs=1e-6)
         assert math.exp(np.mean(each["nats"])) == pytest.approx(last.value, rel=1e-4)
@@ -56,7 +58,7 @@ def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
 
 def test_other_encodings_have_one_line_and_a_table_ends() -> None:
     wanted = sweep.SweepSettings(("tiny-learned", "tiny-alibi"), lengths=(16, 32), documents=2)
-    result = {(f["weights"], f["length"]): f for _, f in sweep.run(wanted)}
+    result = {(f["weights"], f["length"]): f for _, f in sweep.run_sweep(wanted)}
     assert len(result) == 4
     assert result["tiny-learned", 32]["undefined"] == "its table ends at position 16"
     assert result["tiny-learned", 16]["whole"][0] > 1
@@ -65,16 +67,16 @@ def test_other_encodings_have_one_line_and_a_table_ends() -> None:
 
 def test_a_record_holds_request_results_and_weights() -> None:
     wanted = {"weights": ["tiny"], "lines": ["none", "yarn"], "lengths": [16, 32], "documents": 2}
-    record = records.measure("sweep", wanted, "abc", "2026-01-01")
+    record = records.measure_record("sweep", wanted, "abc", "2026-01-01")
     records.FOLDER.mkdir()
     records.write_record(record, records.FOLDER / "ladder.json")
-    back = records.shipped("ladder")
+    back = records.shipped_record("ladder")
     assert (back.kind, back.arguments, back.text, back.date) == ("sweep", wanted, "abc", "2026-01-01")
     assert back.weights == {"tiny": cards.get_weights_card("tiny").sha256}
     assert back.results == record.results
     assert len(back.results) == 4
     with pytest.raises(ValueError, match=r"record must be one of ladder, got '\.\./ladder'"):
-        records.shipped("../ladder")
+        records.shipped_record("../ladder")
 
 
 def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path
     path = tmp_path / "text.bin"
     path.write_bytes(bytes(range(256)))
     assert main(["lab", "eval", "tiny", "--lengths", "16", "--file", str(path), "--json"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(lines())
+    assert len(capsys.readouterr().out.splitlines()) == len(scheme_lines())
     path.write_bytes(b"")
     assert main(["lab", "eval", "tiny", "--file", str(path)]) == 2
     assert "--file must be a file that is not empty, got 'text.bin'" in capsys.readouterr().err
@@ -124,7 +126,7 @@ def test_the_command_line_trains_and_ships(
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
     card = cards.get_weights_card("tiny-linear")
     assert card.stopped is None
-    assert card.hardware == hardware() | {"precision": "float32"}
+    assert card.hardware == hardware_record() | {"precision": "float32"}
     assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})
     assert "| tiny-linear | rope | text, from tiny, linear × 2 | 3 × 8 × 32 | 0 |" in (
         tmp_path / "README.md"

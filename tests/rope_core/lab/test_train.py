@@ -21,7 +21,7 @@ from rope_core.lab.train import (
     checkpoint_header,
     one_step,
     start_run,
-    train,
+    train_model,
     windows,
 )
 
@@ -45,14 +45,14 @@ def same(a: TrainingRun, b: TrainingRun) -> bool:
 
 
 def test_it_learns(tmp_path: Path) -> None:
-    run = train(TrainingRecipe(TINY, steps=80, warmup=5, rate=1e-2), tmp_path, text=sample())
+    run = train_model(TrainingRecipe(TINY, steps=80, warmup=5, rate=1e-2), tmp_path, text=sample())
     assert run.losses[0] > 5.0
     assert np.mean(run.losses[-5:]) < 1.5
 
 
 def test_a_run_that_was_cut_short_goes_on_exactly(tmp_path: Path) -> None:
     recipe, text = TrainingRecipe(TINY, seed=2, steps=12, warmup=3), sample()
-    whole = train(recipe, tmp_path / "whole", text=text, every=5)
+    whole = train_model(recipe, tmp_path / "whole", text=text, checkpoint_every=5)
 
     class Cut(Exception):
         pass
@@ -62,9 +62,11 @@ def test_a_run_that_was_cut_short_goes_on_exactly(tmp_path: Path) -> None:
             raise Cut
 
     with pytest.raises(Cut):
-        train(recipe, tmp_path / "cut", text=text, every=5, report=cut)
+        train_model(recipe, tmp_path / "cut", text=text, checkpoint_every=5, on_progress=cut)
     shown: list[int] = []
-    again = train(recipe, tmp_path / "cut", text=text, every=5, report=lambda p: shown.append(p.step))
+    again = train_model(
+        recipe, tmp_path / "cut", text=text, checkpoint_every=5, on_progress=lambda p: shown.append(p.step)
+    )
     assert shown == list(range(6, 13))
     assert same(whole, again)
 
@@ -74,20 +76,20 @@ import sys, torch
 torch.set_num_threads(1)
 from pathlib import Path
 from rope_core.lab.recipe import TrainingRecipe
-from rope_core.lab.train import train
+from rope_core.lab.train import train_model
 from tests.rope_core.lab.test_train import TINY, sample
 told = lambda p: print(p.step, flush=True)
-train(TrainingRecipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)
+train_model(TrainingRecipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)
 """
 
 
 def test_a_run_that_is_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     recipe, text = TrainingRecipe(TINY, steps=9, warmup=3), sample()
-    whole = train(recipe, tmp_path / "whole", text=text)
-    assert train(recipe, tmp_path / "cut", text=text, stop=4).losses == whole.losses[:4]
-    assert train(recipe, tmp_path / "cut", text=text).losses == whole.losses
+    whole = train_model(recipe, tmp_path / "whole", text=text)
+    assert train_model(recipe, tmp_path / "cut", text=text, stop_at_step=4).losses == whole.losses[:4]
+    assert train_model(recipe, tmp_path / "cut", text=text).losses == whole.losses
     with pytest.raises(ValueError, match="stop must be an integer in"):
-        train(recipe, tmp_path / "never", text=text, stop=10)
+        train_model(recipe, tmp_path / "never", text=text, stop_at_step=10)
 
 
 @pytest.mark.long
@@ -102,9 +104,9 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child.stdout.close()
     recipe = TrainingRecipe(TINY, steps=60, warmup=3)
     shown: list[int] = []
-    again = train(recipe, tmp_path / "killed", text=sample(), report=lambda p: shown.append(p.step))
+    again = train_model(recipe, tmp_path / "killed", text=sample(), on_progress=lambda p: shown.append(p.step))
     assert 20 <= shown[0] < 60
-    whole = train(recipe, tmp_path / "whole", text=sample())
+    whole = train_model(recipe, tmp_path / "whole", text=sample())
     assert [path.name for path in (tmp_path / "killed").iterdir() if not path.name.startswith(".")] == [CHECKPOINT]
     assert np.allclose(again.losses, whole.losses, rtol=1e-5)
 
@@ -140,18 +142,18 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path
 
 
 def test_another_recipe_s_folder_and_a_damaged_checkpoint_are_refused(tmp_path: Path) -> None:
-    train(TrainingRecipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
+    train_model(TrainingRecipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
     path = tmp_path / CHECKPOINT
     assert checkpoint_header(path).corpus == "abc"
     with pytest.raises(ValueError, match=r"empty or of the same recipe, got .a checkpoint with other steps"):
-        train(TrainingRecipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
+        train_model(TrainingRecipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="folder must be one with a readable checkpoint, or none"):
-        train(TrainingRecipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
+        train_model(TrainingRecipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
 
 
 def test_a_fine_tune_starts_from_the_given_weights_under_its_scheme(tmp_path: Path) -> None:
-    base = train(TrainingRecipe(TINY, steps=30, warmup=2, rate=1e-2), tmp_path / "a", text=sample())
+    base = train_model(TrainingRecipe(TINY, steps=30, warmup=2, rate=1e-2), tmp_path / "a", text=sample())
     tuned = TrainingRecipe(TINY, steps=3, warmup=1, start="a", window=64, scheme="linear", params={"factor": 4.0})
     assert tuned.request.seq_len == 64
     run = start_run(tuned, base.model)

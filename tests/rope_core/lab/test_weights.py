@@ -10,9 +10,9 @@ import torch
 
 import rope_core as rc
 from rope_core.lab import cards, corpus, job, records, weights
-from rope_core.lab.estimates import perplexity
-from rope_core.lab.evaluate import byte_losses, losses
-from rope_core.lab.lines import line
+from rope_core.lab.estimates import window_perplexity
+from rope_core.lab.evaluate import byte_losses, scheme_byte_losses
+from rope_core.lab.lines import get_line
 from rope_core.lab.model import LabModel
 from rope_core.lab.positions import rotary_encoding_for
 from rope_core.lab.shape import ModelShape
@@ -67,38 +67,38 @@ def test_shipped_files_are_those_of_their_cards_and_small_enough() -> None:
         path = cards.INDEX.parent / f"{name}.safetensors"
         assert card.bytes == path.stat().st_size <= 8 * 2**20
         assert card.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-        assert card.corpus == corpus.manifest()["sha256"]
+        assert card.corpus == corpus.shipped_corpus_manifest()["sha256"]
         assert (cards.INDEX.parent / "README.md").read_text("utf-8").count(f"| {name} |") == 1
 
 
 def documents(count: int, length: int) -> np.ndarray:
     """Held-out documents, cut."""
-    kept = [np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in corpus.held_out()[:count]]
+    kept = [np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in corpus.held_out_documents()[:count]]
     return np.stack(kept)
 
 
 def test_the_shipped_model_reads_as_well_as_its_card_says() -> None:
     for name in ("rope-0", "rope-1", "rope-2"):
         card = cards.get_weights_card(name)
-        result = perplexity(byte_losses(weights.load(name), documents(44, 256)))
+        result = window_perplexity(byte_losses(weights.load_shipped_model(name), documents(44, 256)))
         assert math.log(result.value) == pytest.approx(card.held_out[0], abs=2e-4)
 
 
 def test_the_shipped_model_s_perplexity_by_an_independent_program() -> None:
-    model, window = weights.load("rope-0"), documents(1, 300)
-    request = line("yarn").request(model.shape, 2048)
+    model, window = weights.load_shipped_model("rope-0"), documents(1, 300)
+    request = get_line("yarn").request(model.shape, 2048)
     s = rc.spectrum(request)
     given = window[0].tobytes()
     logits = reader.read(model, given[:-1], lambda i, j: s.inv_freq, factor=s.attention_factor)
     expected = reader.nats(logits, given)
-    np.testing.assert_allclose(losses(model, window, request)[0], expected, atol=2e-3)
+    np.testing.assert_allclose(scheme_byte_losses(model, window, request)[0], expected, atol=2e-3)
     assert rotary_encoding_for(model.shape, request).answer.attention_factor == pytest.approx(0.1 * math.log(8) + 1)
 
 
 @pytest.mark.parametrize("name", ["retrieval", pytest.param("recall", marks=pytest.mark.long)])
 def test_the_first_cell_of_a_record_is_measured_again(name: str) -> None:
     """Its examples are drawn: by the same numbers as then."""
-    record = records.shipped(name)
+    record = records.shipped_record(name)
     first = next(result for _, result in job.run_measurement(record.kind, record.arguments))
     assert first.keys() == record.results[0].keys()
     for key, value in record.results[0].items():

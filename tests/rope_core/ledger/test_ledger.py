@@ -16,11 +16,11 @@ from rope_core import ledger
 from rope_core.__main__ import main
 from rope_core.hf import catalogue
 from rope_core.ledger import d001, d002, d003_extend, d003_proof, d004_block, d004_position, papers, papers_late
-from rope_core.ledger.entry import CLAIMS, ClaimCheck, texts
-from rope_core.ledger.kit import DIM, M, N, draw
+from rope_core.ledger.entry import CLAIMS, ClaimCheck, claim_texts
+from rope_core.ledger.kit import DIM, M, N, random_normal
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, spectrum
-from rope_core.theory.limits import drawn
+from rope_core.theory.limits import simulated_failure_rates
 
 TINY = transformers.LlamaConfig(
     hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=8, head_dim=8
@@ -91,7 +91,7 @@ def results() -> dict[str, ledger.ClaimResult]:
     """Run every claim, once for this module, and look that it is in order and quick."""
     calls: list[tuple[int, int]] = []
     began = time.process_time()
-    matches = ledger.run(lambda done, total: calls.append((done, total)))
+    matches = ledger.check_claims(lambda done, total: calls.append((done, total)))
     assert time.process_time() - began < 10.0
     assert calls == [(i + 1, len(CLAIMS)) for i in range(len(CLAIMS))]
     assert [each.document for each in matches] == sorted(each.document for each in matches)
@@ -123,7 +123,7 @@ def test_a_status_follows_from_its_residuals() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "value", "entry"),
     [
-        (d002, "adjacent", lambda x: x, "002-elements"),
+        (d002, "rotate_every_two", lambda x: x, "002-elements"),
         (d003_extend, "SCALE", 1.0, "003-code-ntk"),
         (d003_proof, "T", 0.0, "003-proof-sum-angle"),
         (d004_block, "PALM", "2002.00001", "004-swiglu-origin"),
@@ -136,9 +136,9 @@ def test_a_status_follows_from_its_residuals() -> None:
 def test_a_changed_number_changes_a_status(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, value: object, entry: str
 ) -> None:
-    before = ledger.run(only=[entry])[0]
+    before = ledger.check_claims(claim_ids=[entry])[0]
     monkeypatch.setattr(module, name, value)
-    after = ledger.run(only=[entry])[0]
+    after = ledger.check_claims(claim_ids=[entry])[0]
     assert after.status != before.status
 
 
@@ -159,8 +159,8 @@ def test_again_002_euler(results: dict[str, ledger.ClaimResult]) -> None:
 
 def test_again_001_backward(results: dict[str, ledger.ClaimResult]) -> None:
     theta = 10_000.0 ** (-torch.arange(0, DIM, 2, dtype=torch.float64) / DIM)
-    x = torch.from_numpy(draw(11, DIM)).requires_grad_()
-    d_o = torch.from_numpy(draw(12, DIM))
+    x = torch.from_numpy(random_normal(11, DIM)).requires_grad_()
+    d_o = torch.from_numpy(random_normal(12, DIM))
     angle = (M + d001.OFFSET) * theta
     blocks = [
         torch.stack([torch.stack([c, -s]), torch.stack([s, c])]) for c, s in zip(angle.cos(), angle.sin(), strict=True)
@@ -184,7 +184,7 @@ def test_again_001_backward(results: dict[str, ledger.ClaimResult]) -> None:
 
 def test_again_000_rows(results: dict[str, ledger.ClaimResult]) -> None:
     """One matrix for all rows cancels in Q K^T: what is left is the score without positions."""
-    q, k = torch.from_numpy(draw(4, 2, 4, DIM))
+    q, k = torch.from_numpy(random_normal(4, 2, 4, DIM))
     theta = 10_000.0 ** (-torch.arange(0, DIM, 2, dtype=torch.float64) / DIM)
     phase = torch.polar(torch.ones(4, DIM // 2, dtype=torch.float64), torch.arange(4)[:, None] * theta)
     rq, rk = (torch.view_as_real(torch.view_as_complex(z.reshape(4, -1, 2)) * phase).reshape(4, -1) for z in (q, k))
@@ -194,7 +194,7 @@ def test_again_000_rows(results: dict[str, ledger.ClaimResult]) -> None:
 
 def test_again_003_elements(results: dict[str, ledger.ClaimResult]) -> None:
     """Printed minus right is (x1 - x0, x1 - x0, ...) sin."""
-    x = draw(32, DIM)
+    x = random_normal(32, DIM)
     expected = max(
         abs((x[2 * j + 1] - x[2 * j]) * mp.sin(M * mp.mpf(10_000) ** (-mp.mpf(2 * j) / DIM))) for j in range(DIM // 2)
     )
@@ -246,7 +246,7 @@ def test_again_004_shift_direction(results: dict[str, ledger.ClaimResult]) -> No
 
 def test_again_004_serial(results: dict[str, ledger.ClaimResult]) -> None:
     """What the printed block loses against the right one, with torch's own norm and attention."""
-    x, w = torch.from_numpy(draw(61, 5, DIM)), d004_block.LAYER
+    x, w = torch.from_numpy(random_normal(61, 5, DIM)), d004_block.LAYER
     q, k, v, o, w1, w2 = (torch.from_numpy(getattr(w, n)) for n in ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2"))
 
     def norm(z: torch.Tensor) -> torch.Tensor:
@@ -261,7 +261,7 @@ def test_again_004_serial(results: dict[str, ledger.ClaimResult]) -> None:
 
 def test_again_004_score_name(results: dict[str, ledger.ClaimResult]) -> None:
     """Give torch's attention the scale 1 and its own."""
-    x, w = torch.from_numpy(draw(61, 5, DIM)), d004_block.LAYER
+    x, w = torch.from_numpy(random_normal(61, 5, DIM)), d004_block.LAYER
     q, k, v = (x @ torch.from_numpy(part) for part in (w.w_q, w.w_k, w.w_v @ w.w_o))
     plain, scaled = (torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=scale) for scale in (1.0, None))
     assert results["004-score-name"].residual == pytest.approx(float((plain - scaled).abs().max()), rel=1e-9)
@@ -274,15 +274,15 @@ def test_again_004_swiglu_llama_and_003_mainstream(results: dict[str, ledger.Cla
     swish = torch.nn.functional.silu(layer.gate_proj(x)) * layer.up_proj(x)
     assert torch.equal(layer(x), layer.down_proj(swish))
     assert results["004-swiglu-llama"].residual == 0.0
-    years = {each.name: each.year for each in catalogue.unrotated()}
+    years = {each.name: each.year for each in catalogue.unrotated_models()}
     assert min(years.values()) == years["Kimi Linear 48B"] == 2025
     share = results["003-mainstream"].residual
     assert share is not None and len(years) / share == pytest.approx(133)
 
 
 def test_again_004_symmetric(results: dict[str, ledger.ClaimResult]) -> None:
-    x = torch.from_numpy(draw(75, 5, DIM))
-    w = torch.from_numpy(draw(76, 3, DIM, DIM))
+    x = torch.from_numpy(random_normal(75, 5, DIM))
+    w = torch.from_numpy(random_normal(76, 3, DIM, DIM))
 
     def mean(z: torch.Tensor, causal: bool) -> torch.Tensor:
         q, k, v = (z @ part for part in w)
@@ -305,8 +305,8 @@ def test_again_004_digit(results: dict[str, ledger.ClaimResult]) -> None:
 def test_again_arxiv_limits(results: dict[str, ledger.ClaimResult]) -> None:
     """Turned vectors instead of formulas: at the far length both fail as often as not, in the trained one less."""
     plain = spectrum(Request(Rope(128, 500_000.0, 4096), "none"))
-    assert drawn(plain, papers.FAR, papers.SIGNAL, 20_000, 5) == pytest.approx((0.5, 0.5), abs=0.015)
-    assert max(drawn(plain, 8192, papers.SIGNAL, 20_000, 5)) < 0.43
+    assert simulated_failure_rates(plain, papers.FAR, papers.SIGNAL, 20_000, 5) == pytest.approx((0.5, 0.5), abs=0.015)
+    assert max(simulated_failure_rates(plain, 8192, papers.SIGNAL, 20_000, 5)) < 0.43
     assert results["arXiv-2605.15514-order"].residual == pytest.approx(0.0, abs=1e-3)
 
 
@@ -356,8 +356,8 @@ def test_hard_and_soft_clipping_ring_alike() -> None:
 
 
 def test_every_entry_has_its_words() -> None:
-    assert set(texts()) == set(CLAIMS)
-    for name, text in texts().items():
+    assert set(claim_texts()) == set(CLAIMS)
+    for name, text in claim_texts().items():
         assert text.where and text.formula, name
         for sentence in (text.claim, text.why):
             assert set(sentence) == {"en", "zh"}
@@ -414,6 +414,6 @@ def test_the_command_prints_in_both_languages(
 
 def test_an_unknown_id_is_refused() -> None:
     with pytest.raises(ValueError, match="only must be ids of the ledger, got '003-nothing'"):
-        ledger.run(only=["003-nothing"])
+        ledger.check_claims(claim_ids=["003-nothing"])
     with pytest.raises(ValueError, match="id must be new"):
-        ledger.entry.claim("000-f-qk")(lambda: ClaimCheck(0.0))
+        ledger.entry.register_claim("000-f-qk")(lambda: ClaimCheck(0.0))

@@ -9,7 +9,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from rope_core.ledger.entry import DOCUMENTS, texts
+from rope_core.ledger.entry import DOCUMENTS, claim_texts
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted((ROOT.parent / "shared" / "sources").glob("*.txt"))
@@ -28,7 +28,9 @@ def normalised(text: str) -> str:
 
 def digest(name: str) -> str:
     """Sixteen digits of the SHA-256 of an entry's quotations."""
-    return hashlib.sha256("\n".join(normalised(quote) for quote in texts()[name].quotes).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(normalised(quote) for quote in claim_texts()[name].quotes).encode()).hexdigest()[
+        :16
+    ]
 
 
 def sentences(document: str, text: str) -> list[tuple[int, str]]:
@@ -57,17 +59,17 @@ def uncovered(document: str, text: str, fragments: list[str]) -> list[str]:
 
 def fragments(document: str) -> list[str]:
     """All that the entries of a document quote and all that is listed as undecidable."""
-    quoted = [quote for name, text in texts().items() if name[:3] == document for quote in text.quotes]
+    quoted = [quote for name, text in claim_texts().items() if name[:3] == document for quote in text.quotes]
     return quoted + [line for lines in OPINIONS[document].values() for line in lines]
 
 
 def test_no_quotation_changed_since_it_was_compared() -> None:
     kept = tomllib.loads(DIGESTS.read_text("utf-8"))
-    assert {name: digest(name) for name in texts()} == kept
+    assert {name: digest(name) for name in claim_texts()} == kept
 
 
 def test_every_entry_quotes_its_document_or_links_its_paper() -> None:
-    for name, text in texts().items():
+    for name, text in claim_texts().items():
         if name.partition("-")[0] in DOCUMENTS:
             assert text.quotes and text.link is None, name
         else:
@@ -81,7 +83,7 @@ def test_what_is_undecidable_is_listed_once_and_by_kind() -> None:
         assert set(kinds) <= KINDS
         lines = [line for lines in kinds.values() for line in lines]
         assert len(lines) == len(set(lines)), document
-        quoted = {quote for name, text in texts().items() if name[:3] == document for quote in text.quotes}
+        quoted = {quote for name, text in claim_texts().items() if name[:3] == document for quote in text.quotes}
         assert quoted.isdisjoint(lines), document
 
 

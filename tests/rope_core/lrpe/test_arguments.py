@@ -82,7 +82,7 @@ def test_a_gradient_of_another_shape_is_refused() -> None:
 
 def test_a_slice_may_count_from_the_end() -> None:
     whole = make_lrpe_spec((1, 2, 3, 8), (2,), rotary_dim=slice(-4, None))
-    assert (whole.start, whole.stop) == (4, 8)
+    assert (whole.start, whole.rotary_end) == (4, 8)
 
 
 def test_the_last_position_is_still_turned() -> None:

@@ -7,10 +7,10 @@ from rope_core import rotation_matrix
 from rope_core.lrpe import lrpe_rotate
 from rope_core.lrpe.explain import (
     NON_NEGATIVE,
-    decode_strip,
+    compare_decoding,
+    forward_stages,
     linear_scores,
     sample_theta,
-    stages,
 )
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ THETA = np.array([1.0, 0.3, 0.05])
 
 def test_stages_are_the_op_in_two_steps() -> None:
     x = RNG.normal(size=(2, 4, 3, 6))
-    seen = stages(x, THETA, act="relu2", offset=2)
+    seen = forward_stages(x, THETA, act="relu2", offset=2)
     np.testing.assert_array_equal(seen.x, x)
     np.testing.assert_array_equal(seen.activated, np.maximum(x, 0) ** 2)
     np.testing.assert_allclose(seen.out, lrpe_rotate(seen.activated, THETA, offset=2), atol=1e-15)
@@ -28,8 +28,8 @@ def test_stages_are_the_op_in_two_steps() -> None:
 def test_the_decode_strip_agrees_in_every_bit_unless_it_looks_along_the_sequence() -> None:
     x = RNG.normal(size=(2, 6, 2, 6))
     for options in ({"act": "silu"}, {"act": "softmax", "dim": -1}, {"act": "gelu", "rotary_dim": slice(0, 6)}):
-        assert decode_strip(x, THETA, offset=90, **options).same_bits
-    apart = decode_strip(x, THETA, act="softmax", dim=1)
+        assert compare_decoding(x, THETA, offset=90, **options).same_bits
+    apart = compare_decoding(x, THETA, act="softmax", dim=1)
     assert not apart.same_bits and np.abs(apart.whole - apart.steps).max() > 0.1
 
 
@@ -38,7 +38,7 @@ def test_linear_scores_are_the_written_product_and_forget_the_offset(act: str) -
     q, k = RNG.normal(size=(5, 6)), RNG.normal(size=(5, 6))
     scores = linear_scores(q, k, THETA, act=act)
     dim = -1 if act == "softmax" else None
-    phi_q, phi_k = (stages(v[None], THETA, act=act, dim=dim).activated[0] for v in (q, k))
+    phi_q, phi_k = (forward_stages(v[None], THETA, act=act, dim=dim).activated[0] for v in (q, k))
     assert phi_q.min() >= 0
     for m in range(5):
         for n in range(5):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.extension.extend import ContextExtension, extend, reached
+from rope_core.extension.extend import ContextExtension, config_reached_length, extend
 from rope_core.hf.resolve import resolve
-from rope_core.programs.commands import ENGINES, commands
+from rope_core.programs.commands import ENGINES, launch_commands
 from tests.support import ROOT, hf_live
 
 OPTIONS: dict[str, Any] = json.loads((ROOT / "tests/golden/engine_options.json").read_text(encoding="utf-8"))
@@ -23,7 +23,7 @@ MODELS = ["llama-2-7b", "qwen3-8b", "deepseek-v3", "gpt-oss-20b", "llama-3.1-8b"
 
 def ways(model_id: str) -> list[ContextExtension]:
     config = rc.model(model_id).hf_config()
-    return extend(config, 2 * reached(config))
+    return extend(config, 2 * config_reached_length(config))
 
 
 def parsed(engine: str, line: str) -> dict[str, Any]:
@@ -43,9 +43,9 @@ def parsed(engine: str, line: str) -> dict[str, Any]:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_every_line_parses_or_says_why_not(model_id: str) -> None:
     for way in ways(model_id):
-        built = commands(way, "org/model")
+        built = launch_commands(way, "org/model")
         assert tuple(each.engine for each in built) == ENGINES
-        chinese = commands(way, "org/model", "zh")
+        chinese = launch_commands(way, "org/model", "zh")
         for each, other in zip(built, chinese, strict=True):
             assert each.line == other.line and bool(each.note) == bool(other.note)
             assert each.note == "" or any("\u4e00" <= letter <= "\u9fff" for letter in other.note)
@@ -76,7 +76,7 @@ def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> N
     released = rc.model(model_id).hf_config()
     text = resolve(released).text.fields
     for way in ways(model_id):
-        line = next(each.line for each in commands(way) if each.engine == engine)
+        line = next(each.line for each in launch_commands(way) if each.engine == engine)
         if line is None:
             continue
         given = parsed(engine, line)["--hf-overrides" if engine == "vLLM" else "--json-model-override-args"]
@@ -94,7 +94,7 @@ def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> N
 
 def test_llama_cpp_s_options_are_the_block_s_numbers() -> None:
     yarn, linear, ntk, llama3 = (
-        next(each for each in commands(way, "a/b") if each.engine == "llama.cpp") for way in ways("llama-2-7b")
+        next(each for each in launch_commands(way, "a/b") if each.engine == "llama.cpp") for way in ways("llama-2-7b")
     )
     # The server stops at the file's own length, which a custom YaRN alone raises.
     assert linear.line is not None and parsed("llama.cpp", linear.line) == {
@@ -109,13 +109,13 @@ def test_llama_cpp_s_options_are_the_block_s_numbers() -> None:
         10_000 * 2 ** (128 / 126), rel=1e-8
     )
     assert llama3.line is None and "convert" in llama3.note
-    kimi = next(each for each in commands(ways("kimi-k2")[0]) if each.engine == "llama.cpp")
+    kimi = next(each for each in launch_commands(ways("kimi-k2")[0]) if each.engine == "llama.cpp")
     assert kimi.line is not None and parsed("llama.cpp", kimi.line)["--yarn-beta-fast"] == 1.0
 
 
 def test_mlx_lm_s_line_is_python_with_the_old_block() -> None:
     for way in ways("qwen3-8b"):
-        line = next(each.line for each in commands(way, "it's") if each.engine == "mlx-lm")
+        line = next(each.line for each in launch_commands(way, "it's") if each.engine == "mlx-lm")
         assert line is not None and way.old_block is not None
         program, flag, code = shlex.split(line)
         call = ast.parse(code).body[-1].value  # type: ignore[attr-defined]
@@ -128,7 +128,7 @@ def test_a_hostile_config_stays_in_its_quotes() -> None:
     params = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [32], evil: evil}
     config = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096, "rope_parameters": params}
     for way in extend(config, 8192):
-        for each in commands(way, evil):
+        for each in launch_commands(way, evil):
             assert (
                 each.line is None or evil in " ".join(shlex.split(each.line)) or each.engine in ("mlx-lm", "llama.cpp")
             )
@@ -136,7 +136,7 @@ def test_a_hostile_config_stays_in_its_quotes() -> None:
 
 
 def test_an_engine_that_computes_something_else_says_what() -> None:
-    text = {each.engine: each for each in commands(ways("gpt-oss-20b")[0])}
+    text = {each.engine: each for each in launch_commands(ways("gpt-oss-20b")[0])}
     assert text["vLLM"].line and text["SGLang"].line
     assert text["mlx-lm"].line is None and "rounds the ramp" in text["mlx-lm"].note
     assert text["TensorRT-LLM"].line is None and "truncate" in text["TensorRT-LLM"].note

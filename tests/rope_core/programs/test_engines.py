@@ -11,9 +11,16 @@ import pytest
 import rope_core as rc
 from rope_core.errors import ConfigError
 from rope_core.extension.extend import extend
-from rope_core.hf.families import recorded as wheel
-from rope_core.programs.commands import commands
-from rope_core.programs.engines import EngineResult, basis, engines, known_types, recorded, sentences
+from rope_core.hf.families import recorded_class_defaults as wheel
+from rope_core.programs.commands import launch_commands
+from rope_core.programs.engines import (
+    EngineResult,
+    engine_evidence_sentence,
+    engine_records,
+    engine_sentences,
+    engines,
+    known_types,
+)
 from rope_core.programs.formulas import ENGINES
 from tests.support.configs import LLAMA, YARN, of
 from tools.engines.__main__ import SOURCES, installed, load, measure
@@ -62,7 +69,7 @@ def test_vllm_dynamic_is_static() -> None:
 def test_vllm_refuses_an_integer_factor() -> None:
     whole = table(of(rope_scaling={"type": "linear", "factor": 4}))["vLLM"]
     assert whole.refused == "integer_factor" and whole.inv_freq is None and whole.difference is None
-    assert sentences(whole) == ["TypeError: the factor must be written as a float (4.0)"]
+    assert engine_sentences(whole) == ["TypeError: the factor must be written as a float (4.0)"]
     assert table(of(rope_scaling={"type": "linear", "factor": 4.0}))["vLLM"].difference == 0
 
 
@@ -107,7 +114,7 @@ def test_the_context_chooses_longrope_s_list_and_not_the_length(context: int | N
         for engine in (built["llama.cpp"], built["vLLM"]):
             # Measured in llama.cpp: at 3,000 tokens in a context of 8,192 it turns by the long list.
             np.testing.assert_allclose(inv(engine), 1e4 ** (-np.arange(48) / 48) / np.asarray(factors), rtol=1e-12)
-            assert engine.values["list"] == name and "length read" in sentences(engine)[0]
+            assert engine.values["list"] == name and "length read" in engine_sentences(engine)[0]
     with pytest.raises(ValueError, match="context"):
         engines(config, context=0)
 
@@ -127,7 +134,7 @@ def test_litgpt_s_models_drop_truncate(truncate: bool) -> None:
     np.testing.assert_allclose(inv(lit)[LITGPT_PAIRS], LITGPT_MODEL, rtol=5e-7)
     assert lit.notes == (("inverted",) if truncate else ("inverted", "truncate_dropped"))
     # The largest gap over all pairs between both of LitGPT's functions is 6.138 %.
-    assert truncate or ("6.1 %" in sentences(lit)[1] and "6.1 %" in sentences(lit, "zh")[1])
+    assert truncate or ("6.1 %" in engine_sentences(lit)[1] and "6.1 %" in engine_sentences(lit, "zh")[1])
 
 
 @pytest.mark.parametrize(
@@ -152,21 +159,23 @@ def test_an_engine_without_the_family_is_not_the_same(model_type: str, lacking: 
     for name in lacking:
         engine = built[name]
         assert engine.status == "not_supported" and engine.inv_freq is None and engine.difference is None
-        assert model_type in sentences(engine)[0] and sentences(engine)[0].startswith("not supported")
-        assert sentences(engine, "zh")[0].startswith("不支持")
+        assert model_type in engine_sentences(engine)[0] and engine_sentences(engine)[0].startswith("not supported")
+        assert engine_sentences(engine, "zh")[0].startswith("不支持")
     assert built["transformers"].status == "runs"
 
 
 def test_no_line_starts_an_engine_without_the_family() -> None:
     way = extend(of(model_type="cwm"), 262144)[0]
     for lang, start in (("en", "not supported: mlx-lm"), ("zh", "不支持：mlx-lm")):
-        built = next(each for each in commands(way, lang=lang) if each.engine == "mlx-lm")
+        built = next(each for each in launch_commands(way, lang=lang) if each.engine == "mlx-lm")
         assert built.line is None and built.note.startswith(start)
 
 
 def test_the_lists_of_model_types_are_the_packages_own() -> None:
     types = wheel()["family"].keys() | wheel()["composite"].keys()
-    counts = {name: len(known or ()) for name, known in ((name, known_types(name)) for name in recorded()["engine"])}
+    counts = {
+        name: len(known or ()) for name, known in ((name, known_types(name)) for name in engine_records()["engine"])
+    }
     listed = {name: count for name, count in counts.items() if count}
     assert listed == {"transformers 4.57": 145, "mlx-lm 0.32.2": 138, "LitGPT 0.5.13": 18}
     assert (known_types("transformers 4.57") or set()) < types and (known_types("LitGPT 0.5.13") or set()) < types
@@ -185,10 +194,12 @@ ALSO_READ = {"phi-3-vision-128k", "phi-3-vision-128k@8192"}
 def test_the_table_is_what_the_engine_s_own_code_gave(name: str) -> None:
     counts, apart = compared_with(name, record()[name]["rows"])
     assert record()[name]["rows"].keys() == by_id().keys() and set(apart) <= ALSO_READ, apart
-    row = recorded()["engine"][name]
+    row = engine_records()["engine"][name]
     assert (row["measured"], row["configs"]) == (record()[name]["date"], counts["agrees"])
     for lang in ("en", "zh"):
-        assert row["measured"] in basis(name, lang) and str(counts["agrees"]) in basis(name, lang)
+        assert row["measured"] in engine_evidence_sentence(name, lang) and str(
+            counts["agrees"]
+        ) in engine_evidence_sentence(name, lang)
 
 
 @pytest.mark.parametrize("field", ["inv_freq", "factor", "logits", "layout"])
@@ -209,9 +220,11 @@ def test_a_row_with_another_rotation_is_seen(field: str) -> None:
 
 def test_each_column_says_whether_it_was_measured() -> None:
     names = [engine.name for engine in engines(LLAMA)]
-    assert list(recorded()["engine"]) == names and set(names) - set(SOURCES) == {"llama.cpp 0c1e5709"}
+    assert list(engine_records()["engine"]) == names and set(names) - set(SOURCES) == {"llama.cpp 0c1e5709"}
     for name in names:
-        assert basis(name).startswith("measured 2026-11-22 on ") and basis(name, "zh").startswith("实测 2026-11-22，")
+        assert engine_evidence_sentence(name).startswith("measured 2026-11-22 on ") and engine_evidence_sentence(
+            name, "zh"
+        ).startswith("实测 2026-11-22，")
 
 
 @pytest.mark.long
@@ -222,7 +235,7 @@ def test_engines_run_again_give_the_table(name: str) -> None:
     except subprocess.CalledProcessError:
         pytest.skip(f"{name} does not install here")
     counts, apart = compared_with(name, measure(name))
-    assert counts["agrees"] == recorded()["engine"][name]["configs"] and set(apart) <= ALSO_READ, apart
+    assert counts["agrees"] == engine_records()["engine"][name]["configs"] and set(apart) <= ALSO_READ, apart
 
 
 def test_what_the_engines_own_code_showed() -> None:
@@ -245,19 +258,19 @@ def test_mlx_lm_s_older_files_do_not_read_rope_parameters() -> None:
     assert inv(table(of(rope_parameters=new))["mlx-lm"])[63] == pytest.approx(5e5 ** (-63 / 64))
     assert table({**bare, "model_type": "qwen3", "rope_parameters": new})["mlx-lm"].difference == 0
     way = extend({**bare, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6}}, 262144)[0]
-    assert next(each for each in commands(way) if each.engine == "mlx-lm").line is not None
+    assert next(each for each in launch_commands(way) if each.engine == "mlx-lm").line is not None
 
 
 def test_a_chinese_reader_gets_the_error_in_chinese() -> None:
     for scaling in ({**YARN, "factor": "8"}, {"rope_type": "linear"}, {"rope_type": "ntk", "factor": 4.0}):
         for engine in engines(of(rope_scaling=scaling)):
             if engine.refused:
-                line = sentences(engine, "zh")[0]
+                line = engine_sentences(engine, "zh")[0]
                 assert any("\u4e00" <= letter <= "\u9fff" for letter in line), line
                 assert " must be " not in line and "unsupported operand" not in line, line
     built = table(of(rope_scaling={**YARN, "factor": "8"}))["transformers"]
     error = built.values["sentence"]
-    assert isinstance(error, ConfigError) and error.sentence("zh") in sentences(built, "zh")[0]
+    assert isinstance(error, ConfigError) and error.sentence("zh") in engine_sentences(built, "zh")[0]
 
 
 def test_4_57_reads_the_old_fields_only() -> None:
@@ -293,12 +306,12 @@ def test_transformers_agrees_with_from_hf_for_the_whole_catalogue() -> None:
             np.testing.assert_array_equal(inv(result[0]), rc.from_hf(config, kind).inv_freq)
             for engine in result:
                 for lang in ("en", "zh"):
-                    assert all(line and "{" not in line for line in sentences(engine, lang)), model.id
+                    assert all(line and "{" not in line for line in engine_sentences(engine, lang)), model.id
                 assert engine.inv_freq is None or np.all(np.isfinite(engine.inv_freq)), (model.id, engine.name)
 
 
 def test_every_sentence_is_in_both_languages() -> None:
-    for part in recorded().values():
+    for part in engine_records().values():
         for key, row in part.items():
             assert (
                 set(row) - {"measured", "configs", "knows", "type_wins"} == {"en", "zh"} and row["en"] != row["zh"]

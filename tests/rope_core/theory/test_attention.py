@@ -44,7 +44,7 @@ def test_roformers_bound_holds(pairs: int, base: float, seed: int, distance: flo
     s = spectrum(Request(Rope(2 * pairs, base)))
     q, k = np.random.default_rng(seed).standard_normal((2, 2 * pairs))
     score = abs(at.score_curve(s, [distance], q, k)[0])
-    h = at.pair_products(q, k, "interleaved")
+    h = at.pair_score_coefficients(q, k, "interleaved")
     step = np.abs(np.diff(np.append(h, 0))).max()
     assert score <= step * pairs * at.decay_bound(s, [distance])[0] * (1 + 1e-9) + 1e-12
 
@@ -63,11 +63,11 @@ def test_first_negative_against_a_plain_sum() -> None:
     theta = Rope(64, 2500.0).theta
     sums = [np.cos(m * theta).sum() for m in range(3000)]
     expected = next(m for m, value in enumerate(sums) if value < 0)
-    assert at.first_negative(64, 2500.0, 3000) == expected
-    assert at.first_negative(64, 2500.0, expected) is None
+    assert at.first_negative_score_distance(64, 2500.0, 3000) == expected
+    assert at.first_negative_score_distance(64, 2500.0, expected) is None
     theta = Rope(128).theta
     later = next(m for m in range(3000) if np.cos(m * theta).sum() < 0)
-    assert later > 1024 and at.first_negative(128, 10_000.0, 3000) == later
+    assert later > 1024 and at.first_negative_score_distance(128, 10_000.0, 3000) == later
 
 
 @pytest.mark.parametrize(("start", "count"), [(0, 1), (3, 511), (17, 1537), (100_000, 700)])
@@ -87,15 +87,15 @@ def test_served_contexts_end_at_the_first_base_that_serves_the_limit() -> None:
 
 
 def test_repeated_starts_again() -> None:
-    assert at.repeated([1.0, 2.0, 3.0], 8).tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
+    assert at.cycled_vector([1.0, 2.0, 3.0], 8).tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
     with pytest.raises(ValueError, match="values must be at most 2 numbers, got 3"):
-        at.repeated([1.0, 2.0, 3.0], 2)
+        at.cycled_vector([1.0, 2.0, 3.0], 2)
 
 
 def test_the_passing_bases_are_no_interval() -> None:
-    assert [at.first_negative(128, base, 4096) for base in (26_953.0, 26_970.0, 28_632.0)] == [None] * 3
+    assert [at.first_negative_score_distance(128, base, 4096) for base in (26_953.0, 26_970.0, 28_632.0)] == [None] * 3
     for base in (26_900.0, 26_980.0, 28_000.0, 28_620.0):
-        assert at.first_negative(128, base, 4096) is not None
+        assert at.first_negative_score_distance(128, base, 4096) is not None
 
 
 def test_bad_input_is_named() -> None:
@@ -107,7 +107,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="distances must be a non-empty vector"):
         at.score_curve(s, [np.nan])
     with pytest.raises(ValueError, match="k must be a vector of 2 finite numbers"):
-        at.pair_products([1.0, 2.0], [1.0], "half")
+        at.pair_score_coefficients([1.0, 2.0], [1.0], "half")
 
 
 def test_a_score_carries_the_attention_factor_twice() -> None:

@@ -11,7 +11,13 @@ from transformers.models.qwen3_vl.configuration_qwen3_vl import Qwen3VLTextConfi
 from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLTextRotaryEmbedding
 
 from rope_core import rotation_matrix
-from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
+from rope_core.theory.axes import (
+    axial_frequencies,
+    golden_gate_frequencies,
+    mean_cosine_map,
+    mrope_frequencies,
+    rotated_axial_frequencies,
+)
 
 
 @pytest.mark.parametrize(("pairs", "axes"), [(32, 2), (7, 3)])
@@ -23,14 +29,14 @@ def test_golden_directions_are_the_authors(pairs: int, axes: int) -> None:
     z = torch.fmod(torch.arange(1, pairs + 1, dtype=torch.float64)[:, None] * (1 / g) ** torch.arange(1, axes + 1), 1)
     directions = torch.nn.functional.normalize(torch.erfinv(2 * z - 1), dim=-1)
     sizes = 0.02 * (3.0 / 0.02) ** torch.linspace(0, 1, pairs, dtype=torch.float64)
-    np.testing.assert_allclose(golden_gate(pairs, 0.02, 3.0, axes), directions * sizes[:, None], atol=2e-4)
+    np.testing.assert_allclose(golden_gate_frequencies(pairs, 0.02, 3.0, axes), directions * sizes[:, None], atol=2e-4)
 
 
 @given(st.floats(-10, 10), st.integers(1, 20))
 def test_turned_axial_is_axial_seen_from_a_turned_grid(angle: float, half: int) -> None:
-    result = turned_axial(2 * half, 0.1, 2.0, angle)
+    result = rotated_axial_frequencies(2 * half, 0.1, 2.0, angle)
     turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-    np.testing.assert_allclose(result, axial(2 * half, 0.1, 2.0) @ turn, atol=1e-12)
+    np.testing.assert_allclose(result, axial_frequencies(2 * half, 0.1, 2.0) @ turn, atol=1e-12)
 
 
 @pytest.mark.parametrize("counts", [(24, 20, 20), (12, 10, 10)])
@@ -42,11 +48,14 @@ def test_interleaved_sections_are_qwen3_vls(counts: tuple[int, int, int]) -> Non
     module = Qwen3VLTextRotaryEmbedding(config)
     place = torch.tensor([3, 5, 7])
     cos, _ = module(torch.zeros(1), place[:, None, None])
-    expected = np.cos(mrope(counts, base, interleaved=True) @ place.numpy())
+    expected = np.cos(mrope_frequencies(counts, base, interleaved=True) @ place.numpy())
     np.testing.assert_allclose(cos[0, 0, : dim // 2].numpy(), expected, atol=2e-6)
 
 
-@pytest.mark.parametrize("frequencies", [axial(6, 0.1, 1.0), golden_gate(5, 0.2, 2.0), mrope((4, 2, 2), 300.0, True)])
+@pytest.mark.parametrize(
+    "frequencies",
+    [axial_frequencies(6, 0.1, 1.0), golden_gate_frequencies(5, 0.2, 2.0), mrope_frequencies((4, 2, 2), 300.0, True)],
+)
 def test_a_score_map_is_the_score_of_turned_vectors(frequencies: np.ndarray) -> None:
     """Turn a query and a key by the full matrix, each at its own place, and take their product."""
     rng = np.random.default_rng(4)
@@ -54,19 +63,19 @@ def test_a_score_map_is_the_score_of_turned_vectors(frequencies: np.ndarray) -> 
     vector = np.tile([0.6, 0.8], len(frequencies))
     turned = [rotation_matrix(1.0, frequencies @ at, "interleaved") @ vector for at in (q_at, k_at)]
     expected = turned[0] @ turned[1] / (vector @ vector)
-    assert score_map(frequencies, q_at - k_at) == pytest.approx(expected, abs=1e-12)
+    assert mean_cosine_map(frequencies, q_at - k_at) == pytest.approx(expected, abs=1e-12)
 
 
 def test_axial_pairs_never_forget_their_own_row() -> None:
     far = np.array([[0, d] for d in range(8, 200)])
-    assert score_map(axial(32, 0.01, 1.0), far).min() > 0.2
-    assert score_map(golden_gate(32, 0.01, 1.0), far).min() < 0.1
+    assert mean_cosine_map(axial_frequencies(32, 0.01, 1.0), far).min() > 0.2
+    assert mean_cosine_map(golden_gate_frequencies(32, 0.01, 1.0), far).min() < 0.1
 
 
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="pairs must be even, got 3"):
-        axial(3, 0.1, 1.0)
+        axial_frequencies(3, 0.1, 1.0)
     with pytest.raises(ValueError, match="low must be"):
-        axial(4, 2.0, 1.0)
+        axial_frequencies(4, 2.0, 1.0)
     with pytest.raises(ValueError, match="offsets must be of shape"):
-        score_map(axial(4, 0.1, 1.0), [1.0, 2.0, 3.0])
+        mean_cosine_map(axial_frequencies(4, 0.1, 1.0), [1.0, 2.0, 3.0])

@@ -12,7 +12,7 @@ from torch import nn
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.block import activation, cache, logit, norm, stack
-from rope_core.theory.block.stack import draw_layers
+from rope_core.theory.block.stack import random_blocks
 
 RNG = np.random.default_rng(7)
 
@@ -50,13 +50,13 @@ def test_fusing_leaves_only_the_arithmetic_apart() -> None:
 def test_rms_norm_commutes_with_rotation_only_under_its_conditions() -> None:
     x, angle = drawn(6, 16), angles(6, 16)
     paired = np.repeat(drawn(8), 2)
-    assert norm.norm_rotation_gap(x, angle) < 1e-12
-    assert norm.norm_rotation_gap(x, angle, gamma=paired) < 1e-12
-    assert norm.norm_rotation_gap(x, angle, gamma=drawn(16)) > 0.1
-    assert norm.norm_rotation_gap(x, angle, gamma=paired, layout="half") > 0.1
-    assert norm.norm_rotation_gap(x, angle, gamma=np.tile(drawn(8), 2), layout="half") < 1e-12
-    assert norm.norm_rotation_gap(x, angle, attention_factor=1.2) > 0.1
-    assert norm.norm_rotation_gap(x, angle, kind="layer") > 0.01
+    assert norm.norm_rotation_error(x, angle) < 1e-12
+    assert norm.norm_rotation_error(x, angle, gamma=paired) < 1e-12
+    assert norm.norm_rotation_error(x, angle, gamma=drawn(16)) > 0.1
+    assert norm.norm_rotation_error(x, angle, gamma=paired, layout="half") > 0.1
+    assert norm.norm_rotation_error(x, angle, gamma=np.tile(drawn(8), 2), layout="half") < 1e-12
+    assert norm.norm_rotation_error(x, angle, attention_factor=1.2) > 0.1
+    assert norm.norm_rotation_error(x, angle, kind="layer") > 0.01
 
 
 TORCH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -77,7 +77,7 @@ def test_activations_and_derivatives_are_torchs(name: str) -> None:
     t = torch.from_numpy(x).requires_grad_()
     theirs = TORCH[name](t)
     theirs.sum().backward()  # type: ignore[no-untyped-call]
-    value, slope = activation.activate(name, x)
+    value, slope = activation.activation_and_derivative(name, x)
     np.testing.assert_allclose(value, theirs.detach().numpy(), atol=1e-12)
     assert t.grad is not None
     np.testing.assert_allclose(slope, t.grad.numpy(), atol=1e-12)
@@ -86,24 +86,24 @@ def test_activations_and_derivatives_are_torchs(name: str) -> None:
 def test_gated_units_are_the_printed_products() -> None:
     a, b = drawn(4, 6), drawn(4, 6)
     np.testing.assert_allclose(
-        activation.gated("glu", a, b), nn.functional.glu(torch.from_numpy(np.hstack([b, a]))).numpy()
+        activation.gated_product("glu", a, b), nn.functional.glu(torch.from_numpy(np.hstack([b, a]))).numpy()
     )
-    np.testing.assert_allclose(activation.gated("swiglu", a, b), a / (1 + np.exp(-a)) * b)
-    np.testing.assert_allclose(activation.gated("bilinear", a, b), a * b)
+    np.testing.assert_allclose(activation.gated_product("swiglu", a, b), a / (1 + np.exp(-a)) * b)
+    np.testing.assert_allclose(activation.gated_product("bilinear", a, b), a * b)
     x, w, v, w2 = drawn(3, 5), drawn(5, 8), drawn(5, 8), drawn(8, 5)
     loop = np.zeros((3, 5))
     for h in range(8):
         loop += np.outer(np.maximum(x @ w[:, h], 0) * (x @ v[:, h]), w2[h])
     np.testing.assert_allclose(activation.feed_forward("reglu", x, w, w2, v), loop)
     with pytest.raises(ValueError, match="unit must be one of glu"):
-        activation.gated("relu", a, b)
+        activation.gated_product("relu", a, b)
 
 
 def torch_gradients(arrangement: str, layers: int, dim: int, n: int, seed: int) -> list[float]:
     """Return the same stack written with torch and differentiated by it."""
     weights = [
         [torch.from_numpy(getattr(layer, name)).requires_grad_() for name in ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2")]
-        for layer in draw_layers(layers, dim, 4 * dim, seed)
+        for layer in random_blocks(layers, dim, 4 * dim, seed)
     ]
     x, target = (torch.from_numpy(a) for a in np.random.default_rng([seed, 1]).standard_normal((2, n, dim)))
 
@@ -151,7 +151,7 @@ def test_an_unknown_arrangement_is_refused() -> None:
 
 
 def test_serial_and_parallel_blocks_keep_the_residual() -> None:
-    layer = draw_layers(1, 8, 32, 3)[0]
+    layer = random_blocks(1, 8, 32, 3)[0]
     x = drawn(4, 8)
     zero = stack.BlockWeights(
         *(np.zeros_like(w) for w in (layer.w_q, layer.w_k, layer.w_v, layer.w_o, layer.w_1, layer.w_2))
@@ -169,8 +169,8 @@ def test_mla_absorbs_without_rotation_and_cannot_with_it() -> None:
     x = drawn(5, 64)
     plain = logit.mla_scores(x, angles(5, 16), head, absorbed=False)
     np.testing.assert_allclose(plain, logit.mla_scores(x, angles(5, 16), head, absorbed=True), atol=1e-10)
-    assert logit.mla_rope_in_content(x, angles(5, 32), head) > 0.1
-    assert logit.mla_rope_in_content(x, 0 * angles(5, 32), head) < 1e-10
+    assert logit.mla_absorption_error(x, angles(5, 32), head) > 0.1
+    assert logit.mla_absorption_error(x, 0 * angles(5, 32), head) < 1e-10
 
 
 def test_a_cache_of_rotated_keys_is_exact_until_the_frequencies_change() -> None:

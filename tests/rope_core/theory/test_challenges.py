@@ -34,7 +34,7 @@ def test_a_base_is_judged_by_the_slowest_wavelength() -> None:
         slowest = np.array([2 * np.pi * base ** (1 - 2 / dim) for base in bases])
         least = bases[slowest >= length][0]
         for base, wavelength in zip(bases, slowest, strict=True):
-            verdict = challenges.slowest_repeats(dim, length, 1.2, base)
+            verdict = challenges.check_slowest_pair_base(dim, length, 1.2, base)
             if wavelength < length:
                 assert verdict.reason == ("exponent" if abs(2 * np.pi * base / length - 1) <= 0.01 else "small")
             elif base > 1.21 * least:
@@ -47,7 +47,7 @@ def test_a_base_is_judged_by_the_slowest_wavelength() -> None:
 def test_a_negative_score_is_found_where_the_mean_of_the_cosines_is() -> None:
     rope = Rope(64, 10_000.0, 4096)
     scores = np.cos((np.arange(3000) - 1)[:, None] * rope.theta).mean(axis=1)
-    verdicts = [challenges.negative_score(rope, 1, position) for position in range(3000)]
+    verdicts = [challenges.check_negative_score(rope, 1, position) for position in range(3000)]
     assert [verdict.passed for verdict in verdicts] == (scores < 0).tolist()
     np.testing.assert_allclose([verdict.given["value"] for verdict in verdicts], scores, atol=1e-12)
     first = int(np.abs(np.flatnonzero(scores < 0) - 1).min())
@@ -61,7 +61,7 @@ def test_one_checkpoint_has_the_wrong_layout_and_nothing_else() -> None:
     right, scores = challenges.checkpoint_scores(distances, 500.0)
     wrong = {name: np.abs(got - right) > 1e-3 for name, got in scores.items()}
     assert sorted(scores) == ["a", "b", "c", "d"]
-    verdicts = {name: challenges.wrong_layout(distances, 500.0, name) for name in scores}
+    verdicts = {name: challenges.check_wrong_layout_choice(distances, 500.0, name) for name in scores}
     for name, verdict in verdicts.items():
         assert verdict.passed == (not wrong[name][0] and wrong[name][1:].all())
         assert (verdict.reason == "healthy") == (not wrong[name].any())
@@ -108,7 +108,7 @@ def test_a_base_keeps_the_score_positive_where_every_sum_of_cosines_is() -> None
     for base in (900.0, 3000.0, 12_000.0, 40_000.0):
         theta = [mpmath.mpf(base) ** (mpmath.mpf(-2 * i) / 32) for i in range(16)]
         first = next((m for m in range(600) if sum(mpmath.cos(m * each) for each in theta) < 0), None)
-        verdict = challenges.stays_positive(32, 600, 30_000.0, base)
+        verdict = challenges.check_positive_base(32, 600, 30_000.0, base)
         assert verdict.given["first"] == (600 if first is None else first)
         assert verdict.passed == (first is None and base <= 30_000)
         assert verdict.reason == ("large" if base > 30_000 else "negative" if first is not None else "passed")
@@ -123,11 +123,11 @@ def test_the_same_score_needs_the_same_signed_distance() -> None:
 
     for m in range(20):
         for n in range(20):
-            verdict = challenges.same_score(12, 5, m, n)
+            verdict = challenges.check_same_distance(12, 5, m, n)
             alike = abs(score(m, n) - score(12, 5)) < 1e-9
             assert verdict.passed == (alike and (m, n) != (12, 5))
-    assert challenges.same_score(12, 5, 5, 12).reason == "mirrored"
-    assert challenges.same_score(12, 5, 12, 5).reason == "same"
+    assert challenges.check_same_distance(12, 5, 5, 12).reason == "mirrored"
+    assert challenges.check_same_distance(12, 5, 12, 5).reason == "same"
 
 
 def test_one_line_of_the_layer_is_too_many() -> None:
@@ -154,7 +154,7 @@ def test_a_decoding_step_stands_behind_all_tokens_before_it() -> None:
         for step in range(1, 6):
             positions.append(positions[-1] + 1)
             for offset in range(start, start + prompt + 8):
-                verdict = challenges.decode_offset(start, prompt, step, offset)
+                verdict = challenges.check_decode_offset(start, prompt, step, offset)
                 assert verdict.passed == (offset == positions[-1])
                 assert (verdict.reason in ("one_more", "one_less")) == (abs(offset - positions[-1]) == 1)
 
@@ -163,7 +163,7 @@ def test_a_byte_is_read_better_where_its_chance_is_greater() -> None:
     plain, best = np.random.default_rng(6).random((2, 40))
     won = sum(plain[k] > best[k] for k in range(25, 40))
     for byte in range(1, 41):
-        verdict = challenges.reads_better(plain, best, 25, byte)
+        verdict = challenges.check_better_reading(plain, best, 25, byte)
         assert verdict.passed == (byte > 25 and plain[byte - 1] > best[byte - 1])
         assert (verdict.reason == "early") == (byte <= 25)
         if byte > 25:

@@ -32,28 +32,28 @@ def test_hands_are_the_phases_of_rope() -> None:
 
 def test_neighbouring_seconds_vanish_under_fourfold_linear() -> None:
     slow = WALL.slowed([4.0, 4.0, 4.0])
-    assert WALL.separation(1.0)[0] == 6.0
-    assert slow.separation(1.0)[0] == 1.5
-    assert WALL.separation(45.0)[0] == WALL.separation(-15.0)[0] == 90.0
+    assert WALL.hand_angle_differences(1.0)[0] == 6.0
+    assert slow.hand_angle_differences(1.0)[0] == 1.5
+    assert WALL.hand_angle_differences(45.0)[0] == WALL.hand_angle_differences(-15.0)[0] == 90.0
     for error in (1.5, 3.0, 5.99):
-        assert WALL.shows(1.0, error)
-        assert not slow.shows(1.0, error)
-    assert slow.shows(1.0, 1.49)
-    assert not WALL.shows(1.0, 6.0)
+        assert WALL.is_distinguishable(1.0, error)
+        assert not slow.is_distinguishable(1.0, error)
+    assert slow.is_distinguishable(1.0, 1.49)
+    assert not WALL.is_distinguishable(1.0, 6.0)
 
 
 def test_ntk_keeps_the_second_hand() -> None:
     kept = WALL.slowed([1.0, 2.0, 4.0])
-    assert kept.separation(1.0)[0] == 6.0
-    assert kept.once_round == 4 * 43_200
+    assert kept.hand_angle_differences(1.0)[0] == 6.0
+    assert kept.slowest_period == 4 * 43_200
 
 
 @given(st.floats(0.01, 100.0), st.floats(1.0, 50.0))
 def test_finest_is_where_shows_begins(error: float, factor: float) -> None:
     clock = WALL.slowed([factor] * 3)
-    edge = clock.finest(error)
-    assert not clock.shows(edge * (1 - 1e-9), error)
-    assert clock.shows(edge * (1 + 1e-9), error)
+    edge = clock.finest_difference(error)
+    assert not clock.is_distinguishable(edge * (1 - 1e-9), error)
+    assert clock.is_distinguishable(edge * (1 + 1e-9), error)
 
 
 def by_brute_force(clock: Clock, angles: list[float], error: float, grid: Array) -> npt.NDArray[np.bool_]:
@@ -76,7 +76,7 @@ def test_decode_finds_what_a_search_finds(
 ) -> None:
     clock = Clock(periods)
     reading = [angle + error * off for angle, off in zip(clock.angles(time).tolist(), misread, strict=True)]
-    result = clock.decode(reading, error, until=1000.0)
+    result = clock.possible_times(reading, error, until=1000.0)
     assert any(low - 1e-6 <= time <= high + 1e-6 for low, high in result)
     grid = np.arange(0, 1000, 0.0371)
     inside = np.zeros(grid.size, dtype=bool)
@@ -88,21 +88,21 @@ def test_decode_finds_what_a_search_finds(
 
 
 def test_a_careful_reader_knows_the_second_and_a_careless_one_does_not() -> None:
-    [only] = WALL.decode(WALL.angles(12_345), error=2.9)
+    [only] = WALL.possible_times(WALL.angles(12_345), error=2.9)
     assert only[0] <= 12_345 <= only[1]
     assert only[1] - only[0] < 1.0
     assert (
-        len(WALL.decode(WALL.angles(12_345), error=6.0)) == 3
+        len(WALL.possible_times(WALL.angles(12_345), error=6.0)) == 3
     )  # a minute more or less is 6 degrees of the minute hand
 
 
 def test_decode_returns_nothing_for_a_reading_that_no_time_gives() -> None:
-    assert WALL.decode([0.0, 0.0, 15.0], error=1.0) == []  # on the hour, the hour hand stands on a number
+    assert WALL.possible_times([0.0, 0.0, 15.0], error=1.0) == []  # on the hour, the hour hand stands on a number
 
 
 def test_spans_before_the_reading_repeats() -> None:
-    assert WALL.once_round == WALL.repeats_after(1.0) == 43_200
-    assert CLOCK.once_round == CLOCK.repeats_after(1.0) == 216_000
+    assert WALL.slowest_period == WALL.repeats_after(1.0) == 43_200
+    assert CLOCK.slowest_period == CLOCK.repeats_after(1.0) == 216_000
     assert WALL.slowed([1.0, 1.5, 2.0]).repeats_after(1.0) == 86_400 == math.lcm(60, 5400, 86_400)
     assert WALL.slowed([1.0, 1.5, 3.0]).repeats_after(1.0) == 129_600 == math.lcm(60, 5400, 129_600)
     # When the slowest hand alone does not close the round, a later one does.
@@ -123,12 +123,12 @@ def test_source_003_for_what_it_is() -> None:
 def test_a_hand_that_does_not_move() -> None:
     clock = Clock((60.0, math.inf))
     assert clock.angles([0.0, 15.0]).tolist() == [[0.0, 0.0], [90.0, 0.0]]
-    assert clock.once_round == 60.0
-    assert clock.decode([90.0, 0.0], 0.0, until=100.0) == [(15.0, 15.0), (75.0, 75.0)]
-    assert clock.decode([90.0, 50.0], 1.0) == []
-    (window,) = clock.decode([90.0, 350.0], 11.0, until=20.0)
+    assert clock.slowest_period == 60.0
+    assert clock.possible_times([90.0, 0.0], 0.0, until=100.0) == [(15.0, 15.0), (75.0, 75.0)]
+    assert clock.possible_times([90.0, 50.0], 1.0) == []
+    (window,) = clock.possible_times([90.0, 350.0], 11.0, until=20.0)
     assert window == pytest.approx((15.0 - 11 / 6, 15.0 + 11 / 6))
-    assert Clock((math.inf, math.inf)).once_round == math.inf
+    assert Clock((math.inf, math.inf)).slowest_period == math.inf
 
 
 @pytest.mark.parametrize(
@@ -143,12 +143,12 @@ def test_a_hand_that_does_not_move() -> None:
         (lambda: WALL.angles("noon"), "seconds must be"),
         (lambda: WALL.slowed([1.0, 2.0]), "slowdown must be 3 positive numbers"),
         (lambda: WALL.slowed([1.0, 2.0, 0.0]), "slowdown must be"),
-        (lambda: WALL.shows(1.0, -1.0), "error must be"),
-        (lambda: WALL.decode([0, 0, 0], 180.0), "error must be"),
-        (lambda: WALL.decode([0, 0], 1.0), "angles must be 3 finite"),
-        (lambda: WALL.decode([0, 0, 0], 1.0, until=0.0), "until must be"),
-        (lambda: WALL.decode([0, 0, 0], 179.0, until=1e9), "until must be short enough"),
-        (lambda: Clock((math.inf, math.inf)).decode([0, 0], 1.0), "until must be a finite"),
+        (lambda: WALL.is_distinguishable(1.0, -1.0), "error must be"),
+        (lambda: WALL.possible_times([0, 0, 0], 180.0), "error must be"),
+        (lambda: WALL.possible_times([0, 0], 1.0), "angles must be 3 finite"),
+        (lambda: WALL.possible_times([0, 0, 0], 1.0, until=0.0), "until must be"),
+        (lambda: WALL.possible_times([0, 0, 0], 179.0, until=1e9), "until must be short enough"),
+        (lambda: Clock((math.inf, math.inf)).possible_times([0, 0], 1.0), "until must be a finite"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], words: str) -> None:

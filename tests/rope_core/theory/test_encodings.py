@@ -170,20 +170,22 @@ def test_axial_angles_are_qwens_vision_tower() -> None:
 
 
 def test_sinusoidal_literals_and_shift_map() -> None:
-    p = additive.sinusoidal([2], 4, 100.0)
+    p = additive.sinusoidal_vectors([2], 4, 100.0)
     np.testing.assert_allclose(p, [[math.sin(2), math.cos(2), math.sin(0.2), math.cos(0.2)]])
     np.testing.assert_allclose(additive.cos_sin_vectors([2], 4, 100.0), p[:, [1, 0, 3, 2]])
-    assert additive.shift_residual(17, np.arange(300), 32, 777.0) < 1e-12
-    m = additive.shift_map(np.pi / 2, 2)
+    assert additive.sinusoidal_shift_residual(17, np.arange(300), 32, 777.0) < 1e-12
+    m = additive.sinusoidal_shift_matrix(np.pi / 2, 2)
     np.testing.assert_allclose(m, [[0, 1], [-1, 0]], atol=1e-15)
-    np.testing.assert_allclose(additive.shift_map(3, 8), rotation_matrix(-3, Rope(8).theta, "interleaved"), atol=1e-15)
+    np.testing.assert_allclose(
+        additive.sinusoidal_shift_matrix(3, 8), rotation_matrix(-3, Rope(8).theta, "interleaved"), atol=1e-15
+    )
 
 
 def test_rope_logits_are_those_of_the_matrices() -> None:
     q, k = drawn(2, 5, 8)
     where = np.array([3, 4, 9, 20, 21])
     theta = Rope(8, 50.0).theta
-    logits = rotary.rope_logits(q, k, rotary.line_angles(where, theta), "half")
+    logits = rotary.rope_logits(q, k, rotary.position_angles(where, theta), "half")
     for i in range(5):
         for j in range(5):
             expected = q[i] @ rotation_matrix(where[j] - where[i], theta, "half") @ k[j] / math.sqrt(8)
@@ -213,8 +215,10 @@ def test_relative_encodings_are_measured_to_be(name: str) -> None:
     w = compare.random_encoding_weights(16, 700.0, 4)
     positions = rotary.grid_positions(4, 6) + 3 if name == "rope2d" else np.arange(24) + 5
     residual = compare.relative_residual(compare.position_only_logits(name, positions, w), positions)
-    x = compare.words([f"w{i}" for i in range(24)], 16)
-    moved = np.abs(compare.logits(name, x, positions + 9, w) - compare.logits(name, x, positions, w)).max()
+    x = compare.token_vectors([f"w{i}" for i in range(24)], 16)
+    moved = np.abs(
+        compare.encoding_logits(name, x, positions + 9, w) - compare.encoding_logits(name, x, positions, w)
+    ).max()
     if name in RELATIVE:
         assert residual < 1e-12 and moved < 1e-12
     else:
@@ -231,7 +235,7 @@ def test_mrope_is_relative_on_every_axis() -> None:
 
 def test_half_of_mrope_s_pairs_follow_time_and_a_quarter_each_side() -> None:
     w, video = compare.random_encoding_weights(32, 700.0, 4), filmed(2, 2, 3, 3, 2)
-    x = compare.words([f"w{i}" for i in range(len(video))], 32)
+    x = compare.token_vectors([f"w{i}" for i in range(len(video))], 32)
     angle = video[:, [0] * 8 + [1] * 4 + [2] * 4] * w.rope.theta
     wanted = rotary.rope_logits(x @ w.q.T, x @ w.k.T, angle)
     np.testing.assert_allclose(compare.ENCODINGS["mrope"].logits(x, video, w), wanted, atol=1e-12)
@@ -242,9 +246,9 @@ FIRST, SECOND = list("小明喜欢狗但不喜欢猫"), list("小明不喜欢狗
 
 @pytest.mark.parametrize("name", compare.ENCODINGS)
 def test_only_an_encoding_tells_the_two_sentences_apart(name: str) -> None:
-    gap = compare.word_order_gap(name, FIRST, SECOND, compare.random_encoding_weights(16))
+    gap = compare.word_order_difference(name, FIRST, SECOND, compare.random_encoding_weights(16))
     assert gap < 1e-12 if name == "nope" else gap > 1e-4
-    assert compare.word_order_gap(name, FIRST, FIRST, compare.random_encoding_weights(16)) == 0
+    assert compare.word_order_difference(name, FIRST, FIRST, compare.random_encoding_weights(16)) == 0
 
 
 def test_relative_fit_is_the_mean_of_each_diagonal() -> None:
@@ -255,8 +259,8 @@ def test_relative_fit_is_the_mean_of_each_diagonal() -> None:
 
 
 def test_cross_terms_add_up_and_are_not_relative() -> None:
-    x, p = np.tile(drawn(1, 16), (30, 1)), additive.sinusoidal(np.arange(30) + 2, 16, 300.0)
-    terms = additive.cross_terms(x, p, np.eye(16), np.eye(16))
+    x, p = np.tile(drawn(1, 16), (30, 1)), additive.sinusoidal_vectors(np.arange(30) + 2, 16, 300.0)
+    terms = additive.additive_score_terms(x, p, np.eye(16), np.eye(16))
     np.testing.assert_allclose(sum(terms.values()), (x + p) @ (x + p).T)
     residual = {name: compare.relative_residual(part, np.arange(30)) for name, part in terms.items()}
     assert residual["word_word"] < 1e-12 and residual["position_position"] < 1e-12
@@ -280,7 +284,7 @@ def test_digits() -> None:
     rope = Rope(16, 5000.0)
     np.testing.assert_allclose(digits.digit_phases(321, digits.rope_beta(rope), 8), 321 * rope.theta)
     s = spectrum(Request(rope, next(n for n in SCHEMES if n == "ntk"), {"factor": 6.0}))
-    np.testing.assert_allclose(digits.digit_phases(321, digits.changed_base(rope, 6.0), 8), 321 * s.inv_freq)
+    np.testing.assert_allclose(digits.digit_phases(321, digits.ntk_number_base(rope, 6.0), 8), 321 * s.inv_freq)
 
 
 def test_mrope_axes_of_released_models() -> None:
@@ -295,7 +299,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match=r"positions must be integers in \[0, 2048\)"):
         compare.position_only_logits("learned", [2047, 2048], w)
     with pytest.raises(ValueError, match="second must be a reordering"):
-        compare.word_order_gap("rope", ["a"], ["b"], w)
+        compare.word_order_difference("rope", ["a"], ["b"], w)
     with pytest.raises(ValueError, match="sections must be"):
         rotary.mrope_axes([1, 9, 9], interleaved=True)
     with pytest.raises(ValueError, match="beta must be a finite number > 1, got 1"):

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 from rope_core import SCHEMES, Param, Request, Rope, Spectrum, cos_sin, spectrum
 from rope_core.schemes import Rescale, Scheme
 from rope_core.theory.extension import (
-    at_factor,
     compared_schemes,
     extended_length,
     extends,
     first_pair_under_fifth_turn,
+    length_independent_schemes,
     mean_cosine_per_bin,
     position_bin_edges,
-    scheme_kinds,
     scheme_spectra,
     trained_angles,
     untrained_angle_mask,
     untrained_angle_reached_mask,
     untrained_pair_count,
+    with_factor,
 )
 
 
@@ -64,21 +64,23 @@ def test_extensions_are_spectra(pairs: int, base: float, train: int, factor: flo
 def test_one_scheme_of_each_kind() -> None:
     """The first slows all pairs alike, the second each more than the one before, the last none, then all alike."""
     rope = Rope(128, 1e4, 4096)
-    alike, rising, *blends = (spectrum(Request(rope, name, {"factor": 4.0})).slowdown for name in scheme_kinds())
+    alike, rising, *blends = (
+        spectrum(Request(rope, name, {"factor": 4.0})).slowdown for name in length_independent_schemes()
+    )
     assert np.all(alike == 4.0) and np.all(np.diff(rising) > 0)
     assert all(np.all(blended[:20] == 1.0) and np.allclose(blended[-15:], 4.0) for blended in blends)
-    assert {*scheme_kinds("dynamic")} == {*scheme_kinds(), "dynamic"}
+    assert {*length_independent_schemes("dynamic")} == {*length_independent_schemes(), "dynamic"}
 
 
 @given(factor=st.floats(1.0, 30.0), train=st.integers(16, 9000))
 def test_a_request_at_another_factor(factor: float, train: int) -> None:
     rope = Rope(16, 1e4, train)
     for name in compared_schemes():
-        moved = at_factor(Request(rope, name), factor)
+        moved = with_factor(Request(rope, name), factor)
         wanted = {"factor": factor} if SCHEMES[name].params else {}
         length = round(factor * train) if SCHEMES[name].follows_length else None
         assert moved == Request(rope, name, wanted, length)
-    assert at_factor(Request(rope, "dynamic", seq_len=77), factor).seq_len == 77
+    assert with_factor(Request(rope, "dynamic", seq_len=77), factor).seq_len == 77
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_a_slow_hand_made_less_than_a_fifth_of_a_turn(rope: Rope) -> None:
 def test_unseen_angles_token_by_token(base: float, train: int, factor: float, name: str, distance: int) -> None:
     """Each pair is walked token by token, in halves of a degree, beside what it saw in training."""
     rope = Rope(8, base, train)
-    s = spectrum(at_factor(Request(rope, name), factor))
+    s = spectrum(with_factor(Request(rope, name), factor))
     past, new = (function(rope, s, [distance])[0] for function in (untrained_angle_reached_mask, untrained_angle_mask))
     for i, (trained, used) in enumerate(zip(rope.theta * train, s.inv_freq * distance, strict=True)):
         if min(abs(used - trained), abs(used % (2 * math.pi) - trained)) < 1e-6 or abs(trained - 2 * math.pi) < 1e-6:

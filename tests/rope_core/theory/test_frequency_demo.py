@@ -61,7 +61,7 @@ def test_wide_heads_are_searched_less_far() -> None:
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30))
 def test_the_closest_return_comes_after_a_rise(values: list[float]) -> None:
-    at = frequency_demo.closest_return(np.array(values))
+    at = frequency_demo.highest_return_distance(np.array(values))
     rises = [k for k in range(len(values) - 1) if values[k + 1] > values[k]]
     assert values[at] == (max(values[rises[0] :]) if rises else values[-1])
     assert not rises or at > rises[0]
@@ -69,5 +69,5 @@ def test_the_closest_return_comes_after_a_rise(values: list[float]) -> None:
 
 def test_no_distance_before_the_first_rise_counts() -> None:
     alike = frequency_demo.mean_cosine_by_distance(Rope(128, 1e4), 8192)
-    at = frequency_demo.closest_return(alike)
+    at = frequency_demo.highest_return_distance(alike)
     assert (at, round(float(alike[at]), 3)) == (12, 0.662)

@@ -30,7 +30,7 @@ def interleave_to_half(rows: int, heads: int) -> list[int]:
 def test_head_scores_are_products_of_rotated_vectors(s: HeadShapes, distance: int, base: float, layout: str) -> None:
     theta = Rope(s.head_dim, base).theta
     p = layout_demo.drawn_projections(s)
-    scores = layout_demo.head_scores(p, s, [0, distance], theta, layout)
+    scores = layout_demo.grouped_head_scores(p, s, [0, distance], theta, layout)
     assert scores.shape == (layout_demo.TOKENS, s.heads, 2)
     for head in range(s.heads):
         key = head // s.group
@@ -48,7 +48,7 @@ def test_the_one_head_drawn_agrees_with_all_heads(s: HeadShapes, base: float) ->
     p = layout_demo.drawn_projections(s)
     for layout in ("interleaved", "half"):
         single = layout_demo.rotated_scores(p, s, at, theta, layout)
-        np.testing.assert_allclose(single, layout_demo.head_scores(p, s, at, theta, layout)[0, -1], atol=1e-10)
+        np.testing.assert_allclose(single, layout_demo.grouped_head_scores(p, s, at, theta, layout)[0, -1], atol=1e-10)
 
 
 @given(shapes, bases)

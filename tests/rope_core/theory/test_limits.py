@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from rope_core import Request, Rope, Spectrum, rotate, spectrum
 from rope_core.theory.limits import (
-    drawn,
-    failures,
-    locality_failure,
+    converged_failure_rates,
+    locality_failure_probability,
     mean_cosine,
-    order_failure,
-    settled_failures,
+    order_and_locality_failure_rates,
+    order_failure_probability,
+    simulated_failure_rates,
     spread,
 )
 
@@ -33,7 +33,7 @@ def test_order_fails_as_often_as_with_turned_keys(dim: int, base: float, distanc
     table = [distance * s.inv_freq[None, :]]
     turned = rotate(q[None, None, :], np.cos(table[0]), np.sin(table[0]), "half")[0, 0]
     flipped = ((first - two)[:, 0] @ q) * ((first - two)[:, 0] @ turned) < 0
-    expected = order_failure(s, [distance])[0]
+    expected = order_failure_probability(s, [distance])[0]
     assert flipped.mean() == pytest.approx(expected, abs=3 * math.sqrt(expected * (1 - expected) / 40_000))
 
 
@@ -47,7 +47,7 @@ def test_locality_fails_as_often_as_with_turned_keys(dim: int, base: float, near
     for distance in (near, far):
         angle = distance * s.inv_freq[None, :]
         scores.append(keys @ rotate(q[None, None, :], np.cos(angle), np.sin(angle), "half")[0, 0])
-    expected = locality_failure(s, [near], [far], signal)[0]
+    expected = locality_failure_probability(s, [near], [far], signal)[0]
     assert (scores[0] < scores[1]).mean() == pytest.approx(
         expected, abs=3 * math.sqrt(expected * (1 - expected) / 40_000)
     )
@@ -57,26 +57,32 @@ def test_locality_fails_as_often_as_with_turned_keys(dim: int, base: float, near
 @given(st.integers(8, 64).map(lambda n: 2 * n), st.floats(100.0, 1e7), st.integers(64, 100_000), st.floats(0.0, 5.0))
 def test_drawing_agrees_within_its_own_error(dim: int, base: float, length: int, signal: float) -> None:
     s = plain(dim, base)
-    for exact, counted in zip(failures(s, length, signal, 2048), drawn(s, length, signal, 4000, 5), strict=True):
+    for exact, counted in zip(
+        order_and_locality_failure_rates(s, length, signal, 2048),
+        simulated_failure_rates(s, length, signal, 4000, 5),
+        strict=True,
+    ):
         assert counted == pytest.approx(exact, abs=0.04)
 
 
 def test_a_larger_base_keeps_order_and_loses_locality() -> None:
     """The trade that arXiv:2605.15514 states; here it is seen on the exact probabilities, not proved."""
-    result = np.array([failures(plain(128, base), 8192, 3.0) for base in (1e4, 1e5, 1e6, 1e7, 1e8)])
+    result = np.array(
+        [order_and_locality_failure_rates(plain(128, base), 8192, 3.0) for base in (1e4, 1e5, 1e6, 1e7, 1e8)]
+    )
     assert np.all(np.diff(result[:, 0]) < 0)
     assert np.all(np.diff(result[1:, 1]) > 0)
 
 
 def test_both_tend_to_a_half_with_length() -> None:
     s = plain(128, 1e4)
-    result = np.array([failures(s, length, 3.0) for length in (256, 4096, 65_536, 2**24)])
+    result = np.array([order_and_locality_failure_rates(s, length, 3.0) for length in (256, 4096, 65_536, 2**24)])
     assert np.all(np.diff(result, axis=0) > 0)
     assert np.all(np.abs(result[-1] - 0.5) < 0.02)
 
 
 def test_random_keys_have_no_locality_at_all() -> None:
-    assert locality_failure(plain(64, 1e4), [3, 100], [70, 9000], 0.0).tolist() == [0.5, 0.5]
+    assert locality_failure_probability(plain(64, 1e4), [3, 100], [70, 9000], 0.0).tolist() == [0.5, 0.5]
 
 
 def test_pairs_of_distances_are_spread() -> None:
@@ -89,9 +95,9 @@ def test_pairs_of_distances_are_spread() -> None:
 def test_refusals() -> None:
     s = plain(8, 100.0)
     with pytest.raises(ValueError, match="far must be"):
-        locality_failure(s, [3], [3], 1.0)
+        locality_failure_probability(s, [3], [3], 1.0)
     with pytest.raises(ValueError, match="signal must be"):
-        locality_failure(s, [3], [4], -1.0)
+        locality_failure_probability(s, [3], [4], -1.0)
     assert mean_cosine(s, [0]).tolist() == [1.0]
 
 
@@ -106,5 +112,8 @@ def test_a_settled_share_holds_over_every_pair_of_distances(base: float, length:
     """Printed in whole percent: within a fifth of one of the mean over all pairs."""
     s = plain(64, base)
     near, far = np.triu_indices(length, 1)
-    wanted = order_failure(s, np.arange(length)).mean(), locality_failure(s, near, far, signal).mean()
-    np.testing.assert_allclose(settled_failures(s, length, signal), wanted, atol=0.002)
+    wanted = (
+        order_failure_probability(s, np.arange(length)).mean(),
+        locality_failure_probability(s, near, far, signal).mean(),
+    )
+    np.testing.assert_allclose(converged_failure_rates(s, length, signal), wanted, atol=0.002)

@@ -18,27 +18,27 @@ def test_rounding_is_the_formats_own() -> None:
         [RNG.standard_normal(4000) * 10.0 ** RNG.uniform(-9, 6, 4000), [0.0, 65504.0, 65519.0, 65520.0, 6e-8]]
     )
     with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(pr.round_to(x, "float16"), x.astype(np.float16).astype(np.float64))
-    np.testing.assert_array_equal(pr.round_to(x, "float32"), x.astype(np.float32).astype(np.float64))
+        np.testing.assert_array_equal(pr.round_to_dtype(x, "float16"), x.astype(np.float16).astype(np.float64))
+    np.testing.assert_array_equal(pr.round_to_dtype(x, "float32"), x.astype(np.float32).astype(np.float64))
     once = x.astype(np.float32)
     theirs = torch.from_numpy(once).to(torch.bfloat16).to(torch.float64).numpy()
-    np.testing.assert_array_equal(pr.round_to(once, "bfloat16"), theirs)
-    assert pr.round_to(-1e40, "bfloat16") == -np.inf
+    np.testing.assert_array_equal(pr.round_to_dtype(once, "bfloat16"), theirs)
+    assert pr.round_to_dtype(-1e40, "bfloat16") == -np.inf
     assert all(largest == torch.finfo(getattr(torch, name)).max for name, (_, largest) in pr.DTYPES.items())
 
 
 def test_rounding_happens_once() -> None:
     """Through float32 this number lands on a tie and goes to the even neighbour below."""
     x = 1.0 + 2.0**-8 + 2.0**-30
-    assert pr.round_to(x, "bfloat16") == 1.0 + 2.0**-7
-    assert pr.round_to(np.float32(x), "bfloat16") == 1.0
+    assert pr.round_to_dtype(x, "bfloat16") == 1.0 + 2.0**-7
+    assert pr.round_to_dtype(np.float32(x), "bfloat16") == 1.0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_positions_a_format_holds_are_counted_by_the_format(dtype: str) -> None:
     kept = torch.arange(5000, dtype=torch.float64).to(getattr(torch, dtype)).to(torch.float64)
     exact = int((kept == torch.arange(5000, dtype=torch.float64)).sum())
-    assert pr.distinct_positions(5000, dtype) == (exact, np.unique(kept.numpy()).size)
+    assert pr.exact_and_distinct_position_counts(5000, dtype) == (exact, np.unique(kept.numpy()).size)
     first = pr.first_rounded_position(dtype)
     near = torch.tensor([first - 1, first], dtype=torch.float64).to(getattr(torch, dtype))
     assert near[0] == near[1]
@@ -74,7 +74,7 @@ def test_all_stages_in_float32_are_numpys_float32() -> None:
 
 def test_a_rounded_table_errs_by_half_a_step() -> None:
     exact = position_angles(FINE, np.arange(1000, 3000))
-    assert 1.5e-3 < np.abs(pr.round_to(np.cos(exact), "bfloat16") - np.cos(exact)).max() <= 2.0**-9 + 1e-12
+    assert 1.5e-3 < np.abs(pr.round_to_dtype(np.cos(exact), "bfloat16") - np.cos(exact)).max() <= 2.0**-9 + 1e-12
     assert pr.phase_error_curve(FINE, np.arange(1000, 3000), "table", "bfloat16").max() < 2.0**-8
 
 
@@ -119,7 +119,7 @@ def test_in_float64_no_score_drifts() -> None:
 
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="dtype must be one of float64, float32, bfloat16, float16, got 'fp8'"):
-        pr.round_to(1.0, "fp8")
+        pr.round_to_dtype(1.0, "fp8")
     with pytest.raises(ValueError, match="stage must be one of inv_freq"):
         pr.phase_error(FINE, [1], "cos", "float32")
     with pytest.raises(ValueError, match="positions must be"):

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM
 from rope_core.__main__ import main
 from rope_core.hf.read import read_config
 from rope_core.lab import weights
-from rope_core.verification.pairs import MASSIVE, changes, layers, summaries
+from rope_core.verification.pairs import MASSIVE, layer_pair_norms, pair_changes_by_scheme, pair_summaries
 from tests.support import tiny_models
 from tests.support.tiny_checkpoints import FAMILIES, checkpoint
 
@@ -71,7 +71,7 @@ def expected(family: str, tensors: dict[str, torch.Tensor], layer: int) -> tuple
 def test_pairs_of_a_family_are_those_that_its_code_turns(family: str, tmp_path: Path) -> None:
     dtype = torch.bfloat16 if family == "qwen3" else torch.float32
     tensors, _ = saved(family, tmp_path, dtype)
-    result = layers(tmp_path, read_config(tmp_path))
+    result = layer_pair_norms(tmp_path, read_config(tmp_path))
     assert [each.index for each in result] == [0, 1]
     for each in result:
         q, k = expected(family, tensors, each.index)
@@ -79,7 +79,7 @@ def test_pairs_of_a_family_are_those_that_its_code_turns(family: str, tmp_path: 
         np.testing.assert_allclose(each.k, k, rtol=1e-6)
     if family == "gemma3_text":
         assert [each.rope.layer_type for each in result] == ["sliding_attention", "full_attention"]
-        assert list(summaries(result)) == ["sliding_attention", "full_attention"]
+        assert list(pair_summaries(result)) == ["sliding_attention", "full_attention"]
 
 
 def test_a_planted_pair_is_massive_and_what_schemes_do_to_it(tmp_path: Path) -> None:
@@ -87,23 +87,23 @@ def test_a_planted_pair_is_massive_and_what_schemes_do_to_it(tmp_path: Path) -> 
     own = "model.layers.1.self_attn.k_proj.weight"
     tensors[own][16 + 6] *= 40.0
     save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
-    each = summaries(layers(tmp_path, read_config(tmp_path)))[None]
+    each = pair_summaries(layer_pair_norms(tmp_path, read_config(tmp_path)))[None]
     assert np.flatnonzero(each.massive).tolist() == [6] and each.massive[6] == 1 and each.heads == 12
     assert MASSIVE == 5.0 and each.k.argmax() == 6
     # base 700, 32 tokens, 8 pairs: wavelengths 2 pi 700^(i/8), so that pairs 2 to 7 never finish a turn.
     np.testing.assert_allclose(each.wavelength, 2 * np.pi * 700.0 ** (np.arange(8) / 8), rtol=1e-12)
-    assert (each.seen < 1).tolist() == [False] * 2 + [True] * 6
-    result = changes(each, 64)
+    assert (each.trained_turns < 1).tolist() == [False] * 2 + [True] * 6
+    result = pair_changes_by_scheme(each, 64)
     weight = each.q * each.k / (each.q * each.k).sum()
     assert result["linear"].kept == 0.0 and result["linear"].unseen == pytest.approx(weight[2:].sum())
     assert result["ntk"].kept == pytest.approx(weight[0]) and result["ntk"].slowdown[-1] == pytest.approx(2.0)
-    assert each.share(each.seen < 1) == pytest.approx(weight[2:].sum())
+    assert each.score_share(each.trained_turns < 1) == pytest.approx(weight[2:].sum())
 
 
 def test_the_command_reads_shipped_weights_as_the_model_holds_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pairs", "rope-1", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    state = weights.load("rope-1").state_dict()
+    state = weights.load_shipped_model("rope-1").state_dict()
     for each in result["layers"]:
         qkv = state[f"blocks.{each['layer']}.attention.qkv.weight"]
         for part, rows in zip("qk", qkv.chunk(3)[:2], strict=True):

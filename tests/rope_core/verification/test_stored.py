@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 import rope_core as rc
 from rope_core.rotation import repeat_per_pair
 from rope_core.verification.arrays import MAX_HEADER
-from rope_core.verification.stored import MAX_BUFFERS, in_file, in_mapping
+from rope_core.verification.stored import MAX_BUFFERS, buffers_in_file, buffers_in_state_dict
 
 DATA = np.arange(4, dtype="<f4").tobytes()
 GOOD = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
@@ -31,7 +31,7 @@ def test_a_truthful_header_is_read(tmp_path: Path) -> None:
     header = {"__metadata__": {}, "b.inv_freq": GOOD | {"shape": [2, 1], "data_offsets": [8, 16]}}
     header |= {"a.inv_freq": GOOD | {"shape": [2], "data_offsets": [0, 8]}, "empty.inv_freq": GOOD | {"shape": [0]}}
     header["empty.inv_freq"] = GOOD | {"shape": [0], "data_offsets": [8, 8]}
-    result: dict[str, Any] = {buffer.name: buffer.values for buffer in in_file(written(tmp_path / "f", header))}
+    result: dict[str, Any] = {buffer.name: buffer.values for buffer in buffers_in_file(written(tmp_path / "f", header))}
     assert [list(np.ravel(result[name])) for name in ("a.inv_freq", "b.inv_freq", "empty.inv_freq")] == [
         [0, 1],
         [2, 3],
@@ -66,7 +66,7 @@ def test_an_entry_that_cannot_be_is_one_sentence(entry: Any, tmp_path: Path) -> 
     with pytest.raises(
         ValueError, match=r"^a\.inv_freq must be a safetensors entry with dtype, shape and data_offsets"
     ):
-        in_file(written(tmp_path / "f", {"a.inv_freq": entry}))
+        buffers_in_file(written(tmp_path / "f", {"a.inv_freq": entry}))
 
 
 @pytest.mark.parametrize(
@@ -84,21 +84,21 @@ def test_an_entry_that_cannot_be_is_one_sentence(entry: Any, tmp_path: Path) -> 
 )
 def test_a_header_that_is_none_is_one_sentence(header: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"model_or_file must be a (whole )?safetensors file"):
-        in_file(written(tmp_path / "f", header))
+        buffers_in_file(written(tmp_path / "f", header))
 
 
 def test_a_mapping_of_other_things_is_no_state_dict() -> None:
     state: dict[Any, Any]
     for state in ({}, {"a.inv_freq": [1.0]}, {3: np.ones(4)}):
         with pytest.raises(ValueError, match="model_or_file must be a state dict of tensors by name"):
-            in_mapping(state)
+            buffers_in_state_dict(state)
 
 
 def test_entries_that_share_bytes_are_refused_at_once(tmp_path: Path) -> None:
     header = {f"{k}.inv_freq": GOOD for k in range(MAX_BUFFERS)}
     began = time.process_time()
     with pytest.raises(ValueError, match="bytes of its own"):
-        in_file(written(tmp_path / "f", header))
+        buffers_in_file(written(tmp_path / "f", header))
     assert time.process_time() - began < 1
 
 
@@ -151,4 +151,4 @@ def test_what_is_no_file_and_a_header_that_claims_too_much(tmp_path: Path) -> No
     os.truncate(tmp_path / "long", MAX_HEADER + 100)
     for name in ("pipe", "zero", "long"):
         with pytest.raises(ValueError, match="model_or_file must be a"):
-            in_file(tmp_path / name)
+            buffers_in_file(tmp_path / name)

@@ -130,8 +130,11 @@ def test_a_module_without_rotation_says_so() -> None:
 def test_an_empty_answer_says_what_was_looked_at() -> None:
     whole, stored = verify(model(LLAMA), LLAMA), verify(model(LLAMA).state_dict(), LLAMA)
     assert whole == [] and (whole.products, whole.ways) == (2, ("decode", "pieces", "padding", "packed"))
-    assert "2 attention layers" in whole.looked() and "token by token, in two pieces, padded, packed" in whole.looked()
-    assert "nothing was run" in stored.looked() and "分两段、带填充、拼接" in whole.looked("zh")
+    assert (
+        "2 attention layers" in whole.coverage_sentence()
+        and "token by token, in two pieces, padded, packed" in whole.coverage_sentence()
+    )
+    assert "nothing was run" in stored.coverage_sentence() and "分两段、带填充、拼接" in whole.coverage_sentence("zh")
 
 
 def test_a_state_dict() -> None:

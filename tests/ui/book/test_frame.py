@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rope_core.grade import StageResult, starter
+from rope_core.grade import StageResult, starter_source
 from tests.test_pages import opened
 from ui.book.frame import BookFrame
 from ui.book.nodes import data, marks
@@ -220,11 +220,11 @@ def test_a_student_s_code_is_judged_in_the_command_s_words() -> None:
     assert "1 分，满分 5 分" in text.replace("\u2060", "") and "rotate(<b>)" not in book.places.root.written()
     refused = graded(book, "def rotate(:")
     assert "Python 文件，第 1 行出错" in refused and "满分" not in refused
-    assert starter("rotate") in text
+    assert starter_source("rotate") in text
 
 
 def test_the_server_runs_nobody_s_code() -> None:
     at = opened("rotation", open="yours", lang="en")
     assert not at.exception
     codes = [block.value for block in at.code]
-    assert starter("rotate").strip() in codes and "rope grade mine.py --only rotate --lang en" in codes
+    assert starter_source("rotate").strip() in codes and "rope grade mine.py --only rotate --lang en" in codes

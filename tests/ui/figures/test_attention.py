@@ -9,8 +9,8 @@ import pytest
 import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory.extension import position_bin_edges
-from rope_core.theory.limits import failures
-from rope_core.theory.softmax import expected_attention
+from rope_core.theory.limits import order_and_locality_failure_rates
+from rope_core.theory.softmax import expected_entropy_and_weight
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, texts_at
 from ui.figures.attention import bases, decay, expected, limits, spread
@@ -110,7 +110,7 @@ def test_the_longer_text_s_shares_are_drawn_and_its_scores_are_within_what_was_d
     index = {"keys": words.index(8192)}
     bars = [mark["x1"].at(index)[0] for mark in share.marks if mark["kind"] == "rect" and mark["colour"] == KEY_COLOUR]
     square = (0.1 * math.log(16) + 1) ** 2
-    expected_shares = 100 * expected_attention([512, 8192, 8192], [1.0, 1.0, square], 6.0)[1]
+    expected_shares = 100 * expected_entropy_and_weight([512, 8192, 8192], [1.0, 1.0, square], 6.0)[1]
     assert bars == pytest.approx(expected_shares.tolist())
     bands = [mark["y"].at(index) for mark in scores.marks if mark["kind"] == "line" and mark["fill"] != "none"]
     plain, sharp = bands[1] + spread.PITCH, bands[2] + 2 * spread.PITCH
@@ -123,7 +123,7 @@ def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
     squares, plain, sharp = spread.shares((1024, 4096, 65_536), 4096)
     assert squares == pytest.approx([1, 1, (0.1 * math.log(16) + 1) ** 2])
     for shares, scale in ((plain, np.ones(3)), (sharp, squares)):
-        drawn = expected_attention((1024, 4096, 65_536), scale, spread.LEAD)[1]
+        drawn = expected_entropy_and_weight((1024, 4096, 65_536), scale, spread.LEAD)[1]
         np.testing.assert_allclose(shares, 100 * drawn)
     assert plain[2] < plain[1] / 10 < sharp[1] < sharp[2]
 
@@ -196,7 +196,7 @@ def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> Non
     }
     for name, scale in scales.items():
         both = np.stack([table[f"{name}_entropy"], table[f"{name}_meant"]])
-        np.testing.assert_allclose(both, expected_attention(n, scale, 6.0), rtol=1e-9)
+        np.testing.assert_allclose(both, expected_entropy_and_weight(n, scale, 6.0), rtol=1e-9)
         assert f"{100 * both[1][-1]:.3g} %" in drawing.finding
     panels = {trace.xaxis: trace for trace in chart(drawing).data if trace.name == T("scale.square")}
     np.testing.assert_allclose(panels[None].y, table["square_entropy"], atol=1e-5)
@@ -209,7 +209,9 @@ def failing(t: PageTexts) -> str:
     rows = np.array([limits.measured(ROPE, *case) for case in cases])
     shares: dict[str, str] = {}
     for base, more in ((700.0, ""), (70_000.0, "more_")):
-        both = failures(rc.Spectrum.from_inv_freq(rc.Rope(16, base).theta), 256, 8.0, limits.COUNT)
+        both = order_and_locality_failure_rates(
+            rc.Spectrum.from_inv_freq(rc.Rope(16, base).theta), 256, 8.0, limits.COUNT
+        )
         shares |= {f"{more}{name}": f"{100 * each:.0f}" for name, each in zip(("order", "locality"), both, strict=True)}
     off = np.abs(rows[:, :2] - rows[:, 2:]).max()
     return t("limits_finding", length="256", base="700", off=f"{off:.1f}", signal="8", **shares)

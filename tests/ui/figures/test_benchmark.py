@@ -29,7 +29,7 @@ def drawn(case: BenchmarkCase, contestant: str, factor: float, seed: int, faults
     floor = rng.uniform(1e-3, 2e-3, 21)
     # The same floor for everybody of a case, as one run has it.
     seconds = floor * factor * np.random.default_rng(len(contestant)).uniform(0.95, 1.05, 21)
-    data = {"seconds": seconds.tolist(), "floor": floor.tolist(), "traffic": case.traffic, "faults": faults}
+    data = {"seconds": seconds.tolist(), "floor": floor.tolist(), "traffic": case.min_bytes_moved, "faults": faults}
     return CaseResult(
         case, contestant, "ok", "", data | {"larger_than_cache": False, "error": 1e-7 * factor, "first_call": 0.1}
     )
@@ -41,7 +41,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> view.BenchmarkSource:
     path = tmp_path_factory.mktemp("figures") / "records.sqlite3"
     store = BenchmarkDatabase(path)
     for allocator, slower in (("tuned", 1.0), ("default", 4.0)):
-        run = store.begin("one", {"cpu": "A processor", "allocator": allocator, "packages": {"torch": "9.9"}})
+        run = store.begin_run("one", {"cpu": "A processor", "allocator": allocator, "packages": {"torch": "9.9"}})
         for seq in (64, 4096) if allocator == "tuned" else (4096,):
             for name, factor in FACTORS.items():
                 count = 0.0 if allocator == "tuned" else 1000 * factor
@@ -51,11 +51,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> view.BenchmarkSource:
         store.finish(run)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROPE_LAB_RECORDS", str(path))
-        return view.here()
+        return view.local_benchmarks()
 
 
 def tuned(source: view.BenchmarkSource, seq: int | None = None) -> list[view.CaseTiming]:
-    points = view.of_kind(source.points, view.kind(CASE))
+    points = view.timings_of_kind(source.points, view.case_without_length(CASE))
     return points if seq is None else [p for p in points if p.case.seq == seq]
 
 
@@ -98,8 +98,8 @@ def test_speed_ups_name_the_round_by_round_ratio(source: view.BenchmarkSource) -
 
 @pytest.mark.parametrize(("factor", "verdict"), [(0.4, "faster"), (1.25, "same"), (9.0, "slower")])
 def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: str) -> None:
-    peer = view.point(drawn(CASE, "FLA", 1.25, 1), {})
-    ours = view.point(drawn(CASE, "numba", factor, 1), {})
+    peer = view.case_timing(drawn(CASE, "FLA", 1.25, 1), {})
+    ours = view.case_timing(drawn(CASE, "numba", factor, 1), {})
     text = figures.speed_ups([ours, peer], "here", T).finding
     mark = {"faster": "times as fast", "same": "no difference", "slower": "is slower than"}
     assert mark[verdict] in text
@@ -132,13 +132,13 @@ def test_paper_beside_the_record(source: view.BenchmarkSource) -> None:
     assert drawing is not None
     assert sorted(chart(drawing).data[0].y) == [1.0, 5.0]
     assert "should take 5 times the copy" in drawing.finding
-    backward = [view.point(drawn(replace(CASE, direction="backward"), "numba", 1.0, 1), {})]
+    backward = [view.case_timing(drawn(replace(CASE, direction="backward"), "numba", 1.0, 1), {})]
     assert paper.paper(backward, "here", T) is None
     assert paper.largest_forward(backward) == []
 
 
 def test_page_faults_pair_the_allocators(source: view.BenchmarkSource) -> None:
-    pairs = view.fault_pairs(source.points)
+    pairs = view.allocator_timing_pairs(source.points)
     assert len(pairs) == len(FACTORS) and {a.allocator for a, _ in pairs} == {"tuned"}
     drawing = paper.faults(pairs, "here", T)
     quick, plain = chart(drawing).data
@@ -171,24 +171,24 @@ def test_every_path_and_contestant_has_a_name() -> None:
 
 
 def test_the_shipped_record_draws_and_names_no_machine() -> None:
-    assert view.shipped_names()
-    for name in view.shipped_names():
-        source = view.shipped(name)
-        for kind in view.kinds(source.points):
-            points = view.of_kind(source.points, kind)
+    assert view.shipped_benchmark_names()
+    for name in view.shipped_benchmark_names():
+        source = view.shipped_benchmarks(name)
+        for kind in view.case_kinds(source.points):
+            points = view.timings_of_kind(source.points, kind)
             assert chart(figures.curves(points, name, T)).data
         text = (Path(view.SHIPPED) / f"{name}.json").read_text("utf-8")
         assert not re.search(r"/home/|/work|/tmp|hostname|\b\d+\.\d+\.\d+\.\d+\b", text)
 
 
-SHIPPED = view.shipped("intel-xeon")
+SHIPPED = view.shipped_benchmarks("intel-xeon")
 POINTS = paper.largest_forward(SHIPPED.points)
 
 
 def paths(t: PageTexts) -> str:
     """q and k of 500 tokens, 32 + 8 heads of 128, two bytes each."""
     case, size = BenchmarkCase("cpu", "bfloat16", 1, 500, 32, 8, 128, 128), 500 * 40 * 128 * 2
-    eager, ours = (traffic.moved(name) * size for name in ("transformers", "ours"))
+    eager, ours = (traffic.traffic_per_element(name) * size for name in ("transformers", "ours"))
     assert case.tensor_bytes == size
     return t(
         "paths_finding",
@@ -202,19 +202,19 @@ def paths(t: PageTexts) -> str:
     )
 
 
-KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
+KIND = view.timings_of_kind(SHIPPED.points, view.case_kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
 ROWS = [
     Row("benchmark", paper.paths, (500, 50.0), paths),
     Row("benchmark", paper.paper, (POINTS, "intel-xeon")),
-    Row("benchmark", paper.faults, (view.fault_pairs(SHIPPED.points), "intel-xeon")),
+    Row("benchmark", paper.faults, (view.allocator_timing_pairs(SHIPPED.points), "intel-xeon")),
     Row("benchmark", figures.curves, (KIND, "intel-xeon")),
     Row("benchmark", figures.speed_ups, (ONE_CASE, "intel-xeon")),
     Row("benchmark", figures.errors, (ONE_CASE, "intel-xeon")),
 ]
 
 
-XEON = view.source("intel-xeon")
+XEON = view.benchmark_source("intel-xeon")
 FILMS = [FilmRow("benchmark", bars.in_copies, (tuple(XEON.points), XEON.hardware), {"at": 2048})]
 
 

@@ -14,7 +14,7 @@ import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.block import demo
-from rope_core.theory.block.choices import NORMS, PLACES, UNITS, BlockChoices, choices_of, usual
+from rope_core.theory.block.choices import NORMS, PLACES, UNITS, BlockChoices, block_choices, commonest_block_and_counts
 from rope_core.theory.encodings import compare
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, numbers, to_draw, unpacked
@@ -34,7 +34,7 @@ def lines_of(panel: Panel) -> list[str]:
 
 
 def test_rows_are_read_with_their_corrections() -> None:
-    built = {row.id: choices_of(row) for row in catalogue.architectures()}
+    built = {row.id: block_choices(row) for row in catalogue.architecture_rows()}
     assert built["gpt-2"] == BlockChoices("LayerNorm", "pre", False, "gelu", False)
     assert built["bloom"] == BlockChoices("LayerNorm", "pre", False, "gelu", False)
     assert built["mixtral"] == BlockChoices("RMSNorm", "pre", False, "swiglu", True)
@@ -44,12 +44,12 @@ def test_rows_are_read_with_their_corrections() -> None:
     assert built["transformer"] == BlockChoices("LayerNorm", "post", False, "relu", False)
     assert built["gpt-4"] is None
     counted = Counter(choice for choice in built.values() if choice)
-    choices, rows, readable = usual()
+    choices, rows, readable = commonest_block_and_counts()
     assert (counted[choices], sum(counted.values())) == (rows, readable) and rows == max(counted.values())
 
 
 def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
-    for model in catalogue.models():
+    for model in catalogue.released_models():
         row = figures.row_of(model.id, "model")
         assert (row.id if row else "") == model.architecture
     wanted = figures.row_of("llama-2-7b", "bloom")
@@ -60,14 +60,14 @@ def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
     assert cells["corrected"][2] == "="
     text = figures.corrections(wanted, T)
     assert len(text) == len(wanted.corrections) and "“Parallel”" in text[0] and "“Serial” ([source](https://" in text[0]
-    assert all(not each.verified for each in catalogue.architecture("gopher").corrections)
-    assert "not yet checked" in figures.corrections(catalogue.architecture("gopher"), T)[0]
+    assert all(not each.verified for each in catalogue.architecture_row("gopher").corrections)
+    assert "not yet checked" in figures.corrections(catalogue.architecture_row("gopher"), T)[0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_row_is_worded_in_both_languages(lang: str) -> None:
     t = PageTexts(lang, "block")
-    for row in catalogue.architectures():
+    for row in catalogue.architecture_rows():
         columns = figures.cells(row, t)
         printed, corrected = columns[t("col.printed")], columns[t("col.corrected")]
         assert len(printed) == len(corrected) == 8 and all(printed) and all(corrected)
@@ -176,7 +176,7 @@ def test_stored_keys_stay_and_a_later_query_meets_one_at_the_angle_of_their_dist
 def attention_output(rope: rc.Rope, start: int, rotate_v: bool) -> np.ndarray:
     """Return the last word's sum of values by a loop over the words of a drawn head with rotated q and k."""
     head, theta = compare.random_encoding_weights(16, rope.base, 0), [rope.base ** (-2 * i / 16) for i in range(8)]
-    x, kinds = compare.words(value_sum.TOKENS, 16), list(dict.fromkeys(value_sum.TOKENS))
+    x, kinds = compare.token_vectors(value_sum.TOKENS, 16), list(dict.fromkeys(value_sum.TOKENS))
     values = np.random.default_rng(27).standard_normal((len(kinds), 2))
 
     def at(vector: np.ndarray, position: int) -> np.ndarray:
@@ -268,22 +268,22 @@ def test_the_formulas_are_those_of_the_layer(norm: str, place: str, parallel: bo
 
 
 def test_switches_change_the_drawing_and_say_so() -> None:
-    row = catalogue.architecture("bloom")
-    shown = choices_of(row)
+    row = catalogue.architecture_row("bloom")
+    shown = block_choices(row)
     assert figures.chosen(row, "row", "row", "row", "row") == shown
     built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
     assert built == BlockChoices("RMSNorm", "post", True, "relu2", False)
     drawing = figures.layer("BLOOM", shown, built, T)
     assert "with your changes" in title(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
-    assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
-    assert "leaves open" in title(figures.layer("X", None, usual()[0], T))
+    assert figures.chosen(None, "row", "row", "row", "row") == commonest_block_and_counts()[0]
+    assert "leaves open" in title(figures.layer("X", None, commonest_block_and_counts()[0], T))
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str) -> None:
     rope = rc.Rope(16, 300.0)
-    first, other = demo.norm_rotation_gaps(rope, 77, 1.0, layout), demo.norm_rotation_gaps(rope, 77, 1.3, layout)
+    first, other = demo.norm_rotation_errors(rope, 77, 1.0, layout), demo.norm_rotation_errors(rope, 77, 1.3, layout)
     assert max(first["rms"], first["rms_paired"]) < 1e-12 < 0.05 < min(first["rms_weight"], first["layer"])
     assert min(other.values()) > 0.05
     drawing = block_rope.commute(rope, 77, 1.3, layout, T)
@@ -300,9 +300,9 @@ def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
     rope = rc.Rope(16, 100.0, 128)
     drawing = block_rope.cache(rope, 3.0, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
-    assert rc.SCHEMES[demo.length_scheme()].follows_length
+    assert rc.SCHEMES[demo.first_length_scheme_name()].follows_length
     q = np.random.default_rng(0).standard_normal((table["position"].size, 16))[-1]
-    factor = rc.SCHEMES[demo.length_scheme()].params[0].default
+    factor = rc.SCHEMES[demo.first_length_scheme_name()].params[0].default
     grown = 100.0 * (1 + float(str(factor)) * 2) ** (16 / 14)
     after = [grown ** (-2 * i / 16) for i in range(8)]
     last = rotation_matrix(383, after, "interleaved") @ q

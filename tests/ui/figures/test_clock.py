@@ -204,7 +204,7 @@ ROWS = [
     Row("clock", comparison.heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
     Row("clock", comparison.slowdowns, (ROPE, extended(LENGTH))),
 ]
-REQUESTS = tuple(Request(ROPE, name) for name in extension.scheme_kinds())
+REQUESTS = tuple(Request(ROPE, name) for name in extension.length_independent_schemes())
 
 
 def slowed(t: PageTexts) -> str:

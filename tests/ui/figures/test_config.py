@@ -59,7 +59,7 @@ def test_another_factor_or_trained_length_is_the_config_read_with_it(model: str)
         changed = rc.from_hf(with_scaling(config, factor=factor, original_max_position_embeddings=length))
         index = {"times": factors.index(factor), "trained": lengths.index(length)}
         np.testing.assert_allclose(2 ** dots["y"].at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
-        assert [promise.SHOWN[k] for k in dots["colour_index"].at(index)] == list(anatomy.regions(changed))
+        assert [promise.SHOWN[k] for k in dots["colour_index"].at(index)] == list(anatomy.pair_effects(changed))
     own = float(str(request.params["factor"]))
     first = own / 4 if model == "gpt-oss-20b" else own
     assert {each.name: each.start for each in scene.controls} == {"times": first, "trained": request.rope.train_len}
@@ -86,7 +86,7 @@ def test_the_picture_warns_where_the_check_does(model: str) -> None:
     hatched = next(mark for mark in scene.panels[-2].marks if mark.get("fill_pattern") == "hatch")
     for k, factor in enumerate(factors):
         changed = rc.from_hf(with_scaling(config, factor=factor))
-        slow = np.array(anatomy.regions(changed)) == "divided"
+        slow = np.array(anatomy.pair_effects(changed)) == "divided"
         beyond = changed.inv_freq[slow] * length > changed.unscaled[slow] * 4096 * (1 + 1e-9)
         assert np.isfinite(hatched["x0"].at({"times": k, "trained": at})).all() == bool(beyond.any())
 
@@ -138,7 +138,7 @@ def test_ramp_shows_both_roundings_and_says_which_is_in_force() -> None:
         rope = rc.from_hf(config_of(model))
         drawing = figures.ramp(rope, where(model), EN)
         assert drawing is not None
-        low, high = anatomy.ramp(rope).exact if key == "exact" else anatomy.ramp(rope).rounded  # type: ignore[union-attr, misc]
+        low, high = anatomy.ramp_bounds(rope).exact if key == "exact" else anatomy.ramp_bounds(rope).rounded  # type: ignore[union-attr, misc]
         wanted = np.clip((np.arange(32) - low) / (high - low), 0, 1)
         inside = [trace for trace in chart(drawing).data if EN("in_force") in trace.name]
         assert [trace.name for trace in inside] == [EN(f"ramp_{key}") + EN("in_force")]
@@ -189,7 +189,7 @@ def test_engines_draw_ratios_and_say_who_differs() -> None:
     drawing = comparison.engines(result, rope, where("gpt-oss-20b"), EN)
     names = [name for trace in chart(drawing).data for name in trace.name.replace("<br>", " ").split(", ")]
     assert sorted(names) == sorted(each.name for each in result if each.inv_freq is not None)
-    rounded = rc.spectrum(anatomy.rounded(rope.request, True)).inv_freq
+    rounded = rc.spectrum(anatomy.with_ramp_rounding(rope.request, True)).inv_freq
     llama = next(trace for trace in chart(drawing).data if "llama.cpp" in trace.name)
     np.testing.assert_allclose(llama.y, rounded / rope.inv_freq, rtol=1e-9)
     apart = float(np.abs(rounded / rope.inv_freq - 1).max())
@@ -216,7 +216,7 @@ def test_gap_has_a_word_for_every_case() -> None:
 
 def test_two_configs_differences_first() -> None:
     left, right = config_of("llama-2-7b"), config_of("llama-3.1-8b")
-    rows = convert_config.compare(left, right)
+    rows = convert_config.compare_configs(left, right)
     table = comparison.differences(rows, ("a", "b"), EN)
     marks = table[EN("col.same")]
     assert marks == sorted(marks, key=lambda mark: mark == EN("same")) and EN("differs") in marks
@@ -276,7 +276,9 @@ def test_a_comparison_names_each_field_once() -> None:
     config = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6, "rope_parameters": scaled}
     rows = [
         row.field
-        for row in convert_config.compare(config, {**config, "rope_parameters": {**scaled, "attention_factor": 1.0}})
+        for row in convert_config.compare_configs(
+            config, {**config, "rope_parameters": {**scaled, "attention_factor": 1.0}}
+        )
     ]
     assert len(rows) == len(set(rows)) and "attention_factor" in rows
 
@@ -296,7 +298,7 @@ SCALED = rc.from_hf(CONFIG)
 
 def enough(t: PageTexts) -> str:
     """Return the sentence at factor 64, from the config read anew."""
-    kinds = Counter(anatomy.regions(rc.from_hf(with_scaling(CONFIG, factor=64.0))))
+    kinds = Counter(anatomy.pair_effects(rc.from_hf(with_scaling(CONFIG, factor=64.0))))
     return t("enough_finding", times="64", reach="262,144", promise="131,072", **kinds)
 
 
@@ -306,7 +308,7 @@ ROWS = [
     Row("config", figures.ramp, (SCALED, "")),
     Row("config", figures.drift, (SCALED, 9000, "")),
     Row("config", comparison.engines, (engines(CONFIG), SCALED, "")),
-    Row("config", comparison.overlay, (*BOTH, convert_config.compare(CONFIG, SCOUT))),
+    Row("config", comparison.overlay, (*BOTH, convert_config.compare_configs(CONFIG, SCOUT))),
     Row("config", comparison.extensions, (extend(CONFIG, 500_000), SCALED, 500_000, "")),
 ]
 START, *STOPS = whatif_stops(VIEWS["gpt-oss-20b"], SCALED.request, None, None, 131_072)

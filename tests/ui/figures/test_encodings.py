@@ -8,7 +8,7 @@ import pytest
 
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.encodings import compare
-from rope_core.theory.encodings.compare import ENCODINGS, random_encoding_weights, words
+from rope_core.theory.encodings.compare import ENCODINGS, random_encoding_weights, token_vectors
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, marks_of, to_draw
 from ui.figures.encodings import additive, drawn, exchange, moved, swapping, terms
@@ -37,7 +37,7 @@ def test_two_words_that_change_places_change_nothing_without_positions(base: flo
     for name, panel in zip(("nope", "rope"), scene.panels[2:6:2], strict=True):
         by_hand, shares = [], []
         for order in orders:
-            x = words(order, moved.DIM)
+            x = token_vectors(order, moved.DIM)
             q, k, v = (x @ each.T for each in (head.q, head.k, head.v))
             if name == "rope":
                 turns = [rotation_matrix(m, theta, "interleaved") for m in range(6)]
@@ -64,7 +64,7 @@ def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
     stops, base = moved.shifts(40), 50.0
     scene = unwrap(exchange.swapping)(base, stops, T).scene
     added, turned = (panel for panel in scene.panels[-2:])
-    x, head = words(moved.WORDS, 16), random_encoding_weights(16, base)
+    x, head = token_vectors(moved.WORDS, 16), random_encoding_weights(16, base)
     theta = base ** (-np.arange(0, 16, 2) / 16)
     for k, by in enumerate(stops):
         angles = np.outer(np.arange(6) + by, theta)
@@ -86,9 +86,9 @@ def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
 @pytest.mark.parametrize("shift", [0, 3, 1000])
 def test_the_four_terms_add_up_and_word_with_word_has_no_position(shift: int) -> None:
     parts, first = terms.terms_of(300.0, shift), terms.terms_of(300.0, 0)
-    x, head = words(moved.WORDS, 16), random_encoding_weights(16, 300.0)
+    x, head = token_vectors(moved.WORDS, 16), random_encoding_weights(16, 300.0)
     np.testing.assert_allclose(
-        sum(parts.values()), compare.logits("sinusoidal", x, np.arange(6) + shift, head), atol=1e-12
+        sum(parts.values()), compare.encoding_logits("sinusoidal", x, np.arange(6) + shift, head), atol=1e-12
     )
     film = unwrap(terms.crossing)(300.0, (0, 3, 1000), T)
     for panel, name in zip(film.scene.panels, terms.TERMS, strict=True):
@@ -169,7 +169,7 @@ def share(name: str, *, causal: bool) -> float:
     """Return how far the mean output moves from one sentence to the other, in per cent of its size, word by word."""
     ends = []
     for tokens in (SENTENCE, SWAPPED):
-        x = compare.words(tokens, figures.WIDTH)
+        x = compare.token_vectors(tokens, figures.WIDTH)
         q, k = x @ HEAD.q.T, x @ HEAD.k.T
         if name == "rope":
             theta = 60.0 ** (-np.arange(0, figures.WIDTH, 2) / figures.WIDTH)

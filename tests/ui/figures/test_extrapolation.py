@@ -12,8 +12,8 @@ import pytest
 from rope_core.evaluate.summary import ReportSummary
 from rope_core.lab import cards, experiments, records, view
 from rope_core.lab import pairs as shipped
-from rope_core.lab.estimates import paired
-from rope_core.lab.lines import lines
+from rope_core.lab.estimates import paired_perplexity_ratio
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import GOING, HERE, ExperimentResults
 from tests.support import lab_results as made
 from tests.support.figures import Row, chart
@@ -91,9 +91,9 @@ def test_the_near_length_may_have_another_winner() -> None:
     worst = max(levels, key=levels.__getitem__)
     at = next(i for i, each in enumerate(results) if each["length"] == 128 and each["line"] == worst)
     results[at] = made.cell("rope-0", worst, made.losses(1, 0.1, 5, 128))
-    sentence = figures.near_sentence(view.cells(results), 64, T)
+    sentence = figures.near_sentence(view.read_cells(results), 64, T)
     assert sentence.endswith(f"{words.name(worst, T)}.")
-    assert figures.near_sentence(view.cells(results), 128, T) == ""
+    assert figures.near_sentence(view.read_cells(results), 128, T) == ""
 
 
 def test_the_order_at_a_length_is_drawn_as_ratios_to_the_best() -> None:
@@ -117,7 +117,7 @@ def test_lines_that_documents_cannot_tell_apart_are_called_level() -> None:
     tied = figures.order(made.seen([*same, made.cell("rope-0", made.KEYS[3], nats + 1)]), 64, 64, T).finding
     assert f"cannot tell it from {', '.join(names(list(made.KEYS[1:3])))}." in tied
     assert f"behind for certain is {names([made.KEYS[3]])[0]}, ×2.72" in tied
-    assert "≈" in figures.order_sentence(view.cells(same), 64, T)
+    assert "≈" in figures.order_sentence(view.read_cells(same), 64, T)
 
 
 def test_seeds_that_disagree_are_counted() -> None:
@@ -149,7 +149,7 @@ def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
     results = [each for each in made.sweep(1) if (each["line"], each["length"]) != (made.KEYS[2], 256)]
     results.append({"weights": "x", "line": made.KEYS[2], "length": 256, "documents": 5, "undefined": "why"})
     waiting = [each for each in results if (each["line"], each["length"]) != (made.KEYS[3], 256)]
-    table = words.ladder(view.cells(waiting), words.LAST, T)
+    table = words.ladder(view.read_cells(waiting), words.LAST, T)
     assert list(table) == ["scheme", "64", "128", "256"]
     assert table["256"][2] == "—" and table["256"][3] == "…"
     levels = made.levels(1)
@@ -158,7 +158,7 @@ def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
     single = next(each for each in results if (each["line"], each["length"]) == (made.KEYS[0], 64))
     for share in (words.LAST, words.WHOLE):
         value, low, high = (words.number(v) for v in single[share])
-        assert words.ladder(view.cells(results), share, T)["64"][0].endswith(f"{value} [{low}, {high}]")
+        assert words.ladder(view.read_cells(results), share, T)["64"][0].endswith(f"{value} [{low}, {high}]")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -173,7 +173,7 @@ def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> 
         text = words.provenance(ExperimentResults(seen.results, origin, None, "", wanted), t)
         shown = (hashlib.sha256(b"\x00").hexdigest(), cards.weights_cards()["rope-0"].sha256)
         assert all(each[:10] in text for each in shown) and f"numpy {version('numpy')}" in text.replace("\\", "")
-    record = records.shipped("sweep")
+    record = records.shipped_record("sweep")
     assert request("sweep").text_hash == record.text
 
 
@@ -182,7 +182,7 @@ def test_a_partial_sweep_draws_and_says_one_line() -> None:
     drawing = figures.live(made.seen(part), 64, figures.TWO, T)
     assert drawing.id == "live" and drawing.finding.startswith("At 64 bytes, 1 times")
     assert figures.colour("a line of tomorrow") == figures.TURNS[0]
-    assert lines()[0].key in made.KEYS
+    assert scheme_lines()[0].key in made.KEYS
 
 
 SWEEP = made.seen(made.sweep(4))
@@ -197,7 +197,7 @@ def beside_window(t: PageTexts) -> str:
     window = rows.pop("window")
     shown: dict[str, list[str]] = {"better": [], "level": [], "worse": []}
     for key in sorted(rows, key=lambda key: float(rows[key].mean())):
-        result = paired(rows[key], window)
+        result = paired_perplexity_ratio(rows[key], window)
         kind = "better" if result.high < 1 else "worse" if result.low > 1 else "level"
         shown[kind].append(f"{t(f'line.{key}')} ×{result.value:.2f} [{result.low:.2f}, {result.high:.2f}]")
     texts = {kind: t("comma").join(each) or t("after_none") for kind, each in shown.items()}
@@ -216,7 +216,7 @@ ROWS = [
     Row("extrapolation", recall.recall, (COPIES, 64)),
     Row("extrapolation", reported.curves, (REPORT,)),
     Row("extrapolation", reported.copies, (REPORT,)),
-    Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0"))),
+    Row("extrapolation", pairs.pairs, ("rope-0", shipped.shipped_pair_summary("rope-0"))),
     Row("extrapolation", handling.stale, (made.seen(made.stale()), 64)),
 ]
 
@@ -224,13 +224,13 @@ ROWS = [
 AT = 1500
 FOUND = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
 assert FOUND[0] and FOUND[1]
-COPIED = copied.curves((*records.shipped("recall").results, *records.shipped("recall-window").results))
+COPIED = copied.curves((*records.shipped_record("recall").results, *records.shipped_record("recall-window").results))
 TEXT = letters.read(FOUND[0], FOUND[1])
 
 
 def chances(t: PageTexts) -> str:
     """Bytes 1500 of the shipped record, from their losses."""
-    percent = [100 * float(np.exp(-each["nats"][AT - 1])) for each in records.shipped("bytes").results]
+    percent = [100 * float(np.exp(-each["nats"][AT - 1])) for each in records.shipped_record("bytes").results]
     plain, best = (f"{each:.0f}" if each >= 9.5 else f"{each:.2g}" for each in percent)
     return t("letters_finding", at="1,500", plain=plain, best=best, name="YaRN")
 
@@ -247,7 +247,7 @@ def perplexity(name: str, distance: int) -> float:
     """Return the second copy's perplexity from its losses in the record."""
     record, weights, key = MODELS[name]
     wanted = (weights, key, distance)
-    rows = records.shipped(record).results
+    rows = records.shipped_record(record).results
     (row,) = [each for each in rows if (each["weights"], each["line"], each["distance"]) == wanted]
     return float(np.exp(np.mean(row["nats"])))
 

@@ -113,7 +113,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
 
 def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
     results = made.retrieval(5)
-    shares = {key: experiments.line_recall(results, key, 256)[0].value for key in made.KEYS[:3]}
+    shares = {key: experiments.key_retrieval_share(results, key, 256)[0].value for key in made.KEYS[:3]}
     fewest, middle, most = sorted(shares, key=shares.__getitem__)
     assert shares[fewest] < shares[middle] < shares[most]
     for renamed, expected in ((middle, True), (most, False), (fewest, False)):

@@ -23,7 +23,7 @@ def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
         bars = [mark for mark in panel.marks if mark.get("fill_pattern") == "hatch"]
         assert len(bars) == len(faults.NAMES)
         for row, (name, bar) in enumerate(zip(faults.NAMES, bars, strict=True)):
-            trace = faults.traces()[name]
+            trace = faults.fault_traces()[name]
             high = (np.asarray(bar["y1"]) - (4 - row + 0.16)) / 0.68 * MOST
             wanted = trace.error[trace.wrong :]
             np.testing.assert_allclose(high, np.clip(wanted, 0.06 * MOST, MOST), rtol=1e-9)

@@ -52,7 +52,7 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
 def test_a_row_of_the_map_is_the_mean_around_its_columns() -> None:
     """The Gaussian mean by a sum over many places, for pairs from one shade to full contrast."""
     rope, end, columns = Rope(16, 300.0, 200), 250.0, 40
-    cells = frequency_demo.stripes(rope, end, columns)
+    cells = frequency_demo.cosine_stripes_and_contrast(rope, end, columns)
     at = np.linspace(-6.0, 6.0, 4001)
     weights = np.exp(-(at**2) / 2) / np.exp(-(at**2) / 2).sum()
     for k in (0, 7, 39):

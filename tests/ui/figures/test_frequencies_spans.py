@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 import rope_core as rc
-from rope_core.theory.attention import first_negative
+from rope_core.theory.attention import first_negative_score_distance
 from tests.support.figures import chart
 from ui.figures.frequencies import spans
 from ui.text.words import LANGUAGES, PageTexts, sections
@@ -32,8 +32,10 @@ def test_repeats_names_the_closest_return() -> None:
 def test_the_bases_in_the_text_are_what_the_bound_gives(lang: str) -> None:
     text = sections(lang, "frequencies")["base"][1]
     for context, least in ((1024, 4294), (4096, 26_953), (8192, 83_764)):
-        assert f"{least:,}" in text and first_negative(128, least, context) is None
-        assert None not in [first_negative(128, base, context) for base in (*np.geomspace(2, least - 1, 200),)]
+        assert f"{least:,}" in text and first_negative_score_distance(128, least, context) is None
+        assert None not in [
+            first_negative_score_distance(128, base, context) for base in (*np.geomspace(2, least - 1, 200),)
+        ]
     for model, base in (("llama-3-8b", 500_000), ("qwen2.5-7b", 1_000_000)):
         assert f"{base:,}" in text
         assert rc.model(model).rope().base == base

@@ -21,16 +21,16 @@ def signed(value: float) -> str:
 
 
 def looks(t: PageTexts) -> str:
-    result = inside.trace_forward(inside.load(NAME), TEXT, SET)
+    result = inside.trace_forward(inside.load_numpy_weights(NAME), TEXT, SET)
     row = result.attention[2, 3, 12]
     most = int(row.argmax())
-    content, whole = (shares[most].sum() for shares in result.shares(2, 3, 12))
+    content, whole = (shares[most].sum() for shares in result.pair_score_shares(2, 3, 12))
     slots = {"share": f"{100 * row[most]:.0f}", "content": signed(content), "position": signed(whole - content)}
     return t("looks_finding", query=reading.shown(TEXT[12]), seen=reading.shown(TEXT[most]), back=12 - most, **slots)
 
 
 def pairs(t: PageTexts) -> str:
-    content, whole = inside.trace_forward(inside.load(NAME), TEXT, SET).shares(1, 0, 10)
+    content, whole = inside.trace_forward(inside.load_numpy_weights(NAME), TEXT, SET).pair_score_shares(1, 0, 10)
     moved = whole[7] - content[7]
     pair = max(range(16), key=lambda i: abs(moved[i]))
     wave = 2 * np.pi * 10_000 ** (pair / 16)
@@ -41,12 +41,12 @@ def pairs(t: PageTexts) -> str:
 
 
 def breaking(t: PageTexts) -> str:
-    model = inside.load(NAME)
+    model = inside.load_numpy_weights(NAME)
     before = inside.trace_forward(model, TEXT)
     after = inside.trace_forward(model, TEXT, TracePositions("yarn", 4.0, 5, 30, 9, (13, 14, 15)))
     moved = np.abs(before.attention - after.attention).astype(float).sum(-1).mean(-1) / 2
     layer, head = np.unravel_index(moved.argmax(), moved.shape)
-    best = before.following().argmax()
+    best = before.next_byte_probabilities().argmax()
     return t(
         "breaking_finding.slow",
         count=3,
@@ -54,8 +54,8 @@ def breaking(t: PageTexts) -> str:
         head=head + 1,
         share=percent(moved.max()),
         byte=reading.shown(int(best)),
-        before=percent(before.following()[best]),
-        after=percent(after.following()[best]),
+        before=percent(before.next_byte_probabilities()[best]),
+        after=percent(after.next_byte_probabilities()[best]),
     )
 
 
@@ -66,7 +66,7 @@ def percent(share: float) -> str:
 
 
 def sizes(t: PageTexts) -> str:
-    result = inside.trace_forward(inside.load(NAME), TEXT, SET)
+    result = inside.trace_forward(inside.load_numpy_weights(NAME), TEXT, SET)
     norms = np.linalg.norm(result.k.astype(float), axis=1).reshape(24, 2, 16)
     relative = norms.max(axis=1) / norms.mean(axis=(1, 2))[:, None]
     held = [int(row.argmax()) for row in relative]
@@ -91,7 +91,7 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
     sets: tuple[range, ...] = (range(0), range(count), range(16 - count, 16))
     for still, turned, looks in zip(sets, panels[::2], panels[1::2], strict=True):
         weights = (
-            inside.trace_forward(inside.load(NAME), text, TracePositions(still=tuple(still)))
+            inside.trace_forward(inside.load_numpy_weights(NAME), text, TracePositions(still=tuple(still)))
             .attention[3, 3]
             .astype(float)
         )

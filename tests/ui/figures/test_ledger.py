@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, ClaimResult, to_json
+from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, ClaimResult, claim_records
 from tests.support.figures import Row, chart, read
 from tests.support.films import FilmRow
 from tools import counts
@@ -15,7 +15,7 @@ from ui.text.words import LANGUAGES, PageTexts, powers
 
 T = PageTexts("en", "ledger")
 RESULTS = figures.checked().results
-PLAIN = to_json(RESULTS)
+PLAIN = claim_records(RESULTS)
 
 
 def test_a_second_visitor_gets_the_first_ones_run_and_again_runs_anew() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.lrpe.demo import HEADS, TOKENS, LrpeExample
-from rope_core.lrpe.linear import multiplications
+from rope_core.lrpe.linear import multiplication_counts
 from rope_core.theory.demo import random_vectors
 from tests.support.figures import ROPE, Row, chart, read
 from tests.support.films import FilmRow, to_draw
@@ -114,7 +114,7 @@ def test_multiplications_are_those_of_written_loops(length: int, dim: int) -> No
         for n in range(m + 1):
             table += len([(m, n) for _ in range(dim)]) + len([(m, n) for _ in range(dim)])
         running += sum(1 for _ in range(dim) for _ in range(dim)) + sum(1 for _ in range(dim) for _ in range(dim))
-    assert multiplications(length, dim) == (table, running)
+    assert multiplication_counts(length, dim) == (table, running)
 
 
 @pytest.mark.parametrize("dim, length", [(16, 1024), (128, 64), (128, 4096)])
@@ -127,7 +127,7 @@ def test_areas_are_in_the_ratio_of_the_multiplications(dim: int, length: int) ->
     x, y = (shown_at(triangle[axis], at) for axis in "xy")
     area = abs((x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])) / 2
     other = shown_at(strip["x1"], at)[0] * -shown_at(strip["y0"], at)[0]
-    scores, sums = multiplications(length, dim)
+    scores, sums = multiplication_counts(length, dim)
     # Half a square leaves out half the diagonal.
     assert area / other == pytest.approx((scores - length * dim) / sums)
     finding = film.scene.finding_at({"cat": 1, "place": 2, "length": length, "beat": 3})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rope_core.hf import survey
-from rope_core.hf.survey import chosen, errata, rows
+from rope_core.hf.survey import architecture_errata, filtered_rows, survey_rows
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures import axes, slowest
@@ -29,7 +29,7 @@ def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, floa
 
 @pytest.mark.parametrize("length", [1, 50, 4096, 100_000, 2**24, 10**9])
 def test_strokes_meet_at_the_wanted_context(length: int) -> None:
-    result = rows()
+    result = survey_rows()
     drawing = figures.spans(result, length, "llama-2-7b", T)
     wanted, turned, rest, own = chart(drawing).to_dict()["data"]
     below, above = strokes(turned), strokes(rest)
@@ -46,7 +46,7 @@ def test_strokes_meet_at_the_wanted_context(length: int) -> None:
     assert f"in {whole} of {len(result)} rows" in drawing.finding
 
 
-@pytest.mark.parametrize("result", [(), rows()[:1], chosen(family="Gemma")])
+@pytest.mark.parametrize("result", [(), survey_rows()[:1], filtered_rows(family="Gemma")])
 def test_few_rows_are_drawn_too(result: tuple[survey.SurveyRow, ...]) -> None:
     for t in LANGUAGES:
         drawing = figures.spans(result, 4096, "gemma-3-27b", t)
@@ -64,18 +64,18 @@ def test_years_stand_below_their_rows() -> None:
 
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_the_table_says_what_the_rows_say(t: PageTexts) -> None:
-    table = figures.listing(rows(), t)
-    assert {len(column) for column in table.values()} == {len(rows())}
-    assert table[t("col.base")] == [row.rope.base for row in rows()]
-    assert table[t("col.unturned")] == [row.unturned(row.context) for row in rows()]
-    assert table[t("col.grade")] == [row.model.confidence for row in rows()]
-    assert len(figures.mistakes(t)[t("col.corrected")]) == len(errata())
+    table = figures.listing(survey_rows(), t)
+    assert {len(column) for column in table.values()} == {len(survey_rows())}
+    assert table[t("col.base")] == [row.rope.base for row in survey_rows()]
+    assert table[t("col.unturned")] == [row.incomplete_pair_count(row.context) for row in survey_rows()]
+    assert table[t("col.grade")] == [row.model.confidence for row in survey_rows()]
+    assert len(figures.mistakes(t)[t("col.corrected")]) == len(architecture_errata())
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_a_card_for_every_model(t: PageTexts) -> None:
-    for row in rows():
-        kinds = [each for each in rows() if each.model.id == row.model.id]
+    for row in survey_rows():
+        kinds = [each for each in survey_rows() if each.model.id == row.model.id]
         text = figures.card(kinds, t)
         assert "{" not in text and row.model.source in text
         assert text.count("**") == 2 * len(kinds)
@@ -83,9 +83,9 @@ def test_a_card_for_every_model(t: PageTexts) -> None:
 
 
 def test_llama_2_by_hand() -> None:
-    text = figures.card([row for row in rows() if row.model.id == "llama-2-7b"], T)
+    text = figures.card([row for row in survey_rows() if row.model.id == "llama-2-7b"], T)
     assert "base 10,000, 128 rotating dimensions, trained on 4,096 tokens, context 4,096; 18 of 64 pairs" in text
-    assert np.isclose(rows()[0].shortest, 2 * np.pi)
+    assert np.isclose(survey_rows()[0].shortest, 2 * np.pi)
 
 
 def dozen(t: PageTexts) -> str:
@@ -126,17 +126,20 @@ def test_every_slowest_arrow_is_at_its_frequency_s_angle_and_the_text_adds_up(t:
 
 def rotating(t: PageTexts) -> str:
     """Return the finding by another count: share of layers, then what the other layers are."""
-    late = [each for each in survey.shares() if each.year >= 2025]
+    late = [each for each in survey.rotating_shares() if each.year >= 2025]
     none = sum(each.base is None for each in late)
     whole = sum(each.rotating == each.layers for each in late)
     hybrid = sum(each.attention < each.layers and each.base is not None for each in late)
     counts = {"whole": whole, "hybrid": hybrid, "none": none, "nope": len(late) - whole - hybrid - none}
-    early = [each for each in survey.shares() if each.year <= 2023]
+    early = [each for each in survey.rotating_shares() if each.year <= 2023]
     assert all(each.rotating == each.layers for each in early)
     return t("rotating_finding", early=len(early), until=2023, since=2025, total=len(late), **counts)
 
 
-ROWS = [Row("models", figures.spans, (rows(), 40_000, "llama-2-7b")), Row("models", figures.rotating, (), rotating)]
+ROWS = [
+    Row("models", figures.spans, (survey_rows(), 40_000, "llama-2-7b")),
+    Row("models", figures.rotating, (), rotating),
+]
 
 
 def score_maps(t: PageTexts) -> str:

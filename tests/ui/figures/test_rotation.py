@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.theory.encodings.additive import sinusoidal
+from rope_core.theory.encodings.additive import sinusoidal_vectors
 from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, texts_at, to_draw
@@ -60,7 +60,7 @@ def test_one_diagonal_has_one_score_with_rope_and_many_with_an_added_vector() ->
     """Against the head's own projections, each word turned, or added to, alone."""
     base, head = 500.0, random_encoding_weights(128, 500.0)
     word = np.random.default_rng(0).standard_normal(128)
-    added = [word + sinusoidal([n], 128, base)[0] for n in range(40)]
+    added = [word + sinusoidal_vectors([n], 128, base)[0] for n in range(40)]
     turn = [rc.rotation_matrix(n, rc.Rope(128, base).theta, "interleaved") for n in range(40)]
     sides = {
         "rope": [[at @ projection @ word for at in turn] for projection in (head.q, head.k)],

@@ -104,9 +104,9 @@ def test_a_sign_is_two_ends_and_a_light_middle(vision: str) -> None:
 def test_no_two_contestants_of_a_record_look_alike() -> None:
     """There are more contestants than colours: a look is a colour with a mark."""
     words = PageTexts("en", "benchmark")
-    for name in view.shipped_names():
-        points = view.shipped(name).points
-        for kind in view.kinds(points):
-            figure = chart(benchmark.curves(view.of_kind(points, kind), name, words))
+    for name in view.shipped_benchmark_names():
+        points = view.shipped_benchmarks(name).points
+        for kind in view.case_kinds(points):
+            figure = chart(benchmark.curves(view.timings_of_kind(points, kind), name, words))
             looks = [(line.line.color, line.marker.symbol) for line in figure.data]
             assert len(set(looks)) == len(looks)

@@ -13,7 +13,7 @@ from rope_core.bench import view as timed
 from rope_core.hf import survey
 from rope_core.lab import faults, records, view
 from rope_core.lrpe import demo as lrpe
-from rope_core.lrpe.explain import decode_strip
+from rope_core.lrpe.explain import compare_decoding
 from rope_core.theory import attention, demo, precision
 from rope_core.theory.block.demo import stale_logits
 from rope_core.theory.encodings import compare
@@ -73,8 +73,8 @@ def without(at: At) -> str:
     head = compare.random_encoding_weights(32, LLAMA.base)
 
     def read(sentence: str) -> np.ndarray[Any, Any]:
-        x = compare.words(sentence.split(), 32)
-        scores = compare.logits("nope", x, np.arange(len(x)), head)
+        x = compare.token_vectors(sentence.split(), 32)
+        scores = compare.encoding_logits("nope", x, np.arange(len(x)), head)
         weights = np.tril(np.exp(scores - scores.max()))
         return np.asarray((weights / weights.sum(axis=1, keepdims=True) @ x @ head.v.T).mean(axis=0))
 
@@ -90,11 +90,13 @@ def without(at: At) -> str:
 def moved(at: At) -> str:
     head, x = (
         compare.random_encoding_weights(16, LLAMA.base),
-        compare.words(["the", "cat", "sat", "on", "the", "mat"], 16),
+        compare.token_vectors(["the", "cat", "sat", "on", "the", "mat"], 16),
     )
     assert at("beat") == 2 and at("shift") == 1000
     gap = {
-        name: np.ptp([compare.logits(name, x, np.arange(6) + by, head) for by in (0, at("shift"))], axis=0).max()
+        name: np.ptp(
+            [compare.encoding_logits(name, x, np.arange(6) + by, head) for by in (0, at("shift"))], axis=0
+        ).max()
         for name in ("sinusoidal", "rope")
     }
     moves = {name: bool(each > 1e-9) for name, each in gap.items()}
@@ -118,7 +120,7 @@ def known(at: At) -> str:
 
     def scores(kind: str) -> Any:
         head = compare.random_encoding_weights(LLAMA.dim, LLAMA.base)
-        return [compare.logits(kind, np.stack([x, x]), [n + d, n], head)[0, 1] for n in (0, 1000)]
+        return [compare.encoding_logits(kind, np.stack([x, x]), [n + d, n], head)[0, 1] for n in (0, 1000)]
 
     same = {kind: bool(np.ptp(scores(kind)) < 1e-9) for kind in ("rope", "sinusoidal")}
     return only({"a": same["rope"], "b": same["sinusoidal"], "c": not any(same.values())})
@@ -160,7 +162,10 @@ def worst(at: At) -> str:
         if rc.spectrum(rc.Request(LLAMA, name, {"factor": at("factor")})).inv_freq[0] < 0.5
     ]
     assert close == ["linear"]
-    last = {cell.line: cell.last.value for cell in view.at(view.cells(records.shipped("sweep").results), 2048)}
+    last = {
+        cell.line: cell.last.value
+        for cell in view.cells_at_length(view.read_cells(records.shipped_record("sweep").results), 2048)
+    }
     return max(names, key=lambda letter: last[names[letter]])
 
 
@@ -227,7 +232,7 @@ def stale(at: At) -> str:
 
 def slow_by(at: At) -> str:
     """Return b: at a quarter of the speed the slowest pair ends four contexts where it ended one."""
-    llama = next(row for row in survey.rows() if row.model.id == "llama-2-7b")
+    llama = next(row for row in survey.survey_rows() if row.model.id == "llama-2-7b")
     length, inv_freq = at("times") * llama.context, float(llama.rope.inv_freq[-1])
     assert at("beat") == 1 and length == 16_384, "the picture is at four contexts"
     ends = {letter: length * inv_freq / by for letter, by in zip("abc", (2, 4, 16), strict=True)}
@@ -265,7 +270,7 @@ def after(at: At) -> str:
 def together(at: At) -> str:
     cases = {"a": ("relu", None), "b": ("softmax", -1), "c": ("softmax", 1)}
     apart = {
-        choice: not decode_strip(case.x, case.theta, **case.options).same_bits
+        choice: not compare_decoding(case.x, case.theta, **case.options).same_bits
         for choice, case in ((choice, lrpe.LrpeExample(*each)) for choice, each in cases.items())
     }
     assert cases[only(apart)] == (at("act"), {"head": -1, "sequence": 1}[at("along")])
@@ -303,7 +308,7 @@ def gone(at: At) -> str:
 def babbles(at: At) -> str:
     """Return b: the trace that is right up to a length is the text that is too long, which ``rope check`` finds."""
     name = faults.NAMES[at("fault") - 1]
-    trace = faults.traces()[name]
+    trace = faults.fault_traces()[name]
     assert trace.wrong > 1 and trace.tokens[trace.wrong - 1] < 256 <= trace.tokens[trace.wrong]
     commands = dict(zip("abc", ("verify", "check", "cache"), strict=True))
     return only({choice: glossary.SHOWN[name][0] == command for choice, command in commands.items()})
@@ -312,7 +317,7 @@ def babbles(at: At) -> str:
 def longer_for_many(at: At) -> str:
     """Return b: by the record's own times; one token's is that of the call."""
     assert at("at") == 1, "the picture is that of one token"
-    pairs = pairs_of(tuple(timed.source("intel-xeon").points))
+    pairs = pairs_of(tuple(timed.benchmark_source("intel-xeon").points))
     first, last = (pairs[n][0].seconds.median for n in (1, 2048))
     why = PageTexts("en", "benchmark")("ask.longer.why")
     assert f"{first * 1e6:.0f} µs" in why and f"{last * 1e3:.2f} ms" in why

@@ -113,7 +113,7 @@ def test_hub_is_reached_once_and_is_in_the_link(monkeypatch: pytest.MonkeyPatch)
         wanted.append(name)
         return dict(GOOD)
 
-    monkeypatch.setattr(hub, "fetch", fetch)
+    monkeypatch.setattr(hub, "fetch_config", fetch)
     at = opened("config", lang="en", hub="org/model@v1")
     assert "dynamic NTK" in shown(at) and at.query_params["hub"] in ("org/model@v1", ["org/model@v1"])
     at.run()
@@ -124,7 +124,7 @@ def test_a_hub_that_is_away_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     def fetch(name: str) -> dict[str, Any]:
         raise rc.ConfigError("the hub cannot be reached from this machine")
 
-    monkeypatch.setattr(hub, "fetch", fetch)
+    monkeypatch.setattr(hub, "fetch_config", fetch)
     at = opened("config", lang="en", hub="org/model")
     assert not at.exception and "cannot be reached" in complaint(at) and "YaRN" in shown(at)
     assert "hub" not in at.query_params

@@ -8,7 +8,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.lab import cards, copying, plan, records, view
-from rope_core.lab.estimates import paired
+from rope_core.lab.estimates import paired_perplexity_ratio
 from rope_core.rope import Rope
 from rope_core.theory import attention, interpolation, softmax
 from ui.figures import catalogue as models
@@ -19,17 +19,20 @@ def bases() -> list[str]:
     """Return the gap above the smallest whole base that serves 4,096 tokens, and how far two models' bases serve."""
 
     def serves(base: int, context: int) -> bool:
-        return attention.first_negative(128, float(base), context) is None
+        return attention.first_negative_score_distance(128, float(base), context) is None
 
     assert all(serves(base, 4096) for base in (26_953, 26_963, 26_973, 28_629))
     assert not any(serves(base, 4096) for base in (26_952, 26_974, *range(27_000, 28_629, 50), 28_628))
     assert serves(500_000, 8192)
-    return [f"{number:,}" for number in (26_953, 26_973, 28_629, attention.first_negative(128, 1_000_000.0, 32_768))]
+    return [
+        f"{number:,}"
+        for number in (26_953, 26_973, 28_629, attention.first_negative_score_distance(128, 1_000_000.0, 32_768))
+    ]
 
 
 def tuned_against_the_window() -> list[str]:
     """Return what fine-tuned YaRN and the window read the same documents with, which these cannot tell apart."""
-    cells = view.at(view.cells(records.shipped("finetuned").results), 2048)
+    cells = view.cells_at_length(view.read_cells(records.shipped_record("finetuned").results), 2048)
     tuned, window = (
         next(cell for cell in cells if (cell.weights, cell.line) == key)
         for key in (("rope-0-yarn", "yarn"), ("rope-0", "window"))
@@ -40,7 +43,10 @@ def tuned_against_the_window() -> list[str]:
 
 def clipped() -> list[str]:
     """Return between what CoPE, hard clipping and p-RoPE lie over the unscaled line, and over the window."""
-    cells = {(each.weights, each.line): each for each in view.at(view.cells(records.shipped("after").results), 2048)}
+    cells = {
+        (each.weights, each.line): each
+        for each in view.cells_at_length(view.read_cells(records.shipped_record("after").results), 2048)
+    }
     matches = []
     for beside, digits in (("none", 2), ("window", 1)):
         over = [
@@ -55,14 +61,14 @@ def clipped() -> list[str]:
 
 def copied() -> list[str]:
     """Return what the model tuned under YaRN reads the second copy with, over two windows, at two distances past it."""
-    rows = records.shipped("recall").results + records.shipped("recall-window").results
+    rows = records.shipped_record("recall").results + records.shipped_record("recall-window").results
     nats = {(each["weights"], each["line"], each["distance"]): np.array(each["nats"]) for each in rows}
     perplexity = {key: float(np.exp(each.mean())) for key, each in nats.items()}
     first, tuned, near, plain = "rope-0-copy", "rope-0-copy-yarn", "rope-0-copy-near", "rope-0"
     assert all(value >= perplexity[first, "window", key[2]] for key, value in perplexity.items() if key[0] == first)
     far = (384, 768, 1536)
     over, over_plain = (
-        {d: paired(nats[tuned, "yarn", d], nats[other, "window", d]) for d in (96, 192, *far)}
+        {d: paired_perplexity_ratio(nats[tuned, "yarn", d], nats[other, "window", d]) for d in (96, 192, *far)}
         for other in (near, plain)
     )
     assert all(over[d].low > 1 for d in (96, 192)) and all(over[d].value < 1 for d in far)
@@ -105,7 +111,7 @@ def interpolation_excess() -> list[str]:
 def kept_weight() -> list[str]:
     """Return the weight on the target key under Qwen's factor, at L keys and at 64 L."""
     lengths = [4096, 262_144]
-    meant = softmax.expected_attention(lengths, softmax.log_length_scale(lengths, 4096), 4.0)[1]
+    meant = softmax.expected_entropy_and_weight(lengths, softmax.log_length_scale(lengths, 4096), 4.0)[1]
     return [f"{100 * value:.2f} %" for value in meant] + [f"{n:,}" for n in lengths]
 
 

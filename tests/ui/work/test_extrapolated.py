@@ -14,7 +14,7 @@ from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, records
 from rope_core.lab.cards import WeightsCard
 from rope_core.lab.job import KINDS, run_measurement
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import GOING, HERE, SHIPPED
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
@@ -209,7 +209,7 @@ def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.JobQueue, index
     assert work.own(after) == work.own(before)
     result = extrapolated.seen(after, "sweep", slow)
     assert result is not None and result.origin == GOING
-    queue.leave("tab")
+    queue.cancel_abandoned("tab")
     assert finished(queue, before).state == jobs.CANCELLED, "it ends with the page that looks at it now"
     extrapolated.start(after, "sweep", slow, "anew")
     assert work.own(after) != work.own(before)
@@ -248,9 +248,9 @@ def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return an empty folder of records."""
     monkeypatch.setattr(records, "FOLDER", tmp_path)
-    records.shipped.cache_clear()
+    records.shipped_record.cache_clear()
     yield tmp_path
-    records.shipped.cache_clear()
+    records.shipped_record.cache_clear()
 
 
 def put(shelf: Path, name: str, results: tuple[dict[str, Any], ...]) -> None:
@@ -320,5 +320,5 @@ def test_a_real_model_answers() -> None:
     extrapolated.start(mine, "sweep", wanted, "real")
     assert jobs.default_queue().wait(work.own(mine)["sweep"], 300).state == jobs.DONE
     seen = extrapolated.seen(mine, "sweep", wanted)
-    assert seen is not None and [each["line"] for each in seen.results] == [each.key for each in lines()]
+    assert seen is not None and [each["line"] for each in seen.results] == [each.key for each in scheme_lines()]
     assert all(each["documents"] == 2 and each["last"][0] < 256 for each in seen.results)

@@ -59,12 +59,12 @@ def test_suites_and_the_interpreter(records: Path) -> None:
 
 
 def test_words_for_links_are_unique() -> None:
-    source = view.shipped(view.shipped_names()[0])
+    source = view.shipped_benchmarks(view.shipped_benchmark_names()[0])
     kinds = measured.kinds(source)
-    assert len(kinds) == len(view.kinds(source.points))
+    assert len(kinds) == len(view.case_kinds(source.points))
     assert measured.slug(CASE) != measured.slug(replace(CASE, direction="forward", inplace=True))
     assert measured.chosen("b", "abc", "a") == "b" and measured.chosen("<", "abc", "a") == "a"
-    points = [p for p in source.points if view.kind(p.case) == view.kinds(source.points)[0]]
+    points = [p for p in source.points if view.case_without_length(p.case) == view.case_kinds(source.points)[0]]
     assert list(measured.lengths(points)) == sorted(measured.lengths(points), key=int)
     assert {p.case.seq for p in measured.at_length(points, measured.lengths(points)[0])} == {
         min(p.case.seq for p in points)
@@ -116,7 +116,7 @@ def test_a_forgotten_job_is_no_job(queue: jobs.JobQueue) -> None:
 
 def test_what_landed_is_this_runs_only(records: Path) -> None:
     store = BenchmarkDatabase(records)
-    first, two = (store.begin("one", {}) for _ in range(2))
+    first, two = (store.begin_run("one", {}) for _ in range(2))
     store.add(first, result(CASE, "numba", [1.0] * 5))
     store.add(two, result(CASE, "eager", [1.0] * 5))
     status = jobs.JobStatus("j", "o", "t", "running", 0, 0.5, 1.0, "", ({"run": two}, "other"), "", 1.0)

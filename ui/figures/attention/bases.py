@@ -70,7 +70,7 @@ def _crossing(first: int, y: float, text: Control) -> list[Mark]:
 
 def firsts(rope: rc.Rope, bases: tuple[float, ...]) -> list[int | None]:
     """Return the first distance at which each base's best match scores below 0; None for none up to `FAR`."""
-    return [attention.first_negative(rope.dim, base, FAR) for base in bases]
+    return [attention.first_negative_score_distance(rope.dim, base, FAR) for base in bases]
 
 
 def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> Panel:

@@ -133,15 +133,16 @@ def decaying(
     recipe = f"""
         import rope_core as rc
         from rope_core.theory import attention
-        from rope_core.theory.softmax import expected_attention, yarn_logit_scale
+        from rope_core.theory.softmax import expected_entropy_and_weight, yarn_logit_scale
         {recipe_vectors(pairing)}
         print(attention.score_curve(rc.Spectrum.from_inv_freq(rc.Rope({rope.dim}, {rope.base!r}).theta), [0, at], q, k))
         times = keys / {rope.train_len}
         square = yarn_logit_scale(times)
-        shares = [expected_attention([{rope.train_len}, keys], scale, {spread.LEAD})[1] for scale in (1.0, square)]
+        scales, counts = (1.0, square), [{rope.train_len}, keys]
+        shares = [expected_entropy_and_weight(counts, scale, {spread.LEAD})[1] for scale in scales]
         print(times, square, *shares)
         for base in {list(drawn)}:
-            print(base, attention.first_negative({rope.dim}, base, {bases.FAR}))
+            print(base, attention.first_negative_score_distance({rope.dim}, base, {bases.FAR}))
         """
     return Film("decay", scene, lambda: scores, recipe)
 

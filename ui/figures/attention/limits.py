@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.limits import drawn, failures, settled_failures
+from rope_core.theory.limits import converged_failure_rates, order_and_locality_failure_rates, simulated_failure_rates
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import LOG, axis, dots, headings, in_panel, line, panels, plot, split, vline
 from ui.film.colours import BLUE, GREY, ORANGE
@@ -23,8 +23,8 @@ LENGTHS = tuple(2**e for e in range(5, 23))
 def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> tuple[float, float, float, float]:
     """Return percent of failures of order and locality: exact, and counted on drawn vectors, NaN where not wanted."""
     s = rc.spectrum(rc.Request(rc.Rope(rope.dim, base, rope.train_len)))
-    shares = drawn(s, length, SIGNAL, TRIALS, SEED) if counted else (np.nan, np.nan)
-    order, locality = failures(s, length, SIGNAL, COUNT)
+    shares = simulated_failure_rates(s, length, SIGNAL, TRIALS, SEED) if counted else (np.nan, np.nan)
+    order, locality = order_and_locality_failure_rates(s, length, SIGNAL, COUNT)
     return 100.0 * order, 100.0 * locality, 100.0 * shares[0], 100.0 * shares[1]
 
 
@@ -67,7 +67,7 @@ def limits(rope: rc.Rope, t: PageTexts) -> Drawing:
         ),
     )
     here, larger = (
-        settled_failures(rc.spectrum(rc.Request(rc.Rope(rope.dim, base, rope.train_len))), length, SIGNAL)
+        converged_failure_rates(rc.spectrum(rc.Request(rc.Rope(rope.dim, base, rope.train_len))), length, SIGNAL)
         for base in (rope.base, 100 * rope.base)
     )
     both = np.concatenate([by_base, by_length])
@@ -96,15 +96,17 @@ def limits(rope: rc.Rope, t: PageTexts) -> Drawing:
         },
         f"""
         import rope_core as rc
-        from rope_core.theory.limits import drawn, failures, settled_failures
+        from rope_core.theory.limits import converged_failure_rates, order_and_locality_failure_rates
+        from rope_core.theory.limits import simulated_failure_rates
         def at(base):
             return rc.spectrum(rc.Request(rc.Rope({rope.dim}, base, {rope.train_len})))
         for base in ({rope.base!r}, {100 * rope.base!r}):
-            print(base, {length}, settled_failures(at(base), {length}, {SIGNAL}))
+            print(base, {length}, converged_failure_rates(at(base), {length}, {SIGNAL}))
         off = 0.0
         for base, length in {[*((base, length) for base in BASES[::EACH]), *((rope.base, n) for n in LENGTHS[::EACH])]}:
-            curve = failures(at(base), length, {SIGNAL}, {COUNT})
-            off = max(off, *(abs(a - b) for a, b in zip(curve, drawn(at(base), length, {SIGNAL}, {TRIALS}, {SEED}))))
+            curve = order_and_locality_failure_rates(at(base), length, {SIGNAL}, {COUNT})
+            drawn = simulated_failure_rates(at(base), length, {SIGNAL}, {TRIALS}, {SEED})
+            off = max(off, *(abs(a - b) for a, b in zip(curve, drawn)))
         print(100 * off)
         """,
         wide=True,

@@ -38,7 +38,7 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> QueryAn
     elif kind == "random":
         q, k = demo.random_vectors(dim, 2, draw)
     else:
-        q, k = (attention.repeated(numbers(name, text), dim) for name, text in (("q", q_text), ("k", k_text)))
+        q, k = (attention.cycled_vector(numbers(name, text), dim) for name, text in (("q", q_text), ("k", k_text)))
     sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
     for name, size in zip("qk", sizes, strict=True):
         if not 1e-100 < size < 1e100:
@@ -74,9 +74,13 @@ def base_bound(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
     grid, served = attention.bases_and_served_contexts(rope.dim)
     enough = np.flatnonzero(served >= context)
     need = float(grid[enough[0]]) if enough.size else None
-    own = attention.first_negative(rope.dim, rope.base, FAR)
+    own = attention.first_negative_score_distance(rope.dim, rope.base, FAR)
     points = unscaled_models(rope.dim)
-    tight = [name for name, base, length in points if attention.first_negative(rope.dim, base, length) is not None]
+    tight = [
+        name
+        for name, base, length in points
+        if attention.first_negative_score_distance(rope.dim, base, length) is not None
+    ]
     data = [
         line(grid, served, BLUE, name=t("served"), line={"shape": "hv"}),
         dots(
@@ -117,6 +121,7 @@ def base_bound(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
         f"""
         from rope_core.theory import attention
         bases, contexts = attention.bases_and_served_contexts({rope.dim})
-        print(bases[contexts >= {context}][:1], attention.first_negative({rope.dim}, {rope.base!r}, {FAR}))
+        print(bases[contexts >= {context}][:1])
+        print(attention.first_negative_score_distance({rope.dim}, {rope.base!r}, {FAR}))
         """,
     )

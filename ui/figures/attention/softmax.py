@@ -25,7 +25,7 @@ def logit_scales(lengths: Array, train_len: int) -> dict[str, Array]:
         "plain": np.ones(lengths.size),
         "square": np.array([temperature.yarn_logit_scale(float(f)) for f in factors]),
         "logn": temperature.log_length_scale(lengths, train_len),
-        "floor": temperature.floor_log_scale(lengths - 1, FLOOR),
+        "floor": temperature.llama4_query_scale(lengths - 1, FLOOR),
     }
 
 
@@ -39,11 +39,11 @@ def softmax(train_len: int, signal: float, t: PageTexts) -> Drawing:
     """Entropy of one attention row, and the weight of the target key, against the number of keys."""
     lengths = lengths_for(train_len)
     results = {
-        name: temperature.expected_attention(lengths, scale, signal)
+        name: temperature.expected_entropy_and_weight(lengths, scale, signal)
         for name, scale in logit_scales(lengths, train_len).items()
     }
-    drawn = [temperature.sampled_attention(n, 1.0, signal, DRAWS) for n in CHECKED]
-    expected = temperature.expected_attention(CHECKED, 1.0, signal)
+    drawn = [temperature.random_attention_means(n, 1.0, signal, DRAWS) for n in CHECKED]
+    expected = temperature.expected_entropy_and_weight(CHECKED, 1.0, signal)
     off = float(np.max(np.abs(np.array([each.meant for each in drawn]) - expected[1])))
     data = []
     for name, (entropy, meant) in results.items():
@@ -60,7 +60,7 @@ def softmax(train_len: int, signal: float, t: PageTexts) -> Drawing:
     left = axis(t("entropy_axis"))
     right = axis(t("meant_axis"), **LOG, side="right", dtick=1)
     figure = plot(data, height=340, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
-    before = float(temperature.expected_attention([train_len], 1.0, signal)[1][0])
+    before = float(temperature.expected_entropy_and_weight([train_len], 1.0, signal)[1][0])
     after = {name: float(values[1][-1]) for name, values in results.items()}
     return Drawing(
         "softmax",
@@ -84,12 +84,12 @@ def softmax(train_len: int, signal: float, t: PageTexts) -> Drawing:
         f"""
         from rope_core.theory import softmax as temperature
         n, trained, signal = {int(lengths[-1])}, {train_len}, {signal!r}
-        print(trained, temperature.expected_attention([trained], 1.0, signal))
+        print(trained, temperature.expected_entropy_and_weight([trained], 1.0, signal))
         scales = temperature.yarn_logit_scale(n / trained), temperature.log_length_scale([n], trained)[0]
-        for scale in (1.0, *scales, temperature.floor_log_scale([n - 1], {FLOOR})[0]):
-            print(n, scale, temperature.expected_attention([n], scale, signal))
-        drawn = [temperature.sampled_attention(n, 1.0, signal, {DRAWS}).meant for n in {CHECKED}]
-        print(100 * max(abs(drawn - temperature.expected_attention({CHECKED}, 1.0, signal)[1])))
+        for scale in (1.0, *scales, temperature.llama4_query_scale([n - 1], {FLOOR})[0]):
+            print(n, scale, temperature.expected_entropy_and_weight([n], scale, signal))
+        drawn = [temperature.random_attention_means(n, 1.0, signal, {DRAWS}).meant for n in {CHECKED}]
+        print(100 * max(abs(drawn - temperature.expected_entropy_and_weight({CHECKED}, 1.0, signal)[1])))
         """,
         wide=True,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.softmax import drawn_score_ranges, expected_attention, yarn_logit_scale
+from rope_core.theory.softmax import expected_entropy_and_weight, random_score_ranges, yarn_logit_scale
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, PURPLE
 from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
@@ -32,7 +32,7 @@ def lengths(train_len: int, own: int | None) -> tuple[int, ...]:
 def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
     squares = np.array([yarn_logit_scale(n / train_len) for n in keys])
-    plain, sharp = (100 * expected_attention(keys, scale, LEAD)[1] for scale in (1.0, squares))
+    plain, sharp = (100 * expected_entropy_and_weight(keys, scale, LEAD)[1] for scale in (1.0, squares))
     return squares, plain, sharp
 
 
@@ -56,7 +56,7 @@ def panels(keys: Control, train_len: int, squares: Array, t: PageTexts) -> tuple
     """Return the drawn scores of a text at the trained length and longer, and the word's share of attention in each."""
     _, plain, sharp = shares(tuple(map(int, keys.stops)), train_len)
     ones, count = np.ones(len(keys.stops)), np.array(keys.stops)
-    ranges = drawn_score_ranges(keys.stops, BINS, SEED)
+    ranges = random_score_ranges(keys.stops, BINS, SEED)
     widths = (train_len / count, ones, ones)
     scales = (ones, ones, squares)
     texts = keys.texts(t("times_longer", times=f"{n / train_len:.3g}") for n in keys.stops)

@@ -70,7 +70,7 @@ def in_copies(points: tuple[CaseTiming, ...], hardware: str, t: PageTexts) -> Fi
         },
         """
         from rope_core.bench import view
-        for p in view.source("intel-xeon").points:
+        for p in view.benchmark_source("intel-xeon").points:
             if p.contestant in ("numba", "transformers"):
                 print(p.case.title, p.allocator, p.contestant, round(p.ratio.median, 3))
         """,

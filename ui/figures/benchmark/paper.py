@@ -53,27 +53,29 @@ def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
         )
     labels = []
     for n in names:
-        time = time_text(traffic.seconds(case, n, gigabytes_per_second * GIGA))
-        end = traffic.moved(n) * case.tensor_bytes / MEGA
-        text = f" {traffic.moved(n):g}N · {time}"
+        time = time_text(traffic.memory_bound_seconds(case, n, gigabytes_per_second * GIGA))
+        end = traffic.traffic_per_element(n) * case.tensor_bytes / MEGA
+        text = f" {traffic.traffic_per_element(n):g}N · {time}"
         labels.append(note(text, end, t(f"path.{n}"), xanchor="left", font={"size": 16}))
     figure = plot(
         data,
         height=330,
         barmode="stack",
         annotations=labels,
-        xaxis=axis(t("moved_axis"), range=[0, 1.25 * traffic.moved("transformers") * case.tensor_bytes / MEGA]),
+        xaxis=axis(
+            t("moved_axis"), range=[0, 1.25 * traffic.traffic_per_element("transformers") * case.tensor_bytes / MEGA]
+        ),
         yaxis=axis(automargin=True),
     )
     finding = t(
         "paths_finding",
         tokens=f"{tokens:,}",
         size=size_text(case.tensor_bytes),
-        eager=size_text(traffic.moved("transformers") * case.tensor_bytes),
-        ours=size_text(traffic.moved("ours") * case.tensor_bytes),
+        eager=size_text(traffic.traffic_per_element("transformers") * case.tensor_bytes),
+        ours=size_text(traffic.traffic_per_element("ours") * case.tensor_bytes),
         rate=f"{gigabytes_per_second:,.5g}",
-        slow=time_text(traffic.seconds(case, "transformers", gigabytes_per_second * GIGA)),
-        fast=time_text(traffic.seconds(case, "ours", gigabytes_per_second * GIGA)),
+        slow=time_text(traffic.memory_bound_seconds(case, "transformers", gigabytes_per_second * GIGA)),
+        fast=time_text(traffic.memory_bound_seconds(case, "ours", gigabytes_per_second * GIGA)),
     )
     return Drawing(
         "paths",
@@ -81,16 +83,17 @@ def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
         finding,
         lambda: {
             "implementation": list(traffic.PATHS),
-            "times_N": [traffic.moved(n) for n in traffic.PATHS],
-            "bytes": [traffic.moved(n) * case.tensor_bytes for n in traffic.PATHS],
-            "seconds": [traffic.seconds(case, n, gigabytes_per_second * GIGA) for n in traffic.PATHS],
+            "times_N": [traffic.traffic_per_element(n) for n in traffic.PATHS],
+            "bytes": [traffic.traffic_per_element(n) * case.tensor_bytes for n in traffic.PATHS],
+            "seconds": [traffic.memory_bound_seconds(case, n, gigabytes_per_second * GIGA) for n in traffic.PATHS],
         },
         f"""
         from rope_core.bench import traffic
         from rope_core.bench.cases import BenchmarkCase
         case = {case!r}
         for name in traffic.PATHS:
-            print(name, traffic.moved(name), traffic.seconds(case, name, {gigabytes_per_second * GIGA!r}))
+            seconds = traffic.memory_bound_seconds(case, name, {gigabytes_per_second * GIGA!r})
+            print(name, traffic.traffic_per_element(name), seconds)
         """,
         wide=True,
     )
@@ -102,7 +105,7 @@ def paper(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing | No
     if not known or known[0].case.direction != "forward":
         return None
     labels = [who(p.contestant, t) for p in known]
-    model = [traffic.over_copy(traffic.MEASURED[p.contestant]) for p in known]
+    model = [traffic.time_over_copy(traffic.MEASURED[p.contestant]) for p in known]
     inside = {"textposition": "inside", "insidetextanchor": "start"}
     ratios = [p.ratio for p in known]
     traces = [
@@ -131,12 +134,12 @@ def paper(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing | No
     finding = t(
         "paper_finding",
         who=who(slow.contestant, t),
-        paper=f"{traffic.over_copy(traffic.MEASURED[slow.contestant]):.3g}",
+        paper=f"{traffic.time_over_copy(traffic.MEASURED[slow.contestant]):.3g}",
         measured=f"{slow.ratio.median:.2f}",
         low=f"{slow.ratio.low:.2f}",
         high=f"{slow.ratio.high:.2f}",
     )
-    kind = view.kind(known[0].case)
+    kind = view.case_without_length(known[0].case)
     return Drawing("paper", figure, finding, lambda: rows(known) | {"on_paper": model}, recipe(name, kind, "p.ratio"))
 
 
@@ -177,7 +180,7 @@ def faults(pairs: Sequence[tuple[CaseTiming, CaseTiming]], name: str, t: PageTex
         lambda: rows([p for pair in ordered for p in pair]),
         f"""
         from rope_core.bench import view
-        for tuned, plain in view.fault_pairs(view.source({name!r}).points):
+        for tuned, plain in view.allocator_timing_pairs(view.benchmark_source({name!r}).points):
             print(tuned.contestant, tuned.ratio.median, plain.ratio.median, plain.faults)
         """,
     )

@@ -51,7 +51,7 @@ def recipe(name: str, kind: BenchmarkCase, what: str) -> str:
         from rope_core.bench import view
         from rope_core.bench.cases import BenchmarkCase
         kind = {kind!r}
-        for p in view.of_kind(view.source({name!r}).points, kind):
+        for p in view.timings_of_kind(view.benchmark_source({name!r}).points, kind):
             print(p.case.seq, p.contestant, {what})
         """
 
@@ -135,14 +135,14 @@ def curves(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool
         xaxis=axis(t("size_axis"), **powers, **fit),
         yaxis=axis(t("bandwidth_axis"), **powers, **heights),
     )
-    kind = view.kind(points[0].case)
+    kind = view.case_without_length(points[0].case)
     return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))
 
 
 def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
     """Our kernel's bandwidth at the largest size, beside the copy's."""
     last = [p for p in points if p.case.tensor_bytes == max(q.case.tensor_bytes for q in points)]
-    ours = view.reference(last)
+    ours = view.own_reference_timing(last)
     size = size_text(last[0].case.tensor_bytes)
     if ours is None:
         return t("curves_finding_floor", size=size, floor=f"{last[0].floor / GIGA:.3g}")
@@ -161,10 +161,10 @@ def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
 
 def speed_ups(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
     """How many times longer everybody else takes than our kernel on one case; bars with intervals."""
-    ours = view.reference(points)
+    ours = view.own_reference_timing(points)
     assert ours is not None, "the page asks only where ours was measured"
     others = sorted((p for p in points if p is not ours), key=lambda p: p.ratio.median)
-    times = [view.speed_up(ours, p) for p in others]
+    times = [view.speedup_over_peer(ours, p) for p in others]
     figure = plot(
         [
             bars(
@@ -193,8 +193,8 @@ def speed_ups(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
         "speed_ups",
         figure,
         finding,
-        lambda: rows(points) | {"speed_up": [view.speed_up(ours, p).median for p in points]},
-        recipe(name, view.kind(ours.case), "p.seconds, p.ratio"),
+        lambda: rows(points) | {"speed_up": [view.speedup_over_peer(ours, p).median for p in points]},
+        recipe(name, view.case_without_length(ours.case), "p.seconds, p.ratio"),
     )
 
 
@@ -223,5 +223,5 @@ def errors(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
         most=f"{most.error:.1e}",
         worst=who(most.contestant, t),
     )
-    kind = view.kind(points[0].case)
+    kind = view.case_without_length(points[0].case)
     return Drawing("errors", figure, finding, lambda: rows(points), recipe(name, kind, "p.error, p.ratio"))

@@ -98,7 +98,7 @@ def progress_text(share: float | None, left: float | None, seconds: float, t: Pa
 
 def landed(results: Sequence[CaseResult], t: PageTexts) -> dict[str, list[str]]:
     """Results as a table for reading, in the order in which they came."""
-    good = [view.point(r, {}) if r.state == "ok" else None for r in results]
+    good = [view.case_timing(r, {}) if r.state == "ok" else None for r in results]
     return {
         t("column.case"): [r.case.title for r in results],
         t("column.who"): [who(r.contestant, t) for r in results],

@@ -9,7 +9,7 @@ import numpy as np
 
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, ArchitectureRow
-from rope_core.theory.block.choices import BlockChoices, choices_of, usual
+from rope_core.theory.block.choices import BlockChoices, block_choices, commonest_block_and_counts
 from ui.figures.block.vectors import COLOURS
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
@@ -51,9 +51,9 @@ class ResidualConnection:
 def row_of(model: str, wanted: str) -> ArchitectureRow | None:
     """Return the architecture row to draw: the wanted one, or the model's; None where the table has none."""
     if wanted != "model":
-        return catalogue.architecture(wanted)
-    known = {entry.id: entry.architecture for entry in catalogue.models()}
-    return catalogue.architecture(known[model]) if known.get(model) else None
+        return catalogue.architecture_row(wanted)
+    known = {entry.id: entry.architecture for entry in catalogue.released_models()}
+    return catalogue.architecture_row(known[model]) if known.get(model) else None
 
 
 def row_name(row: ArchitectureRow) -> str:
@@ -63,7 +63,7 @@ def row_name(row: ArchitectureRow) -> str:
 
 def chosen(row: ArchitectureRow | None, norm: str, place: str, order: str, unit: str) -> BlockChoices:
     """Return the row's block (or the table's commonest one) with what the visitor switched."""
-    base = (choices_of(row) if row else None) or usual()[0]
+    base = (block_choices(row) if row else None) or commonest_block_and_counts()[0]
     base = base if norm == "row" else replace(base, norm=norm)
     base = base if place == "row" else replace(base, place=place)
     base = base if order == "row" else replace(base, parallel=order == "parallel")
@@ -226,7 +226,7 @@ def layer(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: Pag
         for k, text in enumerate(lines := box.text.split("<br>")):
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
             shapes.append(marks.text(box.middle, y, text, ink, halo=False, font_size=14, dy=dy))
-    start, rows, readable = usual()
+    start, rows, readable = commonest_block_and_counts()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)
     written = t("diagram_title", name=shown) + ("" if chosen.rotates else t("rotates_not"))
@@ -237,11 +237,11 @@ def layer(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: Pag
         Scene((picture, _formulas(chosen, t)), (), t("layer_finding", update=update(chosen))),
         lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
         """
-        from rope_core.hf.catalogue import architectures
-        from rope_core.theory.block.choices import choices_of, usual
-        for row in architectures():
-            print(row.id, choices_of(row))
-        print(usual())
+        from rope_core.hf.catalogue import architecture_rows
+        from rope_core.theory.block.choices import block_choices, commonest_block_and_counts
+        for row in architecture_rows():
+            print(row.id, block_choices(row))
+        print(commonest_block_and_counts())
         """,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.block.demo import output_drift
+from rope_core.theory.block.demo import shifted_output_errors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film import marks
@@ -23,7 +23,7 @@ def drift(rope: rc.Rope, t: PageTexts) -> Film:
     The change is the length of the difference to the unmoved output, as a percentage of that output's length.
     """
     shifts = np.arange(REACH + 1)
-    plain, rotated = (100 * part for part in output_drift(rope, shifts))
+    plain, rotated = (100 * part for part in shifted_output_errors(rope, shifts))
     columns = shifts[::EACH]
     x = Axis(0.0, float(REACH), tuple((float(s), str(s)) for s in columns[::5].tolist()), t("drift_shift"))
     drawn = [
@@ -40,9 +40,9 @@ def drift(rope: rc.Rope, t: PageTexts) -> Film:
         lambda: {"shift": shifts, "plain_percent": plain, "rotated_percent": rotated},
         f"""
         import rope_core as rc
-        from rope_core.theory.block.demo import output_drift
+        from rope_core.theory.block.demo import shifted_output_errors
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        plain, rotated = output_drift(rope, range(0, {REACH + 1}, {EACH}))
+        plain, rotated = shifted_output_errors(rope, range(0, {REACH + 1}, {EACH}))
         print(100 * plain, 100 * rotated)
         """,
         digits=0,

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.block.demo import length_scheme, mla_absorption_errors, norm_rotation_gaps, stale_logits
-from rope_core.theory.block.logit import mla_cache
+from rope_core.theory.block.demo import (
+    first_length_scheme_name,
+    mla_absorption_errors,
+    norm_rotation_errors,
+    stale_logits,
+)
+from rope_core.theory.block.logit import mla_cache_sizes
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import POWERS, PlotlyProps, axis, bars, headings, in_panel, line, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, RED
@@ -30,7 +35,7 @@ def residual_bars(names: list[str], values: list[float]) -> PlotlyProps:
 @cached_figure
 def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: PageTexts) -> Drawing:
     """Draw the difference between norm then RoPE and RoPE then norm, for each kind of norm."""
-    gaps = norm_rotation_gaps(rope, position, factor, layout)
+    gaps = norm_rotation_errors(rope, position, factor, layout)
     figure = plot(
         [residual_bars([t(f"commute.{key}") for key in gaps], list(gaps.values()))],
         height=300,
@@ -45,9 +50,9 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: PageTex
         lambda: {"norm": list(gaps), "difference": list(gaps.values())},
         f"""
         import rope_core as rc
-        from rope_core.theory.block.demo import norm_rotation_gaps
+        from rope_core.theory.block.demo import norm_rotation_errors
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        print(norm_rotation_gaps(rope, {position}, {factor!r}, "{layout}"))
+        print(norm_rotation_errors(rope, {position}, {factor!r}, "{layout}"))
         """,
     )
 
@@ -70,7 +75,7 @@ def cache(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
     worst = int(np.argmax(np.abs(stale - true)))
     finding = t(
         "cache_finding",
-        scheme=t(f"scheme.{length_scheme()}"),
+        scheme=t(f"scheme.{first_length_scheme_name()}"),
         times=f"{times:g}",
         gap=power(float(abs(stale - true)[worst])),
         at=f"{positions[worst]:,}",
@@ -90,7 +95,7 @@ def latent(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64
     exact, wrong = mla_absorption_errors(rank, position)
-    small, plain = mla_cache(rank, rope_dim, heads, width)
+    small, plain = mla_cache_sizes(rank, rope_dim, heads, width)
     sizes, columns = [small, plain], split([1, 1], 0.2)
     outside: PlotlyProps = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
     powers = axis(**POWERS | {"dtick": 7}, range=[-17, 4])
@@ -116,9 +121,9 @@ def latent(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
         ),
         lambda: {"case": ["split", "rotated"], "error": [exact, wrong], "cached": sizes},
         f"""
-        from rope_core.theory.block.logit import mla_cache
+        from rope_core.theory.block.logit import mla_cache_sizes
         from rope_core.theory.block.demo import mla_absorption_errors
-        small, plain = mla_cache({rank}, {rope_dim}, {heads}, {width})
+        small, plain = mla_cache_sizes({rank}, {rope_dim}, {heads}, {width})
         print(mla_absorption_errors({rank}, {position}), small, plain, plain / small)
         """,
         wide=True,

@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
-from rope_core.theory.block.demo import value_chain
+from rope_core.theory.block.demo import attention_output_partial_sums
 from ui.figures.block.vectors import CAT
 from ui.figures.home import degrees, single
 from ui.film import marks
@@ -28,7 +28,9 @@ def chains(rope: rc.Rope, *, rotate_v: bool) -> Array:
     """
     theta = float(rope.theta[single(rope)])
     starts = range(FRONT + 1)
-    return np.array([value_chain(TOKENS, rope.base, theta, start, rotate_v)[:, ::-1] for start in starts])
+    return np.array(
+        [attention_output_partial_sums(TOKENS, rope.base, theta, start, rotate_v)[:, ::-1] for start in starts]
+    )
 
 
 def panels(rope: rc.Rope, moved: Control, t: PageTexts) -> tuple[Panel, ...]:

@@ -33,7 +33,7 @@ def word_vectors(rope: rc.Rope, t: PageTexts) -> Film:
         f"""
         import numpy as np
         import rope_core as rc
-        from rope_core.theory.block.demo import value_chain
+        from rope_core.theory.block.demo import attention_output_partial_sums
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         for position in {positions}:
             print(position, np.degrees(position * rope.theta[{pair}]))
@@ -41,6 +41,7 @@ def word_vectors(rope: rc.Rope, t: PageTexts) -> Film:
         print(words, np.degrees(words * rope.theta[{pair}]) % 360)
         for start in range({value_sum.FRONT + 1}):
             for rotate_v in (False, True):
-                print(value_chain({value_sum.TOKENS}, rope.base, rope.theta[{pair}], start, rotate_v)[-1])
+                turning = (rope.theta[{pair}], start, rotate_v)
+                print(attention_output_partial_sums({value_sum.TOKENS}, rope.base, *turning)[-1])
         """,
     )

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 import rope_core as rc
-from rope_core.hf.anatomy import REGIONS, regions_of
+from rope_core.hf.anatomy import REGIONS, request_pair_effects
 from rope_core.rope import Array
-from rope_core.theory.extension import TURN, at_factor, extended_length, trained_angles, untrained_angle_reached_mask
+from rope_core.theory.extension import TURN, extended_length, trained_angles, untrained_angle_reached_mask, with_factor
 from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import degrees
@@ -35,7 +35,7 @@ class SchemeDial:
     @cached_property
     def spectra(self) -> list[rc.Spectrum]:
         """The frequencies, one spectrum for each factor."""
-        return [rc.spectrum(at_factor(self.request, factor)) for factor in self.factors]
+        return [rc.spectrum(with_factor(self.request, factor)) for factor in self.factors]
 
     @property
     def lengths(self) -> list[int]:
@@ -157,7 +157,7 @@ def panel(dial: SchemeDial, at: Control, by: Control, t: PageTexts) -> Panel:
     rope = dial.request.rope
     pairs, most = rope.pairs, max(float(by.stops[-1]), 2.0)
     slow = np.array([dial.slow(pair) for pair in range(pairs)]).T
-    names = [regions_of(at_factor(dial.request, factor)) for factor in by.stops]
+    names = [request_pair_effects(with_factor(dial.request, factor)) for factor in by.stops]
     paint = np.array([[REGIONS.index(name) for name in row] for row in names], dtype=np.int8)
     tops = -np.arange(pairs, dtype=float)
     bars = marks.rect(

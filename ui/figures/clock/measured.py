@@ -27,9 +27,9 @@ def measured(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
     Raises KeyError where the record lacks one of them.
     """
     lab = PageTexts(t.lang, "extrapolation")
-    cells = view.cells(seen.results)
-    length = max(view.lengths(cells))
-    last = {cell.line: cell for cell in view.at(cells, length) if cell.weights == cells[0].weights}
+    cells = view.read_cells(seen.results)
+    length = max(view.cell_lengths(cells))
+    last = {cell.line: cell for cell in view.cells_at_length(cells, length) if cell.weights == cells[0].weights}
     lines = {key: view.coarsen_curve(last[key].curve, curves.LEAST) for key in (LINEAR, DRAWN, KNOWN)}
     columns = np.arange(EACH, length, EACH)
     top = 1.1 * max(float(line.value.max()) for line in lines.values())
@@ -61,7 +61,7 @@ def measured(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
         lambda: curves.numbers([last[key] for key in lines]),
         curves.code(
             seen,
-            f"for cell in view.at(view.cells(results), {length}):",
+            f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
             f"    if cell.line in {tuple(lines)}: print(cell.weights, cell.line, cell.curve)",
         ),
         digits=1,

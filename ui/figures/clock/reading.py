@@ -19,10 +19,12 @@ def reading(error: float, slower: float, t: PageTexts) -> Drawing:
     """How far the hands move within a time, and below which time a reader cannot see it."""
     apart = np.linspace(0.0, 12.0, 49)
     both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
-    moved = [np.array([clock.separation(seconds).max() for seconds in apart.tolist()]) for clock, _, _ in both]
+    moved = [
+        np.array([clock.hand_angle_differences(seconds).max() for seconds in apart.tolist()]) for clock, _, _ in both
+    ]
     data = []
     for (clock, name, colour), degrees in zip(both, moved, strict=True):
-        data += [line(apart, degrees, colour, 5, name), dots([clock.finest(error)], [error], colour, 15)]
+        data += [line(apart, degrees, colour, 5, name), dots([clock.finest_difference(error)], [error], colour, 15)]
     figure = plot(
         data,
         height=340,
@@ -30,8 +32,8 @@ def reading(error: float, slower: float, t: PageTexts) -> Drawing:
         xaxis=axis(t("time_apart"), range=[0, 12]),
         yaxis=axis(t("degrees_apart"), range=[0, float(moved[0].max())]),
     )
-    fine, coarse = (clock.finest(error) for clock, _, _ in both)
-    steps = [float(clock.separation(1.0)[0]) for clock, _, _ in both]
+    fine, coarse = (clock.finest_difference(error) for clock, _, _ in both)
+    steps = [float(clock.hand_angle_differences(1.0)[0]) for clock, _, _ in both]
     return Drawing(
         "reading",
         figure,
@@ -42,7 +44,8 @@ def reading(error: float, slower: float, t: PageTexts) -> Drawing:
         from rope_core.theory.clock import WALL
         slow = WALL.slowed([{slower!r}] * 3)
         for clock in (WALL, slow):
-            print(clock.finest({error!r}), clock.separation(1.0), clock.shows(1.0, {error!r}))
+            print(clock.finest_difference({error!r}), clock.hand_angle_differences(1.0))
+            print(clock.is_distinguishable(1.0, {error!r}))
         """,
     )
 

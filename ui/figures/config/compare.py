@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rope_core.extension.blocks import factor_of
+from rope_core.extension.blocks import scaling_factor
 from rope_core.extension.extend import ContextExtension
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import FieldComparison
-from rope_core.programs.engines import EngineResult, basis, sentences
+from rope_core.programs.engines import EngineResult, engine_evidence_sentence, engine_sentences
 from rope_core.rope import Array
 from ui.figures.config.parts import DOUBLING, amount, cell, curve
 from ui.figures.drawing import Drawing
@@ -32,13 +32,15 @@ def engine_table(results: Sequence[EngineResult], t: PageTexts) -> dict[str, lis
         ],
         t("col.logit_scale"): ["-" if each.logit_scale is None else f"{each.logit_scale:.6g}" for each in results],
         t("col.layout"): [t(f"layout.{each.layout}") if each.refused != "no_family" else "-" for each in results],
-        t("col.basis"): [basis(each.name, t.lang) for each in results],
+        t("col.basis"): [engine_evidence_sentence(each.name, t.lang) for each in results],
     }
 
 
 def engine_notes(results: Sequence[EngineResult], t: PageTexts) -> list[tuple[str, str]]:
     """Each program that does something of its own, with the sentences that say so; plain text."""
-    words = [(each.name, t("semicolon").join(sentences(each, t.lang))) for each in results if each.notes != ("same",)]
+    words = [
+        (each.name, t("semicolon").join(engine_sentences(each, t.lang))) for each in results if each.notes != ("same",)
+    ]
     return [(name, sentence) for name, sentence in words if sentence]
 
 
@@ -203,7 +205,7 @@ def costs(results: Sequence[ContextExtension], t: PageTexts) -> dict[str, list[s
     """Return what each way costs, as a table's columns."""
     return {
         t("col.way"): [way.title(t.lang) for way in results],
-        t("col.factor"): [amount(float(f"{factor_of(next(iter(way.ropes.values()))):.6g}")) for way in results],
+        t("col.factor"): [amount(float(f"{scaling_factor(next(iter(way.ropes.values()))):.6g}")) for way in results],
         t("col.kept"): [f"{way.kept} / {way.pairs}" for way in results],
         t("col.fastest"): [f"{way.fastest:.4g}" for way in results],
         t("col.unseen"): [f"{way.unseen} / {way.pairs}" for way in results],

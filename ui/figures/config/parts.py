@@ -51,14 +51,14 @@ def curve(inv_freq: Array, plain: Array, quantity: str) -> Array:
 
 def counts(rope: HfRope) -> dict[str, int]:
     """How many pairs each region has."""
-    names = anatomy.regions(rope)
+    names = anatomy.pair_effects(rope)
     return {name: names.count(name) for name in anatomy.REGIONS}
 
 
 def glance(rope: HfRope, quantity: str, where: str, t: PageTexts) -> Drawing:
     """Every pair before and after the scheme, coloured by what the scheme does to it, with both lengths."""
     plain, now = (curve(f, rope.unscaled, quantity) for f in (rope.unscaled, rope.inv_freq))
-    names = anatomy.regions(rope)
+    names = anatomy.pair_effects(rope)
     index = np.arange(plain.size)
     data = [line(index, plain, GREY, 3, t("without"), "dot")]
     if rope.scheme != rope.request.scheme or any(name != "kept" for name in names):
@@ -89,13 +89,13 @@ def glance(rope: HfRope, quantity: str, where: str, t: PageTexts) -> Drawing:
             "wavelength": curve(rope.inv_freq, rope.unscaled, "wavelength"),
             "slowdown": curve(rope.inv_freq, rope.unscaled, "slowdown"),
         },
-        recipe(where, rope, "from rope_core.hf import anatomy", "print(rope.inv_freq, anatomy.regions(rope))"),
+        recipe(where, rope, "from rope_core.hf import anatomy", "print(rope.inv_freq, anatomy.pair_effects(rope))"),
     )
 
 
 def shades(names: Sequence[str]) -> list[PlotlyProps]:
     """Return a tinted band behind each run of pairs of one kind; none where there is one run, or more than eight."""
-    runs = anatomy.runs(names)
+    runs = anatomy.equal_runs(names)
     if not 1 < len(runs) <= 8:
         return []
     below = {"xref": "x", "yref": "paper", "layer": "below"}
@@ -145,16 +145,16 @@ def severities(results: Sequence[Finding]) -> dict[str, int]:
 
 def ramp(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
     """How much of each pair is divided, with the ramp rounded to whole pairs and not; None without a ramp."""
-    results, factor = anatomy.ramp(rope), rope.params.get("factor")
+    results, factor = anatomy.ramp_bounds(rope), rope.params.get("factor")
     if results is None or not isinstance(factor, int | float) or factor <= 1:
         return None
     index = np.arange(rope.inv_freq.size)
-    used = anatomy.share(rope.request)
+    used = anatomy.interpolation_share(rope.request)
     curves = {"used": used}
     if results.rounded is not None:
-        other = anatomy.rounded(rope.request, not results.rounds)
+        other = anatomy.with_ramp_rounding(rope.request, not results.rounds)
         curves = {"rounded" if results.rounds else "exact": used, "exact" if results.rounds else "rounded": used}
-        curves["exact" if results.rounds else "rounded"] = anatomy.share(other)
+        curves["exact" if results.rounds else "rounded"] = anatomy.interpolation_share(other)
     data = []
     for key, values in curves.items():
         inside = key == ("used" if results.rounded is None else "rounded" if results.rounds else "exact")
@@ -183,7 +183,10 @@ def ramp(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
         finding,
         lambda: {"pair": index} | curves,
         recipe(
-            where, rope, "from rope_core.hf import anatomy", "print(anatomy.ramp(rope), anatomy.share(rope.request))"
+            where,
+            rope,
+            "from rope_core.hf import anatomy",
+            "print(anatomy.ramp_bounds(rope), anatomy.interpolation_share(rope.request))",
         ),
     )
 
@@ -193,7 +196,7 @@ def drift(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
     last = max(length - 1, 0)
     around = [at for at in (rope.train_len - 1, rope.train_len) if at < last]
     points = np.unique([*np.rint(np.geomspace(1, last + 1, DRIFT_POINTS) - 1).astype(int).tolist(), *around, last])
-    values = anatomy.key_drift(rope.request, length, points)
+    values = anatomy.cached_key_angle_error(rope.request, length, points)
     worst = values.max(axis=1)
     position = int(points[int(worst.argmax())])
     pair = int(values[int(worst.argmax())].argmax())
@@ -219,7 +222,7 @@ def drift(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
             where,
             rope,
             "from rope_core.hf import anatomy",
-            f"print(anatomy.key_drift(rope.request, {length}, {points.tolist()}).max(axis=1))",
+            f"print(anatomy.cached_key_angle_error(rope.request, {length}, {points.tolist()}).max(axis=1))",
         ),
     )
 
@@ -244,10 +247,10 @@ def sections(rope: HfRope, t: PageTexts) -> str:
     """Return how many pairs follow which axis of multimodal positions, "" for text-only positions."""
     if not rope.mrope_section or not sum(rope.mrope_section):
         return ""
-    names = anatomy.axes(rope.mrope_section, rope.model_type)
+    names = anatomy.multimodal_pair_axes(rope.mrope_section, rope.model_type)
     label = {name: t(f"mrope.{name}") if t.has(f"mrope.{name}") else name for name in names}
     listed = t("comma").join(f"{label[name]} {names.count(name)}" for name in dict.fromkeys(names))
-    key = "sections_dealt" if len(anatomy.runs(names)) > len(label) else "sections_runs"
+    key = "sections_dealt" if len(anatomy.equal_runs(names)) > len(label) else "sections_runs"
     return t(key, listed=listed, total=len(names), pairs=rope.inv_freq.size)
 
 

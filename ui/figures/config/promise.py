@@ -81,7 +81,7 @@ class RequestGrid:
         ]
         self.pairs = own.pairs
         self.slow = np.array([[rc.spectrum(each).slowdown for each in row] for row in cells])
-        names = [[anatomy.regions_of(each) for each in row] for row in cells]
+        names = [[anatomy.request_pair_effects(each) for each in row] for row in cells]
         self.paint = np.array([[[SHOWN.index(name) for name in each] for each in row] for row in names], dtype=np.uint8)
         self.counts = {name: (self.paint == k).sum(axis=2) for k, name in enumerate(SHOWN)}
         self.first = self.pairs - self.counts["divided"] - 0.5
@@ -153,7 +153,7 @@ def slowed_enough(
         from rope_core.hf import anatomy
         rope = rc.Rope({own.dim}, {own.base!r}, trained)
         request = rc.Request(rope, {request.scheme!r}, {dict(request.params)!r} | {{"factor": times}})
-        regions = anatomy.regions_of(request)
+        regions = anatomy.request_pair_effects(request)
         print("reach", round(times * trained), "promised", {promise}, "pairs", rope.pairs)
         print({{name: regions.count(name) for name in {tuple(SHOWN)!r}}})
         print(rc.spectrum(request).slowdown)

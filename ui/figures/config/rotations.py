@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rope_core.errors import ConfigError
-from rope_core.hf.axial import AxialRope, axial
-from rope_core.hf.resolve import from_hf, parts
+from rope_core.hf.axial import AxialRope, axial_ropes
+from rope_core.hf.resolve import from_hf, rotary_part_names
 from rope_core.hf.ropes import HfRope
 from ui.figures.config.parts import amount
 from ui.text.words import PageTexts
@@ -33,7 +33,7 @@ def rotations(config: Mapping[str, Any], rope: HfRope | None, t: PageTexts) -> d
 def parts_of(config: Mapping[str, Any]) -> list[str]:
     """Return the parts that turn token positions, [] where the config cannot be read."""
     try:
-        return parts(config)
+        return rotary_part_names(config)
     except ConfigError:
         return []
 
@@ -41,7 +41,7 @@ def parts_of(config: Mapping[str, Any]) -> list[str]:
 def towers(config: Mapping[str, Any]) -> dict[str, AxialRope]:
     """Return the rotations by rows and columns, {} where one cannot be built."""
     try:
-        return axial(config)
+        return axial_ropes(config)
     except ConfigError:
         return {}
 
@@ -56,6 +56,6 @@ def token_cells(rope: HfRope, t: PageTexts) -> tuple[str, str, str, str]:
 
 def image_cells(rope: AxialRope, t: PageTexts) -> tuple[str, str, str, str]:
     """Cells of a rotation by rows, columns and frames."""
-    widths = t("comma").join(f"{t(f'mrope.{axis}')} {width}" for axis, width in rope.widths.items())
+    widths = t("comma").join(f"{t(f'mrope.{axis}')} {width}" for axis, width in rope.axis_widths.items())
     layout = t(f"layout.{rope.layout}")
     return f"{rope.position}", amount(rope.base), f"{widths} / {rope.head_dim}", layout

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.encodings.additive import shift_residual
+from rope_core.theory.encodings.additive import sinusoidal_shift_residual
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
@@ -64,7 +64,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: PageTe
                 marks.text(1.2, 1.15, "M p_i", RED, anchor="end", bold=True, dx=-4, dy=10),
             ]
         panels.append(Panel(Axis(-1.2, 1.2), Axis(-1.55, 1.25), shapes, min_width=150, height=190, equal_aspect=True))
-    residual = [shift_residual(step, range(CHECKED), dim, base) for step in steps]
+    residual = [sinusoidal_shift_residual(step, range(CHECKED), dim, base) for step in steps]
     finding = sentence_parts(
         lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
         delta=delta.stop_text,
@@ -79,8 +79,8 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: PageTe
         ),
         f"""
         import numpy as np
-        from rope_core.theory.encodings.additive import shift_map, shift_residual
-        print(shift_map(delta, {dim}, {base!r}), np.degrees(delta))
-        print("i to", {CHECKED - 1}, "residual", shift_residual(delta, range({CHECKED}), {dim}, {base!r}))
+        from rope_core.theory.encodings.additive import sinusoidal_shift_matrix, sinusoidal_shift_residual
+        print(sinusoidal_shift_matrix(delta, {dim}, {base!r}), np.degrees(delta))
+        print("i to", {CHECKED - 1}, "residual", sinusoidal_shift_residual(delta, range({CHECKED}), {dim}, {base!r}))
         """,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.theory.encodings.compare import logits, random_encoding_weights, words
+from rope_core.theory.encodings.compare import encoding_logits, random_encoding_weights, token_vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.predicted import predicted
@@ -25,10 +25,10 @@ def added(tokens: tuple[str, ...], base: float, t: PageTexts) -> Film:
 
     The true curve is that of sinusoidal positions added to the words; RoPE is shown beside it then.
     """
-    x, head, stand = words(tokens, WIDTH), random_encoding_weights(WIDTH, base), np.arange(len(tokens))
+    x, head, stand = token_vectors(tokens, WIDTH), random_encoding_weights(WIDTH, base), np.arange(len(tokens))
     moved = np.arange(REACH + 1)
     sinusoidal, rope = (
-        np.array([logits(name, x, stand + shift, head)[-1, KEY] for shift in moved.tolist()])
+        np.array([encoding_logits(name, x, stand + shift, head)[-1, KEY] for shift in moved.tolist()])
         for name in ("sinusoidal", "rope")
     )
     both = np.concatenate([sinusoidal, rope])
@@ -64,9 +64,9 @@ def added(tokens: tuple[str, ...], base: float, t: PageTexts) -> Film:
         lambda: {"moved_by": moved, "sinusoidal": sinusoidal, "rope": rope},
         f"""
         import numpy as np
-        from rope_core.theory.encodings.compare import logits, random_encoding_weights, words
-        x, head = words({tokens!r}, {WIDTH}), random_encoding_weights({WIDTH}, {base!r})
+        from rope_core.theory.encodings.compare import encoding_logits, random_encoding_weights, token_vectors
+        x, head = token_vectors({tokens!r}, {WIDTH}), random_encoding_weights({WIDTH}, {base!r})
         for name in ("sinusoidal", "rope"):
-            print(name, [logits(name, x, np.arange({len(tokens)}) + k, head)[-1, {KEY}] for k in (0, 6, 12)])
+            print(name, [encoding_logits(name, x, np.arange({len(tokens)}) + k, head)[-1, {KEY}] for k in (0, 6, 12)])
         """,
     )

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings.compare import logits, outputs, random_encoding_weights, words
+from rope_core.theory.encodings.compare import (
+    attention_outputs,
+    encoding_logits,
+    random_encoding_weights,
+    token_vectors,
+)
 from rope_core.theory.softmax import softmax
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings import moved as moving
@@ -30,11 +35,13 @@ class ExchangeOutputs:
         other = list(WORDS)
         other[FIRST], other[LAST] = other[LAST], other[FIRST]
         self.numbers = {
-            name: np.array([outputs(name, order, head)[READER] for order in (WORDS, other)]) for name in ENCODED
+            name: np.array([attention_outputs(name, order, head)[READER] for order in (WORDS, other)])
+            for name in ENCODED
         }
         order = np.arange(len(WORDS))
         scores = {
-            name: [logits(name, words(each, DIM), order, head)[READER] for each in (WORDS, other)] for name in ENCODED
+            name: [encoding_logits(name, token_vectors(each, DIM), order, head)[READER] for each in (WORDS, other)]
+            for name in ENCODED
         }
         self.shares = {name: (softmax(here)[LAST], softmax(there)[FIRST]) for name, (here, there) in scores.items()}
         self.differ = {name: int((np.abs(a - b) > SAME).sum()) for name, (a, b) in self.numbers.items()}
@@ -70,17 +77,17 @@ def swapping(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
         },
         f"""
         import numpy as np
-        from rope_core.theory.encodings.compare import outputs, random_encoding_weights
+        from rope_core.theory.encodings.compare import attention_outputs, random_encoding_weights
         head = random_encoding_weights({DIM}, {base!r})
         this, exchanged = "the cat sat on the mat".split(), "the mat sat on the cat".split()
         for name in {tuple(ENCODED)}:
-            a, b = (outputs(name, words, head)[{READER}] for words in (this, exchanged))
+            a, b = (attention_outputs(name, tokens, head)[{READER}] for tokens in (this, exchanged))
             print(name, int((abs(a - b) > {SAME}).sum()), "of", len(a), "differ")
-        from rope_core.theory.encodings.compare import logits, words
+        from rope_core.theory.encodings.compare import encoding_logits, token_vectors
         from rope_core.theory.softmax import softmax
-        x, stand = words(this, {DIM}), np.arange(len(this))
+        x, stand = token_vectors(this, {DIM}), np.arange(len(this))
         for by in (0, shift):
-            print(by, softmax(logits("sinusoidal", x, stand + by, head)[{READER}]))
+            print(by, softmax(encoding_logits("sinusoidal", x, stand + by, head)[{READER}]))
         """,
     )
 

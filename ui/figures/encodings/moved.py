@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings.compare import logits, random_encoding_weights, words
+from rope_core.theory.encodings.compare import encoding_logits, random_encoding_weights, token_vectors
 from rope_core.theory.softmax import softmax
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
@@ -38,9 +38,10 @@ class AttentionShares:
     """What the reader attends to by encoding, shares of its attention, float64 (stops, 6)."""
 
     def __init__(self, base: float, moved: tuple[int, ...]) -> None:
-        x, head, stand = words(WORDS, DIM), random_encoding_weights(DIM, base), np.arange(len(WORDS))
+        x, head, stand = token_vectors(WORDS, DIM), random_encoding_weights(DIM, base), np.arange(len(WORDS))
         self.shares: dict[str, Array] = {
-            kind: np.stack([softmax(logits(kind, x, stand + by, head)[READER]) for by in moved]) for kind in KINDS
+            kind: np.stack([softmax(encoding_logits(kind, x, stand + by, head)[READER]) for by in moved])
+            for kind in KINDS
         }
 
     def stays(self, kind: str) -> bool:

@@ -7,8 +7,14 @@ from functools import partial
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings.additive import cos_sin_vectors, cross_terms, hessian_term, random_hessian, sinusoidal
-from rope_core.theory.encodings.compare import random_encoding_weights, relative_residual, words
+from rope_core.theory.encodings.additive import (
+    additive_score_terms,
+    cos_sin_vectors,
+    hessian_term,
+    random_hessian,
+    sinusoidal_vectors,
+)
+from rope_core.theory.encodings.compare import random_encoding_weights, relative_residual, token_vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.moved import DIM, WORDS
 from ui.figures.plot import as_bytes
@@ -28,8 +34,8 @@ STRENGTHS = tuple(round(0.05 * k, 2) for k in range(9))
 def terms_of(base: float, shift: int) -> dict[str, Array]:
     """Return the four terms of the scores of the sentence moved by ``shift``, float64 (6, 6), rows the query."""
     head = random_encoding_weights(DIM, base)
-    vectors = sinusoidal(np.arange(len(WORDS)) + shift, DIM, base)
-    return cross_terms(words(WORDS, DIM), vectors, head.q / np.sqrt(DIM), head.k)
+    vectors = sinusoidal_vectors(np.arange(len(WORDS)) + shift, DIM, base)
+    return additive_score_terms(token_vectors(WORDS, DIM), vectors, head.q / np.sqrt(DIM), head.k)
 
 
 @cached_figure
@@ -51,11 +57,11 @@ def crossing(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
         lambda: {"moved_by": np.array(moved)} | {f"{name}_largest_change": each for name, each in changes.items()},
         f"""
         import numpy as np
-        from rope_core.theory.encodings.additive import cross_terms, sinusoidal
-        from rope_core.theory.encodings.compare import random_encoding_weights, words
-        head, x = random_encoding_weights({DIM}, {base!r}), words({WORDS!r}, {DIM})
+        from rope_core.theory.encodings.additive import additive_score_terms, sinusoidal_vectors
+        from rope_core.theory.encodings.compare import random_encoding_weights, token_vectors
+        head, x = random_encoding_weights({DIM}, {base!r}), token_vectors({WORDS!r}, {DIM})
         still, moved = (
-            cross_terms(x, sinusoidal(np.arange(6) + by, {DIM}, {base!r}), head.q / {DIM**0.5}, head.k)
+            additive_score_terms(x, sinusoidal_vectors(np.arange(6) + by, {DIM}, {base!r}), head.q / {DIM**0.5}, head.k)
             for by in (0, shift)
         )
         print({{name: float(np.abs(moved[name] - still[name]).max()) for name in still}})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rope_core.lab import view
-from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, WindowComparison, beside_window
+from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, WindowComparison, compare_with_window
 from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import PLAIN_LOG, code, intervals, numbers
@@ -21,7 +21,7 @@ SHADES = {COUNTED: BLUE, SCALED: ORANGE, DROPPED: GREEN, OLD: GREY}
 
 def after(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
     """Return how many times the window's perplexity each line has, documents paired; small: the other seeds."""
-    window, newer = beside_window(view.cells(seen.results), length)
+    window, newer = compare_with_window(view.read_cells(seen.results), length)
     rows = list(reversed(newer))
     labels = {each.key: name(each.key, t) for each in rows}
     data = []
@@ -82,9 +82,9 @@ def after(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> D
             length=f"{length:,}",
             times=times(length, trained),
             window=with_interval(window.last),
-            better=among(newer, t, lambda each: each.over_window.sure and each.over_window.high < 1),
+            better=among(newer, t, lambda each: each.over_window.has_interval and each.over_window.high < 1),
             level=among(newer, t, lambda each: not each.over_window.excludes(1.0)),
-            worse=among(newer, t, lambda each: each.over_window.sure and each.over_window.low > 1),
+            worse=among(newer, t, lambda each: each.over_window.has_interval and each.over_window.low > 1),
             documents=window.documents,
         ),
         lambda: {
@@ -96,8 +96,8 @@ def after(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> D
         },
         code(
             seen,
-            "from rope_core.lab.beside import beside_window",
-            f"window, found = beside_window(view.cells(results), {length})",
+            "from rope_core.lab.beside import compare_with_window",
+            f"window, found = compare_with_window(view.read_cells(results), {length})",
             "for each in found: print(each.key, each.cell.last, each.over_window, each.seeds)",
         ),
         wide=True,

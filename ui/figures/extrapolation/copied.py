@@ -32,7 +32,7 @@ PASSAGE, TEXT = 64, 1900
 
 def curves(results: ResultRecords) -> dict[str, tuple[Array, Array]]:
     """Return distances and the second copy's perplexity, float64 (distances,) each, by `LINES`."""
-    cells = {(cell.line, trained_for(cell.weights)): cell.curve for cell in view.copies(results)}
+    cells = {(cell.line, trained_for(cell.weights)): cell.curve for cell in view.copy_cells(results)}
     return {name: (cells[key].position, cells[key].value) for name, key in LINES.items() if key in cells}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from rope_core.rope import Array
@@ -47,7 +47,7 @@ LABEL = 0.072
 
 def colour(key: str) -> str:
     """Return a line's colour, by its place in the ladder."""
-    keys = [each.key for each in lines()]
+    keys = [each.key for each in scheme_lines()]
     return TURNS[keys.index(key) % len(TURNS)] if key in keys else GREY
 
 
@@ -157,7 +157,7 @@ def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "")
 
 def intervals(results: Sequence[Estimate], **look: Any) -> PlotlyProps:
     """Return the error bars of numbers, of no length where one has no interval."""
-    ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in results]
+    ends = [(each.low, each.high) if each.has_interval else (each.value, each.value) for each in results]
     return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)
 
 
@@ -171,11 +171,11 @@ def trained_mark(trained: int, t: PageTexts, across: PlotlyProps | None = None) 
 
 def curves(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
     """Perplexity against position at the longest length, all lines at once."""
-    cells = view.cells(seen.results)
-    length = max(view.lengths(cells))
-    results = view.at(cells, length)
-    places = view.order(results)
-    best, plain_line = places[0].cell.line, lines()[0].key
+    cells = view.read_cells(seen.results)
+    length = max(view.cell_lengths(cells))
+    results = view.cells_at_length(cells, length)
+    places = view.rank_cells(results)
+    best, plain_line = places[0].cell.line, scheme_lines()[0].key
     drawn = [replace(each.cell, curve=view.coarsen_curve(each.cell.curve, LEAST)) for each in reversed(places)]
     strong = [each.line in (best, plain_line) for each in drawn]
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
@@ -188,7 +188,7 @@ def curves(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> D
         lambda: columns([each for each in cells if not each.undefined]),
         code(
             seen,
-            f"for cell in view.at(view.cells(results), {length}):",
+            f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
             "    print(cell.line, cell.curve.position, cell.curve.value, cell.curve.low, cell.curve.high)",
         ),
     )
@@ -196,7 +196,7 @@ def curves(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> D
 
 def order_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
     """Return the order of cells of one length on their last quarter, as one sentence."""
-    places = view.order(results)
+    places = view.rank_cells(results)
     best, worst = places[0].cell, places[-1].cell
     return t(
         "order_finding" if len(places) > 1 else "alone_finding",
@@ -213,10 +213,10 @@ def order_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> 
 
 def near_sentence(cells: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
     """Who reads best at the shortest length past the trained one, where that is not the longest; else nothing."""
-    past = [length for length in view.lengths(cells) if length > trained]
-    if len(past) < 2 or not view.at(cells, past[0]):
+    past = [length for length in view.cell_lengths(cells) if length > trained]
+    if len(past) < 2 or not view.cells_at_length(cells, past[0]):
         return ""
-    best = view.groups(view.order(view.at(cells, past[0])))[0]
+    best = view.group_ties(view.rank_cells(view.cells_at_length(cells, past[0])))[0]
     names = t("tied").join(name(place.cell.line, t) for place in best)
     value = with_interval(best[0].cell.last)
     return t("order_near", length=f"{past[0]:,}", times=times(past[0], trained), best=names, value=value)
@@ -224,10 +224,10 @@ def near_sentence(cells: Sequence[SweepCell], trained: int, t: PageTexts) -> str
 
 def order(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
     """How many times the best line's perplexity each line has at one length, documents paired."""
-    results = view.at(view.cells(seen.results), length)
-    places = list(reversed(view.order(results)))
+    results = view.cells_at_length(view.read_cells(seen.results), length)
+    places = list(reversed(view.rank_cells(results)))
     ratios = [place.over_best for place in places]
-    ends = [each.high if each.sure else each.value for each in ratios]
+    ends = [each.high if each.has_interval else each.value for each in ratios]
     span = float(np.log10(max(ends)))
     names = [name(place.cell.line, t) for place in places]
     figure = plot(
@@ -274,7 +274,7 @@ def order(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> D
         },
         code(
             seen,
-            f"for place in view.order(view.at(view.cells(results), {length})):",
+            f"for place in view.rank_cells(view.cells_at_length(view.read_cells(results), {length})):",
             "    print(place.cell.line, place.cell.last, place.behind, place.over_best, place.settled)",
         ),
         wide=True,
@@ -283,7 +283,7 @@ def order(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> D
 
 def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
     """Return who reads best at a length, who is level with it, and who is the first that can."""
-    places = view.order(results)
+    places = view.rank_cells(results)
     best = places[0]
     level = [place for place in places[1:] if not place.over_best.excludes(1.0)]
     behind = [place for place in places[1:] if place.over_best.excludes(1.0)]
@@ -304,9 +304,9 @@ def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str
 
 def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Draw the last quarter's perplexity of every line, one mark a trained model, at the longest length."""
-    cells = view.cells(seen.results)
-    length = max(view.lengths(cells))
-    results = view.at(cells, length)
+    cells = view.read_cells(seen.results)
+    length = max(view.cell_lengths(cells))
+    results = view.cells_at_length(cells, length)
     across = list(reversed(view.results_over_seeds(results)))
     models = list(dict.fromkeys(each.weights for each in results))
     data = []
@@ -318,7 +318,7 @@ def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     figure = plot(
         data, height=130 + 34 * len(across), xaxis=axis(t("last_axis"), **PLAIN_LOG), yaxis=axis(automargin=True)
     )
-    orders = view.orders(results)
+    orders = view.line_order_by_weights(results)
     common = max(set(orders.values()), key=list(orders.values()).count)
     best = across[-1]
     finding = t(
@@ -326,16 +326,16 @@ def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
         models=len(models),
         same=sum(each == common for each in orders.values()),
         best=name(best.line, t),
-        value=with_interval(best.spread),
+        value=with_interval(best.mean_and_range),
         order=in_order(across[::-1], t),
         length=f"{length:,}",
         times=times(length, trained),
     )
     recipe = code(
         seen,
-        f"found = view.at(view.cells(results), {length})",
-        "for each in view.results_over_seeds(found): print(each.line, each.spread)",
-        "print(view.orders(found))",
+        f"found = view.cells_at_length(view.read_cells(results), {length})",
+        "for each in view.results_over_seeds(found): print(each.line, each.mean_and_range)",
+        "print(view.line_order_by_weights(found))",
     )
     return Drawing("seeds", figure, finding, lambda: numbers(results), recipe)
 

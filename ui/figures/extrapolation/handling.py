@@ -19,7 +19,7 @@ SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 
 def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
-    results = sorted(experiments.variants(seen.results), key=lambda each: -each.last.value)
+    results = sorted(experiments.cache_handling_cells(seen.results), key=lambda each: -each.last.value)
     labels = [t(f"variant.{each.line}") for each in results]
     shades = [SHADES.get(each.line, ORANGE) for each in results]
     strong = [each.line != "unscaled" for each in results]
@@ -33,7 +33,13 @@ def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     finding = t("stale_finding.going", length=f"{length:,}", values=values)
     if {"stale", "recomputed"} <= by_name.keys():
         ratio = view.last_quarter_ratio(by_name["stale"], by_name["recomputed"])
-        kind = "worse" if ratio.sure and ratio.low > 1 else "better" if ratio.sure and ratio.high < 1 else "same"
+        kind = (
+            "worse"
+            if ratio.has_interval and ratio.low > 1
+            else "better"
+            if ratio.has_interval and ratio.high < 1
+            else "same"
+        )
         finding = t(
             f"stale_finding.{kind}",
             length=f"{length:,}",
@@ -53,7 +59,11 @@ def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
                 for part in ("position", "value", "low", "high")
             },
         },
-        code(seen, "for each in experiments.variants(results):", "    print(each.line, each.last, each.curve)"),
+        code(
+            seen,
+            "for each in experiments.cache_handling_cells(results):",
+            "    print(each.line, each.last, each.curve)",
+        ),
     )
 
 

@@ -55,7 +55,7 @@ def hesitates(
         """
         from rope_core.lab import records, view
         for name in ("recall", "recall-window"):
-            for cell in view.copies(records.shipped(name).results):
+            for cell in view.copy_cells(records.shipped_record(name).results):
                 print(cell.weights, cell.line, cell.curve.position, cell.curve.value)
         """
         + past.code(),

@@ -41,7 +41,10 @@ class DocumentCurves:
 def read(sweep: ExperimentResults, read_bytes: ExperimentResults) -> DocumentCurves:
     """Return the recorded document, with the curves of the lines at its length."""
     document, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
-    curves = {cell.line: view.coarsen_curve(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
+    curves = {
+        cell.line: view.coarsen_curve(cell.curve, LEAST)
+        for cell in view.cells_at_length(view.read_cells(sweep.results), length)
+    }
     return DocumentCurves(
         document["text"],
         document["path"],
@@ -129,7 +132,7 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
         f"""
         import numpy as np
         from rope_core.lab import records
-        for result in records.shipped("bytes").results:
+        for result in records.shipped_record("bytes").results:
             print(result["line"], result["path"], np.exp(-np.array(result["nats"]))[byte - 1])
         # {path_}
         """,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.lab import view
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Film
 from ui.figures.extrapolation.curves import code, colour, numbers
@@ -23,9 +23,9 @@ def longer(seen: ExperimentResults, line: str, t: PageTexts) -> Film:
 
     The window's is seen from the start: it reads the same end without the longer text.
     """
-    cells = view.cells(seen.results)
-    lengths = view.lengths(cells)
-    window = next(each.key for each in lines() if each.sliding)
+    cells = view.read_cells(seen.results)
+    lengths = view.cell_lengths(cells)
+    window = next(each.key for each in scheme_lines() if each.sliding)
     shown = {key: [each for each in cells if each.line == key] for key in (window, line)}
     values = {key: np.array([each.last.value for each in rows]) for key, rows in shown.items()}
     x = np.log2(np.array(lengths, dtype=float))
@@ -51,7 +51,7 @@ def longer(seen: ExperimentResults, line: str, t: PageTexts) -> Film:
         lambda: numbers([*shown[window], *shown[line]]),
         code(
             seen,
-            "for cell in view.cells(results):",
+            "for cell in view.read_cells(results):",
             f"    if cell.line in {(window, line)}: print(cell.line, cell.length, cell.last)",
         ),
         digits=1,

@@ -9,8 +9,8 @@ import numpy as np
 
 from rope_core.lab import cards, experiments, view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import line as line_of
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import get_line as line_of
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
@@ -35,15 +35,15 @@ def encoding_name(weights: str, t: PageTexts) -> str:
 
 def read_by(results: Sequence[SweepCell]) -> list[SweepCell]:
     """One cell per model: where positions were stretched, the unscaled line."""
-    plain = lines()[0].key
+    plain = scheme_lines()[0].key
     return [each for each in results if each.line == plain]
 
 
 def encodings(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity against position for models that differ in how positions enter alone."""
-    cells = view.cells(seen.results)
-    length = max(view.lengths(cells))
-    there = {each.weights: each for each in read_by(view.at(cells, length))}
+    cells = view.read_cells(seen.results)
+    length = max(view.cell_lengths(cells))
+    there = {each.weights: each for each in read_by(view.cells_at_length(cells, length))}
     # A table of learned positions ends: its curve is drawn as far as it goes.
     ended = {
         each.weights: max((c for c in read_by(cells) if c.weights == each.weights and not c.undefined), key=_length)
@@ -79,7 +79,7 @@ def encodings(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     )
     recipe = code(
         seen,
-        "for cell in view.cells(results):",
+        "for cell in view.read_cells(results):",
         "    print(cell.weights, cell.line, cell.length, cell.last, cell.undefined)",
     )
     return Drawing("encodings", figure, text, lambda: columns([*drawn, *ended.values()]), recipe)
@@ -98,7 +98,7 @@ def tuned_line(weights: str) -> str | None:
     known = cards.weights_cards().get(weights)
     if known is None or not known.recipe.start:
         return None
-    return next((each.key for each in lines() if each.scheme == known.recipe.scheme and each.times == 1.0), None)
+    return next((each.key for each in scheme_lines() if each.scheme == known.recipe.scheme and each.times == 1.0), None)
 
 
 def pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
@@ -115,9 +115,9 @@ def pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
 
 def finetuned(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | None:
     """Perplexity against position before a short fine-tune and after it; None where no pair was measured."""
-    cells = view.cells(seen.results)
-    length = max(view.lengths(cells))
-    results = pairs(view.at(cells, length))
+    cells = view.read_cells(seen.results)
+    length = max(view.cell_lengths(cells))
+    results = pairs(view.cells_at_length(cells, length))
     if not results:
         return None
     drawn = [each for pair in results for each in pair]
@@ -146,7 +146,7 @@ def finetuned(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | 
         lambda: numbers(drawn),
         code(
             seen,
-            f"for cell in view.at(view.cells(results), {length}):",
+            f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
             "    print(cell.weights, cell.line, cell.last)",
         ),
     )
@@ -157,7 +157,7 @@ WHEN = ("before_tuning", "after_tuning")
 
 def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
     """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
-    grids = experiments.retrieval(seen.results, counted)
+    grids = experiments.retrieval_grids(seen.results, counted)
     across = 4 if len(grids) > 3 else max(1, len(grids))
     down = math.ceil(len(grids) / across)
     columns, rows = split([1] * across, 0.03), split([1] * down, 0.28 / down)
@@ -201,7 +201,7 @@ def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
     )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     named = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
-    trials = experiments.line_recall(seen.results, next(iter(grids)), lengths[-1], counted)[1]
+    trials = experiments.key_retrieval_share(seen.results, next(iter(grids)), lengths[-1], counted)[1]
     return Drawing(
         "passkey",
         figure,
@@ -213,7 +213,7 @@ def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
         lambda: passkey_table(grids),
         code(
             seen,
-            f"for line, grid in experiments.retrieval(results, {counted!r}).items():",
+            f"for line, grid in experiments.retrieval_grids(results, {counted!r}).items():",
             "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
         ),
         wide=len(grids) > 2,
@@ -222,7 +222,7 @@ def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
 
 def recall(seen: ExperimentResults, keys: Sequence[str], length: int, counted: str, t: PageTexts) -> str:
     """Which line finds most of the hidden numbers at a length, which the fewest, and what the sliding window finds."""
-    scores = {key: experiments.line_recall(seen.results, key, length, counted)[0] for key in keys}
+    scores = {key: experiments.key_retrieval_share(seen.results, key, length, counted)[0] for key in keys}
     best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
     sentence = t(
         "passkey_one",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rope_core.hf.types import LINEAR, LLAMA3
-from rope_core.verification.pairs import PairSummary, changes
+from rope_core.verification.pairs import PairSummary, pair_changes_by_scheme
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, axis, line, plot, vline
 from ui.film.colours import BLUE, GREY, ORANGE
@@ -16,8 +16,8 @@ def pairs(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
     """Norm of each pair's rows over the head's mean, against the pair's wavelength; dashed: the trained length."""
     weight = summary.q * summary.k
     most = int(weight.argmax())
-    still = summary.seen < 1.0
-    by_scheme = changes(summary)
+    still = summary.trained_turns < 1.0
+    by_scheme = pair_changes_by_scheme(summary)
     figure = plot(
         [
             line(summary.wavelength, summary.q, BLUE, 3, t("pairs_q"), mode="lines+markers", marker={"size": 10}),
@@ -39,7 +39,7 @@ def pairs(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
             most=f"{float(weight[most]) ** 0.5:.2f}",
             count=int(still.sum()),
             pairs=still.size,
-            share=f"{100 * summary.share(still):.0f}",
+            share=f"{100 * summary.score_share(still):.0f}",
             massive=int((summary.massive > 0).sum()),
             kept=f"{100 * by_scheme[LLAMA3].kept:.0f}",
             linear=f"{100 * by_scheme[LINEAR].kept:.0f}",
@@ -51,5 +51,6 @@ def pairs(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
             "massive": summary.massive,
             **{name: change.slowdown for name, change in by_scheme.items()},
         },
-        f"from rope_core.lab.pairs import pairs\n\nfound = pairs({model!r})\nprint(found.wavelength, found.q, found.k)",
+        f"from rope_core.lab.pairs import shipped_pair_summary\n\nfound = shipped_pair_summary({model!r})\n"
+        "print(found.wavelength, found.q, found.k)",
     )

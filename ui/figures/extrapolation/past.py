@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.lab.lines import line, lines, window_start
+from rope_core.lab.lines import get_line, scheme_lines, window_start
 from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
 from rope_core.theory.extension import TURN, trained_angles, untrained_angle_mask
@@ -22,7 +22,7 @@ from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, text_line
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
-WINDOW = next(each.key for each in lines() if each.sliding)
+WINDOW = next(each.key for each in scheme_lines() if each.sliding)
 YARN = KINDS[-1]
 WAYS = (UNSCALED, YARN, WINDOW)
 LOW, HIGH = 0.3, 1.66
@@ -107,19 +107,19 @@ class PastWindowReading:
         return f"""
         import numpy as np
         import rope_core as rc
-        from rope_core.lab.lines import line, window_start
+        from rope_core.lab.lines import get_line, window_start
         rope = rc.{self.rope!r}
         for key, start in (("{UNSCALED}", 0), ("{YARN}", 0), ("{UNSCALED}", window_start(byte, rope.train_len))):
-            s = rc.spectrum(line(key).on(rope, {self.length}))
+            s = rc.spectrum(get_line(key).request_for_rope(rope, {self.length}))
             print(key, start, np.degrees((byte - start) * s.inv_freq[{self.pair}]))
-        for cell in view.at(view.cells(records.shipped("sweep").results), {self.length}):
+        for cell in view.cells_at_length(view.read_cells(records.shipped_record("sweep").results), {self.length}):
             if cell.line in {WAYS}:
                 curve = view.coarsen_curve(cell.curve, {LEAST})
                 print(cell.line, 10 ** np.interp(byte, curve.position, np.log10(curve.value)))
         """
 
     def _spectrum(self, key: str) -> rc.Spectrum:
-        return rc.spectrum(line(UNSCALED if key == WINDOW else key).on(self.rope, self.length))
+        return rc.spectrum(get_line(UNSCALED if key == WINDOW else key).request_for_rope(self.rope, self.length))
 
 
 degrees = partial(home.degrees, whole_from=9.5, below=".1f")

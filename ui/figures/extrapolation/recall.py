@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rope_core.lab import cards, view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import line
+from rope_core.lab.lines import get_line
 from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
@@ -21,9 +21,9 @@ def recall(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
         kind = trained_for(cell.weights)
         return t(kind, line=name(cell.line, t)) if kind else name(cell.line, t)
 
-    places = view.order(view.copies(seen.results))
+    places = view.rank_cells(view.copy_cells(seen.results))
     drawn = [place.cell for place in reversed(places)]
-    strong = [bool(trained_for(each.weights)) or line(each.line).sliding for each in drawn]
+    strong = [bool(trained_for(each.weights)) or get_line(each.line).sliding for each in drawn]
     distances = [int(each) for each in drawn[0].curve.position]
     figure = curves_plot(
         drawn,
@@ -36,7 +36,7 @@ def recall(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
         xaxis=axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
     )
     best = places[0].cell
-    window = next((each for each in drawn if line(each.line).sliding and not trained_for(each.weights)), None)
+    window = next((each for each in drawn if get_line(each.line).sliding and not trained_for(each.weights)), None)
     finding = t(
         "recall_finding",
         distance=f"{distances[-1]:,}",
@@ -48,7 +48,7 @@ def recall(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     ) + ("" if window is None else near(window, t))
     recipe = code(
         seen,
-        "for cell in view.copies(results):",
+        "for cell in view.copy_cells(results):",
         "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
     )
     return Drawing("recall", figure, finding, lambda: columns(drawn), recipe)

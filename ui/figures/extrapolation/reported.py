@@ -20,9 +20,9 @@ READ = "import json\n\nfrom rope_core.lab import view\n\nresults = json.load(ope
 
 def curves(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity against position at the report's longest length, all lines at once."""
-    cells = view.cells(report.perplexity)
-    length = max(view.lengths(cells))
-    places = view.order(view.at(cells, length))
+    cells = view.read_cells(report.perplexity)
+    length = max(view.cell_lengths(cells))
+    places = view.rank_cells(view.cells_at_length(cells, length))
     drawn = [replace(each.cell, curve=view.coarsen_curve(each.cell.curve, LEAST)) for each in reversed(places)]
     best = places[0].cell
     finding = t(
@@ -39,14 +39,14 @@ def curves(report: ReportSummary, t: PageTexts) -> Drawing:
     across = axis(t("report_position_axis", unit=t(f"report_unit.{report.unit}")))
     code = (
         f"{READ}\nfound = [each for each in results if each['task'] == 'perplexity']\n"
-        f"for cell in view.at(view.cells(found), {length}):\n    print(cell.line, cell.curve.value)"
+        f"for cell in view.cells_at_length(view.read_cells(found), {length}):\n    print(cell.line, cell.curve.value)"
     )
     return Drawing("reported", _plot(drawn, best, report, across, t), finding, lambda: columns(cells), code)
 
 
 def copies(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first, in the report."""
-    places = view.order(view.copies(report.copies))
+    places = view.rank_cells(view.copy_cells(report.copies))
     drawn, best = [place.cell for place in reversed(places)], places[0].cell
     distances = [int(each) for each in best.curve.position]
     unit = t(f"report_unit.{report.unit}")
@@ -63,7 +63,7 @@ def copies(report: ReportSummary, t: PageTexts) -> Drawing:
     across = axis(t("report_distance_axis", unit=unit), **LOG, **ticks)
     code = (
         f"{READ}\nfound = [each for each in results if each['task'] == 'copy']\n"
-        "for cell in view.copies(found):\n    print(cell.line, cell.curve.position, cell.curve.value)"
+        "for cell in view.copy_cells(found):\n    print(cell.line, cell.curve.position, cell.curve.value)"
     )
     return Drawing("reported_copies", _plot(drawn, best, report, across, t), finding, lambda: columns(drawn), code)
 

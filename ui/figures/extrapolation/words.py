@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import lines
+from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import GOING, ExperimentRequest, ExperimentResults
 from rope_core.lab.view import RankedCell, SeedEstimates, SweepCell
 from ui.text.escape import plain
@@ -45,7 +45,7 @@ def with_interval(each: Estimate) -> str:
     >>> with_interval(Estimate(4.7234, 4.5, 4.95))
     '4.72 [4.50, 4.95]'
     """
-    return number(each.value) + (f" [{number(each.low)}, {number(each.high)}]" if each.sure else "")
+    return number(each.value) + (f" [{number(each.low)}, {number(each.high)}]" if each.has_interval else "")
 
 
 def factor(each: Estimate) -> str:
@@ -54,7 +54,7 @@ def factor(each: Estimate) -> str:
     >>> factor(Estimate(1.125, 1.08, 1.17))
     '×1.12 [1.08, 1.17]'
     """
-    return f"×{each.value:.2f}" + (f" [{each.low:.2f}, {each.high:.2f}]" if each.sure else "")
+    return f"×{each.value:.2f}" + (f" [{each.low:.2f}, {each.high:.2f}]" if each.has_interval else "")
 
 
 def times(length: int, trained: int) -> str:
@@ -72,7 +72,7 @@ def ranked(places: Sequence[RankedCell], t: PageTexts, label: Callable[[SweepCel
     ``label``: a cell's name; its line's where left out.
     """
     parts = []
-    for group in view.groups(places):
+    for group in view.group_ties(places):
         lead = group[0].behind
         names = t("tied").join(label(place.cell) if label else name(place.cell.line, t) for place in group)
         parts.append(names if lead is None else f"{names} ({factor(lead)})")
@@ -87,9 +87,9 @@ def in_order(across: Sequence[SeedEstimates], t: PageTexts) -> str:
 
 def ladder(results: Sequence[SweepCell], share: str, t: PageTexts) -> dict[str, list[str]]:
     """Length by line: perplexity with its interval, over the window or its last quarter; the lowest is marked."""
-    keys = [each.key for each in lines() if any(c.line == each.key for c in results)]
+    keys = [each.key for each in scheme_lines() if any(c.line == each.key for c in results)]
     table = {t("column.line"): [name(key, t) for key in keys]}
-    for length in view.lengths(results):
+    for length in view.cell_lengths(results):
         cells = {each.line: each for each in results if each.length == length}
         values = {key: getattr(each, share).value for key, each in cells.items() if not each.undefined}
         least = min(values.values(), default=0.0)

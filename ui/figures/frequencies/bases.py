@@ -68,7 +68,9 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
     end, trained, pairs = np.log10(longest), np.log10(own.train_len), own.pairs
     rows = frequency_demo.sampled_positions(pairs, PAIRS)
     counts = np.array([never(rope) for rope in ropes])
-    cells = np.stack([as_bytes(frequency_demo.stripes(rope, longest, COLUMNS)[rows], 1.0) for rope in ropes])
+    cells = np.stack(
+        [as_bytes(frequency_demo.cosine_stripes_and_contrast(rope, longest, COLUMNS)[rows], 1.0) for rope in ropes]
+    )
     waves = np.stack([rope.wavelength for rope in ropes])
 
     def moving(values: npt.NDArray[Any]) -> Any:

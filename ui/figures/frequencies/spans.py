@@ -24,7 +24,7 @@ def repeats(rope: rc.Rope, t: PageTexts) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.similarity_curve_length(rope.dim))
     alike = frequency_demo.mean_cosine_by_distance(rope, span)
-    closest = frequency_demo.closest_return(alike)
+    closest = frequency_demo.highest_return_distance(alike)
     shown = np.unique(np.geomspace(1, span, 600).astype(int)) - 1
     near = shown[shown < NEAR]
     fast = np.cos(near * rope.theta[0])
@@ -43,7 +43,7 @@ def repeats(rope: rc.Rope, t: PageTexts) -> Drawing:
         from rope_core.theory import frequency_demo
         rope = rc.Rope({rope.dim}, {rope.base!r})
         alike = frequency_demo.mean_cosine_by_distance(rope, {span})
-        at = frequency_demo.closest_return(alike)
+        at = frequency_demo.highest_return_distance(alike)
         print(rope.wavelength[0], at, alike[at])
         """
     return Drawing("repeats", figure, finding, lambda: {"distance": np.arange(span), "similarity": alike}, recipe)

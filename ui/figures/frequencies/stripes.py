@@ -38,7 +38,7 @@ class StripeMap:
         self.end, self.trained = np.log10(LONGER * rope.train_len), np.log10(rope.train_len)
         self.rows = frequency_demo.sampled_positions(rope.pairs, ROWS)
         self.which = np.minimum(np.array(at_pair.stops, dtype=int), rope.pairs - 1)
-        self.cells = frequency_demo.stripes(rope, LONGER * rope.train_len, COLUMNS)
+        self.cells = frequency_demo.cosine_stripes_and_contrast(rope, LONGER * rope.train_len, COLUMNS)
         self.unfinished = frequency_demo.incomplete_pair_mask(rope)
         self.never = int(self.unfinished.sum())
 

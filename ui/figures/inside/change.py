@@ -25,7 +25,7 @@ TALL = 105
 
 def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: PageTexts) -> Film:
     """Return a head with its fast and slow pairs stopped, then one's own text, all heads and the next byte."""
-    shape = inside.load(name).shape
+    shape = inside.load_numpy_weights(name).shape
     pairs = shape.rope.pairs
     letters = [shown(byte) for byte in text]
     query = along(t, "query", letters)
@@ -36,19 +36,19 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Pa
     ]
     after = [inside.cached_trace(name, text, each) for each in settings]
     moved = np.stack([inside.attention_change(before, each) for each in after])
-    chances = np.stack([each.following() for each in after])
+    chances = np.stack([each.next_byte_probabilities() for each in after])
     slowest = [
         replace(positions, still=inside.fastest_or_slowest_pairs(inside.KINDS[1], int(stop), pairs))
         for stop in count.stops
     ]
-    spared = [inside.cached_trace(name, text, each).following() for each in slowest]
+    spared = [inside.cached_trace(name, text, each).next_byte_probabilities() for each in slowest]
     back = inside.previous_byte_attention(before)
     layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
-    likely = inside.likeliest_bytes([before.following(), *chances], NEXT)
-    best = likely[int(np.argmax(before.following()[likely]))]
+    likely = inside.likeliest_bytes([before.next_byte_probabilities(), *chances], NEXT)
+    best = likely[int(np.argmax(before.next_byte_probabilities()[likely]))]
     first = stopping.stopped(name)
     one_head = _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t)
-    trained = before.following()
+    trained = before.next_byte_probabilities()
     all_heads = count.texts(
         _whole(kind, k, moved[k], [each[best] for each in (trained, chances[k], spared[k])], shown(best), t)
         for k in range(len(count.stops))
@@ -79,11 +79,12 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Pa
             print(kind, reading.attention[{first.layer}, {first.head}, {stopping.CHOSEN}])
             print(inside.previous_byte_attention(reading)[{first.layer}, {first.head}])
         before = inside.cached_trace({name!r}, {text!r}, inside.TracePositions())
-        print(before.following()[{best}])
+        print(before.next_byte_probabilities()[{best}])
         for kind, count in (({kind!r}, 0), ({kind!r}, still), (inside.KINDS[1], still)):
             which = inside.fastest_or_slowest_pairs(kind, count, {pairs})
             reading = inside.cached_trace({name!r}, {text!r}, replace(inside.{positions!r}, still=which))
-            print(kind, count, 100 * reading.attention[{layer}, {head}, query], 100 * reading.following()[{best}])
+            print(kind, count, 100 * reading.attention[{layer}, {head}, query])
+            print(100 * reading.next_byte_probabilities()[{best}])
             print(inside.attention_change(before, reading).max())
         """,
     )

@@ -70,7 +70,7 @@ def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     weights = reading.attention[layer, head].astype(float)
     content, position = np.zeros((2, length, length))
     for at in range(length):
-        still, turned = (shares.sum(axis=1) for shares in reading.shares(layer, head, at))
+        still, turned = (shares.sum(axis=1) for shares in reading.pair_score_shares(layer, head, at))
         content[at, : at + 1], position[at, : at + 1] = still, turned - still
     most = weights.argmax(axis=1)
     here = np.arange(length)
@@ -134,8 +134,8 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     key = along(t, "key", letters)
     # The first byte has one key, itself, and a control has two stops.
     here = np.arange(len(key.stops)) % (query + 1)
-    still, turned = (share[here] for share in reading.shares(layer, head, query))
-    waves = inside.load(name).shape.rope.wavelength
+    still, turned = (share[here] for share in reading.pair_score_shares(layer, head, query))
+    waves = inside.load_numpy_weights(name).shape.rope.wavelength
     numbers = np.arange(waves.size)
     moved = turned - still
     most = np.abs(moved).argmax(axis=1)
@@ -185,9 +185,9 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
             "score": turned.ravel(),
         },
         f"""{recipe(name, text, positions)}
-        still, turned = reading.shares({layer}, {head}, {query})
+        still, turned = reading.pair_score_shares({layer}, {head}, {query})
         print({query} - key, "back", turned[key] - still[key], (turned[key] - still[key]).sum())
-        print(inside.load({name!r}).shape.rope.wavelength)
+        print(inside.load_numpy_weights({name!r}).shape.rope.wavelength)
         """,
     )
 
@@ -195,7 +195,7 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
 def sizes(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Drawing:
     """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
     largest = inside.cached_trace(name, text, positions).largest()
-    rope = inside.load(name).shape.rope
+    rope = inside.load_numpy_weights(name).shape.rope
     _, layers, count, pairs = largest.shape
     numbers = np.arange(pairs)
     held = np.bincount(largest[1].argmax(axis=-1).ravel(), minlength=pairs)

@@ -35,7 +35,7 @@ class StoppedPairs:
     """
 
     def __init__(self, name: str) -> None:
-        weights = inside.load(name)
+        weights = inside.load_numpy_weights(name)
         self.steps = weights.shape.rope.theta
         pairs = self.steps.size
         readings = [

@@ -9,7 +9,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.layout import convert
 from rope_core.rope import Array
-from rope_core.theory.layout_demo import mixed_error
+from rope_core.theory.layout_demo import mixed_layout_score_error
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, signed_matrix
@@ -43,7 +43,7 @@ class LayoutMatrices:
         self.permutation: Array = np.eye(SIZE)[convert(SIZE, "interleaved", "half")]
         self.turn, self.wanted = (rc.rotation_matrix(WORDS, theta, layout) for layout in ("interleaved", "half"))
         self.difference = float(np.abs(self.permutation @ self.turn @ self.permutation.T - self.wanted).max())
-        self.errors: Array = mixed_error(theta, np.arange(FARTHEST + 1))
+        self.errors: Array = mixed_layout_score_error(theta, np.arange(FARTHEST + 1))
 
 
 def finding(product: LayoutMatrices, at: Control, t: PageTexts) -> TextTrack:

@@ -84,7 +84,7 @@ def permutation(rope: rc.Rope, t: PageTexts) -> Film:
         P = np.eye(8)[rc.convert(8, "interleaved", "half")]
         R = rc.rotation_matrix({mended.WORDS}, theta, "interleaved")
         print(np.abs(P @ R @ P.T - rc.rotation_matrix({mended.WORDS}, theta, "half")).max())
-        print(layout_demo.mixed_error(theta, range({mended.FARTHEST + 1})))
+        print(layout_demo.mixed_layout_score_error(theta, range({mended.FARTHEST + 1})))
         """,
     )
 

@@ -25,7 +25,11 @@ LOOKS = {"both": (BLUE, "dash"), "none": (RED, "solid"), "query_only": (ORANGE, 
 
 def possible(shapes: HeadShapes) -> list[str]:
     """Return the conversions that these shapes let through."""
-    return [name for name in layout_demo.CONVERSIONS if name != "query_heads" or layout_demo.query_heads_fit(shapes)]
+    return [
+        name
+        for name in layout_demo.CONVERSIONS
+        if name != "query_heads" or layout_demo.is_head_count_mistake_silent(shapes)
+    ]
 
 
 def curve(x: Any, y: Array, name: str, t: PageTexts) -> PlotlyProps:

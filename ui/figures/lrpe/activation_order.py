@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.lrpe import lrpe_rotate
-from rope_core.lrpe.activations import activate
+from rope_core.lrpe.activations import apply_activation
 from rope_core.rope import Array
 from ui.figures.home import single
 from ui.figures.lrpe.order import ROPE
@@ -30,7 +30,7 @@ def rotated_pairs(vector: tuple[float, float], step: int, *, activation_first: b
     rows = np.tile(np.array(vector), (LAST + 1 + step, 1))[None]
     theta = ROPE.theta[[single(ROPE)]]
     before = lrpe_rotate(rows, theta)
-    after = lrpe_rotate(rows, theta, act=ACT) if activation_first else activate(before, ACT, None)
+    after = lrpe_rotate(rows, theta, act=ACT) if activation_first else apply_activation(before, ACT, None)
     return np.asarray(before[0, step:]), np.asarray(after[0, step:])
 
 

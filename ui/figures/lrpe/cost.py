@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from rope_core.lrpe.linear import multiplications
+from rope_core.lrpe.linear import multiplication_counts
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, VIOLET
 from ui.film.composite_marks import drag_hint, hidden_past
@@ -30,7 +30,7 @@ def panels(width: int, length: Control, t: PageTexts) -> tuple[Panel, Panel]:
 def _area(width: int, length: Control, t: PageTexts, *, table: bool) -> Panel:
     """Return one area, in words by words over the longer of text and head, and its multiplications at the right."""
     n = np.array(length.stops)
-    scores, running = (np.array(each) for each in zip(*(multiplications(int(k), width) for k in n), strict=True))
+    scores, running = (np.array(each) for each in zip(*(multiplication_counts(int(k), width) for k in n), strict=True))
     whole = np.maximum(n, width)
     side, across = n / whole, width / whole
     corners = length.numbers(np.stack([0 * side, 0 * side, side], axis=1))
@@ -77,7 +77,7 @@ def finding(width: int, length: Control, t: PageTexts) -> TextOrTrack:
     """Return how many times as much the table costs, and from which length on."""
     ratios = []
     for stop in length.stops:
-        scores, running = multiplications(int(stop), width)
+        scores, running = multiplication_counts(int(stop), width)
         more, less = max(scores, running), min(scores, running)
         label = "table_costs" if scores > running else "sum_costs" if scores < running else "equal_cost"
         ratios.append(t(label, times=f"{more / less:.3g}"))

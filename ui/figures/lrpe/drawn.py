@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.lrpe.demo import negative_share
+from rope_core.lrpe.demo import negative_output_share
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
@@ -17,7 +17,7 @@ DOUBLINGS, TOP = 10, 60.0
 def negative(width: int, base: float, t: PageTexts) -> Film:
     """Return a place to draw the share of negative numbers after ReLU and the turn, over the position."""
     positions = np.arange(2**DOUBLINGS)
-    share = 100 * negative_share("relu", width, base, len(positions))
+    share = 100 * negative_output_share("relu", width, base, len(positions))
     x = np.log2(positions + 1)
     columns = {f"{2**k - 1:,}": float(k) for k in range(DOUBLINGS)}
     ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)
@@ -32,8 +32,8 @@ def negative(width: int, base: float, t: PageTexts) -> Film:
         t,
         lambda: {"position": positions, "negative_percent": share},
         f"""
-        from rope_core.lrpe.demo import negative_share
-        print(100 * negative_share("relu", {width}, {base!r}, {at[-1] + 1})[{at}])
+        from rope_core.lrpe.demo import negative_output_share
+        print(100 * negative_output_share("relu", {width}, {base!r}, {at[-1] + 1})[{at}])
         """,
         digits=0,
     )

@@ -17,7 +17,7 @@ TOKENS = 32
 @cached_figure
 def attention(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
     """Scores of drawn non-negative features, plain and turned, on one scale."""
-    results = linear.drawn_attention(rope.theta, phi, TOKENS)
+    results = linear.random_linear_attention(rope.theta, phi, TOKENS)
     plain, scores = np.tril(results.plain), np.tril(results.scores)
     hidden = np.triu(np.ones((TOKENS, TOKENS), dtype=bool), 1)
     top, tokens = limit(plain, scores), np.arange(TOKENS)
@@ -33,12 +33,12 @@ def attention(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
         "attention_finding",
         phi=t(f"act.{phi}"),
         least=f"{plain[~hidden].min():.3g}",
-        negative=results.negative,
+        negative=results.negative_score_count,
         count=int((~hidden).sum()),
         residual=apart(results.residual),
     )
-    if results.undefined:
-        sentence += t("attention_undefined", count=results.undefined)
+    if results.undefined_token_count:
+        sentence += t("attention_undefined", count=results.undefined_token_count)
     return Drawing(
         "attention",
         figure,
@@ -47,8 +47,8 @@ def attention(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.lrpe import linear
-        found = linear.drawn_attention(rc.Rope({rope.dim}, {rope.base!r}).theta, {phi!r}, {TOKENS})
+        found = linear.random_linear_attention(rc.Rope({rope.dim}, {rope.base!r}).theta, {phi!r}, {TOKENS})
         least = min(found.plain[m, n] for m in range({TOKENS}) for n in range(m + 1))
-        print(least, found.negative, {TOKENS} * ({TOKENS} + 1) // 2, found.residual)
+        print(least, found.negative_score_count, {TOKENS} * ({TOKENS} + 1) // 2, found.residual)
         """,
     )

@@ -136,7 +136,7 @@ def thetas(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
 
 def decode(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the whole sequence at once above, one token at a time with a growing offset below."""
-    strip = explain.decode_strip(case.x, case.theta, **case.options)
+    strip = explain.compare_decoding(case.x, case.theta, **case.options)
     at_once, steps = strip.whole[0, :, head].T, strip.steps[0, :, head].T
     top, low, high = limit(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
     rows = np.arange(case.width)
@@ -167,7 +167,7 @@ def decode(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     )
     code = recipe(
         case,
-        "strip = explain.decode_strip(case.x, case.theta, **case.options)",
+        "strip = explain.compare_decoding(case.x, case.theta, **case.options)",
         f"print(strip.same_bits, abs(strip.whole - strip.steps)[0, :, {head}].max())",
         "print(case.positions.size, case.positions[0], case.positions[-1])",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.lrpe.activations import activate
+from rope_core.lrpe.activations import apply_activation
 from rope_core.rope import Array
 from rope_core.theory.demo import random_vectors
 from ui.figures.home import degrees, single
@@ -23,9 +23,9 @@ RADIUS = 0.42
 SEED = 4
 RECIPE = (
     "import rope_core as rc",
-    "from rope_core.lrpe.activations import activate",
+    "from rope_core.lrpe.activations import apply_activation",
     "from rope_core.theory.demo import random_vectors",
-    f"keys = activate(random_vectors(2, {WORDS - 1}, {SEED}), 'sigmoid', None)[[0, 1, 2, 3, 0, 4]]",
+    f"keys = apply_activation(random_vectors(2, {WORDS - 1}, {SEED}), 'sigmoid', None)[[0, 1, 2, 3, 0, 4]]",
     f"theta = rc.Rope({ROPE.dim}, {ROPE.base!r}).theta[[{single(ROPE)}]]",
     "for row in (keys, keys[[0, 5, 2, 3, 4, 1]]):",
     "    print(row.sum(axis=0), sum(rc.rotation_matrix(n, theta, 'half') @ key for n, key in enumerate(row)))",
@@ -35,7 +35,7 @@ RECIPE = (
 
 def keys() -> Array:
     """Return the words' keys, a pair each, (WORDS, 2), all above 0; the first and the fifth word are the same."""
-    each = activate(random_vectors(2, WORDS - 1, SEED), "sigmoid", None)
+    each = apply_activation(random_vectors(2, WORDS - 1, SEED), "sigmoid", None)
     return np.asarray(each[[0, 1, 2, 3, 0, 4]])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.position_demo import padded_positions
+from rope_core.theory.position_demo import stored_and_new_positions
 from ui.figures.home import degrees, single
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
@@ -45,7 +45,7 @@ def finding(fillers: Control, t: PageTexts) -> TextTrack:
     """Return how far apart the two words are taken for, at every number of fillers."""
     texts = [t("right_finding", true=STORED - CAT)]
     for count, counted in zip(_counts(fillers)[1:-1], t("counted").split("|"), strict=True):
-        stored, new = padded_positions(STORED, count)
+        stored, new = stored_and_new_positions(STORED, count)
         texts.append(t("fillers_finding", counted=counted, apart=_words(int(new - stored[CAT]), t), true=STORED - CAT))
     return fillers.texts((*texts, t("same_finding")))
 
@@ -61,7 +61,7 @@ def _counts(fillers: Control) -> list[int]:
 
 def _numbers(fillers: Control) -> np.ndarray:
     """Return each word's number, the new word's last, (stops, words)."""
-    each = [padded_positions(STORED, count) for count in _counts(fillers)]
+    each = [stored_and_new_positions(STORED, count) for count in _counts(fillers)]
     return np.array([[*stored, new] for stored, new in each])
 
 

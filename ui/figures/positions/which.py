@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rope_core as rc
-from rope_core.theory.position_demo import WAYS, cached_key_distances_by_mode, padded_positions
+from rope_core.theory.position_demo import WAYS, cached_key_distances_by_mode, stored_and_new_positions
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import single
 from ui.figures.positions import fillers, moved_keys, packing
@@ -28,7 +28,7 @@ def which(rope: rc.Rope, t: PageTexts) -> Film:
         "which",
         scene,
         lambda: (
-            {f"stored, {k} fillers": padded_positions(fillers.STORED, k)[0] for k in range(fillers.MOST + 1)}
+            {f"stored, {k} fillers": stored_and_new_positions(fillers.STORED, k)[0] for k in range(fillers.MOST + 1)}
             | {f"other text, first of {k}": packing.attention(rope, [k])[1][0, :k].sum() for k in packing.CUTS}
             | {
                 f"{way}, dropped {k}": cached_key_distances_by_mode(moved_keys.CACHED, k)[way]
@@ -40,10 +40,10 @@ def which(rope: rc.Rope, t: PageTexts) -> Film:
         import rope_core as rc
         import numpy as np
         from rope_core.theory.position_demo import attention_by_distance, cached_key_distances_by_mode
-        from rope_core.theory.position_demo import last_token_distances, padded_positions
+        from rope_core.theory.position_demo import last_token_distances, stored_and_new_positions
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         for k in range({fillers.MOST + 1}):
-            stored, new = padded_positions({fillers.STORED}, k)
+            stored, new = stored_and_new_positions({fillers.STORED}, k)
             print(stored, new, np.degrees((new - stored[{fillers.CAT}]) * rope.theta[{single(rope)}]))
         for cut in {list(packing.CUTS)}:
             print(cut, attention_by_distance(rope, last_token_distances((cut, {packing.PACKED} - cut))[1])[:cut].sum())

@@ -86,7 +86,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: PageTex
     return Drawing("drift", figure, finding, lambda: {"key_position": at} | scores, recipe)
 
 
-count_positions = lru_cache(maxsize=256)(precision.distinct_positions)
+count_positions = lru_cache(maxsize=256)(precision.exact_and_distinct_position_counts)
 
 
 @lru_cache(maxsize=32)
@@ -118,7 +118,8 @@ def distinct(train_len: int, t: PageTexts) -> Drawing:
         f"""
         from rope_core.theory import precision
         for dtype in {DTYPES}:
-            print(dtype, precision.distinct_positions({shown}, dtype), precision.first_rounded_position(dtype))
+            counts = precision.exact_and_distinct_position_counts({shown}, dtype)
+            print(dtype, counts, precision.first_rounded_position(dtype))
         """,
     )
 
@@ -247,7 +248,7 @@ def real(stage: str, t: PageTexts) -> Drawing:
         import rope_core as rc
         from rope_core.hf import catalogue
         from rope_core.theory import precision
-        for model in catalogue.models()[:5]:
+        for model in catalogue.released_models()[:5]:
             kind = next(iter(rc.layer_types(model.config)), None)
             found = rc.from_hf(model.config, kind)
             s, last = rc.Spectrum.from_inv_freq(found.inv_freq), [found.max_len - 1]

@@ -48,7 +48,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Pag
     s = rc.spectrum(request)
     near = position.near_control(t)
     at = field_control(t, "at", positions, play_seconds=12.0)
-    pair = int(np.abs(precision.round_to(s.inv_freq, dtype) - s.inv_freq).argmax())
+    pair = int(np.abs(precision.round_to_dtype(s.inv_freq, dtype) - s.inv_freq).argmax())
     frequency, name = float(s.inv_freq[pair]), t("pair_of", nth=pair + 1, pairs=s.inv_freq.size)
     largest = {stage: largest_errors(s, positions, stage, dtype) for stage in SINGLE}
     most = {stage: at.texts(error_text(value, t) for value in each.tolist()) for stage, each in largest.items()}
@@ -74,7 +74,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Pag
         import rope_core as rc
         from rope_core.theory import precision
         s = {spectrum_code(request)}
-        print(precision.round_to(near, {dtype!r}), np.degrees(near * s.inv_freq[0]))
+        print(precision.round_to_dtype(near, {dtype!r}), np.degrees(near * s.inv_freq[0]))
         print([100, at], np.degrees(precision.phase_error(s, [100, at], "inv_freq", {dtype!r})[:, {pair}]), at / 100)
         octaves = [np.linspace(2**e, 2 ** (e + 1), min(2**e, {OCTAVE}) + 1) for e in range({int(math.log2(REACH))})]
         passed = np.unique(np.rint(np.concatenate(octaves)).astype(int))

@@ -33,7 +33,7 @@ class PositionRounding:
 
     def __init__(self, spectrum: rc.Spectrum, dtype: str) -> None:
         self.positions = np.arange(FIRST, LAST + 1)
-        self.held = np.rint(precision.round_to(self.positions.astype(float), dtype)).astype(np.int64)
+        self.held = np.rint(precision.round_to_dtype(self.positions.astype(float), dtype)).astype(np.int64)
         behind = np.abs(self.positions - self.held)
         self.step = float(spectrum.inv_freq[0])
         self.off, self.slowest_off = behind * self.step, behind * float(spectrum.inv_freq[-1])

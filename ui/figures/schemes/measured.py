@@ -11,7 +11,7 @@ from rope_core.comparisons.compare import checks
 from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.papers import paper_curves, printed_numbers
 from rope_core.lab import view
-from rope_core.lab.lines import line as line_of
+from rope_core.lab.lines import get_line as line_of
 from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Drawing
@@ -30,19 +30,19 @@ COLOURS = (BLUE, PURPLE, SKY, RED, GREY, ORANGE)
 
 def table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity over the last quarter, by scheme and length, with its interval."""
-    return ladder(view.cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
+    return ladder(view.read_cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
 
 
 def recall_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity of a stretch that is read a second time, by scheme, for the model without further training."""
-    copies = view.copies(seen.results)
+    copies = view.copy_cells(seen.results)
     first = [each for each in copies if each.weights == _first(seen)]
     return ladder(first, "last", PageTexts(t.lang, "extrapolation"))
 
 
 def recall_sentence(seen: ExperimentResults, t: PageTexts) -> str:
     """Return which schemes read a second copy better than a window that never saw the first, documents paired."""
-    copies = {each.line: each for each in view.copies(seen.results) if each.weights == _first(seen)}
+    copies = {each.line: each for each in view.copy_cells(seen.results) if each.weights == _first(seen)}
     window = next((each for key, each in copies.items() if line_of(key).sliding), None)
     if window is None:
         return t("star")
@@ -53,15 +53,15 @@ def recall_sentence(seen: ExperimentResults, t: PageTexts) -> str:
 
 
 def _first(seen: ExperimentResults) -> str:
-    return view.copies(seen.results)[0].weights
+    return view.copy_cells(seen.results)[0].weights
 
 
 def sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
     """Return how a raised base reads beside an even slow-down at each length past the trained one, documents paired."""
-    cells = view.cells(seen.results)
+    cells = view.read_cells(seen.results)
     ratios = []
-    for length in (each for each in view.lengths(cells) if each > trained):
-        at = {each.line: each for each in view.at(cells, length)}
+    for length in (each for each in view.cell_lengths(cells) if each > trained):
+        at = {each.line: each for each in view.cells_at_length(cells, length)}
         ratio = view.last_quarter_ratio(at[FASTEST_TOO], at[RAISED])
         ratios.append(t("ratio_at", times=length // trained, ratio=factor(ratio)))
     return t("ntk_sentence", ratios=t("comma").join(ratios))
