@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threshold", action="append", default=[], metavar="KEY=N", help="what a check allows")
     parser.add_argument("--json", action="store_true", help="columns and checks instead of a table")
     parser.add_argument("--html", metavar="FILE", help="write a page")
-    parser.add_argument("--pytest", metavar="FILE", help="write a test file that needs numpy alone")
+    parser.add_argument("--pytest", metavar="FILE", help="write a test file that needs numpy and pytest")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -335,14 +335,19 @@ def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
 def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None]:
     """Return the row of the same function at another geometry, where a literal in an argument's place shows, and that.
 
-    The base 50 times as large, the trained length 4 times: each check that holds here has to hold there. A function
-    that does not take both is for one model, and nothing is required of it.
+    The base 50 times as large, the trained length 4 times, the factor 2 times: each check that holds here has to hold
+    there. A function that does not take base and trained length is for one model, and nothing is required of it.
     """
     column, own = here.column, here.setting
     other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
-    there = replace(own, rope=other, length=min(4 * own.length, MAX_LEN), trained_to=None)
+    there = replace(own, rope=other, factor=2 * own.factor, length=min(8 * own.length, MAX_LEN), trained_to=None)
     unread = [name for name in ARGUMENTS[:4] if name not in (column.takes or ())]
-    values: dict[str, Any] = {"unread": unread, "base": other.base, "train_len": other.train_len}
+    values: dict[str, Any] = {
+        "unread": unread,
+        "base": other.base,
+        "train_len": other.train_len,
+        "factor": there.factor,
+    }
     meant = not {"base", "train_len"} & {*unread}
     try:
         again = _at(column, there)

@@ -35,7 +35,7 @@ def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
     lines = {line.split()[0]: line for line in out.splitlines() if line}
     assert lines["not_faster"].split()[-2:] == ["-0.74", "@0!"] and lines["arguments"].endswith("!")
     assert lines["resolution"].split()[1:3] == ["-4.93", "@0~"]
-    assert "mine takes train_len and gives the same whatever it is." in out
+    assert "mine takes train_len, and its frequencies are the same whatever that is." in out
     # The ramp runs from 20 to 46 as YaRN's does, but for the clamp.
     assert "linear against yarn: equal at pairs 46–63; differs at 0–45, most at pair 0, 0.125 times" in out
     _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "yarn", "--factor", "8")

@@ -148,6 +148,10 @@ def literal(dim: int, base: float, train_len: int, factor: float) -> Any:
     return base ** (-2.0 * i / dim) * (1 - g + g / factor)
 
 
+def literal_factor(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return by_parts(dim, base, train_len, 4.0)
+
+
 def literal_base(dim: int, base: float, train_len: int, factor: float) -> Any:
     return by_parts(dim, 10_000.0, train_len, factor)
 
@@ -204,6 +208,7 @@ FAULTS: dict[str, tuple[Callable[..., Any], str, range | None]] = {
     ),
     "literals for the ramp": (literal, "arguments", None),
     "a literal base": (literal_base, "arguments", None),
+    "a literal factor": (literal_factor, "arguments", None),
     "a jump at the trained length": (jumps, "continuity", range(46, 64)),
     "one pair left unscaled": (
         spoiled(lambda f, theta, k: np.where(np.arange(64) == 58, theta, f)),
@@ -221,7 +226,7 @@ def test_the_least_margin_names_the_planted_faults() -> None:
         if result.least.key != key or (pairs is not None and result.least.pair not in pairs):
             missed[name] = (result.least.key, result.least.pair)
     # Faster pairs leave the trained arc as well, and by more.
-    assert missed == {"times the factor": ("inside_arc", 63)} and len(FAULTS) == 22
+    assert missed == {"times the factor": ("inside_arc", 63)} and len(FAULTS) == 23
 
 
 def test_the_same_schemes_without_a_fault_hold() -> None:

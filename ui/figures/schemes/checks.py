@@ -75,7 +75,7 @@ def _broken_text(row: ColumnCheck, t: PageTexts) -> str:
         key, model = row.values.get("check"), {"base": f"{row.values['base']:,.0f}"}
         if key is None:
             return t("headline.raises", **model, **slots)
-        model["length"] = f"{row.values['train_len']:,}"
+        model |= {"length": f"{row.values['train_len']:,}", "factor": f"{row.values['factor']:g}"}
         unused = row.values["without_effect"]
         cause = t("headline.unused", names=", ".join(unused)) if unused else ""
         return t("headline.arguments", **model, check=checks()[key][t.lang]["fault"], cause=cause, **slots)
@@ -220,10 +220,9 @@ def _beside(row: ColumnCheck, t: PageTexts) -> str:
             if values.get(name)
         ]
         if values.get("check") and row.holds is False:
-            title = checks()[values["check"]][t.lang]["title"]
-            parts.append(
-                t("beside.elsewhere", check=title, base=f"{values['base']:,.0f}", length=f"{values['train_len']:,}")
-            )
+            title, length = checks()[values["check"]][t.lang]["title"], f"{values['train_len']:,}"
+            model = {"base": f"{values['base']:,.0f}", "length": length, "factor": f"{values['factor']:g}"}
+            parts.append(t("beside.elsewhere", check=title, **model))
         return " ".join(parts)
     if row.key == "attention_factor":
         return t("beside.attention", factor=f"{values['factor']:.4g}", source=values["source"] or t("beside.no_source"))
