@@ -78,9 +78,7 @@ def opened(browser: Browser, subject: PageTiming) -> tuple[Page, Locator, list[i
     """Return the page with its first slider and the sizes of the messages that arrive from now on."""
     page = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB").new_page()
     sizes: list[int] = []
-    page.request_for_rope(
-        "websocket", lambda socket: socket.request_for_rope("framereceived", lambda frame: sizes.append(len(frame)))
-    )
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
     page.goto(subject.url)
     page.wait_for_selector(PAINTED, state="attached", timeout=60_000)
     page.wait_for_timeout(2500)

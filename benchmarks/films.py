@@ -25,9 +25,9 @@ def measured(browser: Browser, app: str, pages: Sequence[str]) -> list[dict[str,
     for name in pages:
         page = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB").new_page()
         sent: list[int] = []
-        page.request_for_rope(
+        page.on(
             "websocket",
-            lambda socket, sent=sent: socket.request_for_rope("framesent", lambda frame: sent.append(len(frame))),
+            lambda socket, sent=sent: socket.on("framesent", lambda frame: sent.append(len(frame))),
         )
         page.add_init_script(f"({CLOCK})()")
         page.goto(f"{app}/{'' if name == 'home' else name}?lang=en")

@@ -157,12 +157,10 @@ class Visit:
         self.complaints: list[str] = []
         self.outside: list[str] = []
         self.sent: list[int] = []
-        self.page.request_for_rope("console", self._complain)
-        self.page.request_for_rope("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.request_for_rope("request", self._note)
-        self.page.request_for_rope(
-            "websocket", lambda socket: socket.request_for_rope("framesent", lambda frame: self.sent.append(len(frame)))
-        )
+        self.page.on("console", self._complain)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._note)
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(len(frame))))
 
     def _complain(self, message: ConsoleMessage) -> None:
         # Streamlit asks for two files below a deep link's path before it knows its base, and for a download's file

@@ -126,7 +126,7 @@ TO_BEAT_2 = (
 
 def test_other_pages_open_in_the_python_that_is_there(reader: Visit, book: str) -> None:
     page, begun = opened(reader, f"{book}?lang=en"), []
-    page.request_for_rope("worker", lambda worker: begun.append(worker.url))
+    page.on("worker", lambda worker: begun.append(worker.url))
     here, title = page.get_by_role("navigation").locator("[aria-current]"), page.locator("h1")
     for name, way in (("Rotation", "rotation/"), ("The clock", "clock/")):
         page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
@@ -211,7 +211,7 @@ def near(ours: Any, theirs: Any) -> bool:
 def test_a_config_is_checked_on_the_readers_machine(reader: Visit, book: str) -> None:
     page = opened(reader, f"{book}config/?lang=en")
     sent: list[str] = []
-    page.request_for_rope("request", lambda request: sent.append(request.url))
+    page.on("request", lambda request: sent.append(request.url))
     config = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 131072}
     rope = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 4.0, "original_max_position_embeddings": 8192}
     page.get_by_text(PageTexts("en", "config")("ways"), exact=True).click()
@@ -470,7 +470,7 @@ REFUSED = """for (const name of ["localStorage", "sessionStorage", "caches"])
 def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Browser, book: str, host: Path) -> None:
     page = browser.new_context(viewport=DESK).new_page()
     errors: list[str] = []
-    page.request_for_rope("pageerror", lambda error: errors.append(str(error)))
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.add_init_script(f"if (top !== self) {{ {REFUSED} }}")
     page.add_init_script(WAKE)
     frame = f'<iframe src="{book}clock/?embed=true&beat=2&lang=en" width="700" height="200"></iframe>'
@@ -497,7 +497,7 @@ def test_who_only_reads_loads_no_python_and_a_hand_s_value_outlives_its_start(br
     contexts = [browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True), browser.new_context(viewport=DESK)]
     phone, desk = (context.new_page() for context in contexts)
     begun: list[str] = []
-    phone.request_for_rope("worker", lambda worker: begun.append(worker.url))
+    phone.on("worker", lambda worker: begun.append(worker.url))
     phone.goto(f"{book}clock/?lang=en")
     desk.goto(f"{book}rotation/?lang=en")
     # At a desk, who stays.
@@ -656,7 +656,7 @@ def test_a_unit_is_completed_by_its_own_page_and_ended_once(browser: Browser, sy
     context = browser.new_context(viewport=DESK)
     page = context.new_page()
     missing: list[str] = []
-    page.request_for_rope("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
     names = sorted(f"rotation.{task.name}" for task in declaration("rotation").tasks)
     done = json.dumps(json.dumps(names))
     page.add_init_script(f"if (top !== self) {{ localStorage.setItem('rope-lab-done', {done}); }}")

@@ -137,7 +137,7 @@ def test_who_has_no_key_sees_no_room(browser: Browser, hall: Served) -> None:
     visit = Visit(browser)
     page = visit.page
     requests: list[str] = []
-    page.request_for_rope("request", lambda request: requests.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.goto(f"{hall.url}rotation/?display=stage&lang=en&room=physik-2")
     ready(page)
     page.locator("summary", has_text="Lessons").click()

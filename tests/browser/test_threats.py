@@ -73,7 +73,7 @@ class Witness:
 
     def __init__(self, visit: Visit) -> None:
         self.page, self.asked = visit.page, list[str]()
-        self.page.request_for_rope("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", lambda request: self.asked.append(request.url))
 
     def evidence(self) -> list[str]:
         """Everything that a payload did to the page in view, or requested since the tab was opened."""
@@ -226,7 +226,7 @@ class Frames:
 
     def __init__(self, visit: Visit) -> None:
         self.heard: list[bytes] = []
-        visit.page.request_for_rope("websocket", lambda ws: ws.request_for_rope("framereceived", self._keep))
+        visit.page.on("websocket", lambda ws: ws.on("framereceived", self._keep))
 
     def _keep(self, payload: str | bytes) -> None:
         self.heard.append(payload.encode() if isinstance(payload, str) else payload)
