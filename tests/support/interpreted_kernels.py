@@ -162,7 +162,7 @@ def test_every_cut_gives_the_same_answer() -> None:
     q, k = torch.randn(2, 9, 6, 16), torch.randn(2, 9, 3, 16)
     turn = make_rotation_spec(q, False, cos, sin, None, 1.0, "interleaved", 4, None, None)
     wanted = [exact(x, cos, sin, "interleaved", positions=4) for x in (q, k)]
-    for cut in (gpu.Tiles(4, 8, 1), gpu.Tiles(16, 2, 7)):
+    for cut in (gpu.TileSizes(4, 8, 1), gpu.TileSizes(16, 2, 7)):
         for result, want in zip(gpu.run_triton((q, k), turn, None, cut), wanted, strict=True):
             assert_near(result, want)
         # In place a head that two programs turn is turned twice.
@@ -181,7 +181,7 @@ def test_the_device_s_tiles_are_powers_of_two_that_cover_every_head() -> None:
                     cut = gpu.choose_tiles(q, kv, False)
                     assert all(n & (n - 1) == 0 and n >= 1 for n in (cut.tokens, cut.heads))
                     assert 1 <= cut.groups <= heads
-                    assert cut.tokens * cut.heads * gpu.power_of_two(dim) * 2 <= 2 * gpu.TILE_BYTES
+                    assert cut.tokens * cut.heads * gpu.next_power_of_two(dim) * 2 <= 2 * gpu.TILE_BYTES
 
 
 @pytest.mark.parametrize(

@@ -24,16 +24,16 @@ def folder(tmp_path: Path) -> Path:
     sources = {
         "good": """
             import sys
-            from rope_core.jobs.queue import report
+            from rope_core.jobs.queue import report_progress
             print("not a report")
-            report(progress=0.25, eta=3.0, note="a quarter")
+            report_progress(progress=0.25, eta=3.0, note="a quarter")
             for word in sys.argv[1:]:
-                report(result=word)
+                report_progress(result=word)
         """,
         "sleepy": """
             import pathlib, sys, time
-            from rope_core.jobs.queue import report
-            report(progress=0.5, note="begun")
+            from rope_core.jobs.queue import report_progress
+            report_progress(progress=0.5, note="begun")
             if len(sys.argv) > 1:
                 pathlib.Path(sys.argv[1]).touch()
             time.sleep(60)
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
         "crash": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
         "raises": "raise ValueError('positions must be fewer')",
         "greedy": "x = bytearray(2**31)",
-        "chatty": "print('x' * 3_000_000)\nfrom rope_core.jobs.queue import report\nreport(result='after')",
+        "chatty": "import rope_core.jobs.queue as jobs\nprint('x' * 3_000_000)\njobs.report_progress(result='after')",
     }
     for name, source in sources.items():
         (tmp_path / f"job_{name}.py").write_text(textwrap.dedent(source), encoding="utf-8")
