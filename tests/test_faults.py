@@ -141,7 +141,10 @@ def test_kernels_are_there_where_no_cache_can_be_written() -> None:
 @pytest.fixture
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.JobQueue]:
     """Return a queue of its own, and a job that sleeps after it has reported its process's number."""
-    source = "import os, time\nfrom rope_core.jobs.queue import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
+    source = (
+        "import os, time\nfrom rope_core.jobs.queue import report_progress\n"
+        "report_progress(note=str(os.getpid()))\ntime.sleep(60)\n"
+    )
     (tmp_path / "job_sleepy.py").write_text(source, "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
     built = jobs.JobQueue()

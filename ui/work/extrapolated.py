@@ -180,7 +180,7 @@ def seen(session: SessionState, panel: str, wanted: ExperimentRequest) -> Experi
 
 def recipe(wanted: ExperimentRequest) -> str:
     """Python lines that measure a request again."""
-    lines_ = ["from rope_core.lab.job import steps", f"request = {wanted.values!r}"]
+    lines_ = ["from rope_core.lab.job import run_measurement", f"request = {wanted.values!r}"]
     if wanted.text:
         lines_ = [
             "import base64",
@@ -189,7 +189,7 @@ def recipe(wanted: ExperimentRequest) -> str:
             f"text = Path('text.txt').read_bytes()[:{len(wanted.text)}]",
             "request['text'] = base64.b64encode(text)",
         ]
-    return "\n".join([*lines_, f"results = [result for _, result in steps({wanted.kind!r}, request)]"])
+    return "\n".join([*lines_, f"results = [result for _, result in run_measurement({wanted.kind!r}, request)]"])
 
 
 def models() -> tuple[str, ...]:

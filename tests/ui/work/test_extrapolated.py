@@ -237,7 +237,8 @@ def test_what_weights_there_are(index: dict[str, WeightsCard]) -> None:
 
 def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
     plain = extrapolated.recipe(extrapolated.request("stale", documents=3))
-    assert "steps('stale', request)" in plain and "'documents': 3" in plain
+    assert "run_measurement('stale', request)" in plain and "'documents': 3" in plain
+    exec(plain.partition("\n")[0], {})
     compile(plain, "recipe", "exec")
     own = extrapolated.recipe(extrapolated.request("sweep", b"x" * 99, documents=3))
     assert "read_bytes()[:99]" in own and "x" * 9 not in own
