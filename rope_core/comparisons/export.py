@@ -1,4 +1,4 @@
-"""What a comparison leaves: records for JSON, a pytest file that needs numpy alone, and one HTML page."""
+"""What a comparison leaves: records for JSON, a pytest file that needs numpy and pytest, and one HTML page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _number(value: float) -> float | None:
 
 
 def pytest_file(columns: Sequence[ComparedColumn]) -> str:
-    """Return a test file that pins frequencies and margins, to run in another repository with numpy alone.
+    """Return a test file that pins frequencies and margins, to run in another repository with numpy and pytest.
 
     Each column is a function there that gives the pinned numbers, to be replaced by the code under test. Pinned is
     every check but that of the programs, at this comparison's thresholds, and that of arguments by a second geometry.
