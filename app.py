@@ -30,8 +30,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     import ui.served.warm  # noqa: F401
     from ui.served import ahead, film
 
-    film.register()
-    threading.Thread(target=ahead.work, daemon=True).start()
+    film.register_player()
+    threading.Thread(target=ahead.draw_queued_steps, daemon=True).start()
     gc.collect()
     gc.freeze()
     yield

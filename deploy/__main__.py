@@ -9,9 +9,9 @@ from pathlib import Path
 
 import qrcode
 
-from ui.hall.server import BACKLOG, application, serve
-from ui.hall.store import RoomStore, StoreUnavailable, default_path, lecturer_keys
-from ui.present.addresses import own_address
+from ui.hall.server import BACKLOG, hall_application, serve
+from ui.hall.store import RoomStore, StoreUnavailable, default_rooms_path, lecturer_keys
+from ui.present.addresses import local_network_address
 
 KEYS = "lecturers.txt"
 
@@ -50,15 +50,17 @@ def refuse(sentence: str) -> int:
 
 def main() -> int:
     """Serve until stopped; exit 1 with one sentence where that cannot be."""
-    given, keys = options(), default_path().with_name(KEYS)
+    given, keys = options(), default_rooms_path().with_name(KEYS)
     try:
         store, known = RoomStore(), lecturer_keys(keys)
-        app = application(given.book, store, known, given.hosts.split())
+        app = hall_application(given.book, store, known, given.hosts.split())
         if given.certificate:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(given.certificate, given.key)
         listening = socket.create_server((given.address, given.port), backlog=BACKLOG)
     except StoreUnavailable as error:
-        used = f"another process serves these rooms ({default_path()})" if error.reason == "locked" else str(error)
+        used = (
+            f"another process serves these rooms ({default_rooms_path()})" if error.reason == "locked" else str(error)
+        )
         return refuse(f"ROPE_LAB_ROOMS must be a file of this process alone, {used}: {error.__cause__}")
     except ssl.SSLError as error:
         return refuse(f"--certificate and --key must be PEM files that fit, got {error}")
@@ -69,7 +71,7 @@ def main() -> int:
     except ValueError as error:
         return refuse(str(error))
     everywhere = given.address in ("0.0.0.0", "::")
-    host = (given.hosts.split() or [own_address() if everywhere else given.address])[0]
+    host = (given.hosts.split() or [local_network_address() if everywhere else given.address])[0]
     url = f"{'https' if given.certificate else 'http'}://{host}:{listening.getsockname()[1]}/"
     announce(url, known[0], keys)
     serve(app, listening, given.certificate, given.key)

@@ -170,7 +170,7 @@ def test_a_killed_child_is_a_sentence_and_the_next_one_runs(
     over = queue.wait(first, 120)
     assert over.state == "failed" and over.error == "it was ended by SIGKILL"
     assert begun(queue, second)
-    monkeypatch.setattr("ui.work.jobs.latest", lambda session, place: over)
+    monkeypatch.setattr("ui.work.jobs.latest_job_status", lambda session, place: over)
     at = opened("benchmark", lang="en", open="run")
     assert not at.exception
     assert any("it was ended by SIGKILL" in box.value.replace("\\", "") for box in at.error)

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import ROOT, films
-from ui.page.menu import ORDER, SECTIONS, declaration
+from ui.page.menu import ORDER, SECTIONS, page_declaration
 
 SCRIPT = str(ROOT / "tests" / "support" / "app_at.py")
 NAMES = [name for names in ORDER.values() for name in names if name in SECTIONS]
@@ -105,7 +105,7 @@ KEPT: dict[str, dict[str, object]] = {
 def ends(name: str, values: str) -> dict[str, object]:
     """Return the page's own numbers at their upper or lower ends."""
     end = {"upper ends": "high", "lower ends": "low"}.get(values)
-    own = [each for each in declaration(name).fields if not (each.shared or each.low_open or each.steps)]
+    own = [each for each in page_declaration(name).fields if not (each.shared or each.low_open or each.steps)]
     kinds = {"int": int, "float": float} if end else {}
     return {each.slot(name): kinds[each.kind](getattr(each, str(end))) for each in own if each.kind in kinds}
 

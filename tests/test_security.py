@@ -30,11 +30,11 @@ from rope_core.hf import hub
 from rope_core.jobs.ending import exit_sentence
 from tests.support import ROOT
 from tests.support.sources import dotted, imports, nodes, sources, tree
-from ui.figures.drawing import as_csv
+from ui.figures.drawing import table_to_csv
 from ui.hall import store as rooms
 from ui.page import configs
 from ui.present import lessons
-from ui.present.rooms import room_name
+from ui.present.rooms import normalized_room_name
 from ui.work import measured
 
 RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
@@ -117,8 +117,13 @@ def unpacking(node: ast.AST) -> Iterator[str]:
 
 # HTML that is no constant: the frame's script with the texts' words, a QR code's squares with an escaped label, a
 # film's buttons with its own name and the texts' words, and what escapes all that it is given.
-ESCAPED = {"legend(self.t)", "notes(self.view.lesson(), step, self.t)", "anchor(section)"}
-WRITTEN = {"access.script(self.t.lang) + symbols", "STYLE + access.STYLE", "code", "saves(chart, self.t)"} | ESCAPED
+ESCAPED = {"symbol_legend_html(self.t)", "lecturer_notes_html(self.view.lesson(), step, self.t)", "anchor(section)"}
+WRITTEN = {
+    "access.accessibility_script(self.t.lang) + symbols",
+    "STYLE + access.STYLE",
+    "code",
+    "film_save_buttons_html(chart, self.t)",
+} | ESCAPED
 
 
 def unescaped(node: ast.AST) -> Iterator[str]:
@@ -133,17 +138,17 @@ def unescaped(node: ast.AST) -> Iterator[str]:
 
 
 def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
-    from ui.page.symbols import legend
+    from ui.page.symbols import symbol_legend_html
     from ui.present.lessons import LessonStep
-    from ui.present.steps import notes
+    from ui.present.steps import lecturer_notes_html
     from ui.served.frame import anchor
     from ui.text.words import PageTexts
 
     hostile = '"><script>x()</script>'
     step = LessonStep(1, "rotation", hostile, hostile, {}, "", None, None)
-    for written in (notes(None, step, PageTexts("en", "stage")), anchor(hostile)):
+    for written in (lecturer_notes_html(None, step, PageTexts("en", "stage")), anchor(hostile)):
         assert "<script>" not in written and "&quot;&gt;&lt;script&gt;" in written
-    assert "<script" not in legend(PageTexts("en", "rotation"))
+    assert "<script" not in symbol_legend_html(PageTexts("en", "rotation"))
 
 
 def constant_text(node: ast.expr, loops: set[str]) -> bool:
@@ -348,7 +353,7 @@ def test_a_json_bomb_is_one_sentence_at_once(name: str) -> None:
     for given in (text, text.encode()):
         begun = time.thread_time()
         with pytest.raises(ConfigError, match=sentence) as caught:
-            configs.read(given)
+            configs.parse_config(given)
         assert time.thread_time() - begun < 1.0
         assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
@@ -366,14 +371,14 @@ ODD = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_odd_numbers_names_and_widths_end_in_findings(name: str) -> None:
-    config = configs.read(ODD[name])
+    config = configs.parse_config(ODD[name])
     begun = time.thread_time()
     findings = check_text(ODD[name])
     assert time.thread_time() - begun < 2.0
     assert all(len(repr(dict(each.values))) < 20_000 for each in findings)
     if name == "a name twice":
         assert config["rope_theta"] == 20
-    assert len(configs.as_json(config).encode()) > 0
+    assert len(configs.config_to_json(config).encode()) > 0
 
 
 # --- names that would be paths
@@ -383,7 +388,7 @@ PATHS = ("../../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../b", "x\x00y", 
 
 @pytest.mark.parametrize("name", PATHS)
 def test_a_visitors_name_never_becomes_a_path(name: str) -> None:
-    assert lessons.talk("en", name) is None
+    assert lessons.shipped_talk("en", name) is None
     with pytest.raises(ValueError, match="name must be one of"):
         view.shipped_benchmarks(name)
     with pytest.raises(ValueError, match=r"must be"):
@@ -391,7 +396,7 @@ def test_a_visitors_name_never_becomes_a_path(name: str) -> None:
     with pytest.raises(ConfigError, match="model id must be"):
         hub.fetch_config(name)
     with pytest.raises(ValueError, match="room must be"):
-        room_name(name)
+        normalized_room_name(name)
 
 
 def test_an_uploads_name_is_shown_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +410,7 @@ def test_an_uploads_name_is_shown_and_never_opened(tmp_path: Path, monkeypatch: 
     sys.addaudithook(watch)
     name = f"{tmp_path}/../secret.json"
     try:
-        assert configs.NamedConfig("upload", name, configs.read(b"{}")).where == '"config.json"'
+        assert configs.NamedConfig("upload", name, configs.parse_config(b"{}")).where == '"config.json"'
     finally:
         watching[0] = False
     assert not any("secret" in path for path in opened)
@@ -574,7 +579,11 @@ def test_a_jobs_last_words_name_no_folder() -> None:
 
 def test_a_spreadsheet_runs_nothing_of_a_download() -> None:
     cells = ["=cmd|'/c calc'!A1", "+1+1", "-1-1", "@SUM(1)", "\t=1", "fine", "-2.5"]
-    lines = as_csv({"token": cells, "value": [-1.5, 2.0, 0.0, 1.0, 1.0, 1.0, 1.0]}).decode("utf-8-sig").splitlines()[1:]
+    lines = (
+        table_to_csv({"token": cells, "value": [-1.5, 2.0, 0.0, 1.0, 1.0, 1.0, 1.0]})
+        .decode("utf-8-sig")
+        .splitlines()[1:]
+    )
     assert [line.strip('"')[0] for line in lines] == ["'", "'", "'", "'", "'", "f", "-"]
     assert lines[0].endswith(",-1.5")
 
@@ -658,7 +667,7 @@ def test_a_visitors_text_stands_on_no_command_line(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(queue.JobQueue, "submit", submit)
     monkeypatch.setattr(queue.JobQueue, "reassign_tab", lambda *_: None)
-    extrapolated.start({}, "sweep", extrapolated.request("sweep", b"zebra" * 100), "a title")
+    extrapolated.start_measurement({}, "sweep", extrapolated.experiment_request("sweep", b"zebra" * 100), "a title")
     line, env = taken[0]
     # Any user of the machine may read a command line; an environment is its owner's.
     assert line == ["rope_core.lab.job", "sweep", "-"]

@@ -8,10 +8,10 @@ import rope_core as rc
 from rope_core.hf import survey
 from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG, ClaimResult
 from ui.figures import catalogue as models
-from ui.figures.precision.formats import at_the_end
+from ui.figures.precision.formats import phase_errors_at_context_end
 
 
-def of_ledger(results: Iterable[ClaimResult]) -> dict[str, int]:
+def ledger_counts(results: Iterable[ClaimResult]) -> dict[str, int]:
     """Count claims by verdict, and residuals by size: ``decided`` have one, ``between`` are no clear zero."""
     checked = list(results)
     status = Counter(result.status for result in checked)
@@ -29,7 +29,7 @@ def of_ledger(results: Iterable[ClaimResult]) -> dict[str, int]:
     }
 
 
-def of_catalogue() -> dict[str, int]:
+def catalogue_counts() -> dict[str, int]:
     """Count models, and rows of models and layer types: all, by scheme and layout, and whose slowest pair turns.
 
     ``turned_N``: rows whose slowest turning pair completes a turn within N tokens, ``interleaved_turned`` within
@@ -38,14 +38,14 @@ def of_catalogue() -> dict[str, int]:
     """
     rows = survey.survey_rows()
     yarn, interleaved = survey.filtered_rows(scheme="yarn"), survey.filtered_rows(layout="interleaved")
-    settings = [models.setting(each) for each in models.ids()]
+    settings = [models.model_rope_setting(each) for each in models.model_ids()]
     fastest = [
         rc.spectrum(rc.Request(each.rope, each.scheme, each.params, each.max_len)).inv_freq.max() for each in settings
     ]
     return {
-        "models": len(models.ids()),
+        "models": len(models.model_ids()),
         "one_radian": sum(abs(theta - 1) < 1e-9 for theta in fastest),
-        "half_turn_off": sum(not error <= math.pi for *_, error in at_the_end("inv_freq", "bfloat16")),
+        "half_turn_off": sum(not error <= math.pi for *_, error in phase_errors_at_context_end("inv_freq", "bfloat16")),
         "rows": len(rows),
         "turned_4096": sum(row.longest <= 4096 for row in rows),
         "turned_1048576": sum(row.longest <= 1_048_576 for row in rows),
@@ -56,7 +56,7 @@ def of_catalogue() -> dict[str, int]:
     }
 
 
-def written(counts: dict[str, int]) -> str:
+def counts_toml(counts: dict[str, int]) -> str:
     """Return counts as the file that texts read."""
     head = "# Written by python -m tools.tables --write; texts name these as {{n:name}}.\n"
     return head + "".join(f"{name} = {count}\n" for name, count in counts.items())

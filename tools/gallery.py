@@ -29,7 +29,7 @@ def examples() -> dict[str, tuple[Axis, Axis, list[Mark]]]:
         "ghost_tile": (row, Axis(-1.0, 1.0), pieces.ghost_tile(2.5, 0.0, "mat")),
         "position_ticks": (row, Axis(-1.0, 1.0), pieces.position_ticks(range(6), 0.0, colours)),
         "span_bracket": (row, Axis(-1.0, 1.0), pieces.span_bracket(1.0, 5.0, 0.2, "4 words apart")),
-        "dial": (wide, wide, pieces.dial(0.0, 0.0, 1.0, 2.2, trained=1.1)),
+        "dial_marks": (wide, wide, pieces.dial_marks(0.0, 0.0, 1.0, 2.2, trained=1.1)),
         "angle_wedge": (wide, wide, pieces.angle_wedge(0.0, 0.0, 1.0, 0.3, 1.6)),
         "link": (wide, wide, [pieces.link(-1.0, 1.0, 1.0, -1.0, QUERY_COLOUR)]),
         "signed_matrix": (
@@ -39,7 +39,11 @@ def examples() -> dict[str, tuple[Axis, Axis, list[Mark]]]:
                 [[".95", "−.31"], [".31", ".95"]], np.array([0.95, 0.31, 0.31, 0.95]), 0, 0, KEY_COLOUR
             ),
         ),
-        "verdict": (wide, wide, [*pieces.verdict(-1.2, 0.4, "✓ 57°"), *pieces.verdict(-1.2, -0.5, "", "✗ 29°")]),
+        "verdict_marks": (
+            wide,
+            wide,
+            [*pieces.verdict_marks(-1.2, 0.4, "✓ 57°"), *pieces.verdict_marks(-1.2, -0.5, "", "✗ 29°")],
+        ),
         "verdict_where": (wide, wide, pieces.verdict_where(RESTS, [False, True], -1.2, 0.0, "✓ kept", "✗ new")),
         "text_lines": (wide, wide, pieces.text_lines(-1.2, 0.5, ["as far apart", "as in training"], anchor="start")),
         "turned_hand": (wide, wide, [pieces.turned_hand(RESTS, 0.0, 0.0, 1.0, 0.9, QUERY_COLOUR, "")]),

@@ -361,10 +361,12 @@ def flat_dict(make: Any) -> dict[str, Any]:
     return {} if any(parsed[kind].get("factor") == 3.0 for kind in kinds) else {"flat_dict": "lost"}
 
 
-def toml(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """One TOML value; a missing one is an empty table."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+        return (
+            "{ " + ", ".join(f"{json.dumps(k)} = {toml_value(v)}" for k, v in value.items()) + " }" if value else "{}"
+        )
     return "{}" if value is None else json.dumps(value)
 
 
@@ -417,15 +419,15 @@ def main() -> None:
     for name, data in parts(composites(), values).items():
         print(f"\n[part.{json.dumps(name)}]")
         for key, value in data.items():
-            print(f"{key if key.isidentifier() else json.dumps(key)} = {toml(value)}")
+            print(f"{key if key.isidentifier() else json.dumps(key)} = {toml_value(value)}")
     for name, data in composites().items():
         print(f"\n[composite.{json.dumps(name)}]")
         for key, value in data.items():
-            print(f"{key} = {toml(value)}")
+            print(f"{key} = {toml_value(value)}")
     for name in model_types():
         print(f"\n[family.{json.dumps(name)}]")
         for key, value in record(name).items():
-            print(f"{key} = {toml(value)}")
+            print(f"{key} = {toml_value(value)}")
 
 
 if __name__ == "__main__":

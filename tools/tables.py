@@ -95,7 +95,7 @@ def placed(page: str) -> str:
 def main() -> int:
     """Write the files, or name those that are out of date and exit with 1."""
     true = {DOCS / page: placed(page) for page in PAGES}
-    true[TEXT / "counts.toml"] = counts.written(counts.of_ledger(check_claims()) | counts.of_catalogue())
+    true[TEXT / "counts.toml"] = counts.counts_toml(counts.ledger_counts(check_claims()) | counts.catalogue_counts())
     stale = {path: text for path, text in true.items() if not path.exists() or text != path.read_text("utf-8")}
     if "--write" in sys.argv:
         for path, text in stale.items():

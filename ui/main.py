@@ -6,12 +6,12 @@ from functools import partial
 import streamlit as st
 
 from ui.page.menu import ORDER, SECTIONS
-from ui.present.language import language
+from ui.present.language import current_language
 from ui.present.view import DISPLAY, SESSION, STAGE
 from ui.served import film
-from ui.served.frame import draw
+from ui.served.frame import draw_page
 from ui.text.words import PageTexts
-from ui.work.jobs import OWNER, TAB, end
+from ui.work.jobs import OWNER, TAB, end_abandoned_work
 
 
 def bare() -> bool:
@@ -21,7 +21,7 @@ def bare() -> bool:
     return display == STAGE or bool(st.context.is_embedded)
 
 
-@st.cache_resource(scope="session", on_release=end, show_spinner=False)
+@st.cache_resource(scope="session", on_release=end_abandoned_work, show_spinner=False)
 def tab() -> str:
     """Return a word for this session; Streamlit ends its work some time after its browser has gone."""
     return uuid.uuid4().hex
@@ -29,14 +29,14 @@ def tab() -> str:
 
 def main(first: str = "home") -> None:
     """Run the page that the address names; ``first`` is the one at the root."""
-    film.register()
+    film.register_player()
     st.session_state.setdefault(TAB, tab())
     st.session_state.setdefault(OWNER, st.context.ip_address or "here")
-    t = PageTexts(language(), "labels")
+    t = PageTexts(current_language(), "labels")
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")
     pages: dict[str, st.Page] = {}
     for name in SECTIONS:
-        run = partial(draw, name, pages)
+        run = partial(draw_page, name, pages)
         pages[name] = st.Page(run, title=t(f"page.{name}"), url_path=name, default=name == first)
     menu = {
         t(f"section.{section}"): [pages[name] for name in names if name in pages] for section, names in ORDER.items()

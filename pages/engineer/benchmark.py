@@ -7,16 +7,16 @@ from ui.figures.benchmark import times as figures
 from ui.page.frame import NoteKind, PageFrame
 from ui.page.state import Field
 from ui.page.tasks import ChoiceQuestion
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.work import jobs, measured
 
-SOURCE = Field("source", "choice", measured.sources()[0], choices=measured.sources())
+SOURCE = Field("source", "choice", measured.source_names()[0], choices=measured.source_names())
 KIND = Field("kind", "text", "")
 LENGTH = Field("length", "text", "")
 TOKENS = Field("tokens", "int", 8192, 1, 131_072, steps=paper.TOKEN_STEPS)
 BANDWIDTH = Field("bandwidth", "float", 4800.0, 5.0, 8000.0, steps=paper.BANDWIDTH_STEPS)
-SUITE = Field("suite", "choice", measured.ONE, choices=measured.suites())
-DEVICE = Field("device", "choice", "cpu", choices=measured.devices())
+SUITE = Field("suite", "choice", measured.ONE, choices=measured.run_choices())
+DEVICE = Field("device", "choice", "cpu", choices=measured.available_devices())
 DTYPE = Field("dtype", "choice", "float32", choices=("float32", "bfloat16", "float16"))
 LAYOUT = Field("layout", "choice", "half", choices=("half", "interleaved"))
 DIRECTION = Field("direction", "choice", "forward", choices=("forward", "backward", "both"))
@@ -44,7 +44,7 @@ FIELDS = (AT, ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 def known_kind(page: PageFrame) -> str:
     """Return the kind of case in force; a link's unknown one gives way to the first, with a note."""
-    if page.get(KIND) and page.get(KIND) not in measured.kinds(view.benchmark_source(page.get(SOURCE))):
+    if page.get(KIND) and page.get(KIND) not in measured.case_kinds_by_text(view.benchmark_source(page.get(SOURCE))):
         page.store.notes.append(("kind_unknown", {"given": page.get(KIND)}))
         page.store.put(KIND, "")
     return str(page.get(KIND))
@@ -53,15 +53,20 @@ def known_kind(page: PageFrame) -> str:
 def points(page: PageFrame) -> list[view.CaseTiming]:
     """Return the points of the kind in force."""
     source = view.benchmark_source(page.get(SOURCE))
-    kinds = measured.kinds(source)
-    return view.timings_of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
+    kinds = measured.case_kinds_by_text(source)
+    return view.timings_of_kind(
+        source.points, kinds[measured.choice_or_fallback(page.get(KIND), kinds, next(iter(kinds)))]
+    )
 
 
 def lead(page: PageFrame) -> None:
     """Draw the shipped record's times in copies, from one token to many."""
-    source = view.benchmark_source(measured.sources()[0])
+    source = view.benchmark_source(measured.source_names()[0])
     page.show(
-        bars.in_copies(tuple(source.points), source.hardware, page.t), bars.in_copies, view.case_timing, ask=LONGER
+        bars.time_over_copy_film(tuple(source.points), source.hardware, page.t),
+        bars.time_over_copy_film,
+        view.case_timing,
+        ask=LONGER,
     )
 
 
@@ -69,13 +74,13 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     """Draw recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
     source = view.benchmark_source(page.get(SOURCE))
     if source.trouble:
-        page.note(page.t("unreadable_here", detail=plain(source.trouble, 300)), "warning")
+        page.note(page.t("unreadable_here", detail=escaped_markdown(source.trouble, 300)), "warning")
     elif not source.points:
         page.note(page.t("nothing_here"))
     else:
         shown = points(page)
-        drawing = figures.curves(shown, page.get(SOURCE), page.t, every=page.get(ALL))
-        page.show(drawing, figures.curves, view.timings_of_kind, view.case_timing)
+        drawing = figures.bandwidth_chart(shown, page.get(SOURCE), page.t, every=page.get(ALL))
+        page.show(drawing, figures.bandwidth_chart, view.timings_of_kind, view.case_timing)
     page.controls.toggle(ALL)
     left, right = page.columns(3, 5, level=True)
     with left:
@@ -87,32 +92,32 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     if page.get(SOURCE) != drawn[0]:
         page.store.put(KIND, "")
     with right:
-        kinds = measured.kinds(source)
+        kinds = measured.case_kinds_by_text(source)
         if kinds:
             page.controls.select(
                 Field(KIND.name, "choice", next(iter(kinds)), choices=tuple(kinds)),
-                lambda word: words.kind_text(kinds[word], page.t),
+                lambda word: words.case_kind_text(kinds[word], page.t),
             )
     if (page.get(SOURCE), page.get(KIND)) != drawn:
         page.redraw()
     if source.points and not source.trouble:
-        page.caption(words.provenance(source, page.t) + f" {words.warmth(shown, source, page.t)}")
-        if measured.allowed():
-            page.caption(page.t("gpu_here") if jobs.gpu() else page.t("no_gpu"))
+        page.caption(words.source_provenance(source, page.t) + f" {words.warm_cache_note(shown, source, page.t)}")
+        if measured.is_benchmarking_allowed():
+            page.caption(page.t("gpu_here") if jobs.has_gpu() else page.t("no_gpu"))
 
 
 def one_size(page: PageFrame) -> None:
     """Speed-up and error at one length, for the kind shown above."""
     page.prose("peers")
-    offered = measured.lengths(points(page))
+    offered = measured.length_choices(points(page))
     length = Field(LENGTH.name, "choice", offered[-1], choices=offered)
     if page.get(LENGTH) not in offered:
         page.store.put(LENGTH, "")
-    at, source = measured.at_length(points(page), page.controls.segments(length, str)), page.get(SOURCE)
+    at, source = measured.timings_at_length(points(page), page.controls.segments(length, str)), page.get(SOURCE)
     if view.own_reference_timing(at) is not None:
-        page.show(figures.speed_ups(at, source, page.t), figures.speed_ups, view.speedup_over_peer)
-    page.show(figures.errors(at, source, page.t), figures.errors)
-    absent = words.absent(view.benchmark_source(source), page.t)
+        page.show(figures.speed_up_chart(at, source, page.t), figures.speed_up_chart, view.speedup_over_peer)
+    page.show(figures.error_and_time_chart(at, source, page.t), figures.error_and_time_chart)
+    absent = words.missing_implementations_note(view.benchmark_source(source), page.t)
     if absent:
         page.caption(absent)
 
@@ -121,21 +126,23 @@ def paths(page: PageFrame) -> None:
     """Draw the traffic model."""
     page.prose("slow")
     page.controls.beside(TOKENS, BANDWIDTH)
-    drawing = paper.paths(page.get(TOKENS), page.get(BANDWIDTH), page.t)
-    page.show(drawing, paper.paths, traffic.traffic_per_element, traffic.memory_bound_seconds)
+    drawing = paper.traffic_chart(page.get(TOKENS), page.get(BANDWIDTH), page.t)
+    page.show(drawing, paper.traffic_chart, traffic.traffic_per_element, traffic.memory_bound_seconds)
 
 
 def beside(page: PageFrame) -> None:
     """Draw the model beside the record, and page faults."""
     source = view.benchmark_source(page.get(SOURCE))
-    largest = paper.largest_forward(source.points)
-    drawing = paper.paper(largest, page.get(SOURCE), page.t) if largest else None
+    largest = paper.largest_forward_timings(source.points)
+    drawing = paper.paper_and_measured_time_chart(largest, page.get(SOURCE), page.t) if largest else None
     if drawing:
-        page.deeper("beside", lambda page: page.show(drawing, paper.paper, traffic.time_over_copy))
+        page.deeper(
+            "beside", lambda page: page.show(drawing, paper.paper_and_measured_time_chart, traffic.time_over_copy)
+        )
     pairs = view.allocator_timing_pairs(source.points)
     if pairs:
-        faults = paper.faults(pairs, page.get(SOURCE), page.t)
-        page.deeper("faults", lambda page: page.show(faults, paper.faults, view.allocator_timing_pairs))
+        faults = paper.page_fault_chart(pairs, page.get(SOURCE), page.t)
+        page.deeper("faults", lambda page: page.show(faults, paper.page_fault_chart, view.allocator_timing_pairs))
 
 
 def shape(page: PageFrame) -> BenchmarkCase:
@@ -158,50 +165,52 @@ def choices(page: PageFrame) -> list[str]:
         controls.beside(DTYPE, LAYOUT, MEMORY, draw=controls.segments)
         controls.beside(DIRECTION, ALLOCATOR, DEVICE, draw=controls.segments)
         controls.toggle(INPLACE)
-    return controls.several(ONLY, (*view.OURS, *view.PEERS), lambda name: words.who(name, page.t))
+    return controls.several(ONLY, (*view.OURS, *view.PEERS), lambda name: words.implementation_name(name, page.t))
 
 
 def run(page: PageFrame) -> None:
     """Choose, start, watch."""
-    if not measured.allowed():
+    if not measured.is_benchmarking_allowed():
         page.note(page.t("off"))
         return
     only = choices(page)
-    busy = jobs.active(jobs.latest(page.session, measured.PLACE))
+    busy = jobs.is_active(jobs.latest_job_status(page.session, measured.PLACE))
     if page.button(page.t("start"), "benchmark.start", look="primary", off=busy):
         try:
-            measured.start(page.session, page.get(SUITE), shape(page), only, page.get(ROUNDS), page.get(ALLOCATOR))
+            measured.start_benchmark(
+                page.session, page.get(SUITE), shape(page), only, page.get(ROUNDS), page.get(ALLOCATOR)
+            )
         except ValueError as error:
-            page.note(page.t("refused_run", detail=plain(error, 300)), "error")
+            page.note(page.t("refused_run", detail=escaped_markdown(error, 300)), "error")
         else:
             page.redraw()
-    page.live(watch, shared=False, every=1.0 if jobs.queue() else None)
+    page.live(watch, shared=False, every=1.0 if jobs.active_jobs() else None)
 
 
 def watch(page: PageFrame) -> None:
     """Draw the queue, this session's run and its results; redrawn every second while anything runs."""
-    t, job = page.t, jobs.latest(page.session, measured.PLACE)
-    for status in jobs.queue():
+    t, job = page.t, jobs.latest_job_status(page.session, measured.PLACE)
+    for status in jobs.active_jobs():
         whose = t("yours") if job is not None and status.id == job.id else t("others")
-        title, ahead = plain(status.title, 120), jobs.before(status)
+        title, ahead = escaped_markdown(status.title, 120), jobs.jobs_ahead(status)
         page.write(t(f"queued.{status.state}", whose=whose, title=title, ahead=ahead))
     if job is None:
         return
-    if jobs.active(job):
+    if jobs.is_active(job):
         if job.state != "waiting":
-            page.progress(job.progress or 0.0, words.progress_text(job.progress, job.eta, job.seconds, t))
-        page.button(t("cancel"), "benchmark.cancel", jobs.cancel, page.session, measured.PLACE)
+            page.progress(job.progress or 0.0, words.run_progress_text(job.progress, job.eta, job.seconds, t))
+        page.button(t("cancel"), "benchmark.cancel", jobs.cancel_job, page.session, measured.PLACE)
     else:
-        text = t(f"over.{job.state}", detail=plain(job.error, 300), seconds=words.time_text(job.seconds))
+        text = t(f"over.{job.state}", detail=escaped_markdown(job.error, 300), seconds=words.seconds_text(job.seconds))
         page.note(text, KINDS.get(job.state, "info"))
-    results = measured.landed(job)
+    results = measured.recorded_results(job)
     if results:
-        page.table(words.landed(results, t))
+        page.table(words.results_table(results, t))
         shown = page.get(SOURCE) == view.HERE
         if job.state == "done" and not shown and page.button(t("show_here"), "benchmark.show"):
             page.store.put(SOURCE, view.HERE)
             page.redraw()
-    if jobs.ended(page.session, measured.PLACE):
+    if jobs.has_just_ended(page.session, measured.PLACE):
         page.redraw()
 
 

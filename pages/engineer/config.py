@@ -10,25 +10,25 @@ from ui.figures import catalogue as models
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
 from ui.figures.config import promise
-from ui.figures.config.rotations import rotations
+from ui.figures.config.rotations import rotation_table
 from ui.page import configs, fields
 from ui.page.fields import LEN_STEPS, MAX_LEN
 from ui.page.frame import PageFrame
-from ui.page.sentences import explained
+from ui.page.sentences import refusal_sentence
 from ui.page.state import Field
 from ui.page.tasks import ChoiceQuestion
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.text.words import markdown_table
 
 CLAIM_IN_FILM = True
-STEPS = fields.beats(2)
-MODEL = Field("model", "choice", configs.OPENED, choices=models.ids())
+STEPS = fields.beat_field(2)
+MODEL = Field("model", "choice", configs.OPENED, choices=models.model_ids())
 HUB = Field("hub", "text", "")
 LAYER = Field("layer", "text", "")
 LENGTH = Field("length", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True)
 QUANTITY = Field("show", "choice", "wavelength", choices=figures.QUANTITIES)
 VERSION = Field("transformers", "choice", "5.23", choices=("5.23", "4.57"))
-OTHER = Field("other", "choice", "deepseek-r1", choices=models.ids())
+OTHER = Field("other", "choice", "deepseek-r1", choices=models.model_ids())
 TIMES = Field("times", "float", None, 1.0, 1024.0, optional=True)
 TRAINED = Field("trained", "int", None, 16, MAX_LEN, optional=True)
 WANTED = Field("want", "int", None, 1, MAX_LEN, steps=configs.WANTED_STEPS, optional=True)
@@ -49,7 +49,7 @@ def source_of(page: PageFrame) -> configs.ConfigChooser:
 
 def layer_of(page: PageFrame, view: configs.NamedConfig) -> str | None:
     """Return the layer type in force: the one chosen, else the first; None where all are alike."""
-    types, chosen = configs.kinds(view.config), page.get(LAYER)
+    types, chosen = configs.differing_layer_types(view.config), page.get(LAYER)
     if chosen and chosen not in types:
         page.store.notes.append(("layer_unknown", {"given": chosen}))
         page.store.put(LAYER, "")
@@ -63,7 +63,7 @@ def shown(page: PageFrame) -> configs.ConfigPageState:
     try:
         rope = rc.from_hf(view.config, layer)
         if anatomy.is_length_dependent(rope):
-            rope = rc.from_hf(view.config, layer, page.get(configs.length_field(LENGTH, rope)) or None)
+            rope = rc.from_hf(view.config, layer, page.get(configs.length_field_past_training(LENGTH, rope)) or None)
     except ValueError as error:
         return configs.ConfigPageState(view, layer, version, page.get(ALL), None, error)
     return configs.ConfigPageState(view, layer, version, page.get(ALL), rope)
@@ -81,8 +81,8 @@ def head(page: PageFrame, of: configs.ConfigPageState) -> None:
     refused = reason(error, page) if error else ""
     left, right = page.columns(1, 1, level=True)
     with left:
-        page.controls.select(MODEL, models.name, after=source.forget)
-    if not page.controls.hides(HUB):
+        page.controls.select(MODEL, models.model_name, after=source.forget)
+    if not page.controls.is_hidden(HUB):
         with right, page.details(t("ways"), "config.ways", lazy=False):
             if refused:
                 page.note(refused, "error")
@@ -90,31 +90,31 @@ def head(page: PageFrame, of: configs.ConfigPageState) -> None:
     if refused:
         page.note(t("kept", detail=refused), "error")
     if of.view.kind != "model":
-        name = f" ({plain(of.view.name)})" if of.view.name else ""
+        name = f" ({escaped_markdown(of.view.name)})" if of.view.name else ""
         with page.row():
             page.write(f"{t(f'shown.{of.view.kind}')}{name}")
             page.button(t("back"), "config.back", source.forget)
-    types = configs.kinds(of.view.config)
+    types = configs.differing_layer_types(of.view.config)
     if types:
         kind = Field(LAYER.name, "choice", types[0], choices=types)
         if len(types) > MANY:
             page.controls.select(kind, str)
         else:
-            page.controls.segments(kind, plain)
+            page.controls.segments(kind, escaped_markdown)
 
 
 def reason(error: ValueError, page: PageFrame) -> str:
     """Why something is refused, as harmless Markdown."""
-    return plain(explained(error, page.t), 400)
+    return escaped_markdown(refusal_sentence(error, page.t), 400)
 
 
 def verdict(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Say what the config does in plain sentences, then the gravest finding, then how many there are."""
     t, listed = page.t, findings(page, of)
-    counts = figures.severities(listed)
+    counts = figures.finding_counts_by_severity(listed)
     if of.rope is not None:
         readings = programs_of(of, of.rope)
-        page.write(f"**{figures.plainly(of.rope, counts, comparison.differing(readings), t)}**")
+        page.write(f"**{figures.plain_summary(of.rope, counts, comparison.differing_engine_names(readings), t)}**")
     with page.row():
         for severity, count in counts.items():
             colour, icon = LOOKS[severity]
@@ -122,7 +122,7 @@ def verdict(page: PageFrame, of: configs.ConfigPageState) -> None:
         if not listed:
             page.badge(t("count.clean"), "check_circle", "green")
         elif listed[0].severity != "note":
-            page.write(f"[{plain(listed[0].title(t.lang), 300)}](#findings)")
+            page.write(f"[{escaped_markdown(listed[0].title(t.lang), 300)}](#findings)")
 
 
 def programs_of(of: configs.ConfigPageState, rope: rc.HfRope) -> list[engines.EngineResult]:
@@ -138,17 +138,17 @@ def lead(page: PageFrame, of: configs.ConfigPageState) -> None:
     rope = of.rope
     if rope is None:
         page.write(page.t("claim"))
-    elif promise.offered(rope):
-        length = promise.promised(rope, [finding.key for finding in findings(page, of)])
+    elif promise.has_changeable_factor(rope):
+        length = promise.promised_length(rope, [finding.key for finding in findings(page, of)])
         own = page.get(TIMES), page.get(TRAINED), length
-        start, factors, lengths = configs.whatif_stops(of.view, rope.request, *own)
-        name = configs.label(of.view, page.t)
-        film = promise.slowed_enough(rope.request, length, name, start, factors, lengths, page.t)
+        start, factors, lengths = configs.factor_and_length_stops(of.view, rope.request, *own)
+        name = configs.config_label(of.view, page.t)
+        film = promise.promised_length_film(rope.request, length, name, start, factors, lengths, page.t)
         ask = SLOWER if of.view.name == configs.OPENED else None
-        page.show(film, promise.slowed_enough, anatomy.request_pair_effects, ask=ask)
+        page.show(film, promise.promised_length_film, anatomy.request_pair_effects, ask=ask)
     else:
         if anatomy.is_length_dependent(rope):
-            page.controls.slider(configs.length_field(LENGTH, rope))
+            page.controls.slider(configs.length_field_past_training(LENGTH, rope))
         glance(page, of, rope)
 
 
@@ -162,16 +162,16 @@ def top(page: PageFrame, drawn: configs.ConfigPageState) -> None:
     rope = now.rope
     if rope is None:
         page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
-    elif promise.offered(rope):
+    elif promise.has_changeable_factor(rope):
         page.folded("glance", lambda page: glance(page, now, rope))
     if rope is not None:
-        page.caption(figures.summary(rope, page.t))
+        page.caption(figures.rotation_summary(rope, page.t))
 
 
 def glance(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Every pair before and after the scheme."""
-    drawing = figures.glance(rope, page.get(QUANTITY), of.view.where, page.t)
-    page.show(drawing, figures.glance, anatomy.pair_effects, rc.from_hf)
+    drawing = figures.pair_overview_chart(rope, page.get(QUANTITY), of.view.where, page.t)
+    page.show(drawing, figures.pair_overview_chart, anatomy.pair_effects, rc.from_hf)
     page.controls.segments(QUANTITY)
 
 
@@ -187,13 +187,13 @@ def card(page: PageFrame, finding: rc.Finding) -> None:
     with page.card():
         with page.row():
             page.badge(t(f"severity.{finding.severity}"), icon, colour)
-            page.write(f"**{plain(finding.title(t.lang), 300)}**")
-        page.write(plain(finding.why(t.lang), 1200))
-        page.write(f"→ {plain(finding.change(t.lang), 600)}")
-        of_layer = t("of_layer", layer=plain(finding.layer_type)) if finding.layer_type else ""
+            page.write(f"**{escaped_markdown(finding.title(t.lang), 300)}**")
+        page.write(escaped_markdown(finding.why(t.lang), 1200))
+        page.write(f"→ {escaped_markdown(finding.change(t.lang), 600)}")
+        of_layer = t("of_layer", layer=escaped_markdown(finding.layer_type)) if finding.layer_type else ""
         link = finding.source.startswith("http")
-        known = f"[{t('known_from')}]({finding.source})" if link else plain(finding.source, 200)
-        page.caption(f"{t('field_label')} {plain(finding.field, 120)}{of_layer} · {known}")
+        known = f"[{t('known_from')}]({finding.source})" if link else escaped_markdown(finding.source, 200)
+        page.caption(f"{t('field_label')} {escaped_markdown(finding.field, 120)}{of_layer} · {known}")
 
 
 def cards(page: PageFrame, drawn: configs.ConfigPageState) -> None:
@@ -218,30 +218,35 @@ def cards(page: PageFrame, drawn: configs.ConfigPageState) -> None:
 def table(page: PageFrame, columns: dict[str, list[str]]) -> None:
     """Columns of foreign text as a table that a screen reader and a narrow phone can read."""
     page.write(
-        markdown_table({plain(head, 200): [plain(cell, 200) for cell in column] for head, column in columns.items()})
+        markdown_table(
+            {
+                escaped_markdown(head, 200): [escaped_markdown(cell, 200) for cell in column]
+                for head, column in columns.items()
+            }
+        )
     )
 
 
 def parts(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes, each behind its title."""
     t, where = page.t, of.view.where
-    page.deeper("provenance", lambda page: table(page, figures.provenance(rope, t)))
-    if ramp := figures.ramp(rope, where, t):
+    page.deeper("provenance", lambda page: table(page, figures.provenance_table(rope, t)))
+    if ramp := figures.ramp_chart(rope, where, t):
         page.deeper(
-            "ramp", lambda page: page.show(ramp, figures.ramp, anatomy.ramp_bounds, anatomy.interpolation_share)
+            "ramp", lambda page: page.show(ramp, figures.ramp_chart, anatomy.ramp_bounds, anatomy.interpolation_share)
         )
     if anatomy.is_length_dependent(rope):
         page.deeper("drift", lambda page: drift(page, of, rope))
-    if layers := figures.layers(rope, anatomy.layer_count(of.view.config), t):
+    if layers := figures.unrotated_layers_text(rope, anatomy.layer_count(of.view.config), t):
         page.deeper("layers", lambda page: page.write(layers))
-    if axes := figures.sections(rope, t):
+    if axes := figures.axis_sections_text(rope, t):
         page.deeper("sections", lambda page: page.write(axes))
 
 
 def drift(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """How far cached keys are off once the length in use has grown."""
-    drawing = figures.drift(rope, rope.seq_len or rope.train_len, of.view.where, page.t)
-    page.show(drawing, figures.drift, anatomy.cached_key_angle_error)
+    drawing = figures.cached_key_drift_chart(rope, rope.seq_len or rope.train_len, of.view.where, page.t)
+    page.show(drawing, figures.cached_key_drift_chart, anatomy.cached_key_angle_error)
 
 
 def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
@@ -253,11 +258,15 @@ def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
     except ValueError as error:
         page.note(reason(error, page))
         return
-    page.write(f"**{plain(comparison.engines_finding(readings, t), 600)}**")
-    listing(page, comparison.engine_notes(readings, t))
+    page.write(f"**{escaped_markdown(comparison.engines_finding(readings, t), 600)}**")
+    listing(page, comparison.engine_remarks(readings, t))
 
     def pairs(page: PageFrame) -> None:
-        page.show(comparison.engines(readings, rope, of.view.where, t), comparison.engines, engines.engines)
+        page.show(
+            comparison.engine_frequency_chart(readings, rope, of.view.where, t),
+            comparison.engine_frequency_chart,
+            engines.engines,
+        )
         table(page, comparison.engine_table(readings, t))
         listing(page, engines.engines_left_out(t.lang))
 
@@ -266,14 +275,19 @@ def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
 
 def listing(page: PageFrame, rows: list[tuple[str, str]]) -> None:
     """Write programs by name, with a sentence on each."""
-    page.write("\n".join(f"- **{plain(name)}**{page.t('colon')}{plain(sentence, 600)}" for name, sentence in rows))
+    page.write(
+        "\n".join(
+            f"- **{escaped_markdown(name)}**{page.t('colon')}{escaped_markdown(sentence, 600)}"
+            for name, sentence in rows
+        )
+    )
 
 
 def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Draw the blocks that reach a wanted length and what each costs; behind a fold, what each does to every pair."""
     t = page.t
     page.prose("extend")
-    field = configs.wanted_field(WANTED, of.view.config)
+    field = configs.wanted_length_field(WANTED, of.view.config)
     if field is None:
         page.note(t("no_way"))
         return
@@ -289,24 +303,24 @@ def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
         return
     if already := extend_config.existing_scaling_sentence(of.view.config, t.lang):
         page.note(already)
-    table(page, comparison.costs(ways, t))
+    table(page, comparison.extension_cost_table(ways, t))
     for tab, way in zip(page.tabs([way.title(t.lang) for way in ways]), ways, strict=True):
         with tab:
             known = f" [{t('known_from')}]({way.source})" if way.source else ""
-            page.write(f"{plain(way.cost(t.lang), 600)}{known}")
-            page.write("\n".join(f"- {plain(change.sentence(t.lang))}" for change in way.changed))
+            page.write(f"{escaped_markdown(way.cost(t.lang), 600)}{known}")
+            page.write("\n".join(f"- {escaped_markdown(change.sentence(t.lang))}" for change in way.changed))
             new, old = page.columns(1, 1)
             with new:
                 page.write(f"**{t('schema.5')}**")
-                page.code(configs.as_json(way.block), "json")
+                page.code(configs.config_to_json(way.block), "json")
             with old:
                 page.write(f"**{t('schema.4')}**")
-                page.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), "json")
+                page.code(configs.config_to_json(way.old_block) if way.old_block else t("no_old_block"), "json")
     page.caption(extend_config.extension_recipes()["searched"][t.lang])
 
     def pairs(page: PageFrame) -> None:
-        drawing = comparison.extensions(ways, rope, wanted, of.view.where, t)
-        page.show(drawing, comparison.extensions, extend_config.extend)
+        drawing = comparison.extension_slowdown_chart(ways, rope, wanted, of.view.where, t)
+        page.show(drawing, comparison.extension_slowdown_chart, extend_config.extend)
 
     page.folded("extensions", pairs)
 
@@ -314,21 +328,25 @@ def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
 def compared(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Draw this config beside a model of the catalogue."""
     t = page.t
-    page.controls.select(OTHER, models.name)
+    page.controls.select(OTHER, models.model_name)
     other = page.get(OTHER)
     try:
-        beside = configs.counterpart(other, of.layer, rope.seq_len)
+        beside = configs.catalogue_rope(other, of.layer, rope.seq_len)
     except ValueError:
         page.note(t("not_compared"))
         return
-    names = configs.label(of.view, t), models.name(other)
+    names = configs.config_label(of.view, t), models.model_name(other)
     try:
         rows = convert_config.compare_configs(of.view.config, rc.model(other).hf_config(), rope.seq_len)
     except ValueError as error:
         page.note(reason(error, page))
         return
-    page.show(comparison.overlay(rope, beside, names, rows, t), comparison.overlay, convert_config.compare_configs)
-    table(page, comparison.differences(rows, names, t))
+    page.show(
+        comparison.wavelength_overlay_chart(rope, beside, names, rows, t),
+        comparison.wavelength_overlay_chart,
+        convert_config.compare_configs,
+    )
+    table(page, comparison.config_difference_table(rows, names, t))
 
 
 def conversion(page: PageFrame, of: configs.ConfigPageState) -> None:
@@ -343,8 +361,8 @@ def conversion(page: PageFrame, of: configs.ConfigPageState) -> None:
             except ValueError as error:
                 page.note(t("not_converted", detail=reason(error, page)))
                 continue
-            page.code(configs.as_json(configs.rope_part(converted)), "json", 260)
-            text, mime = configs.as_json(converted), "application/json"
+            page.code(configs.config_to_json(configs.rope_fields(converted)), "json", 260)
+            text, mime = configs.config_to_json(converted), "application/json"
             page.download(t("download_config"), text, "config.json", mime, f"config.v{version}")
 
 
@@ -352,7 +370,7 @@ def handed_on(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Draw the check as one file, for a reader without this page."""
     t = page.t
     page.prose("report")
-    given, name = (of.view.config, of.version, page.get(LENGTH), t.lang), configs.label(of.view, t)
+    given, name = (of.view.config, of.version, page.get(LENGTH), t.lang), configs.config_label(of.view, t)
     html, json = (lambda: report.report_html(*given, name=name)), (lambda: report.report_json(*given))
     with page.row():
         page.download(t("report_html"), html, "rope-report.html", "text/html", "config.report.html")
@@ -371,7 +389,7 @@ def body(page: PageFrame) -> None:
         page.live(extended, drawn, rope)
     handed_on(page, drawn)
     page.deeper("why")
-    if turning := rotations(drawn.view.config, rope, page.t):
+    if turning := rotation_table(drawn.view.config, rope, page.t):
         page.deeper("rotations", lambda page: table(page, turning))
     if rope:
         parts(page, drawn, rope)

@@ -14,18 +14,27 @@ from ui.figures.extrapolation import longer as stretching
 from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
 from ui.figures.extrapolation import reported as handed
-from ui.page.fields import beats
+from ui.page.fields import beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
-from ui.station import DrawField, able, button, maybe, missing, station, watch, where
+from ui.station import (
+    DrawField,
+    can_measure,
+    draw_experiment,
+    draw_job_progress,
+    draw_measure_button,
+    draw_missing_record_note,
+    draw_provenance,
+    show_figure_if_any,
+)
 from ui.work import extrapolated
 from ui.work.session import IncompatibleValues
 
 CLAIM_IN_FILM = True
-STEPS = beats(2)
+STEPS = beat_field(2)
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
-WEIGHTS = extrapolated.models()
+WEIGHTS = extrapolated.shipped_rotary_models()
 BANDS = Field("bands", "choice", figures.TWO, choices=(figures.TWO, figures.ALL, figures.OFF))
 BYTE = Field("byte", "int", 608, 1, 2048)
 BACK = Field("back", "int", 192, 96, 1536)
@@ -77,62 +86,78 @@ def among(page: PageFrame, field: Field, offered: tuple[str, ...], fallback: str
 
 def top(page: PageFrame) -> None:
     """Draw one recorded text under the hand, and why reading fails."""
-    seen = extrapolated.seen_shipped("sweep")
+    seen = extrapolated.shipped_results("sweep")
     if seen is None:
-        missing(page, "sweep")
+        draw_missing_record_note(page, "sweep")
         return
     under_the_hand(page, seen)
 
 
 def tasks(page: PageFrame) -> None:
     """Have the reader draw what a longer text brings, and find a byte that is read better without scaling."""
-    sweep, chances = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
+    sweep, chances = extrapolated.shipped_results("sweep"), extrapolated.shipped_results("bytes")
     if sweep is None or chances is None:
         return
-    text = letters.read(sweep, chances)
+    text = letters.recorded_document_curves(sweep, chances)
     plain, best = text.chances.items()
     left, right = page.columns(1, 1)
     with left:
-        page.show(stretching.longer(sweep, best[0], page.t), stretching.longer, view.read_cells)
+        page.show(
+            stretching.perplexity_by_length_sketch(sweep, best[0], page.t),
+            stretching.perplexity_by_length_sketch,
+            view.read_cells,
+        )
     with right:
-        at = letters.places(page.get(BYTE), text.letters)
-        page.show(letters.letters(text.letters, text.path, text.chances, at, page.t), letters.letters)
+        at = letters.byte_stops(page.get(BYTE), text.letters)
+        page.show(
+            letters.byte_probability_film(text.letters, text.path, text.chances, at, page.t),
+            letters.byte_probability_film,
+        )
         page.challenge(LUCK, plain[1], best[1], PAST)
 
 
 def every_line(page: PageFrame) -> None:
     """Draw every line at the longest length, from the shipped record."""
-    seen = extrapolated.seen_shipped("sweep")
+    seen = extrapolated.shipped_results("sweep")
     if seen is None:
         return
-    drawing = figures.curves(seen, extrapolated.trained(seen), page.get(BANDS), page.t)
-    page.show(drawing, figures.curves, view.rank_cells, view.last_quarter_ratio)
+    drawing = figures.perplexity_chart(seen, extrapolated.first_model_trained_length(seen), page.get(BANDS), page.t)
+    page.show(drawing, figures.perplexity_chart, view.rank_cells, view.last_quarter_ratio)
     page.controls.segments(BANDS)
-    where(page, seen)
+    draw_provenance(page, seen)
 
 
 def under_the_hand(page: PageFrame, sweep: ExperimentResults) -> None:
     """One recorded text along the curves."""
-    shipped, copies = extrapolated.seen_shipped("bytes"), extrapolated.seen_together("recall", "recall-window")
+    shipped, copies = (
+        extrapolated.shipped_results("bytes"),
+        extrapolated.combined_shipped_results("recall", "recall-window"),
+    )
     if shipped is None or copies is None:
         return
-    text = letters.read(sweep, shipped)
-    at = letters.places(page.get(BYTE), text.letters)
-    film = lead.hesitates(text.curves, extrapolated.rope(sweep), at, passage.curves(copies.results), page.t)
-    page.show(film, lead.hesitates, view.coarsen_curve, view.copy_cells, ask=VIEW)
+    text = letters.recorded_document_curves(sweep, shipped)
+    at = letters.byte_stops(page.get(BYTE), text.letters)
+    film = lead.perplexity_film(
+        text.curves, extrapolated.first_model_rope(sweep), at, passage.copy_perplexity_curves(copies.results), page.t
+    )
+    page.show(film, lead.perplexity_film, view.coarsen_curve, view.copy_cells, ask=VIEW)
 
 
 def ladder(page: PageFrame) -> None:
     """Draw the table, and the order at one length."""
-    seen = extrapolated.seen_shipped("sweep")
+    seen = extrapolated.shipped_results("sweep")
     if seen is None:
         return
     page.controls.segments(SHARE)
-    page.table(words.ladder(view.read_cells(seen.results), page.get(SHARE), page.t))
+    page.table(words.perplexity_by_length_table(view.read_cells(seen.results), page.get(SHARE), page.t))
     offered = tuple(map(str, view.cell_lengths(view.read_cells(seen.results))))
-    chosen = page.controls.segments(among(page, AT, offered, words.second(offered)), words.bytes_text)
-    drawing = figures.order(seen, int(chosen), extrapolated.trained(seen), page.t)
-    page.show(drawing, figures.order, view.rank_cells, view.last_quarter_ratio, estimates.perplexity_estimate)
+    chosen = page.controls.segments(
+        among(page, AT, offered, words.shortest_longer_length(offered)), words.byte_length_text
+    )
+    drawing = figures.perplexity_ratio_chart(seen, int(chosen), extrapolated.first_model_trained_length(seen), page.t)
+    page.show(
+        drawing, figures.perplexity_ratio_chart, view.rank_cells, view.last_quarter_ratio, estimates.perplexity_estimate
+    )
 
 
 def columns(page: PageFrame, *fields: tuple[Field, DrawField]) -> None:
@@ -154,12 +179,12 @@ def request_of(page: PageFrame) -> ExperimentRequest:
     text = b""
     if page.get(READ) == "own":
         given = own_text(page)
-        text = extrapolated.to_read(given, int(page.get(LONGEST)), page.get(DOCUMENTS))
-        page.caption(page.t("text_taken", **extrapolated.taken(given, text, int(page.get(LONGEST)))))
+        text = extrapolated.text_within_limits(given, int(page.get(LONGEST)), page.get(DOCUMENTS))
+        page.caption(page.t("text_taken", **extrapolated.text_usage_slots(given, text, int(page.get(LONGEST)))))
     else:
-        extrapolated.held_out(int(page.get(LONGEST)))
+        extrapolated.check_held_out_length(int(page.get(LONGEST)))
     params = {"beta_fast": page.get(FAST), "beta_slow": page.get(SLOW), "attention_factor": page.get(SCALE)}
-    return extrapolated.sweep(
+    return extrapolated.sweep_request(
         page.get(MODEL),
         int(page.get(LONGEST)),
         page.get(DOCUMENTS),
@@ -174,7 +199,7 @@ def knobs(page: PageFrame) -> None:
     """Draw what is read, by which model, and how the positions are stretched."""
     controls = page.controls
     columns(page, (READ, controls.segments), (MODEL, lambda field: controls.select(field, str)))
-    columns(page, (LONGEST, lambda field: controls.select(field, words.bytes_text)), (DOCUMENTS, controls.slider))
+    columns(page, (LONGEST, lambda field: controls.select(field, words.byte_length_text)), (DOCUMENTS, controls.slider))
     controls.toggle(FOLLOW)
     if page.get(FOLLOW):
         page.caption(page.t("follows"))
@@ -186,80 +211,87 @@ def knobs(page: PageFrame) -> None:
 
 def live(page: PageFrame) -> None:
     """Draw the same curves for the visitor's own settings, measured while they watch."""
-    if not able(page):
+    if not can_measure(page):
         return
     knobs(page)
     try:
         request = request_of(page)
     except IncompatibleValues as refused:
         page.note(page.t(refused.key, **refused.given), "warning")
-        watch(page, "sweep")
+        draw_job_progress(page, "sweep")
         return
     title = page.t("own_title" if page.get(READ) == "own" else "held_title")
-    button(page, "sweep", request, title, page.t("measure"))
-    seen = extrapolated.seen(page.session, "sweep", request)
+    draw_measure_button(page, "sweep", request, title, page.t("measure"))
+    seen = extrapolated.measured_results(page.session, "sweep", request)
     if seen is None:
         page.caption(page.t("not_measured", button=page.t("measure")))
         return
     cells = view.read_cells(seen.results)
     page.show(
-        figures.live(seen, cards.get_weights_card(page.get(MODEL)).context, page.get(BANDS), page.t),
-        figures.curves,
+        figures.live_perplexity_chart(seen, cards.get_weights_card(page.get(MODEL)).context, page.get(BANDS), page.t),
+        figures.perplexity_chart,
         view.rank_cells,
     )
-    page.table(words.ladder(cells, page.get(SHARE), page.t))
-    where(page, seen)
+    page.table(words.perplexity_by_length_table(cells, page.get(SHARE), page.t))
+    draw_provenance(page, seen)
 
 
 def trained() -> int:
     """Return the trained length of the models shown."""
-    return extrapolated.first_context()
+    return extrapolated.first_rotary_trained_length()
 
 
 def seeds(page: PageFrame) -> None:
     """Draw the order again, from other seeds."""
-    station(
+    draw_experiment(
         page,
         "seeds",
         lambda seen: page.show(
-            figures.seeds(seen, trained(), page.t), figures.seeds, view.results_over_seeds, view.line_order_by_weights
+            figures.perplexity_by_seed_chart(seen, trained(), page.t),
+            figures.perplexity_by_seed_chart,
+            view.results_over_seeds,
+            view.line_order_by_weights,
         ),
     )
 
 
 def after(page: PageFrame) -> None:
     """Draw what was published after YaRN, beside the sliding window."""
-    seen = extrapolated.seen_together("after", "after-trained")
+    seen = extrapolated.combined_shipped_results("after", "after-trained")
     if seen is None:
         return
     offered = tuple(map(str, view.cell_lengths(view.read_cells(seen.results))))
-    chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), words.bytes_text)
+    chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), words.byte_length_text)
     page.show(
-        newer.after(seen, int(chosen), trained(), page.t),
-        newer.after,
+        newer.newer_schemes_chart(seen, int(chosen), trained(), page.t),
+        newer.newer_schemes_chart,
         beside.compare_with_window,
         remap.remap_positions,
     )
-    where(page, seen)
+    draw_provenance(page, seen)
     page.prose("after_how")
 
 
 def encodings(page: PageFrame) -> None:
     """Other encodings than the rotary one."""
-    station(
+    draw_experiment(
         page,
         "encodings",
-        lambda seen: page.show(models.encodings(seen, trained(), page.t), models.encodings, view.read_cells),
+        lambda seen: page.show(
+            models.encoding_perplexity_chart(seen, trained(), page.t), models.encoding_perplexity_chart, view.read_cells
+        ),
     )
     page.goto("encodings")
 
 
 def finetuned(page: PageFrame) -> None:
     """Before and after a short fine-tune."""
-    station(
+    draw_experiment(
         page,
         "finetuned",
-        lambda seen: maybe(page, models.finetuned(seen, trained(), page.t), models.finetuned, models.pairs),
+        lambda seen: show_figure_if_any(
+            page, models.finetune_chart(seen, trained(), page.t), models.finetune_chart, models.finetune_cell_pairs
+        ),
     )
 
 
@@ -269,29 +301,35 @@ def retrieval(page: PageFrame) -> None:
 
     def draw(seen: ExperimentResults) -> None:
         page.show(
-            models.passkey(seen, page.get(COUNTED), page.t),
-            models.passkey,
+            models.passkey_chart(seen, page.get(COUNTED), page.t),
+            models.passkey_chart,
             experiments.retrieval_grids,
             estimates.wilson_interval,
         )
 
-    station(page, "retrieval", draw)
+    draw_experiment(page, "retrieval", draw)
 
 
 def recall(page: PageFrame) -> None:
     """Draw a stretch that occurs twice."""
-    station(
-        page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copy_cells)
+    draw_experiment(
+        page,
+        "recall",
+        lambda seen: page.show(
+            copied.copy_perplexity_chart(seen, trained(), page.t), copied.copy_perplexity_chart, view.copy_cells
+        ),
     )
 
 
 def stale(page: PageFrame) -> None:
     """Keys left as cached."""
-    station(
+    draw_experiment(
         page,
         "stale",
         lambda seen: page.show(
-            handling.stale(seen, trained(), page.t), handling.stale, experiments.cache_handling_cells
+            handling.stale_keys_chart(seen, trained(), page.t),
+            handling.stale_keys_chart,
+            experiments.cache_handling_cells,
         ),
     )
 
@@ -300,16 +338,16 @@ def written(page: PageFrame) -> None:
     """Draw what a user sees."""
 
     def draw(seen: ExperimentResults) -> None:
-        offered = tuple(map(str, handling.lengths_written(seen)))
-        length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), words.bytes_text))
+        offered = tuple(map(str, handling.generated_text_lengths(seen)))
+        length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), words.byte_length_text))
         page.caption(page.t("written_note"))
         with page.fold(page.t("prompt_end")):
-            page.code(handling.prompt(seen, length))
-        for label, text in handling.written(seen, length, page.t):
+            page.code(handling.prompt_end(seen, length))
+        for label, text in handling.generated_texts(seen, length, page.t):
             page.write(label)
             page.code(text)
 
-    station(page, "generate", draw)
+    draw_experiment(page, "generate", draw)
 
 
 def pairs(page: PageFrame) -> None:
@@ -319,8 +357,8 @@ def pairs(page: PageFrame) -> None:
         return
     model = page.controls.select(PAIRS_OF, str)
     page.show(
-        used.pairs(model, shipped.shipped_pair_summary(model), page.t),
-        used.pairs,
+        used.pair_norm_chart(model, shipped.shipped_pair_summary(model), page.t),
+        used.pair_norm_chart,
         weights.layer_pair_norms,
         weights.pair_changes_by_scheme,
     )
@@ -341,9 +379,14 @@ def report(page: PageFrame) -> None:
     if measured.done < measured.cells:
         page.note(page.t("report_partial", done=measured.done, cells=measured.cells))
     if measured.perplexity:
-        page.show(handed.curves(measured, page.t), handed.curves, view.rank_cells, view.last_quarter_ratio)
+        page.show(
+            handed.report_perplexity_chart(measured, page.t),
+            handed.report_perplexity_chart,
+            view.rank_cells,
+            view.last_quarter_ratio,
+        )
     if measured.copies:
-        page.show(handed.copies(measured, page.t), handed.copies, view.copy_cells)
+        page.show(handed.report_copy_chart(measured, page.t), handed.report_copy_chart, view.copy_cells)
 
 
 def body(page: PageFrame) -> None:
@@ -363,7 +406,7 @@ def body(page: PageFrame) -> None:
         ("stale", "stale", (stale,)),
         ("written", "generate", (written,)),
     ):
-        page.deeper(section, *parts, every=extrapolated.every(page.session, panel))
+        page.deeper(section, *parts, every=extrapolated.refresh_seconds(page.session, panel))
     page.deeper("pairs", pairs)
     page.deeper("report", report)
     page.deeper("questions")

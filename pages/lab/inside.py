@@ -5,7 +5,7 @@ from rope_core.lab.lines import scheme_lines
 from rope_core.schemes import UNSCALED
 from ui.figures.inside import change
 from ui.figures.inside import reading as figures
-from ui.page.fields import beats
+from ui.page.fields import beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.store import PageValues
@@ -13,7 +13,7 @@ from ui.page.tasks import ChoiceQuestion
 
 CLAIM_IN_FILM = True
 WEIGHTS = inside.rotary_model_names()
-STEPS = beats(3)
+STEPS = beat_field(3)
 LINES = {line.key: line.scheme for line in scheme_lines() if not line.sliding and line.times == 1}
 TEXT = Field("text", "text", "for name in names: print(na", 2)
 MODEL = Field("weights", "choice", WEIGHTS[0] if WEIGHTS else "", choices=WEIGHTS or ("",))
@@ -45,8 +45,8 @@ def positions_of(store: PageValues) -> inside.TracePositions:
 
 def broken(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Pairs stopped and positions changed under the model."""
-    film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
-    page.show(film, change.breaking, inside.previous_byte_attention, inside.attention_change, ask=SLOWEST)
+    film = change.stopped_pairs_film(page.get(MODEL), text, positions, page.get(KIND), page.t)
+    page.show(film, change.stopped_pairs_film, inside.previous_byte_attention, inside.attention_change, ask=SLOWEST)
     page.prose("break")
     page.controls.segments(KIND)
     page.controls.text(TEXT)
@@ -62,7 +62,12 @@ def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> Non
     """One head reads the visitor's text, pair by pair."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.prose("looks")
-    page.show(figures.looks(*given, page.t), figures.looks, inside.ForwardTrace.pair_score_shares, inside.trace_forward)
+    page.show(
+        figures.attention_film(*given, page.t),
+        figures.attention_film,
+        inside.ForwardTrace.pair_score_shares,
+        inside.trace_forward,
+    )
     places = page.columns(1, 1, 1, level=True)
     with places[0]:
         page.controls.slider(LAYER)
@@ -77,12 +82,20 @@ def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> Non
 def pairs(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw the pairs of one query's score."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
-    page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.ForwardTrace.pair_score_shares)
+    page.show(
+        figures.pair_score_share_film(*given, page.get(QUERY), page.t),
+        figures.pair_score_share_film,
+        inside.ForwardTrace.pair_score_shares,
+    )
 
 
 def sizes(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """Draw how large each pair of queries and keys is."""
-    page.show(figures.sizes(page.get(MODEL), text, positions, page.t), figures.sizes, inside.ForwardTrace.largest)
+    page.show(
+        figures.pair_size_chart(page.get(MODEL), text, positions, page.t),
+        figures.pair_size_chart,
+        inside.ForwardTrace.largest,
+    )
 
 
 def model(page: PageFrame) -> None:

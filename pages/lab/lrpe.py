@@ -6,7 +6,7 @@ from rope_core.theory import challenges
 from ui.figures.lrpe import activation_order, cost, drawn, order, running_sum, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.page.fields import BASE, GEOMETRY, beats, left_alone
+from ui.page.fields import BASE, GEOMETRY, beat_field, unrotated_dims_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.store import PageValues
@@ -42,7 +42,7 @@ def case_of(store: PageValues, offset: int | None = None) -> demo.LrpeExample:
 
 
 CLAIM_IN_FILM = True
-BEAT = beats(3)
+BEAT = beat_field(3)
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
 PROMPT, STEP = 12, 3
 """A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
@@ -66,19 +66,19 @@ def settings(page: PageFrame) -> None:
         page.controls.select(THETA)
     with pair:
         page.controls.slider(PAIR)
-    with rest, page.details(figures.slice_words(case_of(page.store), page.t), "lrpe.slice", lazy=False):
+    with rest, page.details(figures.rotary_slice_text(case_of(page.store), page.t), "lrpe.slice", lazy=False):
         page.controls.slider(HEAD)
         page.controls.slider(WIDTH)
         for field in (FRONT, BEHIND):
-            page.controls.slider(left_alone(field.name, page.get(WIDTH)))
+            page.controls.slider(unrotated_dims_field(field.name, page.get(WIDTH)))
     if page.get(ACT) == "softmax":
         page.controls.segments(ALONG)
 
 
 def first_picture(page: PageFrame) -> None:
     """Draw how a sum keeps the order of words, why the activation comes first, and what a running sum saves."""
-    film = running_sum.running_sum(page.store.rope().dim, cost.lengths(page.get(LENGTH)), page.t)
-    page.show(film, running_sum.running_sum, lrpe.lrpe_rotate, linear.multiplication_counts, ask=ON)
+    film = running_sum.running_sum_film(page.store.rope().dim, cost.length_stops(page.get(LENGTH)), page.t)
+    page.show(film, running_sum.running_sum_film, lrpe.lrpe_rotate, linear.multiplication_counts, ask=ON)
 
 
 def the_op(page: PageFrame) -> None:
@@ -86,16 +86,20 @@ def the_op(page: PageFrame) -> None:
     page.prose("forward")
     page.predict(AFTER)
     settings(page)
-    marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
-    film = turning.stages(case_of(page.store, 0), *marked, page.t)
-    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.forward_stages)
+    marked = page.get(HEAD), page.get(PAIR), turning.offset_stops(page.get(OFFSET))
+    film = turning.lrpe_stages_film(case_of(page.store, 0), *marked, page.t)
+    page.show(film, turning.lrpe_stages_film, lrpe.lrpe_rotate, explain.forward_stages)
 
 
 def tasks(page: PageFrame) -> None:
     """Have the reader draw how many numbers the turn makes negative, and the offset of a decoding step."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(drawn.negative(page.get(WIDTH), page.get(BASE), page.t), drawn.negative, demo.negative_output_share)
+        page.show(
+            drawn.negative_share_sketch(page.get(WIDTH), page.get(BASE), page.t),
+            drawn.negative_share_sketch,
+            demo.negative_output_share,
+        )
     with right:
         page.prose("decode")
         page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
@@ -106,12 +110,14 @@ def decode(page: PageFrame) -> None:
     if not page.predict(TOGETHER):
         return
     case, head = case_of(page.store), page.get(HEAD)
-    page.show(figures.decode(case, head, page.t), figures.decode, explain.compare_decoding)
+    page.show(figures.decoding_chart(case, head, page.t), figures.decoding_chart, explain.compare_decoding)
 
 
 def shapes(page: PageFrame) -> None:
     """Draw theta in the shape that it comes in."""
-    page.show(figures.thetas(case_of(page.store), page.get(HEAD), page.t), figures.thetas, explain.sample_theta)
+    page.show(
+        figures.theta_chart(case_of(page.store), page.get(HEAD), page.t), figures.theta_chart, explain.sample_theta
+    )
 
 
 def backward(page: PageFrame) -> None:
@@ -121,8 +127,8 @@ def backward(page: PageFrame) -> None:
         return
     marked = page.get(HEAD), page.get(TOKEN), page.get(PAIR)
     page.show(
-        figures.backward(case_of(page.store), *marked, page.t),
-        figures.backward,
+        figures.backward_chart(case_of(page.store), *marked, page.t),
+        figures.backward_chart,
         demo.backward_steps,
         lrpe.lrpe_rotate_backward,
         explain.compare_backward,
@@ -138,7 +144,12 @@ def linear_attention(page: PageFrame) -> None:
     """Non-negative features, turned: scores and their decay."""
     page.controls.segments(PHI)
     numbers = page.store.rope(), page.get(PHI), page.t
-    page.show(lrpe_linear.attention(*numbers), lrpe_linear.attention, linear.linear_attention, explain.linear_scores)
+    page.show(
+        lrpe_linear.linear_attention_chart(*numbers),
+        lrpe_linear.linear_attention_chart,
+        linear.linear_attention,
+        explain.linear_scores,
+    )
 
 
 def body(page: PageFrame) -> None:

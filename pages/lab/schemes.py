@@ -12,11 +12,11 @@ from ui.page.frame import PageFrame, UploadedFile
 from ui.page.state import Field
 from ui.page.store import PageValues
 from ui.page.tasks import Challenge
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.work import extrapolated
 
 CLAIM_IN_FILM = True
-STEPS = fields.beats(3)
+STEPS = fields.beat_field(3)
 PAIR = Field("pair", "int", None, 0, 511, optional=True)
 FAULT = Field("fault", "choice", "", choices=("", *FAULTS.values()))
 FAULT_PAIR = Field("fault_pair", "int", None, 0, 511, optional=True)
@@ -27,7 +27,7 @@ FIELDS = (STEPS, PAIR, *columns.FIELDS, *GEOMETRY, FACTOR, SEQ_LEN)
 
 def fits(store: PageValues) -> object:
     """Raise ValueError where the values in force do not go together."""
-    return columns.setting_of(store)
+    return columns.comparison_setting(store)
 
 
 def take(page: PageFrame, text: str) -> None:
@@ -60,20 +60,20 @@ def workbench(page: PageFrame) -> None:
     """Draw the margins of each check and the pictures; beside them what is compared, and the setting."""
     t, store = page.t, page.store
     text = pasted.unpack(store.get(MINE))
-    setting = columns.setting_of(store)
+    setting = columns.comparison_setting(store)
     left, right = page.columns(5, 3)
     with right:
         page.write(t("signatures"))
         answers = page.run_code(
-            text, columns.calls_of(setting.rope, setting.factor, setting.length), lambda text: take(page, text)
+            text, columns.scheme_calls(setting.rope, setting.factor, setting.length), lambda text: take(page, text)
         )
         with page.details(t("upload"), "schemes.upload", lazy=False):
             page.upload(t("upload_label"), "schemes.file", 16, lambda file: upload(page, file))
-    given, refused = columns.compared(store, text, answers, t)
+    given, refused = columns.comparison_and_refusals(store, text, answers, t)
     with left:
         if refused.mine:
-            page.note(plain(refused.mine, 400), "warning")
-        page.refusals(refused.others or {}, lambda choice: columns.name_of(choice, t))
+            page.note(escaped_markdown(refused.mine, 400), "warning")
+        page.refusals(refused.others or {}, lambda choice: columns.choice_name(choice, t))
         if given is None:
             page.note(t("no_columns"))
         else:
@@ -91,13 +91,13 @@ def workbench(page: PageFrame) -> None:
 def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw what does not hold, the margins of each check, then pair by pair."""
     t = page.t
-    page.write(f"**{plain(checks.headline(given, t), 900)}**")
+    page.write(f"**{escaped_markdown(checks.failed_checks_sentence(given, t), 900)}**")
     if against := checks.against(given, t):
-        page.write(plain(against, 900))
-    page.show(checks.margins_of(given, t, extrapolated.contrasts()), checks.margins_of, compare.compare_column)
+        page.write(escaped_markdown(against, 900))
+    page.show(checks.margins_film(given, t, extrapolated.contrasts()), checks.margins_film, compare.compare_column)
     page.caption(t("joint"))
-    film = pairs.by_pair(given, page.get(PAIR), t)
-    page.show(film, pairs.by_pair, compare.compare_column, curves.score, margins.inside_arc)
+    film = pairs.comparison_film(given, page.get(PAIR), t)
+    page.show(film, pairs.comparison_film, compare.compare_column, curves.score, margins.inside_arc)
 
 
 def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
@@ -105,7 +105,7 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
     t, store = page.t, page.store
 
     def names(choice: str) -> str:
-        return columns.name_of(choice, t)
+        return columns.choice_name(choice, t)
 
     for field in BESIDE:
         page.controls.select(field, names)
@@ -124,8 +124,8 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
 
 def sweep(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw where the chosen check first fails, over target lengths and factors."""
-    lengths = columns.lengths_of(given.mine.setting)
-    page.show(sweeps.sweep(given, lengths, page.t), sweeps.sweep, compare.least_margins)
+    lengths = columns.sweep_lengths(given.mine.setting)
+    page.show(sweeps.least_margin_chart(given, lengths, page.t), sweeps.least_margin_chart, compare.least_margins)
 
 
 def out(page: PageFrame, given: pairs.SchemeComparison) -> None:
@@ -138,8 +138,8 @@ def out(page: PageFrame, given: pairs.SchemeComparison) -> None:
         page.download(t("html"), lambda: export.html_page(each, t.lang), "schemes.html", "text/html", "out.html")
         page.download(t("json"), lambda: export.json_text(each, t.lang), "schemes.json", "application/json", "out.json")
     page.write(t("blocks"))
-    for block in columns.blocks(page.store, t.lang):
-        page.write(f"**{plain(block.title)}**")
+    for block in columns.config_blocks(page.store, t.lang):
+        page.write(f"**{escaped_markdown(block.title)}**")
         page.code(block.json, "json")
         if block.commands:
             page.code(block.commands, "bash")
@@ -147,10 +147,10 @@ def out(page: PageFrame, given: pairs.SchemeComparison) -> None:
 
 def record(page: PageFrame) -> None:
     """Draw what was measured of the shipped schemes on the small model, with intervals."""
-    sweep, recall = (extrapolated.seen_shipped(name) for name in ("sweep", "recall"))
+    sweep, recall = (extrapolated.shipped_results(name) for name in ("sweep", "recall"))
     if sweep is not None:
-        page.write(measured.sentence(sweep, extrapolated.trained(sweep), page.t))
-        page.table(measured.table(sweep, page.t))
+        page.write(measured.raised_base_sentence(sweep, extrapolated.first_model_trained_length(sweep), page.t))
+        page.table(measured.perplexity_by_scheme_table(sweep, page.t))
         page.caption(page.t("star"))
         page.write(page.t("checks_read"))
         page.table(measured.contrast_table(extrapolated.contrasts(), page.t))
@@ -163,10 +163,10 @@ def record(page: PageFrame) -> None:
 
 def papers(page: PageFrame) -> None:
     """Set numbers that papers print beside those here, and link to what their pictures show."""
-    page.show(measured.paper_pictures(page.t), measured.paper_pictures, paper_curves)
-    page.table(measured.papers(page.t))
+    page.show(measured.paper_curves_chart(page.t), measured.paper_curves_chart, paper_curves)
+    page.table(measured.printed_numbers_table(page.t))
     for paper in ("critical", "clipped"):
-        page.write(f"[{page.t(f'view.{paper}')}]({columns.view(page, paper)})")
+        page.write(f"[{page.t(f'view.{paper}')}]({columns.schemes_page_address(page, paper)})")
 
 
 def load(page: PageFrame, name: str) -> None:
@@ -183,9 +183,9 @@ def exercises(page: PageFrame, given: pairs.SchemeComparison) -> None:
         for each in EXAMPLES:
             page.button(t(f"example.{each}"), f"schemes.{each}", load, page, each, look="quiet")
     page.challenge(PLANTED, name, given.mine)
-    verdict = tasks.verdict(PLANTED, page.store, page.session, (name, given.mine))
+    verdict = tasks.challenge_verdict(PLANTED, page.store, page.session, (name, given.mine))
     if verdict and verdict.passed:
-        tasks.remember(page.session, [f"{page.name}.{name}"])
+        tasks.remember_done_tasks(page.session, [f"{page.name}.{name}"])
     known = [each for each in FAULTS if f"{page.name}.{each}" in page.session.get(tasks.DONE, ())]
     page.caption(t("exercise_line", count=len(known), of=len(FAULTS)))
 

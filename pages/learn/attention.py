@@ -9,14 +9,14 @@ from ui.figures.attention import expected as drawing_hand
 from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
-from ui.page.fields import GEOMETRY, LEN_STEPS, beats
+from ui.page.fields import GEOMETRY, LEN_STEPS, beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.store import PageValues
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
-STEPS = beats(3)
+STEPS = beat_field(3)
 KEYS = Field("keys", "int", None, 2, 2_147_483_647, optional=True)
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
 AT = Field("at", "int", 4, 1, 131_072, steps=tuple(figures.STOPS))
@@ -30,7 +30,9 @@ SIGNAL = Field("signal", "float", 4.0, 0.0, 12.0, step=0.5)
 
 def pairing(store: PageValues) -> figures.QueryAndKey:
     """Return the query and key in force; raises ValueError on text that is no vector."""
-    return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
+    return figures.query_and_key(
+        store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K)
+    )
 
 
 fits = pairing
@@ -59,10 +61,12 @@ def one_score(page: PageFrame) -> None:
         refuse(page, error)
     else:
         rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
-        at, texts = film.distances(page.get(AT), reach), bases.text_lengths(page.get(CONTEXT))
-        words = spread.lengths(rope.train_len, page.get(KEYS))
-        drawing = film.decaying(rope, kind, vectors, reach, at, texts, words, page.t)
-        page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_entropy_and_weight, ask=FADE)
+        at, texts = film.distance_stops(page.get(AT), reach), bases.text_length_stops(page.get(CONTEXT))
+        words = spread.text_length_stops(rope.train_len, page.get(KEYS))
+        drawing = film.score_decay_film(rope, kind, vectors, reach, at, texts, words, page.t)
+        page.show(
+            drawing, film.score_decay_film, attention.score_curve, softmax_core.expected_entropy_and_weight, ask=FADE
+        )
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)
@@ -75,7 +79,11 @@ def larger_base(page: PageFrame) -> None:
     page.prose("bases")
     left, right = page.columns(1, 1)
     with left:
-        page.show(drawing_hand.expected(page.store.rope(), page.t), drawing_hand.expected, attention.score_curve)
+        page.show(
+            drawing_hand.score_at_larger_base_sketch(page.store.rope(), page.t),
+            drawing_hand.score_at_larger_base_sketch,
+            attention.score_curve,
+        )
     with right:
         page.challenge(SERVE, WIDTH, LENGTH, MOST)
 
@@ -87,23 +95,31 @@ def softmax(page: PageFrame) -> None:
         return
     page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len
-    drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
+    drawing = temperature.attention_entropy_chart(trained, page.get(SIGNAL), page.t)
     page.show(
-        drawing, temperature.softmax, softmax_core.expected_entropy_and_weight, softmax_core.random_attention_means
+        drawing,
+        temperature.attention_entropy_chart,
+        softmax_core.expected_entropy_and_weight,
+        softmax_core.random_attention_means,
     )
 
 
 def base_bound(page: PageFrame) -> None:
     """Draw the base that a context needs."""
     page.controls.beside(CONTEXT, REACH)
-    drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
-    page.show(drawing, figures.base_bound, attention.bases_and_served_contexts, attention.cosine_sums)
+    drawing = figures.base_bound_chart(page.store.rope(), page.get(CONTEXT), page.t)
+    page.show(drawing, figures.base_bound_chart, attention.bases_and_served_contexts, attention.cosine_sums)
 
 
 def limits(page: PageFrame) -> None:
     """How often order and locality fail, against base and length."""
-    drawing = failing.limits(page.store.rope(), page.t)
-    page.show(drawing, failing.limits, limits_core.order_failure_probability, limits_core.locality_failure_probability)
+    drawing = failing.failure_rate_chart(page.store.rope(), page.t)
+    page.show(
+        drawing,
+        failing.failure_rate_chart,
+        limits_core.order_failure_probability,
+        limits_core.locality_failure_probability,
+    )
 
 
 def theorem(page: PageFrame) -> None:

@@ -8,7 +8,7 @@ from ui.figures.block import diagram as figures
 from ui.figures.block import drawn as drifting
 from ui.figures.block import key_cache, value_sum, vectors, word_vectors
 from ui.figures.block import rotary as block_rope
-from ui.page.fields import GEOMETRY, MODEL, beats
+from ui.page.fields import GEOMETRY, MODEL, beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
@@ -32,7 +32,7 @@ HEADS = Field("heads", "int", 128, 1, 128)
 TOKEN = Field("token", "int", vectors.START, vectors.FIRST, vectors.LAST)
 LATER = Field("later", "int", key_cache.FIRST_LATER, 1, key_cache.LATER)
 MOVED = Field("moved", "int", value_sum.FIRST_FRONT, 0, value_sum.FRONT)
-BEAT = beats(3)
+BEAT = beat_field(3)
 LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
 TURNED = ChoiceQuestion("turned", "b", ((BEAT, 2), (LATER, key_cache.LATER)))
 STALE = ChoiceQuestion("stale", "c", ((TIMES, 4.0),))
@@ -55,8 +55,8 @@ FIELDS = (
 
 def row_name(page: PageFrame, choice: str) -> str:
     """How the menu names a row of the table; the model's own one by what it is."""
-    row = figures.row_of(page.get(MODEL), choice)
-    name = figures.row_name(row) if row else page.t("row.none")
+    row = figures.architecture_row_of_model(page.get(MODEL), choice)
+    name = figures.architecture_row_name(row) if row else page.t("row.none")
     return page.t("row.model", row=name) if choice == "model" else name
 
 
@@ -65,8 +65,8 @@ def drawn(page: PageFrame) -> tuple[str, choices.BlockChoices | None, choices.Bl
 
     A model is called by its own name: its row may be that of a sibling, as Llama 2's is of the 70B.
     """
-    row = figures.row_of(page.get(MODEL), page.get(ROW))
-    switched = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
+    row = figures.architecture_row_of_model(page.get(MODEL), page.get(ROW))
+    switched = figures.switched_block_choices(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
     other = row is not None and page.get(ROW) != ROW.default
     name = row_name(page, page.get(ROW)) if other else page.controls.model_name(page.get(MODEL))
     return name, choices.block_choices(row) if row else None, switched
@@ -74,8 +74,8 @@ def drawn(page: PageFrame) -> tuple[str, choices.BlockChoices | None, choices.Bl
 
 def vectors_of_a_word(page: PageFrame) -> None:
     """Draw a word's query, key and value, stored keys with a later query, and the sum of values."""
-    film = word_vectors.word_vectors(page.store.rope(), page.t)
-    page.show(film, word_vectors.word_vectors, attention_output, ask=TURNED)
+    film = word_vectors.word_vectors_film(page.store.rope(), page.t)
+    page.show(film, word_vectors.word_vectors_film, attention_output, ask=TURNED)
 
 
 def parts(page: PageFrame) -> None:
@@ -84,17 +84,19 @@ def parts(page: PageFrame) -> None:
     page.controls.select(ROW, lambda choice: row_name(page, choice))
     page.controls.beside(NORM, PLACE, draw=page.controls.select)
     page.controls.beside(ORDER, UNIT, draw=page.controls.select)
-    page.show(figures.layer(*drawn(page), page.t), figures.layer, choices.block_choices)
+    page.show(
+        figures.transformer_layer_film(*drawn(page), page.t), figures.transformer_layer_film, choices.block_choices
+    )
 
 
 def source_table(page: PageFrame) -> None:
     """Write what source 004 prints about the model, and what its own paper or code says."""
-    row = figures.row_of(page.get(MODEL), page.get(ROW))
+    row = figures.architecture_row_of_model(page.get(MODEL), page.get(ROW))
     if row is None:
         page.note(page.t("no_row", model=page.controls.model_name(page.get(MODEL))))
     else:
-        page.write(markdown_table(figures.cells(row, page.t)))
-        for sentence in figures.corrections(row, page.t):
+        page.write(markdown_table(figures.architecture_row_table(row, page.t)))
+        for sentence in figures.correction_sentences(row, page.t):
             page.write(sentence)
     page.goto("models")
 
@@ -108,7 +110,11 @@ def tasks(page: PageFrame) -> None:
     """Have the reader draw how far the output moves where v turns, and find the one line of six that is too many."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(drifting.drift(page.store.rope(), page.t), drifting.drift, demo.shifted_output_errors)
+        page.show(
+            drifting.output_change_sketch(page.store.rope(), page.t),
+            drifting.output_change_sketch,
+            demo.shifted_output_errors,
+        )
     with right:
         page.code(LAYER, "python")
         page.challenge(EXTRA, page.store.rope())
@@ -118,7 +124,9 @@ def commute(page: PageFrame) -> None:
     """Which norms may change places with RoPE."""
     page.controls.segments(LAYOUT)
     page.controls.beside(POSITION, MULTIPLIER)
-    drawing = block_rope.commute(page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t)
+    drawing = block_rope.norm_commutation_chart(
+        page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t
+    )
     page.show(drawing, demo.norm_rotation_errors, norm.norm_rotation_error)
 
 
@@ -127,8 +135,10 @@ def cache(page: PageFrame) -> None:
     if not page.predict(STALE):
         return
     page.controls.slider(TIMES)
-    if block_rope.cacheable(page.store.rope()):
-        page.show(block_rope.cache(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, decode_logits)
+    if block_rope.has_two_pairs(page.store.rope()):
+        page.show(
+            block_rope.stale_cache_chart(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, decode_logits
+        )
     else:
         page.note(page.t("cache_none"))
 
@@ -136,7 +146,7 @@ def cache(page: PageFrame) -> None:
 def latent(page: PageFrame) -> None:
     """MLA's split."""
     page.controls.beside(RANK, HEADS, START)
-    drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
+    drawing = block_rope.mla_chart(page.get(RANK), page.get(HEADS), page.get(START), page.t)
     page.show(drawing, demo.mla_absorption_errors, logit.mla_scores, logit.mla_cache_sizes)
 
 

@@ -7,9 +7,9 @@ from ui.figures.clock import dials as figures
 from ui.figures.clock import measured as figure
 from ui.figures.clock import reading
 from ui.figures.clock import schemes as comparison
-from ui.figures.frequencies.heat import pairs_of
+from ui.figures.frequencies.heat import pair_stops
 from ui.page import columns, fields
-from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, stops
+from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, film_stops
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.store import PageValues
@@ -17,7 +17,7 @@ from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 from ui.work import extrapolated
 
 CLAIM_IN_FILM = True
-STEPS = fields.beats(2)
+STEPS = fields.beat_field(2)
 HAND = Field("hand", "int", 0, 0, 511)
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
@@ -64,10 +64,12 @@ def hands(page: PageFrame) -> None:
     params = {name: unmoved(page.store, name) for name in names}
     extended, refused = extension.scheme_spectra(rope, params, page.get(SEQ_LEN))
     requests = tuple(each.request for each in extended)
-    factors = stops(FACTOR, page.get(FACTOR), high=FARTHEST)
-    spans = stops(DISTANCE, page.get(DISTANCE))
-    film = figures.dials(rope, requests, factors, spans, pairs_of(rope.dim, page.get(HAND)), page.t)
-    page.show(film, figures.dials, extension.untrained_angle_reached_mask, extension.untrained_angle_mask, ask=COVERED)
+    factors = film_stops(FACTOR, page.get(FACTOR), high=FARTHEST)
+    spans = film_stops(DISTANCE, page.get(DISTANCE))
+    film = figures.dials_film(rope, requests, factors, spans, pair_stops(rope.dim, page.get(HAND)), page.t)
+    page.show(
+        film, figures.dials_film, extension.untrained_angle_reached_mask, extension.untrained_angle_mask, ask=COVERED
+    )
     page.refusals(refused)
     page.prose("ideas")
     if page.predict(WORST):
@@ -78,9 +80,13 @@ def measured(page: PageFrame) -> None:
     """Have the reader draw NTK on a small model that was never fine-tuned, and find a scheme that reaches further."""
     left, right = page.columns(1, 1)
     with left:
-        seen = extrapolated.seen_shipped("sweep")
+        seen = extrapolated.shipped_results("sweep")
         if seen is not None:
-            page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.read_cells)
+            page.show(
+                figure.measured_perplexity_sketch(seen, extrapolated.first_model_trained_length(seen), page.t),
+                figure.measured_perplexity_sketch,
+                view.read_cells,
+            )
         page.goto("extrapolation", page.t("measured"))
     with right:
         page.challenge(EXTEND, page.store.rope(), TIMES, SLACK)
@@ -105,9 +111,9 @@ def slowdowns(page: PageFrame) -> None:
     rope, length = page.store.rope(), length_of(page.store)
     extended, refused = extension.scheme_spectra(rope, params_of(page.store), length)
     formulas = [schemes.SCHEMES[each.scheme].rescale for each in extended]
-    page.show(comparison.slowdowns(rope, extended, page.t), comparison.slowdowns, *formulas)
+    page.show(comparison.slowdown_chart(rope, extended, page.t), comparison.slowdown_chart, *formulas)
     page.refusals(refused)
-    page.write(comparison.summary(rope, extended, length, page.t))
+    page.write(comparison.schemes_markdown_table(rope, extended, length, page.t))
 
 
 def heatmaps(page: PageFrame) -> None:
@@ -115,21 +121,21 @@ def heatmaps(page: PageFrame) -> None:
     rope, length = page.store.rope(), length_of(page.store)
     extended, _ = extension.scheme_spectra(rope, params_of(page.store), length)
     page.controls.segments(AXIS)
-    drawing = comparison.heatmaps(rope, extended, length, page.get(AXIS) == "log", page.t)
-    page.show(drawing, comparison.heatmaps, extension.mean_cosine_per_bin, extension.untrained_pair_count)
+    drawing = comparison.scheme_heatmaps(rope, extended, length, page.get(AXIS) == "log", page.t)
+    page.show(drawing, comparison.scheme_heatmaps, extension.mean_cosine_per_bin, extension.untrained_pair_count)
 
 
 def after(page: PageFrame) -> None:
     """Link to the schemes published after YaRN, pair by pair."""
-    page.write(f"[{page.t('view.newer')}]({columns.view(page, 'newer')})")
+    page.write(f"[{page.t('view.newer')}]({columns.schemes_page_address(page, 'newer')})")
 
 
 def readers(page: PageFrame) -> None:
     """Draw what a reader of the hands can tell apart."""
     page.controls.beside(ERROR, SLOWER)
     page.show(
-        reading.reading(page.get(ERROR), page.get(SLOWER), page.t),
-        reading.reading,
+        reading.clock_reading_chart(page.get(ERROR), page.get(SLOWER), page.t),
+        reading.clock_reading_chart,
         clock.Clock.finest_difference,
         clock.Clock.is_distinguishable,
     )
@@ -137,7 +143,9 @@ def readers(page: PageFrame) -> None:
 
 def quoted(page: PageFrame) -> None:
     """Source 003's number."""
-    page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.clock_readings)
+    page.show(
+        reading.quoted_duration_chart(page.get(ERROR), page.t), reading.quoted_duration_chart, clock.clock_readings
+    )
 
 
 def body(page: PageFrame) -> None:

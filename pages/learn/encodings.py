@@ -8,7 +8,7 @@ from ui.figures.encodings import drawn, exchange, moved, swapping, terms
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
-from ui.page.fields import GEOMETRY, beats, starting
+from ui.page.fields import GEOMETRY, beat_field, field_with_default
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.store import PageValues
@@ -25,7 +25,7 @@ SHIFT = Field("shift", "int", 0, 0, 1000)
 DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
 CLAIM_IN_FILM = True
-BEATS = beats(2)
+BEATS = beat_field(2)
 ORDER = Field("order", "int", 0, 0, 1)
 SWAPPED = Field("swapped", "float", 0.0, 0.0, 1.0)
 QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
@@ -43,28 +43,28 @@ FIELDS = (BEATS, ORDER, OFF, SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELT
 
 def pair(page: PageFrame) -> Field:
     """Return the choice of sentences, which begins with those in the reader's language."""
-    return starting(PAIR, page.t("reader"))
+    return field_with_default(PAIR, page.t("reader"))
 
 
 def sentences(page: PageFrame) -> figures.SentencePair:
     """Return the two sentences in force, as tokens."""
     kind = page.get(pair(page))
     if kind == "own":
-        return figures.tokens(page.get(FIRST)), figures.tokens(page.get(SECOND))
-    return figures.tokens(page.t(f"{kind}.first")), figures.tokens(page.t(f"{kind}.second"))
+        return figures.split_tokens(page.get(FIRST)), figures.split_tokens(page.get(SECOND))
+    return figures.split_tokens(page.t(f"{kind}.first")), figures.split_tokens(page.t(f"{kind}.second"))
 
 
 def fits(store: PageValues) -> None:
     """Refuse sentences that are no reordering of one another."""
-    own = figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND))
-    if store.get(PAIR) == "own" and not figures.reordered(*own):
+    own = figures.split_tokens(store.get(FIRST)), figures.split_tokens(store.get(SECOND))
+    if store.get(PAIR) == "own" and not figures.is_reordering(*own):
         raise IncompatibleValues("not_reordered")
 
 
 def order(page: PageFrame) -> None:
     """Two words that change places, and what attention hands to a third."""
-    film = exchange.swapping(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
-    page.show(film, exchange.swapping, compare.attention_outputs, compare.encoding_logits, ask=WITHOUT)
+    film = exchange.word_exchange_film(page.store.rope().base, moved.shift_stops(page.get(SHIFT)), page.t)
+    page.show(film, exchange.word_exchange_film, compare.attention_outputs, compare.encoding_logits, ask=WITHOUT)
 
 
 def reordering(page: PageFrame) -> None:
@@ -73,9 +73,17 @@ def reordering(page: PageFrame) -> None:
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     given = sentences(page), page.store.rope().base
-    page.show(swapping.reordering(*given, False, page.t), swapping.reordering, compare.mean_attention_output)
+    page.show(
+        swapping.sentence_reordering_film(*given, False, page.t),
+        swapping.sentence_reordering_film,
+        compare.mean_attention_output,
+    )
     if page.get(WITHOUT.field):
-        page.show(swapping.reordering(*given, True, page.t), swapping.reordering, compare.mean_attention_output)
+        page.show(
+            swapping.sentence_reordering_film(*given, True, page.t),
+            swapping.sentence_reordering_film,
+            compare.mean_attention_output,
+        )
         page.prose("why")
 
 
@@ -84,16 +92,18 @@ def adding(page: PageFrame) -> None:
     page.predict(SHIFTED)
     left, right = page.columns(1, 1)
     with left:
-        film = drawn.added(sentences(page)[0], page.store.rope().base, page.t)
-        page.show(film, drawn.added, compare.encoding_logits)
+        film = drawn.added_score_sketch(sentences(page)[0], page.store.rope().base, page.t)
+        page.show(film, drawn.added_score_sketch, compare.encoding_logits)
     with right:
         page.challenge(SAME, *PLACES)
 
 
 def turning(page: PageFrame) -> None:
     """Draw the linear map from one position to a later one, drawn as a rotation."""
-    film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
-    page.show(film, parts.rotation, additive.sinusoidal_shift_matrix, additive.sinusoidal_shift_residual)
+    film = parts.sinusoidal_rotation_film(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
+    page.show(
+        film, parts.sinusoidal_rotation_film, additive.sinusoidal_shift_matrix, additive.sinusoidal_shift_residual
+    )
 
 
 def chooser(page: PageFrame) -> None:
@@ -104,37 +114,45 @@ def chooser(page: PageFrame) -> None:
     left, right = page.columns(1, 1)
     with left:
         page.show(
-            figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, compare.position_only_logits
+            figures.score_map_chart(name, base, page.get(SHIFT), page.t),
+            figures.score_map_chart,
+            compare.position_only_logits,
         )
     with right:
         page.show(
-            figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, compare.relative_residual
+            figures.score_lines_chart(name, base, page.get(SHIFT), page.t),
+            figures.score_lines_chart,
+            compare.relative_residual,
         )
 
 
 def crossing(page: PageFrame) -> None:
     """Draw the four terms of an additive encoding's score while the sentence moves."""
-    film = terms.crossing(page.store.rope().base, moved.shifts(page.get(SHIFT)), page.t)
-    page.show(film, terms.crossing, additive.additive_score_terms)
+    film = terms.score_terms_film(page.store.rope().base, moved.shift_stops(page.get(SHIFT)), page.t)
+    page.show(film, terms.score_terms_film, additive.additive_score_terms)
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
 
 
 def hessian(page: PageFrame) -> None:
     """Draw the Taylor expansion's second-order term, from a diagonal H to a general one."""
-    page.show(terms.hessian(page.store.rope().base, page.t), terms.hessian, additive.hessian_term)
+    page.show(terms.hessian_term_film(page.store.rope().base, page.t), terms.hessian_term_film, additive.hessian_term)
     page.goto("ledger", entry="004-hessian-general")
 
 
 def measured(page: PageFrame) -> None:
     """Models that differ in their encoding alone, past the length that they were trained on."""
     lab = PageTexts(page.t.lang, "extrapolation")
-    seen = extrapolated.seen_shipped("encodings")
+    seen = extrapolated.shipped_results("encodings")
     if seen is None:
         page.note(lab("not_recorded"))
-        page.code(extrapolated.command("encodings"), "bash")
+        page.code(extrapolated.measure_command("encodings"), "bash")
     else:
-        page.show(lab_figures.encodings(seen, extrapolated.trained(seen), lab), lab_figures.encodings, view.read_cells)
-        page.caption(lab_words.provenance(seen, lab))
+        page.show(
+            lab_figures.encoding_perplexity_chart(seen, extrapolated.first_model_trained_length(seen), lab),
+            lab_figures.encoding_perplexity_chart,
+            view.read_cells,
+        )
+        page.caption(lab_words.results_provenance(seen, lab))
     page.goto("extrapolation")
 
 

@@ -6,13 +6,13 @@ from rope_core.theory.encodings.digits import beta_digits, digit_phases
 from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import drawn, spans, stripes
 from ui.figures.frequencies import heat as figures
-from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, stops
+from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beat_field, film_stops
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
-STEPS = beats(3)
+STEPS = beat_field(3)
 COMPARED = Field("compared", "float", 1e5, 1.0, 1e12, low_open=True)
 CONTEXT = Field("context", "int", 4096, 256, 1_048_576, steps=(2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072))
 PAIR = Field("pair", "int", stripes.START, 0, 511)
@@ -33,11 +33,17 @@ FIELDS = (STEPS, COMPARED, CONTEXT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 def spectrum(page: PageFrame) -> None:
     """Draw all pairs over the positions, the same with a larger base, and which base fits which training."""
-    bases = stops(BASE, page.get(COMPARED), 1e4, 1e7)
-    lengths = stops(CONTEXT, page.get(CONTEXT))
-    film = figures.heat(page.store.rope(), figures.pairs_of(page.get(DIM), page.get(PAIR)), bases, lengths, page.t)
+    bases = film_stops(BASE, page.get(COMPARED), 1e4, 1e7)
+    lengths = film_stops(CONTEXT, page.get(CONTEXT))
+    film = figures.frequency_film(
+        page.store.rope(), figures.pair_stops(page.get(DIM), page.get(PAIR)), bases, lengths, page.t
+    )
     page.show(
-        film, figures.heat, frequency_demo.cosine_stripes_and_contrast, frequency_demo.incomplete_pair_mask, ask=LONGER
+        film,
+        figures.frequency_film,
+        frequency_demo.cosine_stripes_and_contrast,
+        frequency_demo.incomplete_pair_mask,
+        ask=LONGER,
     )
     page.predict(MIDDLE)
 
@@ -46,8 +52,8 @@ def tasks(page: PageFrame) -> None:
     """Have the reader draw the number of pairs that never finish a turn, and find a base that is just large enough."""
     left, right = page.columns(1, 1)
     with left:
-        film = drawn.unfinished(page.get(DIM), page.get(TRAIN_LEN), page.t)
-        page.show(film, drawn.unfinished, frequency_demo.incomplete_pair_mask)
+        film = drawn.unfinished_pairs_sketch(page.get(DIM), page.get(TRAIN_LEN), page.t)
+        page.show(film, drawn.unfinished_pairs_sketch, frequency_demo.incomplete_pair_mask)
     with right:
         page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
 
@@ -59,14 +65,20 @@ def base_choice(page: PageFrame) -> None:
 
 def cycles(page: PageFrame) -> None:
     """Draw whether all pairs together come back."""
-    page.show(spans.repeats(page.store.rope(), page.t), spans.repeats, frequency_demo.mean_cosine_by_distance)
+    page.show(
+        spans.code_similarity_chart(page.store.rope(), page.t),
+        spans.code_similarity_chart,
+        frequency_demo.mean_cosine_by_distance,
+    )
 
 
 def digits(page: PageFrame) -> None:
     """Draw the position as a number in base beta."""
     page.controls.slider(WIDTH)
-    film = numerals.digits(page.get(WIDTH), page.get(BASE), numerals.positions(page.get(POSITION)), page.t)
-    page.show(film, numerals.digits, beta_digits, digit_phases)
+    film = numerals.position_digits_film(
+        page.get(WIDTH), page.get(BASE), numerals.position_stops(page.get(POSITION)), page.t
+    )
+    page.show(film, numerals.position_digits_film, beta_digits, digit_phases)
 
 
 def yours(page: PageFrame) -> None:

@@ -2,13 +2,13 @@
 
 from rope_core.theory import challenges, frequency_demo
 from ui.figures import home as figures
-from ui.page.fields import GEOMETRY, beats, stops
+from ui.page.fields import GEOMETRY, beat_field, film_stops
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
-BEAT = beats(2)
+BEAT = beat_field(2)
 POSITION = Field("position", "int", figures.START, figures.FIRST, figures.LAST)
 DISTANCE = Field("distance", "int", 24, 1, figures.FARTHEST, steps=figures.DISTANCES)
 FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
@@ -24,9 +24,9 @@ FIELDS = (BEAT, POSITION, DISTANCE, *GEOMETRY)
 
 def picture(page: PageFrame) -> None:
     """Draw two words whose arrows have their distance between them, then all arrows by the distance."""
-    at = stops(DISTANCE, page.get(DISTANCE))
-    film = figures.angle_of_distance(page.store.rope(), page.get(POSITION), at, page.t)
-    page.show(film, figures.angle_of_distance, ask=BOTH)
+    at = film_stops(DISTANCE, page.get(DISTANCE))
+    film = figures.angle_of_distance_film(page.store.rope(), page.get(POSITION), at, page.t)
+    page.show(film, figures.angle_of_distance_film, ask=BOTH)
 
 
 def tasks(page: PageFrame) -> None:
@@ -34,7 +34,11 @@ def tasks(page: PageFrame) -> None:
     page.predict(SLOW)
     left, right = page.columns(1, 1)
     with left:
-        page.show(figures.finished(page.store.rope(), page.t), figures.finished, frequency_demo.incomplete_pair_mask)
+        page.show(
+            figures.finished_pairs_sketch(page.store.rope(), page.t),
+            figures.finished_pairs_sketch,
+            frequency_demo.incomplete_pair_mask,
+        )
     with right:
         page.challenge(BELOW, page.store.rope(), figures.KEY_POSITION)
 

@@ -5,7 +5,7 @@ from rope_core.theory import challenges, layout_demo
 from ui.figures import catalogue as models
 from ui.figures.layouts import drawn, threads
 from ui.figures.layouts import weights as figures
-from ui.page.fields import BASE, CUSTOM, GEOMETRY, MODEL, beats
+from ui.page.fields import BASE, CUSTOM, GEOMETRY, MODEL, beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
@@ -17,7 +17,7 @@ MENDED = Field("mended", "int", 0, 0, 1)
 CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
 
 CLAIM_IN_FILM = True
-BEATS = beats(2)
+BEATS = beat_field(2)
 FIRST_TOKEN = ChoiceQuestion("first_token", "b", ((BEATS, 2), (MENDED, 0)))
 WRONG = SketchQuestion("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.check_wrong_layout_choice)
@@ -28,32 +28,38 @@ FIELDS = (BEATS, GIVEN, MENDED, KV_HEADS, GROUP, *GEOMETRY)
 
 def same_rotation(page: PageFrame) -> None:
     """One rotation, its dimensions in two orders, and what mends mixed ones."""
-    film = threads.permutation(page.store.rope(), page.t)
+    film = threads.layout_permutation_film(page.store.rope(), page.t)
     page.show(
         film,
-        threads.permutation,
+        threads.layout_permutation_film,
         convert,
         layout_demo.rotations_in_both_layouts,
         layout_demo.mixed_layout_score_error,
         ask=FIRST_TOKEN,
     )
     if page.get(MODEL) != CUSTOM:
-        page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
+        page.write(page.t(f"of_model.{models.model_layout(page.get(MODEL))}", name=models.model_name(page.get(MODEL))))
 
 
 def tested(page: PageFrame) -> None:
     """What a test sees of the wrong layout, and four checkpoints of which one has it."""
-    page.show(drawn.wrong(page.get(BASE), page.t), drawn.wrong, layout_demo.conversion_scores)
-    page.table(figures.checkpoints(page.t))
+    page.show(
+        drawn.layout_error_sketch(page.get(BASE), page.t), drawn.layout_error_sketch, layout_demo.conversion_scores
+    )
+    page.table(figures.checkpoint_scores_table(page.t))
     page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
 
 
 def conversion(page: PageFrame) -> None:
     """Interleaved weights in half-split code: converted rightly, not at all, and by the wrong head count."""
     page.controls.beside(KV_HEADS, GROUP)
-    drawing = figures.errors(page.store.rope(), page.get(KV_HEADS), page.get(GROUP), page.t)
+    drawing = figures.conversion_error_chart(page.store.rope(), page.get(KV_HEADS), page.get(GROUP), page.t)
     page.show(
-        drawing, figures.errors, layout_demo.conversion_scores, layout_demo.grouped_head_scores, convert_projection
+        drawing,
+        figures.conversion_error_chart,
+        layout_demo.conversion_scores,
+        layout_demo.grouped_head_scores,
+        convert_projection,
     )
 
 

@@ -5,13 +5,13 @@ from rope_core.theory import challenges, position_demo
 from rope_core.theory.encodings import rotary
 from ui.figures.positions import axes, expected, fillers, moved_keys, packing, patches
 from ui.figures.positions import which as figures
-from ui.page.fields import GEOMETRY, beats
+from ui.page.fields import GEOMETRY, beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
-BEAT = beats(3)
+BEAT = beat_field(3)
 FILLERS = Field("fillers", "int", fillers.START, 0, fillers.MOST)
 CUT = Field("cut", "int", packing.FIRST_CUT, packing.CUTS[0], packing.CUTS[-1])
 DROPPED = Field("dropped", "int", moved_keys.FIRST_DROPPED, 0, moved_keys.MOST)
@@ -41,9 +41,9 @@ print(findings, findings.coverage_sentence())"""
 
 def whole(page: PageFrame) -> None:
     """Draw fillers before a text, a row of two texts, and a cache that drops words."""
-    film = figures.which(page.store.rope(), page.t)
+    film = figures.wrong_positions_film(page.store.rope(), page.t)
     sources = position_demo.last_token_distances, position_demo.cached_key_distances_by_mode
-    page.show(film, figures.which, position_demo.stored_and_new_positions, *sources, ask=COUNTED)
+    page.show(film, figures.wrong_positions_film, position_demo.stored_and_new_positions, *sources, ask=COUNTED)
     page.predict(RENUMBERED)
 
 
@@ -52,7 +52,9 @@ def tasks(page: PageFrame) -> None:
     left, right = page.columns(1, 1)
     with left:
         page.show(
-            expected.slipped(page.store.rope(), page.t), expected.slipped, position_demo.cached_key_distances_by_mode
+            expected.renumbered_key_score_sketch(page.store.rope(), page.t),
+            expected.renumbered_key_score_sketch,
+            position_demo.cached_key_distances_by_mode,
         )
     with right:
         page.code(PACKED_ROW)
@@ -68,15 +70,15 @@ def tools(page: PageFrame) -> None:
 def image(page: PageFrame) -> None:
     """Draw an image among words."""
     page.prose("image")
-    page.show(patches.image(page.t), patches.image, rc.multimodal_positions, rotary.mrope_axes)
+    page.show(patches.image_patch_film(page.t), patches.image_patch_film, rc.multimodal_positions, rotary.mrope_axes)
     page.goto("models", open="axes")
 
 
 def sections(page: PageFrame) -> None:
     """Three axes: which pair follows which."""
     page.controls.beside(*SECTIONS)
-    drawing = axes.sections(tuple(map(page.get, SECTIONS)), page.t)
-    page.show(drawing, axes.sections, rotary.mrope_axes)
+    drawing = axes.mrope_section_chart(tuple(map(page.get, SECTIONS)), page.t)
+    page.show(drawing, axes.mrope_section_chart, rotary.mrope_axes)
 
 
 def body(page: PageFrame) -> None:

@@ -5,13 +5,13 @@ from ui.figures.precision import expected as drawing_hand
 from ui.figures.precision import formats as figures
 from ui.figures.precision import phase as film
 from ui.figures.precision import position
-from ui.page.fields import GEOMETRY, SCHEME_FIELDS, beats
+from ui.page.fields import GEOMETRY, SCHEME_FIELDS, beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
-STEPS = beats(3)
+STEPS = beat_field(3)
 NEAR = Field("near", "int", 1001, position.FIRST, position.LAST)
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
 AT = Field("at", "int", 1001, 1, 1_048_576, steps=tuple(figures.STOPS))
@@ -33,8 +33,8 @@ FIELDS = (STEPS, NEAR, DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEO
 
 def phase(page: PageFrame) -> None:
     """How far the angle is off, by stage."""
-    drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
-    page.show(drawing, film.drifting, precision.phase_error, precision.round_to_dtype, ask=WHOLE)
+    drawing = film.phase_error_film(page.store.request(), page.get(DTYPE), film.position_stops(page.get(AT)), page.t)
+    page.show(drawing, film.phase_error_film, precision.phase_error, precision.round_to_dtype, ask=WHOLE)
     page.controls.segments(DTYPE, str)
 
 
@@ -42,8 +42,8 @@ def table(page: PageFrame) -> None:
     """Have the reader draw the error of a frequency in another format, and find a position it does not hold."""
     left, right = page.columns(1, 1)
     with left:
-        drawing = drawing_hand.expected(page.store.request(), page.get(DTYPE), page.t)
-        page.show(drawing, drawing_hand.expected, precision.phase_error)
+        drawing = drawing_hand.rounding_error_sketch(page.store.request(), page.get(DTYPE), page.t)
+        page.show(drawing, drawing_hand.rounding_error_sketch, precision.phase_error)
     with right:
         page.challenge(HOLD, DTYPE.default)
     page.prose("why")
@@ -60,27 +60,38 @@ def drift(page: PageFrame) -> None:
     """Draw a score that should not know its position."""
     page.controls.segments(STAGE, lambda stage: page.t(f"stage.{stage}"))
     page.controls.beside(DISTANCE, UP_TO)
-    drawing = figures.drift(page.store.request(), page.get(STAGE), page.get(DISTANCE), page.get(UP_TO), page.t)
-    page.show(drawing, figures.drift, precision.score_under_rounding)
+    drawing = figures.score_drift_chart(
+        page.store.request(), page.get(STAGE), page.get(DISTANCE), page.get(UP_TO), page.t
+    )
+    page.show(drawing, figures.score_drift_chart, precision.score_under_rounding)
 
 
 def distinct(page: PageFrame) -> None:
     """Positions that fall together."""
-    drawing = figures.distinct(page.store.rope().train_len, page.t)
-    page.show(drawing, figures.distinct, precision.exact_and_distinct_position_counts, precision.first_rounded_position)
+    drawing = figures.distinct_positions_chart(page.store.rope().train_len, page.t)
+    page.show(
+        drawing,
+        figures.distinct_positions_chart,
+        precision.exact_and_distinct_position_counts,
+        precision.first_rounded_position,
+    )
 
 
 def ways(page: PageFrame) -> None:
     """Exact tables and their price."""
     page.controls.slider(TABLE_FROM)
-    drawing = figures.ways(page.store.request(), page.get(TABLE_FROM), page.t)
-    page.show(drawing, figures.ways, *precision.WAYS.values(), precision.compare_table_methods)
+    drawing = figures.table_method_chart(page.store.request(), page.get(TABLE_FROM), page.t)
+    page.show(drawing, figures.table_method_chart, *precision.WAYS.values(), precision.compare_table_methods)
 
 
 def real(page: PageFrame) -> None:
     """Draw the models of the catalogue at the end of their own contexts."""
     page.controls.segments(CAST, lambda stage: page.t(f"stage.{stage}"))
-    page.show(figures.real(page.get(CAST), page.t), figures.real, precision.phase_error_curve)
+    page.show(
+        figures.model_phase_error_chart(page.get(CAST), page.t),
+        figures.model_phase_error_chart,
+        precision.phase_error_curve,
+    )
     page.goto("models")
 
 

@@ -7,7 +7,7 @@ from ui.figures.rotation import drawn, score
 from ui.figures.rotation import matrix as matrices
 from ui.figures.rotation.places import MOST_APART
 from ui.film.scene import integer_window
-from ui.page.fields import BASE, GEOMETRY, beats
+from ui.page.fields import BASE, GEOMETRY, beat_field
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
@@ -26,7 +26,7 @@ NEAR = 0.02
 """How near two angles must be to pass for the same, rad."""
 
 CLAIM_IN_FILM = True
-BEATS = beats(3)
+BEATS = beat_field(3)
 LEFT = ChoiceQuestion("left", "c", ((BEATS, 1), (BEFORE, 6)))
 KNOWN = ChoiceQuestion("known", "a", ((BEATS, 3), (APART, 4)))
 SHIFTED = SketchQuestion("shifted")
@@ -38,8 +38,10 @@ FIELDS = (BEATS, BEFORE, M, APART, WIDTH, POSITION, *GEOMETRY)
 
 def circle(page: PageFrame) -> None:
     """Move a sentence, a word and a distance by hand: the score depends on the distance."""
-    drawing = score.turning(page.store.rope(), integer_window(page.get(M)), page.t)
-    page.show(drawing, score.turning, rotation_matrix, demo.rotation_forms, compare.position_only_logits, ask=LEFT)
+    drawing = score.rotation_score_film(page.store.rope(), integer_window(page.get(M)), page.t)
+    page.show(
+        drawing, score.rotation_score_film, rotation_matrix, demo.rotation_forms, compare.position_only_logits, ask=LEFT
+    )
     page.predict(KNOWN)
 
 
@@ -47,7 +49,11 @@ def tasks(page: PageFrame) -> None:
     """Have the reader draw the score while both move, and find two positions that the first pair cannot tell apart."""
     left, right = page.columns(1, 1)
     with left:
-        page.show(drawn.shifted(page.store.rope(), *PLACES, page.t), drawn.shifted, demo.shifted_scores)
+        page.show(
+            drawn.shifted_score_sketch(page.store.rope(), *PLACES, page.t),
+            drawn.shifted_score_sketch,
+            demo.shifted_scores,
+        )
     with right:
         page.challenge(TWINS, page.store.rope(), 0, NEAR)
 
@@ -56,7 +62,7 @@ def backward(page: PageFrame) -> None:
     """Draw the gradient, turned the other way."""
     page.controls.beside(WIDTH, POSITION)
     numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
-    page.show(matrices.backward(*numbers, page.t), matrices.backward)
+    page.show(matrices.rotated_gradient_chart(*numbers, page.t), matrices.rotated_gradient_chart)
 
 
 def yours(page: PageFrame) -> None:

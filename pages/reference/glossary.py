@@ -5,7 +5,7 @@ from ui.figures import faults as figures
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import ChoiceQuestion
-from ui.text.glossary import table
+from ui.text.glossary import glossary_table
 from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
@@ -31,7 +31,7 @@ def link(page: PageFrame, name: str, beat: int) -> str:
 
 def symptoms(page: PageFrame) -> None:
     """Draw the traces of five faults, and below them where each is shown."""
-    page.show(figures.traces(page.t), figures.traces, faults.fault_traces, ask=BABBLES)
+    page.show(figures.fault_traces_film(page.t), figures.fault_traces_film, faults.fault_traces, ask=BABBLES)
     page.write(
         markdown_table(
             {
@@ -50,7 +50,7 @@ def listed(page: PageFrame) -> None:
     page.controls.text(FIND)
     other = "en" if page.t.lang == "zh" else "zh"
     first, meaning, seen = (page.t(f"head.{name}") for name in HEADS)
-    columns = table(
+    columns = glossary_table(
         page.t.lang, other, page.get(FIND), (first, meaning, seen), lambda name, beat: link(page, name, beat)
     )
     if columns[first]:

@@ -6,14 +6,14 @@ from ui.figures import axes as axes_figures
 from ui.figures import catalogue as models
 from ui.figures import models as figures
 from ui.figures import slowest
-from ui.page.fields import LEN_STEPS, beats, stops
+from ui.page.fields import LEN_STEPS, beat_field, film_stops
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import ChoiceQuestion
 from ui.text.words import PageTexts
 
 CLAIM_IN_FILM = True
-STEPS = beats(2)
+STEPS = beat_field(2)
 TIMES = Field("times", "float", 1.0, 1.0, slowest.MOST, step=0.5, steps=slowest.STOPS)
 ANY = "any"
 FILTERS = tuple(
@@ -21,7 +21,7 @@ FILTERS = tuple(
     for name in ("family", "scheme", "layout", "confidence")
 )
 CONTEXT = Field("context", "int", 4096, 64, 16_777_216, steps=LEN_STEPS)
-PICK = Field("pick", "choice", models.DEFAULT, choices=models.ids())
+PICK = Field("pick", "choice", models.DEFAULT, choices=models.model_ids())
 OPENS = ("rotation", "layouts", "frequencies", "clock", "attention", "precision", "config")
 LOOKS = {"name": "pinned", "year": "year", "source": "small"} | dict.fromkeys(
     ("base", "trained", "context", "longest"), "number"
@@ -50,8 +50,8 @@ def spans(page: PageFrame) -> None:
     """Draw the wavelengths of the models shown, cut at the context that the slider asks for."""
     page.controls.slider(CONTEXT)
     page.show(
-        figures.spans(shown(page), page.get(CONTEXT), page.get(PICK), page.t),
-        figures.spans,
+        figures.wavelength_range_chart(shown(page), page.get(CONTEXT), page.get(PICK), page.t),
+        figures.wavelength_range_chart,
         survey.survey_rows,
         survey.SurveyRow,
     )
@@ -59,8 +59,14 @@ def spans(page: PageFrame) -> None:
 
 def dozen(page: PageFrame) -> None:
     """Draw known models' slowest pairs in a longer text, then all pairs cut at a length."""
-    times, lengths = stops(TIMES, page.get(TIMES)), stops(CONTEXT, page.get(CONTEXT))
-    page.show(figures.dozen(times, lengths, page.t), figures.dozen, survey.survey_rows, survey.SurveyRow, ask=SLOW_BY)
+    times, lengths = film_stops(TIMES, page.get(TIMES)), film_stops(CONTEXT, page.get(CONTEXT))
+    page.show(
+        figures.slowest_pairs_film(times, lengths, page.t),
+        figures.slowest_pairs_film,
+        survey.survey_rows,
+        survey.SurveyRow,
+        ask=SLOW_BY,
+    )
 
 
 def catalogue(page: PageFrame) -> None:
@@ -74,14 +80,16 @@ def catalogue(page: PageFrame) -> None:
         page.note(page.t("nothing"))
         return
     page.table(
-        figures.listing(rows, page.t),
+        figures.model_table(rows, page.t),
         "models.table",
         looks={page.t(f"col.{name}"): look for name, look in LOOKS.items()},
         height=380,
         pick=lambda row: page.store.put(PICK, rows[row].model.id),
     )
-    page.controls.select(PICK, models.name)
-    page.write(figures.card([row for row in survey.survey_rows() if row.model.id == page.get(PICK)], page.t))
+    page.controls.select(PICK, models.model_name)
+    page.write(
+        figures.model_card_markdown([row for row in survey.survey_rows() if row.model.id == page.get(PICK)], page.t)
+    )
     with page.row():
         for name in OPENS:
             page.goto(name, model=page.get(PICK))
@@ -91,8 +99,8 @@ def catalogue(page: PageFrame) -> None:
 def two_axes(page: PageFrame) -> None:
     """Rotation over rows and columns: a patch dragged, and its score maps."""
     page.show(
-        axes_figures.maps(page.t),
-        axes_figures.maps,
+        axes_figures.axial_score_map_film(page.t),
+        axes_figures.axial_score_map_film,
         axes.mean_cosine_map,
         axes.axial_frequencies,
         axes.golden_gate_frequencies,
@@ -102,12 +110,12 @@ def two_axes(page: PageFrame) -> None:
 
 def rotating(page: PageFrame) -> None:
     """How much of each model rotates."""
-    page.show(figures.rotating(page.t), figures.rotating, survey.rotating_shares)
+    page.show(figures.rotating_share_chart(page.t), figures.rotating_share_chart, survey.rotating_shares)
 
 
 def mistakes(page: PageFrame) -> None:
     """Draw what the table of source 004 has wrong."""
-    page.table(figures.mistakes(page.t), looks={page.t("col.source"): "link"})
+    page.table(figures.table_errata(page.t), looks={page.t("col.source"): "link"})
 
 
 def body(page: PageFrame) -> None:

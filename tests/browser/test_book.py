@@ -30,7 +30,7 @@ from tests.support.painted import ALIKE, EDGE, drawn_apart, saved, unlike
 from tests.support.reader import violations
 from tools.book import scorm
 from ui.book.frame import BookFrame
-from ui.page.menu import PATH, declaration
+from ui.page.menu import PATH, page_declaration
 from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
 from ui.text.words import PageTexts
@@ -362,7 +362,7 @@ def test_a_saved_picture_shows_what_is_on_the_screen(
 
 
 def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
-    talk, visit = lessons.talk("en", "tour"), Visit(browser)
+    talk, visit = lessons.shipped_talk("en", "tour"), Visit(browser)
     assert talk
     page = opened(visit, f"{book}?lang=en")
     page.locator(".menu > summary").click()
@@ -590,7 +590,7 @@ SYSTEM = """<!doctype html><script src="runtime.js"></script><script>
 </script><iframe src="package/rotation/?lang=en" width="1200" height="700"></iframe>"""
 REPORT = """() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, data: API.cmi.suspend_data,
   code: API.lastErrorCode })"""
-QUESTION = next(task for task in declaration("rotation").tasks if isinstance(task, ChoiceQuestion))
+QUESTION = next(task for task in page_declaration("rotation").tasks if isinstance(task, ChoiceQuestion))
 
 
 @pytest.fixture(scope="module")
@@ -602,11 +602,11 @@ def system(host: Path, book: str, tmp_path_factory: pytest.TempPathFactory) -> s
     if subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=place, check=False).returncode:
         pytest.skip("npm must reach its registry for scorm-again")
     package = host / "package.zip"
-    scorm.write(host / "course/rope", package)
+    scorm.write_scorm_package(host / "course/rope", package)
     with zipfile.ZipFile(package) as archive:
         archive.extractall(host / "package")
     shutil.copy(place / "node_modules/scorm-again/dist/scorm12.min.js", host / "runtime.js")
-    scorm.write(host / "course/rope", host / "units.zip", ("clock", "rotation"), models=False)
+    scorm.write_scorm_package(host / "course/rope", host / "units.zip", ("clock", "rotation"), models=False)
     assert (host / "units.zip").stat().st_size <= 9_000_000
     with zipfile.ZipFile(host / "units.zip") as archive:
         archive.extractall(host / "units")
@@ -628,7 +628,7 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     inside.locator(READY).wait_for()
     assert reported(page) == {"status": "incomplete", "score": "0", "data": "", "code": "0"}
     inside.locator(".choices button").nth(QUESTION.choices.index(QUESTION.right)).click()
-    tasks = sum(len(declaration(name).tasks) for name in PATH)
+    tasks = sum(len(page_declaration(name).tasks) for name in PATH)
     first = until(page, lambda: reported(page), lambda now: now["data"] != "")
     begun = {"status": "incomplete", "score": str(100 // tasks), "data": "rotation.left", "code": "0"}
     assert first == begun
@@ -657,7 +657,7 @@ def test_a_unit_is_completed_by_its_own_page_and_ended_once(browser: Browser, sy
     page = context.new_page()
     missing: list[str] = []
     page.on("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
-    names = sorted(f"rotation.{task.name}" for task in declaration("rotation").tasks)
+    names = sorted(f"rotation.{task.name}" for task in page_declaration("rotation").tasks)
     done = json.dumps(json.dumps(names))
     page.add_init_script(f"if (top !== self) {{ localStorage.setItem('rope-lab-done', {done}); }}")
     page.add_init_script(WAKE)

@@ -12,7 +12,7 @@ from ui.work import extrapolated
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(extrapolated.models() == ("",), reason="no trained weights are in the package"),
+    pytest.mark.skipif(extrapolated.shipped_rotary_models() == ("",), reason="no trained weights are in the package"),
 ]
 T = PageTexts("en", "extrapolation")
 SECRET = "a sentence that stays here"

@@ -205,12 +205,12 @@ def test_every_page_shows_one_figure_above_the_fold(name: str, lang: str, app: s
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("talk", lessons.talks())
+@pytest.mark.parametrize("talk", lessons.talk_names())
 @pytest.mark.parametrize("viewport, lang", [(DESK, "zh"), (PHONE, "zh"), (HALL, "en")])
 def test_a_shipped_talk_is_played_to_its_end(
     talk: str, viewport: dict[str, int], lang: str, app: str, browser: Browser
 ) -> None:
-    lesson = lessons.talk(lang, talk)
+    lesson = lessons.shipped_talk(lang, talk)
     assert lesson
     visit = Visit(browser, viewport)
     page = visit.open(address(app, lesson.steps[0].page, f"?display=stage&talk={talk}&lang={lang}"))

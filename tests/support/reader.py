@@ -10,7 +10,7 @@ import axe_playwright_python
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import DESK, PHONE, Visit, holds, until
-from ui.text.words import LANGUAGES, labels
+from ui.text.words import LANGUAGES, page_labels
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -76,7 +76,9 @@ def violations(page: Page) -> list[str]:
 def tell(page: Page, name: str, lang: str) -> None:
     """Wait until the page gives a screen reader what it needs, and does nothing that a narrow window must not do."""
     others = {
-        text for key, text in labels("en" if lang == "zh" else "zh", "labels").items() if key.startswith("browser.")
+        text
+        for key, text in page_labels("en" if lang == "zh" else "zh", "labels").items()
+        if key.startswith("browser.")
     }
     # Figures far down a long page are drawn, and then named, after the first ones have come to rest.
     holds(page, lambda: announced(page.evaluate(ANNOUNCED), lang, others))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tools.book import about
-from tools.book.site import FOOT, HEAD, BookPage, pages
+from tools.book.site import FOOT, HEAD, BookPage, all_book_pages
 from ui.text.words import LANGUAGES, PageTexts
 
 SITE = "https://web.example.edu/rope/"
@@ -51,17 +51,17 @@ def test_a_head_names_the_page_once_and_by_absolute_addresses_only_where_they_ar
 
 
 def test_pages_are_filled_in_and_listed(tmp_path: Path) -> None:
-    for page in pages():
+    for page in all_book_pages():
         (tmp_path / page.folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / page.folder / "index.html").write_text(f"<html><head>{HEAD}</head>{FOOT}</html>", "utf-8")
     (tmp_path / "assets").mkdir()
-    about.write(tmp_path, SITE)
+    about.write_heads_and_feet(tmp_path, SITE)
     listed = [node.text for node in ElementTree.parse(tmp_path / "sitemap.xml").iter() if (node.text or "").strip()]
     assert (
-        listed == [SITE + page.folder for page in pages()]
+        listed == [SITE + page.folder for page in all_book_pages()]
         and f"{SITE}sitemap.xml" in (tmp_path / "robots.txt").read_text()
     )
-    for page in pages():
+    for page in all_book_pages():
         text = (tmp_path / page.folder / "index.html").read_text("utf-8")
         assert HEAD not in text and FOOT not in text
         around = [href for tag, each in Elements(text).all if tag == "a" and (href := each["href"])]

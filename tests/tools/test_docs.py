@@ -31,8 +31,8 @@ def test_a_table_is_what_the_data_says(page: str) -> None:
 
 
 def test_the_counts_that_texts_state_are_the_catalogues() -> None:
-    stated = counts.of_catalogue()
-    assert {name: words.counts()[name] for name in stated} == stated, "run python -m tools.tables --write"
+    stated = counts.catalogue_counts()
+    assert {name: words.text_counts()[name] for name in stated} == stated, "run python -m tools.tables --write"
     assert stated["yarn_turned"] == 0, "the lesson of the models page says none"
 
 

@@ -15,7 +15,7 @@ import yaml
 from rope_core.version import LICENCE, RELEASED, TITLE, __version__
 from tests.support import ROOT
 from tools import release
-from ui.page.citation import cited_entry
+from ui.page.citation import bibtex_entry
 from ui.text.words import PageTexts
 
 # What setuptools would put into the wheel by pyproject.toml, without building one.
@@ -68,5 +68,5 @@ def test_a_release_is_named_alike_everywhere_and_the_wheel_s_text_stands_alone(t
         assert yaml.safe_load((tmp_path / "CITATION.cff").read_text("utf-8")) == cited | {"repository-code": url}
     with pytest.raises(ValueError, match="url must be an https address"):
         release.write(tmp_path, "example.org")
-    entry = cited_entry(PageTexts("en", "clock"), "https://example.org")
+    entry = bibtex_entry(PageTexts("en", "clock"), "https://example.org")
     assert all(text in entry for text in (TITLE, RELEASED[:4], __version__, LICENCE, cited["authors"][0]["name"]))

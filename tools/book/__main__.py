@@ -42,7 +42,7 @@ def project() -> dict[str, bytes]:
 
 def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> None:
     """Write the whole book, or some of its pages; what was in the folder is gone."""
-    packages = pieces.node(folder.parent / "book-pieces")
+    packages = pieces.install_node_packages(folder.parent / "book-pieces")
     shutil.rmtree(folder, ignore_errors=True)
     assets = folder / "assets"
     shutil.copytree(
@@ -53,24 +53,24 @@ def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> Non
     shutil.copy(packages / "plotly.js-cartesian-dist-min/plotly-cartesian.min.js", assets / "plotly.js")
     shutil.copy(packages / "pyodide/pyodide.mjs", assets / "pyodide.mjs")
     for name in ("pyodide.asm.js", "pyodide.asm.wasm"):
-        (assets / f"{name}.gz").write_bytes(pieces.squeezed((packages / "pyodide" / name).read_bytes()))
+        (assets / f"{name}.gz").write_bytes(pieces.gzip_without_time((packages / "pyodide" / name).read_bytes()))
     lock = json.loads((packages / "pyodide/pyodide-lock.json").read_text("utf-8")) | {"packages": {}}
     (assets / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
     modules = {
-        "library": pieces.unpacked((packages / "pyodide/python_stdlib.zip").read_bytes()),
-        "numpy": pieces.unpacked(numpy := pieces.numpy(packages)),
-        "app": project() | pieces.pure() | {LATER: json.dumps(later(assets / "python")).encode()},
+        "library": pieces.archive_files((packages / "pyodide/python_stdlib.zip").read_bytes()),
+        "numpy": pieces.archive_files(numpy := pieces.numpy_wheel(packages)),
+        "app": project() | pieces.pure_python_files() | {LATER: json.dumps(later(assets / "python")).encode()},
     }
-    pieces.compiled(modules, packages, assets / "python")
+    pieces.write_compiled_archives(modules, packages, assets / "python")
     players = Path(film.__file__).parent / "assets"
     for path in (*players.iterdir(), *SCRIPTS.iterdir(), KEYS):
         if path.name not in ("streamlit.js", "sw.js", scorm.SCRIPT):
             shutil.copy(path, assets / path.name)
-    pieces.drawn(packages, ROOT, folder, only)
-    search.write(folder)
-    site.typeset(sorted(folder.rglob("*.html")), packages / "katex")
-    about.licences(folder, packages, numpy)
-    about.write(folder, site_address)
+    pieces.write_pages(packages, ROOT, folder, only)
+    search.write_search_index(folder)
+    site.typeset_formulas(sorted(folder.rglob("*.html")), packages / "katex")
+    about.write_licences(folder, packages, numpy)
+    about.write_heads_and_feet(folder, site_address)
     edition = digest(folder)
     for page in folder.rglob("*.html"):
         text = page.read_text("utf-8").replace(about.EDITION, edition)
@@ -118,9 +118,9 @@ def main() -> None:
         write(options.folder, options.only, f"{options.site.rstrip('/')}/" if options.site else "")
         if options.scorm:
             names = scorm.WEEKS[options.week - 1] if options.week else tuple(filter(None, options.pages.split(",")))
-            if unknown := set(names) - {page.name for page in site.pages()}:
+            if unknown := set(names) - {page.name for page in site.all_book_pages()}:
                 parser.error(f"pages must be names of the menu, got {', '.join(sorted(unknown))}")
-            scorm.write(options.folder, options.scorm, names, models=options.models or not names)
+            scorm.write_scorm_package(options.folder, options.scorm, names, models=options.models or not names)
     except pieces.MissingPiece as missing:
         sys.exit(f"book: {missing}")
 

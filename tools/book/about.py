@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from rope_core.version import __version__
 from tools.book import pieces
-from tools.book.search import plain
-from tools.book.site import FOOT, HEAD, BookPage, pages
+from tools.book.search import strip_markup
+from tools.book.site import FOOT, HEAD, BookPage, all_book_pages
 from ui.book.frame import FIRST
 from ui.page.menu import PATH
 from ui.text.words import LANGUAGES, PageTexts
@@ -41,10 +41,10 @@ WIDTH, HEIGHT = 900, 620
 """Of a page in somebody's frame, px."""
 
 
-def write(folder: Path, site: str) -> None:
+def write_heads_and_feet(folder: Path, site: str) -> None:
     """Fill in the head and the foot of every page; with the address of a ``site`` also what needs absolute ones."""
     (folder / "assets/icon.svg").write_text(ICON, "utf-8")
-    there = [page for page in pages() if (folder / page.folder / "index.html").exists()]
+    there = [page for page in all_book_pages() if (folder / page.folder / "index.html").exists()]
     for page in there:
         file = folder / page.folder / "index.html"
         parts = ((HEAD, "\n".join(head(page, site))), (FOOT, foot(page, there)))
@@ -73,7 +73,7 @@ def write(folder: Path, site: str) -> None:
 def head(page: BookPage, site: str) -> Iterator[str]:
     """Yield a page's lines for search engines and previews."""
     t, app = PageTexts(page.lang, page.name), PageTexts(page.lang, "labels")("app.title")
-    title, description = f"{t('title')} · {app}", plain(t("claim"))
+    title, description = f"{t('title')} · {app}", strip_markup(t("claim"))
     named = {"og:type": "article", "og:site_name": app, "og:title": title, "og:description": description}
     yield f'<meta name="description" content="{escape(description)}">'
     yield f'<link rel="icon" href="{page.root}assets/icon.svg" type="image/svg+xml">'
@@ -125,9 +125,9 @@ def oembed(page: BookPage, site: str) -> Mapping[str, object]:
     return {"version": "1.0", "type": "rich", "title": title, "html": frame, "width": WIDTH, "height": HEIGHT}
 
 
-def licences(folder: Path, packages: Path, numpy: bytes) -> None:
+def write_licences(folder: Path, packages: Path, numpy: bytes) -> None:
     """Write the licence of everything that the book ships into its folder licenses/, with a list of them."""
-    held = pieces.unpacked(numpy)
+    held = pieces.archive_files(numpy)
     texts = {
         "RoPE Lab": (ROOT / "LICENSE").read_text("utf-8") + "\n" + (ROOT / "NOTICE").read_text("utf-8"),
         "KaTeX": (packages / "katex/LICENSE").read_text("utf-8"),

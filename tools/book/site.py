@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ui.book.frame import FIRST, BookFrame, folder
-from ui.book.markdown import html
-from ui.book.nodes import HtmlNode, data, live
+from ui.book.frame import FIRST, BookFrame, page_folder
+from ui.book.markdown import markdown_to_html
+from ui.book.nodes import HtmlNode, live_values_by_id, script_data_by_id
 from ui.figures.drawing import Drawing
 from ui.film.static_scene import StaticScene
 from ui.page.menu import ORDER
-from ui.text.words import LANGUAGES, PageTexts, sections
+from ui.text.words import LANGUAGES, PageTexts, page_sections
 
 HEAD, FOOT = "<!-- head -->", "<!-- foot -->"
 """Where a page's words about itself go, once all pages are there (about.py)."""
@@ -73,7 +73,7 @@ class BookPage:
     @property
     def folder(self) -> str:
         """Where the page lies below the book's root: "", or folders that each end with a slash."""
-        return folder(self.name, self.lang)
+        return page_folder(self.name, self.lang)
 
     @property
     def root(self) -> str:
@@ -85,7 +85,7 @@ class BookPage:
         return self.root + other.folder or "./"
 
 
-def pages() -> list[BookPage]:
+def all_book_pages() -> list[BookPage]:
     """Return every page in every language, in the order of the menu."""
     return [BookPage(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names]
 
@@ -93,7 +93,7 @@ def pages() -> list[BookPage]:
 def draw(folder: str, names: Sequence[str]) -> None:
     """Write the files of every page, or of those of these ``names``: run by Pyodide itself (draw.mjs)."""
     wanted = list(names)
-    for page in pages():
+    for page in all_book_pages():
         if not wanted or page.name in wanted:
             write(page, Path(folder))
 
@@ -102,13 +102,13 @@ def write(page: BookPage, folder: Path) -> None:
     """Write a page's file, formulas as their LaTeX, and beside it the data of its figures."""
     book, t = BookFrame(page.name, page.lang, {}, page.root), PageTexts(page.lang, "labels")
     tree = book.places.root
-    drawn, films = data(tree), {node.id for node in tree.all() if node.kind == "film"}
+    drawn, films = script_data_by_id(tree), {node.id for node in tree.all() if node.kind == "film"}
     for node in tree.all():
         if node.kind in ("film", "plot"):
             node.mark  # noqa: B018  what readers without scripts see is no part of what is compared
             drawing = book.figures[node.id]
             node.html = _table(drawing, t) if isinstance(drawing, Drawing) else _still(node)
-    built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live(tree)}
+    built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live_values_by_id(tree)}
     others = [BookPage(page.name, lang) for lang in LANGUAGES if lang != page.lang]
     switch = "".join(
         f'<a href="{way}" lang="{lang}" data-lang="{lang}" data-href="{way}">{LANGUAGES[lang]}</a>'
@@ -124,8 +124,8 @@ def write(page: BookPage, folder: Path) -> None:
         "data-canonical": page.to(BookPage(page.name, FIRST)),
         "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
     }
-    task = html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
-    stated = "" if book.page.claim_in_film else html(f"**{book.t('claim')}**")
+    task = markdown_to_html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
+    stated = "" if book.page.claim_in_film else markdown_to_html(f"**{book.t('claim')}**")
     claim = f'<div class="claim">{stated}{task}</div>' if stated or task else ""
     root, written = page.root, tree.written()
     preload = "".join(f'<link rel="modulepreload" href="{root}assets/{name}">' for name in SCRIPTS)
@@ -170,7 +170,7 @@ def write(page: BookPage, folder: Path) -> None:
     (folder / page.folder / "figures.json").write_text(json.dumps(figures, ensure_ascii=False), "utf-8")
 
 
-def typeset(files: Iterable[Path], katex: Path) -> None:
+def typeset_formulas(files: Iterable[Path], katex: Path) -> None:
     """Put KaTeX's HTML in the place of every formula of the files."""
     texts = {path: path.read_text("utf-8") for path in files}
     matches = (match for text in texts.values() for match in TEX.finditer(text))
@@ -179,7 +179,9 @@ def typeset(files: Iterable[Path], katex: Path) -> None:
 
     script = [str(Path(__file__).parent / "katex.mjs"), str(katex / "dist/katex.mjs")]
     given = json.dumps([{"latex": latex, "display": display} for latex, display in formulas])
-    answer = subprocess.run([pieces.program("node"), *script], input=given, text=True, capture_output=True, check=True)
+    answer = subprocess.run(
+        [pieces.node_program("node"), *script], input=given, text=True, capture_output=True, check=True
+    )
     rendered = dict(zip(formulas, json.loads(answer.stdout), strict=True))
     for path, text in texts.items():
 
@@ -217,9 +219,13 @@ def _number(value: object) -> str:
 
 def _contents(page: BookPage, written: str) -> str:
     """Return the sections of a page as a list of links."""
-    titles = {name: title for name, (title, _) in sections(page.lang, page.name).items() if f'id="{name}"' in written}
+    titles = {
+        name: title for name, (title, _) in page_sections(page.lang, page.name).items() if f'id="{name}"' in written
+    }
     links = "".join(
-        f'<li><a href="#{name}">{html(title, line=True)}</a></li>' for name, title in titles.items() if title
+        f'<li><a href="#{name}">{markdown_to_html(title, is_one_line=True)}</a></li>'
+        for name, title in titles.items()
+        if title
     )
     return f'<ul class="contents">{links}</ul>' if links else ""
 

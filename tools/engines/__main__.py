@@ -22,8 +22,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from tools.engines.compare import table
-from tools.engines.tasks import tasks
+from tools.engines.compare import verdict_counts_and_differences
+from tools.engines.tasks import measurement_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, RECORD = ROOT / "build" / "engines", ROOT / "tests" / "golden" / "engines.json"
@@ -93,7 +93,7 @@ def measure(name: str) -> dict[str, dict[str, Any]]:
     path = os.pathsep.join([*([str(installed(name, source))] if source.packages else []), str(ROOT)])
     command = [sys.executable, "-m", f"tools.engines.{source.child[0]}", *source.child[1:]]
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    text = json.dumps(tasks())
+    text = json.dumps(measurement_tasks())
     out = subprocess.run(command, input=text, env=environment, check=True, text=True, stdout=subprocess.PIPE, cwd=ROOT)
     rows: dict[str, dict[str, Any]] = json.loads(out.stdout.splitlines()[-1])
     return rows
@@ -135,7 +135,7 @@ def main(argv: Sequence[str]) -> int:
     failed = False
     for name in given.engines or SOURCES:
         rows = measure(name)
-        counts, apart = table(name, rows)
+        counts, apart = verdict_counts_and_differences(name, rows)
         print(f"{name}: {', '.join(f'{count} {key}' for key, count in counts.most_common())}", flush=True)
         for task_id, how in apart.items():
             print(f"  {task_id}: {how}")

@@ -9,8 +9,8 @@ import numpy as np
 import rope_core as rc
 from rope_core.hf.families import composite_text_fields, recorded_class_defaults
 from rope_core.programs.engines import EngineResult, engines
-from tools.engines.measure import POSITIONS, Vector, vectors
-from tools.engines.tasks import tasks
+from tools.engines.measure import POSITIONS, Vector, query_and_key
+from tools.engines.tasks import measurement_tasks
 
 # float32, and llama.cpp's frequencies by repeated products; angles of 2,000 rad in float32 add 1e-4 rad.
 FREQUENCY, FACTOR, LOGIT = 1e-5, 1e-5, 2e-3
@@ -19,7 +19,7 @@ FREQUENCY, FACTOR, LOGIT = 1e-5, 1e-5, 2e-3
 @cache
 def by_id() -> dict[str, dict[str, Any]]:
     """Return the tasks by id."""
-    return {task["id"]: task for task in tasks()}
+    return {task["id"]: task for task in measurement_tasks()}
 
 
 @cache
@@ -34,7 +34,7 @@ def logits(inv_freq: Vector, factor: float, layout: str, dim: int) -> Vector:
     width, rows = 2 * inv_freq.size, []
     for m, n in POSITIONS:
         ends = []
-        for x, position in zip(vectors(dim), (m, n), strict=True):
+        for x, position in zip(query_and_key(dim), (m, n), strict=True):
             cos, sin = factor * np.cos(position * inv_freq)[None], factor * np.sin(position * inv_freq)[None]
             turned = rc.rotate(x[None, None, :width], cos, sin, layout)[0, 0]
             ends.append(np.concatenate([turned, x[width:]]))
@@ -50,7 +50,7 @@ def outside(model_type: str) -> bool:
     ]
 
 
-def verdict(name: str, task_id: str, row: dict[str, Any]) -> str:
+def row_verdict(name: str, task_id: str, row: dict[str, Any]) -> str:
     """Return "agrees", "not supported", "refuses", "not run", or how a row differs from the engine table's."""
     answer = computed(task_id)[name]
     if "not_run" in row:
@@ -76,9 +76,9 @@ def verdict(name: str, task_id: str, row: dict[str, Any]) -> str:
     return "agrees" if apart < LOGIT else f"a logit differs by {apart:.2g}"
 
 
-def table(name: str, rows: dict[str, dict[str, Any]]) -> tuple[Counter[str], dict[str, str]]:
+def verdict_counts_and_differences(name: str, rows: dict[str, dict[str, Any]]) -> tuple[Counter[str], dict[str, str]]:
     """Count an engine's verdicts, and list by id those that differ."""
-    verdicts = {task_id: verdict(name, task_id, row) for task_id, row in rows.items()}
+    verdicts = {task_id: row_verdict(name, task_id, row) for task_id, row in rows.items()}
     usual = ("agrees", "not supported", "refuses", "not run")
     counts = Counter(each if each in usual else "differs" for each in verdicts.values())
     return counts, {task_id: each for task_id, each in verdicts.items() if each not in usual}

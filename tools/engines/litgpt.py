@@ -8,10 +8,10 @@ import torch
 
 import rope_core as rc
 from rope_core.programs.engines import engine_records
-from tools.engines.measure import NotSupported, RotateVector, Vector, in_order, main
-from tools.engines.stubs import stub
+from tools.engines.measure import NotSupported, RotateVector, Vector, measure_tasks, without_lane_reordering
+from tools.engines.stubs import stub_package
 
-stub("litgpt", ["litgpt.model", "litgpt.config"])
+stub_package("litgpt", ["litgpt.model", "litgpt.config"])
 Config = importlib.import_module("litgpt.config").Config
 model = importlib.import_module("litgpt.model")
 
@@ -57,8 +57,8 @@ def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
         out = turn(q[..., :width], cos[None, row, :width], sin[None, row, :width])
         return torch.cat([out, q[..., width:]], dim=-1)[0, 0, 0].double().numpy()
 
-    return in_order(rotate, rope.head_dim), rope.head_dim
+    return without_lane_reordering(rotate, rope.head_dim), rope.head_dim
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(run))
+    raise SystemExit(measure_tasks(run))

@@ -22,7 +22,7 @@ class NotRun(Exception):
     """The engine may have it; this tool did not get its code to run, and the text says why."""
 
 
-def vectors(dim: int) -> tuple[Vector, Vector]:
+def query_and_key(dim: int) -> tuple[Vector, Vector]:
     """Return the q and k whose logits are recorded."""
     lanes = np.arange(dim, dtype=np.float64)
     return np.cos(1.7 * lanes + 0.3), np.sin(2.3 * lanes + 0.1)
@@ -51,7 +51,7 @@ def measured(rotate: RotateVector, dim: int) -> dict[str, Any]:
     ones[lanes] = 1.0
     turned = rotate(ones, 1)
     inv_freq = np.arctan2(turned[others], turned[lanes])
-    q, k = vectors(dim)
+    q, k = query_and_key(dim)
     logits = [float(rotate(q, m) @ rotate(k, n)) for m, n in POSITIONS]
     return {
         "layout": "interleaved" if partner == 1 else "half",
@@ -61,13 +61,13 @@ def measured(rotate: RotateVector, dim: int) -> dict[str, Any]:
     }
 
 
-def in_order(rotate: RotateVector, dim: int) -> RotateVector:
+def without_lane_reordering(rotate: RotateVector, dim: int) -> RotateVector:
     """Return a rotation that reorders lanes as well (DeepSeek's apply functions do) without the reordering."""
     order = np.argmax([rotate(lane, 0) for lane in np.eye(dim)], axis=1)
     return lambda x, position: rotate(x, position)[order]
 
 
-def main(run: Callable[[dict[str, Any]], tuple[RotateVector, int]]) -> int:
+def measure_tasks(run: Callable[[dict[str, Any]], tuple[RotateVector, int]]) -> int:
     """Measure every task of standard input and print the rows: id to what was measured, or why nothing was."""
     rows: dict[str, Any] = {}
     for task in json.load(sys.stdin):

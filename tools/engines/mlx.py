@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.engines.measure import NotRun, NotSupported, RotateVector, Vector, main
+from tools.engines.measure import NotRun, NotSupported, RotateVector, Vector, measure_tasks
 
 mx: Any = importlib.import_module("mlx.core")
 mx.set_default_device(mx.cpu)
@@ -101,4 +101,4 @@ def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(run))
+    raise SystemExit(measure_tasks(run))

@@ -15,8 +15,8 @@ import torch
 import transformers
 
 from rope_core.hf.resolve import resolve
-from tools.engines.measure import NotRun, RotateVector, Vector, main
-from tools.engines.stubs import stub
+from tools.engines.measure import NotRun, RotateVector, Vector, measure_tasks
+from tools.engines.stubs import stub_package
 
 transformers.logging.set_verbosity_error()
 # Longer tables only take memory: these types do not look at the length.
@@ -129,7 +129,7 @@ def start(name: str) -> tuple[Any, Any]:
     empty: dict[str, dict[str, Any]]
     if name == "vllm":
         layers, configs = "vllm.model_executor.layers.rotary_embedding", "vllm.transformers_utils.config"
-        stub("vllm", [layers, configs, "vllm.config.utils"])
+        stub_package("vllm", [layers, configs, "vllm.config.utils"])
         empty = {
             "vllm.config": {"get_current_vllm_config": lambda: Config},
             "vllm.logger": {"init_logger": logging.getLogger},
@@ -137,7 +137,7 @@ def start(name: str) -> tuple[Any, Any]:
         }
     else:
         layers, configs = "sglang.srt.layers.rotary_embedding.factory", "sglang.srt.utils.hf_transformers.common"
-        stub("sglang", ["sglang.srt.layers.rotary_embedding", configs])
+        stub_package("sglang", ["sglang.srt.layers.rotary_embedding", configs])
         empty = {
             "sglang.kernels.fused_op": {"BaseFusedOp": Op},
             "sglang.srt.runtime_context": {"publish_role": lambda: None},
@@ -151,4 +151,4 @@ def start(name: str) -> tuple[Any, Any]:
 if __name__ == "__main__":
     rope, configs = start(sys.argv[1])
     with torch.no_grad():
-        raise SystemExit(main(run))
+        raise SystemExit(measure_tasks(run))

@@ -74,7 +74,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Nothing to run."""
 
 
-def stub(root: str, keep: Sequence[str] = ()) -> None:
+def stub_package(root: str, keep: Sequence[str] = ()) -> None:
     """Import only the modules ``keep`` of the package ``root``, found on the path; the rest of it is empty."""
     folder = next((Path(p or ".") / root for p in sys.path if (Path(p or ".") / root).is_dir()), None) if keep else None
     sys.meta_path.insert(0, Finder(root, keep, folder))

@@ -55,7 +55,7 @@ MADE: dict[str, dict[str, Any]] = {
 LENGTH = 2048
 
 
-def tasks() -> list[dict[str, Any]]:
+def measurement_tasks() -> list[dict[str, Any]]:
     """Return the tasks: id, config, layer type or None, width of a rotated vector, layout, length in use, tokens."""
     configs = {model.id: model.hf_config() for model in rc.models()}
     configs |= {f"made:{name}": {**PLAIN, **fields} for name, fields in MADE.items()}

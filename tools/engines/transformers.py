@@ -8,12 +8,12 @@ from typing import Any
 import torch
 import transformers
 
-from tools.engines.measure import NotRun, NotSupported, RotateVector, Vector, in_order, main
+from tools.engines.measure import NotRun, NotSupported, RotateVector, Vector, measure_tasks, without_lane_reordering
 
 transformers.logging.set_verbosity_error()
 
 
-def rotary(module: Any, config_class: type) -> Any:
+def rotary_class(module: Any, config_class: type) -> Any:
     """Return the rotary class of a modelling file that takes the config class, its text's before others."""
     own = [
         value
@@ -58,7 +58,7 @@ def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
         raise NotSupported(config["model_type"])
     model = transformers.CONFIG_MAPPING[config["model_type"]](**{k: v for k, v in config.items() if k != "model_type"})
     module = importlib.import_module(type(model).__module__.replace("configuration_", "modeling_"))
-    kind = rotary(module, type(model))
+    kind = rotary_class(module, type(model))
     if kind is None:
         raise NotRun("no rotary class in its modelling file")
     given = {}
@@ -85,9 +85,9 @@ def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
         out = torch.cat([apply(both[..., :width], *table), both[..., width:]], dim=-1)
         return out[0, 0, 0].double().numpy()
 
-    return in_order(rotate, dim), dim
+    return without_lane_reordering(rotate, dim), dim
 
 
 if __name__ == "__main__":
     with torch.no_grad():
-        raise SystemExit(main(run))
+        raise SystemExit(measure_tasks(run))

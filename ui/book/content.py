@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from ui.book.markdown import html
+from ui.book.markdown import markdown_to_html
 from ui.book.places import NodeTree
 from ui.figures.tally import LETTERS
 from ui.page.controls import ContainerContext
@@ -65,16 +65,16 @@ class BookContent(PageFrame):
         raise RedrawRequest
 
     def write(self, markdown: str) -> None:
-        self.places.add("write", html(markdown))
+        self.places.add("write", markdown_to_html(markdown))
 
     def caption(self, markdown: str) -> None:
-        self.places.add("caption", html(markdown))
+        self.places.add("caption", markdown_to_html(markdown))
 
     def note(self, markdown: str, kind: NoteKind = "info") -> None:
-        self.places.add(f"note {kind}", html(markdown), key="note", attributes={"role": ROLES[kind]})
+        self.places.add(f"note {kind}", markdown_to_html(markdown), key="note", attributes={"role": ROLES[kind]})
 
     def badge(self, text: str, icon: str, colour: str) -> None:
-        self.places.add(f"badge {colour}", html(text, line=True), key="badge", tag="span")
+        self.places.add(f"badge {colour}", markdown_to_html(text, is_one_line=True), key="badge", tag="span")
 
     def code(self, text: str, language: str | None = None, height: int | None = None) -> None:
         look = "code wrapped" if language in (None, "bash") else "code"
@@ -137,17 +137,21 @@ class BookContent(PageFrame):
         group = self.places.name("tabs")
         looks = ({"name": group, **({} if k else {"open": ""})} for k in range(len(titles)))
         return [
-            self.places.folding("tab", html(title, line=True), attributes=look)
+            self.places.folded_node("tab", markdown_to_html(title, is_one_line=True), attributes=look)
             for title, look in zip(titles, looks, strict=True)
         ]
 
     def fold(self, title: str, *, opened: bool = False) -> ContainerContext:
-        return self.places.folding("fold", html(title, line=True), attributes={"open": ""} if opened else {})
+        return self.places.folded_node(
+            "fold", markdown_to_html(title, is_one_line=True), attributes={"open": ""} if opened else {}
+        )
 
     @contextmanager
     def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> Iterator[bool]:
         opened: set[str] = self.session.setdefault(OPEN, set())
-        with self.places.folding("popover quiet" if quiet else "popover", html(label, line=True), key=key) as node:
+        with self.places.folded_node(
+            "popover quiet" if quiet else "popover", markdown_to_html(label, is_one_line=True), key=key
+        ) as node:
             if lazy:
                 node.attributes = {"data-act": node.id}
                 self.places.act(node.id, lambda on: opened.add(node.id) if on else opened.discard(node.id))
@@ -178,7 +182,7 @@ class BookContent(PageFrame):
     def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
         inside = "".join(
             f'<button data-act="{{act}}" value="{at}" aria-pressed="{str(at == chosen).lower()}">'
-            f"<b>{letter}</b>{f' {html(text, line=True)}' if text != letter else ''}</button>"
+            f"<b>{letter}</b>{f' {markdown_to_html(text, is_one_line=True)}' if text != letter else ''}</button>"
             for at, (letter, text) in enumerate(zip(LETTERS, texts, strict=False))
         )
         self.places.put("choices", key, inside, lambda at: take(min(max(int(at), 0), len(texts) - 1)))

@@ -9,10 +9,10 @@ from typing import Any
 
 from ui.book.places import NodeTree
 from ui.page import controls
-from ui.page.controls import LabelFunction, hideable
+from ui.page.controls import LabelFunction, hideable_control
 from ui.page.state import Field, FieldValue
 from ui.page.store import PageValues
-from ui.text.words import PageTexts, short
+from ui.text.words import PageTexts, number_text
 
 
 class BookControls(controls.PageControls):
@@ -55,7 +55,7 @@ class BookControls(controls.PageControls):
 
     def draw_slider(self, field: Field, value: FieldValue, stops: list[FieldValue]) -> None:
         if stops:
-            texts = escape(json.dumps([short(stop) for stop in stops], ensure_ascii=False))
+            texts = escape(json.dumps([number_text(stop) for stop in stops], ensure_ascii=False))
             look, read = f'min="0" max="{len(stops) - 1}" data-texts="{texts}"', lambda given: stops[int(given)]
             live: FieldValue = stops.index(value)
         else:
@@ -66,32 +66,32 @@ class BookControls(controls.PageControls):
         html = self._labelled(field, f'<input type="range" data-act="{{act}}" {look}><output></output>')
         self._put(field, html, live, read, kind="slider")
 
-    @hideable
+    @hideable_control
     def number(self, field: Field) -> None:
         step = (field.step or 1) if field.kind == "int" else "any"
         hint = f' placeholder="{escape(self.t("frame.auto"))}"' if field.optional else ""
         html = self._labelled(field, f'<input type="number" step="{step}" data-act="{{act}}"{hint}>')
         self._put(field, html, self.store.get(field), _number)
 
-    @hideable
+    @hideable_control
     def text(self, field: Field) -> None:
         html = self._labelled(field, '<input type="text" maxlength="200" data-act="{act}">')
         self._put(field, html, self.store.get(field), str)
 
-    @hideable
+    @hideable_control
     def toggle(self, field: Field) -> None:
         box = '<input type="checkbox" role="switch" data-act="{act}">'
         html = f"<label>{box}<span>{escape(self.label(field))}</span></label>"
         self._put(field, html, self.store.get(field), bool)
 
-    @hideable
+    @hideable_control
     def select(self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None) -> None:
         name = self.named(field, names)
         options = "".join(f'<option value="{escape(each)}">{escape(name(each))}</option>' for each in field.choices)
         html = self._labelled(field, f'<select data-act="{{act}}">{options}</select>')
         self._put(field, html, self.store.get(field), str, after=after)
 
-    @hideable
+    @hideable_control
     def segments(self, field: Field, names: LabelFunction | None = None) -> None:
         html = self._group(field, "radio", field.choices, self.named(field, names))
         self._put(field, html, self.store.get(field), str, kind="segments")

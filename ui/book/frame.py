@@ -11,17 +11,17 @@ from urllib.parse import urlencode
 
 from ui.book.content import OPEN, DownloadFile, RedrawRequest
 from ui.book.controls import BookControls
-from ui.book.markdown import html
+from ui.book.markdown import markdown_to_html
 from ui.book.nodes import HtmlNode
 from ui.book.places import NodeTree
 from ui.book.stage import CONTROLS, LessonFrame
-from ui.figures.drawing import Drawing, Film, write
+from ui.figures.drawing import Drawing, Film, figure_to_json
 from ui.page import tasks
 from ui.page.controls import FilmHand
-from ui.page.menu import SECTIONS, declaration
-from ui.page.symbols import legend, meanings
+from ui.page.menu import SECTIONS, page_declaration
+from ui.page.symbols import symbol_legend_html, symbol_meanings
 from ui.page.tasks import ChoiceQuestion
-from ui.present.steps import on_slide
+from ui.present.steps import slide_finding
 from ui.present.view import PageView
 from ui.text.words import PageTexts
 from ui.work.session import SessionState
@@ -46,7 +46,7 @@ class BookFrame(LessonFrame):
     def __init__(
         self, name: str, lang: str, session: SessionState, root: str, query: Mapping[str, str] | None = None
     ) -> None:
-        self.page = declaration(name)
+        self.page = page_declaration(name)
         self.name, self.t, self.session, self.root = name, PageTexts(lang, name), session, root
         session[OPEN] = set()
         self.store = self.page.store(session)
@@ -96,7 +96,7 @@ class BookFrame(LessonFrame):
             try:
                 with self.places.again(part):
                     self.parts[part.id]()
-                if tasks.done(self.page.tasks, self.store, self.session) != self.counted:
+                if tasks.done_task_count(self.page.tasks, self.store, self.session) != self.counted:
                     raise RedrawRequest
             except RedrawRequest:
                 self.draw()
@@ -116,7 +116,7 @@ class BookFrame(LessonFrame):
     def prose(self, section: str) -> None:
         title, body = self.t.prose(section)
         heading = f'<h2 id="{escape(section)}">{escape(title)}</h2>' if title else ""
-        self.places.add("prose", heading + html(body), key=f"prose.{section}")
+        self.places.add("prose", heading + markdown_to_html(body), key=f"prose.{section}")
 
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
         if self.view.stage and not self.leads(drawing.id):
@@ -135,9 +135,9 @@ class BookFrame(LessonFrame):
         """Draw a figure; return the sentence below it."""
         look = "figure wide" if drawing.wide else "figure"
         with self.places.inside(self.places.add(look, key=f"fig.{drawing.id}")):
-            plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
-            text = on_slide(drawing.finding) if self.view.stage else drawing.finding
-            finding = self.places.add("finding", html(f"▸ {text}"), key=f"finding.{drawing.id}")
+            plot = self.places.add("plot", key=f"plot.{drawing.id}", data=figure_to_json(drawing.figure))
+            text = slide_finding(drawing.finding) if self.view.stage else drawing.finding
+            finding = self.places.add("finding", markdown_to_html(f"▸ {text}"), key=f"finding.{drawing.id}")
         self.figures[plot.id] = drawing
         style = f"height: {drawing.figure['layout']['height']}px"
         plot.attributes = {"role": "img", "aria-labelledby": finding.id, "style": style}
@@ -149,7 +149,7 @@ class BookFrame(LessonFrame):
         data = b64encode(film.data).decode("ascii")
         node = self.places.add("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
         count, lesson = self.session.get(node.id, 0), self.view.here() is not None
-        node.live = hand.settings(name, count, self.view.plays(), lesson=lesson)
+        node.live = hand.settings(name, count, self.view.film_play_record(), lesson=lesson)
 
         def moved(answer: Any) -> None:
             self.session[node.id] = answer["count"]
@@ -162,7 +162,7 @@ class BookFrame(LessonFrame):
 
     def link(self) -> str:
         """Return the address of these values, below the address of the book."""
-        return f"{self.session.get('book.address', '')}{folder(self.name, FIRST)}?{urlencode(self.query())}"
+        return f"{self.session.get('book.address', '')}{page_folder(self.name, FIRST)}?{urlencode(self.query())}"
 
     def query(self) -> dict[str, str]:
         """Return the explicit values and the language as URL parameters."""
@@ -171,16 +171,16 @@ class BookFrame(LessonFrame):
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         if name in SECTIONS:
             more = f"?{urlencode(query)}" if query else ""
-            href = f"{self.root}{folder(name, self.t.lang)}{more}" or "./"
-            text = html(label or self.t(f"page.{name}"), line=True)
+            href = f"{self.root}{page_folder(name, self.t.lang)}{more}" or "./"
+            text = markdown_to_html(label or self.t(f"page.{name}"), is_one_line=True)
             self.places.add("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
 
     def href(self, name: str, **query: str) -> str:
-        return f"{self.root}{folder(name, self.t.lang)}?{urlencode(query)}"
+        return f"{self.root}{page_folder(name, self.t.lang)}?{urlencode(query)}"
 
     def menu(self) -> None:
         """Draw the button beside the title, and what is behind it."""
-        with self.places.folding("menu", escape(self.t("frame.menu"))):
+        with self.places.folded_node("menu", escape(self.t("frame.menu"))):
             with self.details(self.t("frame.present"), "present") as unfolded:
                 if unfolded:
                     self.talks()
@@ -189,10 +189,10 @@ class BookFrame(LessonFrame):
             self.button(self.t("frame.reset"), "reset", self.view.again, self.store)
             self.caption(self.t("frame.share_help"))
             self.places.add("code wrapped address", tag="pre", attributes={"tabindex": "0"})
-            if meanings(self.t):
-                self.places.add("legend", legend(self.t))
+            if symbol_meanings(self.t):
+                self.places.add("legend", symbol_legend_html(self.t))
 
 
-def folder(name: str, lang: str) -> str:
+def page_folder(name: str, lang: str) -> str:
     """Return where a page is below the book's root: "", or folders that each end with a slash."""
     return ("" if lang == FIRST else f"{lang}/") + ("" if name == "home" else f"{name}/")

@@ -8,15 +8,15 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from ui.book.learning import LearningFrame
-from ui.figures.tally import finding
+from ui.figures.tally import vote_sentence
 from ui.page.frame import UploadedFile
 from ui.present import lessons
-from ui.present.addresses import local
+from ui.present.addresses import is_local_address
 from ui.present.lessons import Lesson, LessonError, LessonProblem
-from ui.present.rooms import room_name
-from ui.present.steps import PredictionState, described, summary
+from ui.present.rooms import normalized_room_name
+from ui.present.steps import PredictionState, lesson_summary, problem_sentence
 from ui.present.view import LOADED, OWN, ROOM, PageView
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.text.words import PageTexts
 
 ROOMS = "hall.rooms"
@@ -36,13 +36,13 @@ class HallFrame(LearningFrame):
         """The name of the room that this reader leads; "" without one."""
         return self.view.room if self.session.get(ROOMS) else ""
 
-    def own_lesson(self, t: PageTexts) -> None:
+    def draw_lesson_upload(self, t: PageTexts) -> None:
         """Draw the box for a lesson file, what is wrong with it, and the way to begin it."""
 
         def take(file: UploadedFile) -> None:
             self.session.pop(PROBLEM, None)
             try:
-                self.session[LOADED] = lessons.load(file.getvalue(), OWN)
+                self.session[LOADED] = lessons.load_lesson(file.getvalue(), OWN)
             except LessonError as bad:
                 self.session[PROBLEM] = bad.problem
 
@@ -50,14 +50,14 @@ class HallFrame(LearningFrame):
         self.upload(t("upload"), "present.file", 1, take)
         problem: LessonProblem | None = self.session.get(PROBLEM)
         if problem:
-            self.note(f"{t('problem')} {described(problem, t)}", "error")
+            self.note(f"{t('problem')} {problem_sentence(problem, t)}", "error")
         own: Lesson | None = self.session.get(LOADED)
         if own:
-            self.button(summary(own, t, markdown=False), "present.own", self.view.begin, OWN)
-        data = lessons.shipped(self.t.lang, "talks", EXAMPLE).decode()
+            self.button(lesson_summary(own, t, markdown=False), "present.own", self.view.begin, OWN)
+        data = lessons.shipped_lesson_bytes(self.t.lang, "talks", EXAMPLE).decode()
         self.download(t("example"), data, f"{EXAMPLE}.toml", "application/toml", "present.example")
 
-    def open_room(self, t: PageTexts) -> None:
+    def draw_room_form(self, t: PageTexts) -> None:
         """Draw the box for a room's name; below it the room that is open, with what it offers."""
         if not self.session.get(ROOMS):
             return
@@ -65,7 +65,7 @@ class HallFrame(LearningFrame):
         def enter(text: str) -> None:
             self.session[REFUSED] = False
             try:
-                self.view.put(ROOM, room_name(text.strip()))
+                self.view.put(ROOM, normalized_room_name(text.strip()))
             except ValueError:
                 self.session[REFUSED] = True
 
@@ -75,7 +75,7 @@ class HallFrame(LearningFrame):
         if not self.room:
             self.caption(t("room_help"))
             return
-        self.audience(t)
+        self.draw_audience_link(t)
         address = f"{self.session[ROOMS]}{quote(self.room)}"
         with self.row():
             self.places.add("write", f'<a href="{escape(address)}/votes.csv" download>{escape(t("room_votes"))}</a>')
@@ -87,24 +87,24 @@ class HallFrame(LearningFrame):
             )
             node.attributes = {"data-room": address}
 
-    def audience(self, t: PageTexts) -> None:
+    def draw_audience_link(self, t: PageTexts) -> None:
         """Draw the QR code of the room, or of this view, with its address."""
         if self.room:
             address = f"{self.session[ROOMS]}{quote(self.room)}?{urlencode({'lang': self.t.lang})}"
-            self.write(f"**{t('room_shown', room=plain(self.room))}**")
+            self.write(f"**{t('room_shown', room=escaped_markdown(self.room))}**")
         else:
             address = self.link()
         code = f"{self.session[ROOMS]}code.svg?{urlencode({'text': address})}"
         alt = escape(t("qr_alt", url=address))
         self.places.add("qr-code", f'<img src="{escape(code)}" alt="{alt}"><p>{escape(address)}</p>', key="qr")
-        if local(address):
+        if is_local_address(address):
             self.note(t("room_local"), "warning")
 
     def link(self) -> str:
         """Return the address of this view."""
         raise NotImplementedError
 
-    def followed(self, t: PageTexts, sentence: str, question: PredictionState | None) -> None:
+    def draw_room_line(self, t: PageTexts, sentence: str, question: PredictionState | None) -> None:
         """Draw the room's line, with what hall.js has the room's phones show: the step, and no answer before it is out.
 
         Phones show nothing that is beside the question here, which could answer it.
@@ -136,8 +136,8 @@ class HallFrame(LearningFrame):
 
         self.places.act(node.id, count)
 
-    def counted_votes(self, question: PredictionState) -> None:
+    def draw_vote_counts(self, question: PredictionState) -> None:
         """Write how the room has voted, once its count is there."""
         votes = self.session.get(VOTES, {}).get(question.id)
         if self.room and votes:
-            self.write(f"▸ {finding(votes, question.predict.answer, PageTexts(self.t.lang, 'predict'))}")
+            self.write(f"▸ {vote_sentence(votes, question.predict.answer, PageTexts(self.t.lang, 'predict'))}")

@@ -13,12 +13,12 @@ from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade.assignment import SECONDS, TASKS
 from rope_core.grade.result import StageResult, check_python_syntax, grading_texts, stage_results, starter_source
 from ui.book.content import BookContent
-from ui.figures.drawing import saves
+from ui.figures.drawing import film_save_buttons_html
 from ui.page import tasks
 from ui.page.controls import ContainerContext
-from ui.page.menu import PATH, declaration
+from ui.page.menu import PATH, page_declaration
 from ui.present.view import PageView
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 
 ANSWERED = "code.answered"
 """The session's calls of a reader's function and what it answered."""
@@ -35,7 +35,7 @@ class LearningFrame(BookContent):
         return self.view.stage
 
     def saves(self, chart: str) -> None:
-        self.places.add("row", saves(chart, self.t), key=f"saves.{chart}")
+        self.places.add("row", film_save_buttons_html(chart, self.t), key=f"saves.{chart}")
 
     def grade(self, function: str) -> None:
         stages, text, key = TASKS[function], starter_source(function), f"grade.{function}"
@@ -105,7 +105,7 @@ class LearningFrame(BookContent):
         if not graded:
             return
         if isinstance(graded, str):
-            self.note(plain(graded, 400), "error")
+            self.note(escaped_markdown(graded, 400), "error")
             return
         lang, right = self.t.lang, sum(result.passed for result in graded)
         total = grading_texts()["word"]["total"][lang].format(points=right, most=len(graded))
@@ -122,7 +122,7 @@ class LearningFrame(BookContent):
     @contextmanager
     def unfolding(self, section: str, title: str) -> Iterator[bool]:
         opened, line = section in self.view.opened, f'<span id="{escape(section)}">{escape(title)}</span>'
-        with self.places.folding("fold", line) as node:
+        with self.places.folded_node("fold", line) as node:
             node.attributes = {"data-act": node.id, **({"open": ""} if opened else {})}
             self.places.act(node.id, lambda on: self.view.unfold(section, on=bool(on)))
             yield opened
@@ -131,14 +131,14 @@ class LearningFrame(BookContent):
         """How far the page is on the path, and the link to the next one."""
         if self.name not in PATH:
             return
-        at, own = PATH.index(self.name), declaration(self.name).tasks
+        at, own = PATH.index(self.name), page_declaration(self.name).tasks
         line = self.t("frame.way_step", number=at + 1, total=len(PATH))
-        self.counted = tasks.done(own, self.store, self.session)
+        self.counted = tasks.done_task_count(own, self.store, self.session)
         if own:
             line += self.t("frame.way_here", here=self.counted, here_of=len(own))
         node = self.places.add("onward", key="onward")
-        node.live = {"done": tasks.remembered(self.session)}
-        self.places.act(node.id, lambda names: tasks.remember(self.session, names))
+        node.live = {"done": tasks.done_task_names(self.session)}
+        self.places.act(node.id, lambda names: tasks.remember_done_tasks(self.session, names))
         with self.places.inside(node):
             self.progress((at + 1) / len(PATH), line)
             if at + 1 < len(PATH):

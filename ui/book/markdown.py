@@ -18,10 +18,10 @@ def _parser() -> MarkdownIt:
 
 
 @cache
-def html(markdown: str, *, line: bool = False) -> str:
-    """Return HTML; without paragraphs where it is one ``line``.
+def markdown_to_html(markdown: str, *, is_one_line: bool = False) -> str:
+    """Return HTML; without paragraphs where it is one ``is_one_line``.
 
-    >>> html("*a* $x^2$", line=True)
+    >>> markdown_to_html("*a* $x^2$", is_one_line=True)
     '<em>a</em> <span class="tex">x^2</span>'
     """
     formulas: list[str] = []
@@ -33,5 +33,5 @@ def html(markdown: str, *, line: bool = False) -> str:
         return f"\ue000{len(formulas) - 1}\ue001"
 
     text = FORMULA.sub(keep, markdown)
-    rendered = _parser().renderInline(text) if line else _parser().render(text)
+    rendered = _parser().renderInline(text) if is_one_line else _parser().render(text)
     return PLACE.sub(lambda match: formulas[int(match[1])], rendered)

@@ -39,7 +39,7 @@ class HtmlNode:
 
     @property
     def mark(self) -> str:
-        """Return a hash of the node's own element, a dot, and one of all that it shows; ``live`` is in neither."""
+        """Return hashes of the node's own element and of all that it shows, a dot between; ``live`` is in neither."""
         if not self.kept:
             shell = _hash([self.kind, self.tag, sorted(self.attributes.items()), self.html])
             self.kept = f"{shell}.{_hash([shell, self.data, [(child.id, child.mark) for child in self.children]])}"
@@ -63,28 +63,28 @@ class HtmlNode:
         yield f"</{self.tag}>"
 
 
-def data(node: HtmlNode) -> dict[str, str]:
+def script_data_by_id(node: HtmlNode) -> dict[str, str]:
     """Return by id what scripts draw in the nodes below."""
     return {each.id: each.data for each in node.all() if each.data}
 
 
-def live(node: HtmlNode) -> dict[str, Any]:
+def live_values_by_id(node: HtmlNode) -> dict[str, Any]:
     """Return the live values of the nodes below, by id."""
     return {each.id: each.live for each in node.all() if each.live is not None}
 
 
-def changes(node: HtmlNode, known: Mapping[str, str]) -> dict[str, Any]:
-    """Return a node for a browser that has the marks ``known`` by id: what it lacks, else id and mark alone."""
-    before, named = known.get(node.id), {"id": node.id, "mark": node.mark}
+def changed_node_record(node: HtmlNode, known_marks: Mapping[str, str]) -> dict[str, Any]:
+    """Return a node for a browser that has the marks ``known_marks`` by id: what it lacks, else id and mark alone."""
+    before, named = known_marks.get(node.id), {"id": node.id, "mark": node.mark}
     if before == node.mark:
         return named
     if before and before.partition(".")[0] == node.mark.partition(".")[0]:
-        children = {"children": [changes(child, known) for child in node.children]}
+        children = {"children": [changed_node_record(child, known_marks) for child in node.children]}
         return named | children | ({"data": node.data} if node.data else {})
-    return named | {"html": node.written(), "drawn": data(node)}
+    return named | {"html": node.written(), "drawn": script_data_by_id(node)}
 
 
-def marks(node: HtmlNode) -> dict[str, str]:
+def marks_by_id(node: HtmlNode) -> dict[str, str]:
     """Return the marks of a node and all below it, by id."""
     return {each.id: each.mark for each in node.all()}
 

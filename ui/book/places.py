@@ -71,7 +71,7 @@ class NodeTree:
         return node
 
     @contextmanager
-    def folding(self, kind: str, line: str, *, key: str = "", **more: Any) -> Iterator[HtmlNode]:
+    def folded_node(self, kind: str, line: str, *, key: str = "", **more: Any) -> Iterator[HtmlNode]:
         """Fill a node that folds under a line of HTML."""
         with self.inside(self.add(kind, key=key or kind, tag="details", **more)) as node:
             self.add("line", line, tag="summary")

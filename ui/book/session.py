@@ -9,9 +9,9 @@ from copy import copy, deepcopy
 from typing import Any
 
 from ui.book.content import DownloadFile
-from ui.book.frame import BookFrame, folder
+from ui.book.frame import BookFrame, page_folder
 from ui.book.hall import ROOMS
-from ui.book.nodes import changes, live, marks
+from ui.book.nodes import changed_node_record, live_values_by_id, marks_by_id
 from ui.present.lessons import Lesson
 from ui.present.view import LOADED
 
@@ -53,17 +53,17 @@ class ReaderSession:
     def answer(self) -> str:
         """Return what has changed as JSON: nodes, their live values, values for the address and for other pages.
 
-        ``page`` and ``folder`` say which page it is, and where below the book's root its address is.
+        ``page`` and ``page_folder`` say which page it is, and where below the book's root its address is.
         """
         tree = self.page.places.root
-        changed = changes(tree, self.known)
-        self.known = marks(tree)
+        changed = changed_node_record(tree, self.known)
+        self.known = marks_by_id(tree)
         values = self.session["values"]
-        answer = {"tree": changed, "told": live(tree), "query": self.page.query(), "values": values}
+        answer = {"tree": changed, "told": live_values_by_id(tree), "query": self.page.query(), "values": values}
         page = {
             "page": self.page.name,
             "title": self.page.t("title"),
-            "folder": folder(self.page.name, self.page.t.lang),
+            "folder": page_folder(self.page.name, self.page.t.lang),
         }
         return json.dumps(answer | page, ensure_ascii=False, allow_nan=False)
 
@@ -75,7 +75,7 @@ class ReaderSession:
         if isinstance(saved, DownloadFile):
             content = b64encode(saved.content).decode("ascii")
             return json.dumps({"save": {"name": saved.name, "mime": saved.mime, "content": content}})
-        following = self.page.view.going()
+        following = self.page.view.pop_page_to_go_to()
         if following and following != self.page.name:
             query = self.page.view.query() | {"lang": self.page.t.lang}
             self.page = BookFrame(following, self.page.t.lang, self.session, self.page.root, query)

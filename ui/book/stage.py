@@ -11,9 +11,9 @@ from ui.book.nodes import HtmlNode
 from ui.page import tasks
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
-from ui.present.steps import PredictionState, is_long, notes, sentence, summary
+from ui.present.steps import PredictionState, headline_sentence, is_long_sentence, lecturer_notes_html, lesson_summary
 from ui.present.view import PageView
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.text.words import PageTexts
 
 LEADS = "stage.leads"
@@ -48,7 +48,11 @@ class LessonFrame(HallFrame):
             if stage:
                 self._tools(t, lesson, step)
             elif lesson:
-                slots = {"title": plain(lesson.title, 120), "number": self.view.number, "total": len(lesson.steps)}
+                slots = {
+                    "title": escaped_markdown(lesson.title, 120),
+                    "number": self.view.number,
+                    "total": len(lesson.steps),
+                }
                 self.caption(t("count_lesson", **slots))
             self._line(t, lesson, step)
             self._ask(t)
@@ -62,36 +66,36 @@ class LessonFrame(HallFrame):
             self._press("stage-open", t("controls"), lambda: self.session.update({CONTROLS: not on}), on=on)
             if step:
                 self._press("stage-notes", t("notes"))
-                self.places.add("write", notes(lesson, step, t), key="notes")
+                self.places.add("write", lecturer_notes_html(lesson, step, t), key="notes")
             if self.session.get(ROOMS):
                 with self.details(t("qr"), "qr") as unfolded:
                     if unfolded:
-                        self.audience(t)
+                        self.draw_audience_link(t)
             with self.details(t("talks"), "talks", lazy=False):
                 self.talks()
             self._press("stage-leave", t("leave"), lambda: self.view.present(on=False))
 
     def _line(self, t: PageTexts, lesson: Lesson | None, step: LessonStep | None) -> None:
         """Draw the sentence between the buttons that the arrow keys press; the claim before a page's own first step."""
-        text = sentence(step, lesson.id, self.session) if lesson and step else self.t("claim")
+        text = headline_sentence(step, lesson.id, self.session) if lesson and step else self.t("claim")
         with self.places.inside(self.places.add("stage-line row", key="line")):
             if lesson:
                 self._step(t, lesson, -1)
-            size = " stage-long" if is_long(text) else ""
+            size = " stage-long" if is_long_sentence(text) else ""
             self.places.add(f"stage-say{size}", f"<p>{escape(text)}</p>", attributes={"aria-live": "polite"})
             if lesson:
                 count = t("count", number=self.view.number or 0, total=len(lesson.steps))
                 self.places.add("stage-count", f"<p>{count}</p>")
                 self._step(t, lesson, 1)
-                for name, number in (("first", self.view.earliest()), ("last", len(lesson.steps))):
+                for name, number in (("first", self.view.first_step_number()), ("last", len(lesson.steps))):
                     self._press(f"stage-{name}", t(name), partial(self.view.move, number))
         if self.view.stage:
-            self.followed(t, text if step else "", self.question())
+            self.draw_room_line(t, text if step else "", self.question())
 
     def _step(self, t: PageTexts, lesson: Lesson, by: int) -> None:
         name = "next" if by > 0 else "previous"
         number = (self.view.number or 0) + by
-        off = not self.view.earliest() <= number <= len(lesson.steps)
+        off = not self.view.first_step_number() <= number <= len(lesson.steps)
         self._press(f"stage-{name}", t(name), lambda: self.view.move(number), off=off, icon="→" if by > 0 else "←")
 
     def _press(
@@ -125,12 +129,12 @@ class LessonFrame(HallFrame):
         words, choices = PageTexts(self.t.lang, "predict"), question.predict.choices
         if question.seen:
             right = question.predict.answer
-            verdict = tasks.judged(words, choices, question.chosen, right)
+            verdict = tasks.choice_feedback(words, choices, question.chosen, right)
             with self.row():
-                self.write(f"{'✓' if question.chosen == right else '✗'} **{plain(verdict, 600)}**")
+                self.write(f"{'✓' if question.chosen == right else '✗'} **{escaped_markdown(verdict, 600)}**")
                 if not self.room:
                     self._press("stage-again", words("again"), question.forget)
-            self.counted_votes(question)
+            self.draw_vote_counts(question)
             return
 
         def choose(choice: int) -> None:
@@ -148,15 +152,15 @@ class LessonFrame(HallFrame):
     def talks(self) -> None:
         """Draw what can be presented: this page, the shipped talks, a lesson file; and in a hall the room."""
         t = PageTexts(self.t.lang, "stage")
-        self.open_room(t)
+        self.draw_room_form(t)
         if not self.view.stage:
             self.button(t("present_page"), "present.page", self.view.present, look="primary")
-        for name in lessons.talks():
-            talk = lessons.talk(self.t.lang, name)
+        for name in lessons.talk_names():
+            talk = lessons.shipped_talk(self.t.lang, name)
             if talk:
-                self.button(summary(talk, t, markdown=False), f"present.{name}", self.view.begin, name)
+                self.button(lesson_summary(talk, t, markdown=False), f"present.{name}", self.view.begin, name)
         self.caption(t("arrows"))
-        self.own_lesson(t)
+        self.draw_lesson_upload(t)
 
     # ---- what the stage leaves of a page ---------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def least_along(frequencies: Array, angle: float) -> float:
 
 
 @cached_figure
-def maps(t: PageTexts) -> Film:
+def axial_score_map_film(t: PageTexts) -> Film:
     """Return the score maps of the dragged patch, side by side, and what the marked patch scores in each."""
     column, row = (field_control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
     places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from cachetools import LRUCache, cached
 
 from rope_core.version import LICENCE, __version__
-from ui.figures.plot import Figure, packed
+from ui.figures.plot import Figure, figure_as_json_values
 from ui.film.scene import Scene
-from ui.text.escape import cell
+from ui.text.escape import escaped_csv_cell
 from ui.text.words import PageTexts
 
 TableColumns = Mapping[str, Any]
@@ -123,7 +123,9 @@ def cached_figure(draw: Callable[..., PictureT]) -> Callable[..., PictureT]:
         drawing = draw(*given)
         if isinstance(drawing, Film):
             return replace(drawing.packed(given[-1]), table=lambda: draw(*given).table())
-        return StoredDrawing(replace(drawing, figure={}, table=lambda: draw(*given).table()), write(drawing.figure))
+        return StoredDrawing(
+            replace(drawing, figure={}, table=lambda: draw(*given).table()), figure_to_json(drawing.figure)
+        )
 
     @wraps(draw)
     def recall(*given: Any) -> Any:
@@ -135,9 +137,9 @@ def cached_figure(draw: Callable[..., PictureT]) -> Callable[..., PictureT]:
     return recall
 
 
-def write(figure: Figure) -> str:
+def figure_to_json(figure: Figure) -> str:
     """Return a figure as JSON text."""
-    return json.dumps(packed(figure), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(figure_as_json_values(figure), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def frozen(value: Any) -> Any:
@@ -149,13 +151,13 @@ def frozen(value: Any) -> Any:
     return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 
-def as_csv(table: TableColumns) -> bytes:
+def table_to_csv(table: TableColumns) -> bytes:
     """Write named columns as CSV, UTF-8 with a byte-order mark (spreadsheets need it); short columns end blank."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(table)
     columns = [np.asarray(column).ravel().tolist() for column in table.values()]
-    writer.writerows([cell(value) for value in row] for row in zip_longest(*columns, fillvalue=""))
+    writer.writerows([escaped_csv_cell(value) for value in row] for row in zip_longest(*columns, fillvalue=""))
     return out.getvalue().encode("utf-8-sig")
 
 
@@ -163,7 +165,7 @@ GROUNDS = ("screen", "light", "dark", "none")
 """What a saved picture may lie on: as on the screen, either theme's paper, or nothing."""
 
 
-def saves(film: str, t: PageTexts) -> str:
+def film_save_buttons_html(film: str, t: PageTexts) -> str:
     """Return what saves a film's frame in view, as HTML; the player hears it, and writes the line about it below."""
     options = "".join(f'<option value="{name}">{escape(t(f"film.ground_{name}"))}</option>' for name in GROUNDS)
     buttons = "".join(
@@ -178,7 +180,7 @@ def saves(film: str, t: PageTexts) -> str:
     )
 
 
-def grid(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> TableColumns:
+def heatmap_table(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> TableColumns:
     """Return three columns for a heatmap: one row per cell of z (len(y), len(x))."""
     across, down = np.meshgrid(np.asarray(x), np.asarray(y))
     return {names[0]: across.ravel(), names[1]: down.ravel(), names[2]: np.asarray(z).ravel()}

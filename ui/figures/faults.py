@@ -13,7 +13,7 @@ from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
-from ui.text.glossary import terms
+from ui.text.glossary import glossary_terms
 from ui.text.words import PageTexts
 
 MOST = 1.5
@@ -25,7 +25,7 @@ COLUMNS = (0.0, 160.0, 372.0, 725.0)
 
 
 @cached_figure
-def traces(t: PageTexts) -> Film:
+def fault_traces_film(t: PageTexts) -> Film:
     """Return a row for each fault: its error at each token, what is seen, its name, reason, command and cure."""
     control = Control(
         "fault",
@@ -118,7 +118,7 @@ def _table(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Pane
             x, is_upper = COLUMNS[1 + j // 2], j % 2 == 0
             look = start | {"font_size": 16 if is_upper and j else 15, "bold": is_upper and j > 0}
             drawn.append(marks.text(x, y, line, dy=-9 if is_upper else 11, **look))
-    named = t("terms_named", count=len(terms()))
+    named = t("terms_named", count=len(glossary_terms()))
     drawn += [
         marks.text(0.0, -0.3, named, **start | {"font_size": 15, "bold": True}),
         marks.text(0.0, -0.68, _scale(control, t), MUTED_COLOUR, **start | {"font_size": 13}),

@@ -10,7 +10,7 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import (
@@ -56,15 +56,15 @@ ACROSS = 8
 """Arrows in a row of the picture of all of them."""
 
 
-def single(rope: rc.Rope) -> int:
+def single_drawn_pair(rope: rc.Rope) -> int:
     """Return the pair that is drawn alone."""
     return rope.pairs // SHARE
 
 
-def degrees(radians: float, whole_from: float = 100.0, below: str = ".3g") -> str:
+def degrees_text(radians: float, whole_from: float = 100.0, below: str = ".3g") -> str:
     """Return an angle in whole degrees from ``whole_from`` on, and in the format ``below`` under it.
 
-    >>> degrees(1.2649), degrees(2.846), degrees(0.1, 9.5, ".1f")
+    >>> degrees_text(1.2649), degrees_text(2.846), degrees_text(0.1, 9.5, ".1f")
     ('72.5°', '163°', '5.7°')
     """
     value = float(np.degrees(radians))
@@ -82,24 +82,24 @@ def _turns(far: Control, wavelength: float) -> TextTrack:
 
 
 @cached_figure
-def angle_of_distance(rope: rc.Rope, position: int, distances: tuple[int, ...], t: PageTexts) -> Film:
+def angle_of_distance_film(rope: rc.Rope, position: int, distances: tuple[int, ...], t: PageTexts) -> Film:
     """Return two words and the angle between their arrows, then all pairs at a distance; ``position`` of the query."""
     mat = field_control(t, "position", tuple(range(FIRST, LAST + 1)), play_seconds=6.0)
     far = field_control(t, "distance", distances, play_seconds=16.0)
-    pair = single(rope)
+    pair = single_drawn_pair(rope)
     theta = float(rope.theta[pair])
     apart = [int(stop) - KEY_POSITION for stop in mat.stops]
     turned = np.array(far.stops)[:, None] * rope.theta
     whole = (turned >= 2 * np.pi).sum(axis=1)
     count = mat.texts(map(str, apart))
-    angle = mat.texts(degrees(words * theta) for words in apart)
+    angle = mat.texts(degrees_text(words * theta) for words in apart)
     findings = (
         sentence_parts(partial(t, "angle_finding"), words=count, angle=angle),
         sentence_parts(
             partial(t, "all_finding", pairs=rope.pairs),
             words=far.stop_text,
             round=far.texts(map(str, whole.tolist())),
-            slowest=far.texts(map(degrees, turned[:, -1].tolist())),
+            slowest=far.texts(map(degrees_text, turned[:, -1].tolist())),
         ),
     )
     left = far.texts(map(str, (rope.pairs - whole).tolist()))
@@ -230,7 +230,12 @@ def _comes_round(theta: float, t: PageTexts) -> Panel:
             marks.vector(x, 0.0, 0.95, TOP, KEY_COLOUR, 4, has_head=True),
             marks.vector(x, 0.0, 0.95, TOP - words * theta, QUERY_COLOUR, 5, has_head=True),
             marks.text(
-                x, -1.0, t("words_turned", words=words, angle=degrees(words * theta)), DISTANCE_COLOUR, bold=True, dy=24
+                x,
+                -1.0,
+                t("words_turned", words=words, angle=degrees_text(words * theta)),
+                DISTANCE_COLOUR,
+                bold=True,
+                dy=24,
             ),
         ]
     cannot = marks.text(0.0, -1.0, t("cannot_tell"), UNSEEN_COLOUR, bold=True, dy=52, font_size=16)
@@ -268,7 +273,7 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: PageTexts) -> Pane
 
 
 @cached_figure
-def finished(rope: rc.Rope, t: PageTexts) -> Film:
+def finished_pairs_sketch(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a place to draw how many pairs have turned once, over the position, and the true curve."""
     x = np.linspace(0.0, DOUBLINGS, 10 * DOUBLINGS + 1)
     positions = np.rint(2**x).astype(int)
@@ -278,7 +283,7 @@ def finished(rope: rc.Rope, t: PageTexts) -> Film:
     ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)
     y_axis = Axis(0.0, float(rope.pairs), tuple((float(n), str(n)) for n in (0, rope.pairs)), t("finished_axis"))
     panel = Panel(Axis(0.0, float(DOUBLINGS), ticks, t("position_axis")), y_axis, [], height=180)
-    return predicted(
+    return sketch_film(
         "finished",
         panel,
         (x, counts),

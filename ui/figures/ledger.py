@@ -17,12 +17,22 @@ from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG
 from rope_core.ledger.kit import elementwise_rotation, negate_even_dims, rotate_every_two
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Film
-from ui.figures.plot import LOG, PlotlyProps, axis, bars, dots, note, plot, vband, vline
+from ui.figures.plot import (
+    LOG,
+    PlotlyProps,
+    bar_trace,
+    dot_trace,
+    plotly_axis,
+    plotly_figure,
+    text_annotation,
+    vertical_band,
+    vertical_line,
+)
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, field_control, scene_in_beats, sentence_parts
-from ui.text.words import PageTexts, powers
+from ui.text.words import PageTexts, exponent_text
 
 ANY = "any"
 # The word of a status in links and text keys; errata first, what holds last, as the list is ordered.
@@ -53,7 +63,7 @@ _lock = threading.Lock()
 _kept: list[CheckedClaims] = []
 
 
-def checked(again: bool = False) -> CheckedClaims:
+def checked_claims(again: bool = False) -> CheckedClaims:
     """Check every claim, once per process or ``again``."""
     with _lock:
         if _kept and not again:
@@ -64,14 +74,14 @@ def checked(again: bool = False) -> CheckedClaims:
         return _kept[0]
 
 
-def chosen(results: Sequence[ClaimResult], document: str = ANY, status: str = ANY) -> list[ClaimResult]:
+def filtered_claims(results: Sequence[ClaimResult], document: str = ANY, status: str = ANY) -> list[ClaimResult]:
     """Return the entries of a document and a status key, errata first, each group in document order."""
     order = list(KEYS)
     kept = [r for r in results if document in (ANY, r.document) and status in (ANY, KEYS[r.status])]
     return sorted(kept, key=lambda r: order.index(r.status))
 
 
-def find(results: Sequence[ClaimResult], name: str) -> ClaimResult | None:
+def find_claim(results: Sequence[ClaimResult], name: str) -> ClaimResult | None:
     """Return the entry called ``name``, or None."""
     return next((r for r in results if r.id == name), None)
 
@@ -83,7 +93,7 @@ def verdict(result: ClaimResult, t: PageTexts) -> str:
 
 def number(value: float | None) -> str:
     """Return a residual for a reader: 0, 2.2e-16, 0.42, or a dash where there is none."""
-    return "–" if value is None else "0" if not value else powers(f"{float(value):.2g}")
+    return "–" if value is None else "0" if not value else exponent_text(f"{float(value):.2g}")
 
 
 def literal(text: str) -> str:
@@ -91,13 +101,13 @@ def literal(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!$|~:<>&^" else c for c in text)
 
 
-def headline(result: ClaimResult, t: PageTexts) -> str:
+def claim_headline(result: ClaimResult, t: PageTexts) -> str:
     """One entry on one line, as Markdown: verdict, claim and residual."""
     claim = literal(result.text.claim[t.lang])
     return t("headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=number(result.residual))
 
 
-def named(document: str, t: PageTexts) -> str:
+def document_title(document: str, t: PageTexts) -> str:
     """Return a source by its title."""
     return t(f"source.{document}")
 
@@ -106,11 +116,11 @@ def origin(result: ClaimResult, t: PageTexts) -> str:
     """Return a claim's origin as Markdown: a part of a document, or of a paper with its link."""
     where = literal(result.text.where)
     if result.text.link is None:
-        return t("where", document=named(result.document, t), where=where)
+        return t("where", document=document_title(result.document, t), where=where)
     return t("paper", number=result.text.link.rpartition("/")[2], link=result.text.link, where=where)
 
 
-def card(result: ClaimResult, t: PageTexts) -> str:
+def claim_card_markdown(result: ClaimResult, t: PageTexts) -> str:
     """One entry in full, as Markdown: verdict, claim, formula, residuals, reason and corrected form."""
     text, check = result.text, result.check
     lines = [
@@ -137,7 +147,7 @@ def card(result: ClaimResult, t: PageTexts) -> str:
     return "\n\n".join(lines)
 
 
-def source(result: ClaimResult) -> str:
+def claim_source_code(result: ClaimResult) -> str:
     """Return the Python function that decides an entry; empty for an empirical one."""
     if result.status == EMPIRICAL:
         return ""
@@ -148,7 +158,7 @@ def source(result: ClaimResult) -> str:
     return f"{inspect.getsource(function.func).strip()}\n\n{function.func.__name__}({given})"
 
 
-def listing(results: Sequence[ClaimResult], t: PageTexts) -> dict[str, list[str]]:
+def claims_table(results: Sequence[ClaimResult], t: PageTexts) -> dict[str, list[str]]:
     """Return the entries as named columns, one row each."""
     return {
         t("col.id"): [r.id for r in results],
@@ -159,7 +169,7 @@ def listing(results: Sequence[ClaimResult], t: PageTexts) -> dict[str, list[str]
     }
 
 
-def swapped(t: PageTexts) -> Film:
+def unswapped_formula_film(t: PageTexts) -> Film:
     """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers.
 
     First a pair on an axis, then any other: the printed formula stretches its two numbers by different factors.
@@ -207,7 +217,7 @@ def _formulas(t: PageTexts) -> Panel:
     """Return the printed and the right formula, and the two numbers in which they differ."""
     drawn: list[Mark] = []
     rows = (("printed", ("−x₀", "x₁"), UNSEEN_COLOUR, 0.78, "✗"), ("right", ("−x₁", "x₀"), QUERY_COLOUR, 0.28, "✓"))
-    where = {"printed": t("printed_where", source=named(DOCUMENT, t)), "right": t("right_where")}
+    where = {"printed": t("printed_where", source=document_title(DOCUMENT, t)), "right": t("right_where")}
     for name, second, colour, y, sign in rows:
         drawn += [
             marks.text(0.0, y + 0.19, t(f"{name}_title"), colour, anchor="start", bold=True, font_size=18),
@@ -271,16 +281,16 @@ def _hundredth(value: float) -> str:
     return f"{value + 0.0:.2f}".replace("-", "−")
 
 
-def overview(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
+def claim_status_chart(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
     """How many claims of each source got which verdict."""
     counts = Counter((r.document, r.status) for r in results)
     total = Counter(r.status for r in results)
-    labels = [named(document, t) for document in SOURCES]
+    labels = [document_title(document, t) for document in SOURCES]
     data = []
     for status, key in reversed(KEYS.items()):
         row = [counts[document, status] for document in SOURCES]
         data.append(
-            bars(
+            bar_trace(
                 row,
                 labels,
                 MARKS[status][1],
@@ -294,15 +304,15 @@ def overview(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
                 textfont={"color": text_colour_on(MARKS[status][1]), "size": 15},
             )
         )
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=330,
         barmode="stack",
         bargap=0.25,
         legend=LEGEND,
         margin={"l": 190, "t": 76},
-        xaxis=axis(t("entries_axis")),
-        yaxis=axis(autorange="reversed", type="category"),
+        xaxis=plotly_axis(t("entries_axis")),
+        yaxis=plotly_axis(autorange="reversed", type="category"),
     )
     return Drawing(
         "overview",
@@ -320,7 +330,7 @@ def overview(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
     )
 
 
-def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) -> Drawing:
+def residual_chart(results: Sequence[ClaimResult], threshold: float, t: PageTexts) -> Drawing:
     """Every residual on one axis, by source, with the threshold below which it counts as zero."""
     decided = [r for r in results if r.residual is not None]
     values = np.array([float(r.residual or 0.0) for r in decided])
@@ -339,7 +349,7 @@ def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) ->
         mine = [i for i, r in enumerate(decided) if r.status == status]
         symbol, colour = MARKS[status]
         data.append(
-            dots(
+            dot_trace(
                 [places[i][0] for i in mine],
                 [SOURCES.index(decided[i].document) + lane + places[i][1] for i in mine],
                 colour,
@@ -351,7 +361,7 @@ def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) ->
             )
         )
     whole: PlotlyProps = {"xref": "x", "yref": "paper"}
-    counted = note(
+    counted = text_annotation(
         t("counts", threshold=f"{threshold:.0e}", passed=passed),
         math.log10(threshold),
         1.0,
@@ -360,15 +370,18 @@ def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) ->
         xanchor="left" if threshold < 1e-8 else "right",
     )
     powers = (-15, -12, -9, -6, -3, 0)
-    labels = [named(document, t) for document in SOURCES]
-    figure = plot(
+    labels = [document_title(document, t) for document in SOURCES]
+    figure = plotly_figure(
         data,
         height=330,
-        shapes=[vband(ZERO / 10, threshold, GREEN, 0.13, **whole), vline(threshold, LINE, 3, "dash", **whole)],
+        shapes=[
+            vertical_band(ZERO / 10, threshold, GREEN, 0.13, **whole),
+            vertical_line(threshold, LINE, 3, "dash", **whole),
+        ],
         annotations=[counted],
         legend=LEGEND | {"y": 1.1},
         margin={"l": 190, "t": 76},
-        xaxis=axis(
+        xaxis=plotly_axis(
             t("residual_axis"),
             **LOG,
             range=[-18.6, 2.6],
@@ -376,7 +389,7 @@ def residuals(results: Sequence[ClaimResult], threshold: float, t: PageTexts) ->
             ticktext=["0", *(f"10<sup>{power}</sup>" for power in powers)],
             tickangle=0,
         ),
-        yaxis=axis(
+        yaxis=plotly_axis(
             tickvals=list(range(len(SOURCES))), ticktext=labels, range=[len(SOURCES) - 0.4, -0.6], zeroline=False
         ),
     )

@@ -10,7 +10,19 @@ from rope_core.hf.survey import RotatingShare, SurveyRow, architecture_errata, r
 from rope_core.rope import Array
 from ui.figures import slowest
 from ui.figures.drawing import Drawing, Film, cached_figure
-from ui.figures.plot import POWERS, PlotlyProps, axis, dots, headings, in_panel, line, note, panels, plot, split
+from ui.figures.plot import (
+    POWERS,
+    PlotlyProps,
+    dot_trace,
+    line_trace,
+    panel_axes,
+    panel_domains,
+    panel_titles,
+    plotly_axis,
+    plotly_figure,
+    text_annotation,
+    trace_in_panel,
+)
 from ui.film import marks
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.film.scene import Axis, Control, NumberTrack, Panel, field_control, scene_in_beats, sentence_parts
@@ -44,9 +56,9 @@ def year_ticks(years: Sequence[int]) -> PlotlyProps:
 
 
 @cached_figure
-def dozen(times: tuple[float, ...], lengths: tuple[int, ...], t: PageTexts) -> Film:
+def slowest_pairs_film(times: tuple[float, ...], lengths: tuple[int, ...], t: PageTexts) -> Film:
     """Return known models' slowest pairs in a longer text, then how many tokens a turn of each pair takes."""
-    shown, far = slowest.rows(), slowest.length_control(times, t)
+    shown, far = slowest.slowest_pair_rows(), slowest.text_length_control(times, t)
     at = field_control(t, "context", lengths, play_seconds=12.0)
     turning = sentence_parts(
         lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
@@ -124,7 +136,7 @@ def _turning(shown: Sequence[SurveyRow], at: Control, height: int, t: PageTexts)
     return Panel(across, Axis(0.3, top + 0.8), drawn, heading, min_width=2000, height=height)
 
 
-def spans(rows: Sequence[SurveyRow], length: int, picked: str, t: PageTexts) -> Drawing:
+def wavelength_range_chart(rows: Sequence[SurveyRow], length: int, picked: str, t: PageTexts) -> Drawing:
     """Wavelengths of every model from its fastest to its slowest pair, cut at one context; its own context marked."""
     index = range(len(rows))
     turned = [(k, row.shortest, min(row.longest, length)) for k, row in zip(index, rows, strict=True)]
@@ -133,10 +145,10 @@ def spans(rows: Sequence[SurveyRow], length: int, picked: str, t: PageTexts) -> 
     rest = [stroke for stroke in rest if stroke[1] < stroke[2]]
     stroke = max(3.0, min(14.0, 330.0 / max(len(rows), 1)))
     strokes = {
-        key: line(*broken_line(cut), colour, stroke, t(key), hoverinfo="skip")
+        key: line_trace(*broken_line(cut), colour, stroke, t(key), hoverinfo="skip")
         for key, colour, cut in (("turned", BLUE, turned), ("unturned", ORANGE, rest))
     }
-    own = dots(
+    own = dot_trace(
         list(index),
         [row.context for row in rows],
         RED,
@@ -154,13 +166,13 @@ def spans(rows: Sequence[SurveyRow], length: int, picked: str, t: PageTexts) -> 
         side = "left" if k < len(rows) / 6 else "right" if k > len(rows) * 5 / 6 else "center"
         arrow = {"showarrow": True, "ay": float(np.log10(top)), "ayref": "y", "ax": 0}
         place = {"xanchor": side, "yanchor": "bottom", **arrow}
-        names.append(note(f"<b>{title(rows[k])}</b>", k, float(np.log10(rows[k].longest)), **place))
-    figure = plot(
-        [line([-1, len(rows)], [length, length], GREY, 3, t("asked"), "dot"), *strokes.values(), own],
+        names.append(text_annotation(f"<b>{title(rows[k])}</b>", k, float(np.log10(rows[k].longest)), **place))
+    figure = plotly_figure(
+        [line_trace([-1, len(rows)], [length, length], GREY, 3, t("asked"), "dot"), *strokes.values(), own],
         height=350,
         annotations=names,
-        xaxis=axis(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)]),
-        yaxis=axis(t("axis.wavelength"), **POWERS),
+        xaxis=plotly_axis(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)]),
+        yaxis=plotly_axis(t("axis.wavelength"), **POWERS),
     )
     whole = sum(row.longest <= length for row in rows)
     never = sum(row.longest > row.context for row in rows)
@@ -196,7 +208,7 @@ def kind_of(share: RotatingShare) -> str:
 
 
 @cached_figure
-def rotating(t: PageTexts) -> Drawing:
+def rotating_share_chart(t: PageTexts) -> Drawing:
     """Share of layers that rotate, part of the head, base and trained length, model by model and by year."""
     results = rotating_shares()
     years = sorted({each.year for each in results})
@@ -217,7 +229,7 @@ def rotating(t: PageTexts) -> Drawing:
         for kind, colour, symbol in zip(KINDS, (BLUE, ORANGE, GREEN, RED), SYMBOLS, strict=True):
             those = [each for each in results if kind_of(each) == kind and measure(each) is not None]
             look = {"symbol": symbol, "line": {"width": 1, "color": "white"}, "opacity": 1}
-            trace = dots(
+            trace = dot_trace(
                 [round(place[each.name], 3) for each in those],
                 [float(f"{measure(each):.5g}") for each in those],
                 colour,
@@ -229,20 +241,20 @@ def rotating(t: PageTexts) -> Drawing:
                 legendgroup=kind,
                 showlegend=panel == 1,
             )
-            data.append(in_panel(panel, trace))
-    columns, lines = split([1, 1], 0.1), split([1, 1], 0.2)
+            data.append(trace_in_panel(panel, trace))
+    columns, lines = panel_domains([1, 1], 0.1), panel_domains([1, 1], 0.2)
     when: PlotlyProps = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
     percent: PlotlyProps = {"range": [-6, 106], "dtick": 25}
     axes = [
-        (axis(**when, showticklabels=False), axis(**percent)),
-        (axis(**when, showticklabels=False), axis(**percent)),
-        (axis(t("year"), **when), axis(**POWERS)),
-        (axis(t("year"), **when), axis(**POWERS)),
+        (plotly_axis(**when, showticklabels=False), plotly_axis(**percent)),
+        (plotly_axis(**when, showticklabels=False), plotly_axis(**percent)),
+        (plotly_axis(t("year"), **when), plotly_axis(**POWERS)),
+        (plotly_axis(t("year"), **when), plotly_axis(**POWERS)),
     ]
-    heads = headings([t(f"rotating.{name}") for name in measures], columns, lines)
+    heads = panel_titles([t(f"rotating.{name}") for name in measures], columns, lines)
     legend = {"orientation": "h", "y": 1.1, "yanchor": "bottom", "x": 0, "xanchor": "left"}
     look = {"legend": legend, "margin": {"t": 100}}
-    figure = plot(data, height=580, annotations=heads, **look, **panels(axes, columns, lines))
+    figure = plotly_figure(data, height=580, annotations=heads, **look, **panel_axes(axes, columns, lines))
     late = [kind_of(each) for each in results if each.year >= RECENT]
     early = [each for each in results if each.year < SINCE + 1]
     counts = {kind: late.count(kind) for kind in KINDS}
@@ -263,7 +275,7 @@ def rotating(t: PageTexts) -> Drawing:
     )
 
 
-def listing(rows: Sequence[SurveyRow], t: PageTexts) -> dict[str, list[object]]:
+def model_table(rows: Sequence[SurveyRow], t: PageTexts) -> dict[str, list[object]]:
     """Return the table's columns, by their heads in the page's language."""
     columns: dict[str, list[object]] = {
         "name": [title(row) for row in rows],
@@ -283,7 +295,7 @@ def listing(rows: Sequence[SurveyRow], t: PageTexts) -> dict[str, list[object]]:
     return {t(f"col.{key}"): column for key, column in columns.items()}
 
 
-def mistakes(t: PageTexts) -> dict[str, list[object]]:
+def table_errata(t: PageTexts) -> dict[str, list[object]]:
     """Source 004's cells that the models' own papers or code contradict, as a table's columns."""
     results = architecture_errata()
     columns: dict[str, list[object]] = {
@@ -297,7 +309,7 @@ def mistakes(t: PageTexts) -> dict[str, list[object]]:
     return {t(f"col.{key}"): column for key, column in columns.items()}
 
 
-def card(rows: Sequence[SurveyRow], t: PageTexts) -> str:
+def model_card_markdown(rows: Sequence[SurveyRow], t: PageTexts) -> str:
     """Return what is known of one model, as Markdown: every layer type, the grade and the source."""
     model = rows[0].model
     lines = [

@@ -1,7 +1,8 @@
 """Plotly's JSON as plain dicts: the pure functions that every figure is built with.
 
 A figure is {"data": [traces], "layout": {...}}. Names and values are those of
-https://plotly.com/javascript/reference/; numbers may be numpy arrays until `packed` writes them for the browser.
+https://plotly.com/javascript/reference/; numbers may be numpy arrays until
+`figure_as_json_values` writes them for the browser.
 """
 
 from __future__ import annotations
@@ -46,53 +47,53 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> PlotlyProps:
     return result
 
 
-def plot(data: Iterable[PlotlyProps], *, height: int = 400, **layout: Any) -> Figure:
+def plotly_figure(data: Iterable[PlotlyProps], *, height: int = 400, **layout: Any) -> Figure:
     """Return a figure in the house style; ``layout`` is Plotly's, set over it."""
     return {"data": list(data), "layout": merged(HOUSE, {"height": height, **layout})}
 
 
-def axis(title: str = "", **look: Any) -> PlotlyProps:
+def plotly_axis(title: str = "", **look: Any) -> PlotlyProps:
     """Return an axis with its title."""
     return {"title": {"text": title}, **look} if title else look
 
 
-def scatter(x: Any, y: Any, mode: str, name: str = "", **look: Any) -> PlotlyProps:
+def scatter_trace(x: Any, y: Any, mode: str, name: str = "", **look: Any) -> PlotlyProps:
     """Return points, lines or both; a trace without a name has no entry in the legend."""
     named = {"name": name} if name else {"showlegend": False}
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **named, **look}
 
 
-def line(
+def line_trace(
     x: Any, y: Any, colour: str, width: float = 4, name: str = "", dash: str = "solid", mode: str = "lines", **look: Any
 ) -> PlotlyProps:
     """Return a line; ``mode`` "lines+markers" shows its points as well."""
     stroke = {"color": colour, "width": width} | ({} if dash == "solid" else {"dash": dash})
-    return merged(scatter(x, y, mode, name, line=stroke), look)
+    return merged(scatter_trace(x, y, mode, name, line=stroke), look)
 
 
-def dots(x: Any, y: Any, colour: Any, size: Any, name: str = "", **look: Any) -> PlotlyProps:
+def dot_trace(x: Any, y: Any, colour: Any, size: Any, name: str = "", **look: Any) -> PlotlyProps:
     """Return points of one colour and size, or of one each; ``look`` may set more of the marker."""
-    return merged(scatter(x, y, "markers", name, marker={"color": colour, "size": size}), look)
+    return merged(scatter_trace(x, y, "markers", name, marker={"color": colour, "size": size}), look)
 
 
-def bars(x: Any, y: Any, colour: Any, name: str = "", **look: Any) -> PlotlyProps:
+def bar_trace(x: Any, y: Any, colour: Any, name: str = "", **look: Any) -> PlotlyProps:
     """Return bars; they lie where ``orientation`` is "h"."""
     named = {"name": name} if name else {"showlegend": False}
     return merged({"type": "bar", "x": x, "y": y, "marker": {"color": colour}, **named}, look)
 
 
-def heatmap(z: Any, scale: Sequence[Any] = (), **look: Any) -> PlotlyProps:
+def heatmap_trace(z: Any, scale: Sequence[Any] = (), **look: Any) -> PlotlyProps:
     """Return a coloured grid of z (rows, columns), with a colour scale of its own where one is given."""
     return {"type": "heatmap", "z": z, **({"colorscale": scale} if scale else {}), **look}
 
 
-def as_bytes(z: npt.NDArray[Any], limit: float) -> npt.NDArray[np.int8]:
+def scaled_int8(z: npt.NDArray[Any], limit: float) -> npt.NDArray[np.int8]:
     """Scale [-limit, limit] to -127..127: one byte for each cell, exact enough for colour."""
     return np.rint(np.clip(np.asarray(z) / limit, -1, 1) * 127).astype(np.int8)
 
 
-def byte_bar(limit: float, title: str = "", parts: int = 4) -> PlotlyProps:
-    """Return a colour bar whose ticks read in the quantity's own unit for a heatmap of `as_bytes`."""
+def int8_colour_bar(limit: float, title: str = "", parts: int = 4) -> PlotlyProps:
+    """Return a colour bar whose ticks read in the quantity's own unit for a heatmap of `scaled_int8`."""
     ticks = np.linspace(-127, 127, parts + 1)
     labels = [f"{tick / 127 * limit:.3g}" for tick in ticks]
     return {"tickvals": ticks.tolist(), "ticktext": labels, "title": {"text": title}, "thickness": 14}
@@ -105,24 +106,28 @@ def error_bars(values: Sequence[float], low: Sequence[float], high: Sequence[flo
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **look}
 
 
-def hline(y: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> PlotlyProps:
+def horizontal_line(
+    y: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any
+) -> PlotlyProps:
     """Return a level line across a panel."""
     stroke = {"color": colour, "width": width, "dash": dash}
     return {"type": "line", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": stroke} | _across("x", panel) | look
 
 
-def vline(x: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> PlotlyProps:
+def vertical_line(
+    x: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any
+) -> PlotlyProps:
     """Return an upright line across a panel."""
     stroke = {"color": colour, "width": width, "dash": dash}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "line": stroke} | _across("y", panel) | look
 
 
-def hband(y0: float, y1: float, colour: str, opacity: float, **look: Any) -> PlotlyProps:
+def horizontal_band(y0: float, y1: float, colour: str, opacity: float, **look: Any) -> PlotlyProps:
     """Return a level band across the first panel."""
     return {"type": "rect", "x0": 0, "x1": 1, "y0": y0, "y1": y1} | _fill(colour, opacity) | _across("x", 1) | look
 
 
-def vband(x0: float, x1: float, colour: str, opacity: float, **look: Any) -> PlotlyProps:
+def vertical_band(x0: float, x1: float, colour: str, opacity: float, **look: Any) -> PlotlyProps:
     """Return an upright band across the first panel."""
     return {"type": "rect", "x0": x0, "x1": x1, "y0": 0, "y1": 1} | _fill(colour, opacity) | _across("y", 1) | look
 
@@ -137,15 +142,15 @@ def _across(whole: str, panel: int) -> PlotlyProps:
     return {f"{each}ref": f"{each}{number}" + (" domain" if each == whole else "") for each in "xy"}
 
 
-def note(text: str, x: Any, y: Any, **look: Any) -> PlotlyProps:
+def text_annotation(text: str, x: Any, y: Any, **look: Any) -> PlotlyProps:
     """Return words on the figure; ``xref`` and ``yref`` "paper" place them in shares of the plot."""
     return {"text": text, "x": x, "y": y, "showarrow": False, **look}
 
 
-def apart(heights: Sequence[float], least: float) -> list[float]:
-    """Heights moved as little as keeps them in order and ``least`` apart.
+def spread_heights(heights: Sequence[float], min_distance: float) -> list[float]:
+    """Heights moved as little as keeps them in order and ``min_distance`` apart.
 
-    >>> apart([0.0, 0.0, 5.0], 1.0)
+    >>> spread_heights([0.0, 0.0, 5.0], 1.0)
     [-0.5, 0.5, 5.0]
     """
     order = sorted(range(len(heights)), key=heights.__getitem__)
@@ -153,14 +158,17 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     blocks: list[list[int]] = []
     for index in order:
         blocks.append([index])
-        while len(blocks) > 1 and _top(blocks[-2], heights, least) > _bottom(blocks[-1], heights, least) - least:
+        while (
+            len(blocks) > 1
+            and _top(blocks[-2], heights, min_distance) > _bottom(blocks[-1], heights, min_distance) - min_distance
+        ):
             last = blocks.pop()
             blocks[-1] += last
     moved = [0.0] * len(heights)
     for block in blocks:
-        low = _bottom(block, heights, least)
+        low = _bottom(block, heights, min_distance)
         for step, index in enumerate(block):
-            moved[index] = low + step * least
+            moved[index] = low + step * min_distance
     return moved
 
 
@@ -172,29 +180,31 @@ def _top(block: Sequence[int], heights: Sequence[float], least: float) -> float:
     return _bottom(block, heights, least) + (len(block) - 1) * least
 
 
-def text_width(label: str) -> float:
+def label_width_px(label: str) -> float:
     """About how many pixels a label of the size in use takes, in bold.
 
-    >>> text_width("NTK") < text_width("不缩放") < text_width("dynamic NTK")
+    >>> label_width_px("NTK") < label_width_px("不缩放") < label_width_px("dynamic NTK")
     True
     """
     return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
 
 
-def end_names(
-    labels: Sequence[str], ends: Sequence[float], shades: Sequence[str], least: float
+def line_end_labels(
+    labels: Sequence[str], ends: Sequence[float], shades: Sequence[str], min_distance: float
 ) -> tuple[list[PlotlyProps], list[float]]:
-    """Return curves' names right of the plot, near their ends and ``least`` apart, and the heights where they are."""
-    heights = apart(ends, least)
+    """Return curves' names right of the plot, near their ends and ``min_distance`` apart, and their heights."""
+    heights = spread_heights(ends, min_distance)
     beside = {"xref": "paper", "xanchor": "left", "xshift": 6}
     looks = zip(labels, heights, shades, strict=True)
-    return [note(text, 1, y, font={"color": shade, "size": 15}, **beside) for text, y, shade in looks], heights
+    return [
+        text_annotation(text, 1, y, font={"color": shade, "size": 15}, **beside) for text, y, shade in looks
+    ], heights
 
 
-def split(sizes: Sequence[float], gap: float) -> list[Domain]:
+def panel_domains(sizes: Sequence[float], gap: float) -> list[Domain]:
     """Share 0 to 1 among panels of these relative sizes with a gap between neighbours.
 
-    >>> split([1, 3], 0.2)
+    >>> panel_domains([1, 3], 0.2)
     [[0.0, 0.2], [0.4, 1.0]]
     """
     room = (1 - gap * (len(sizes) - 1)) / sum(sizes)
@@ -202,7 +212,7 @@ def split(sizes: Sequence[float], gap: float) -> list[Domain]:
     return [[round(start, 12), round(start + room * size, 12)] for start, size in zip(starts, sizes, strict=True)]
 
 
-def panels(
+def panel_axes(
     axes: Sequence[tuple[PlotlyProps, PlotlyProps]], columns: list[Domain], rows: list[Domain] = WHOLE
 ) -> PlotlyProps:
     """Return the axes of panels, (x, y) each, left to right and then down; ``rows`` from the bottom up."""
@@ -215,41 +225,44 @@ def panels(
     return layout
 
 
-def headings(texts: Sequence[str], columns: list[Domain], rows: list[Domain] = WHOLE) -> list[PlotlyProps]:
+def panel_titles(texts: Sequence[str], columns: list[Domain], rows: list[Domain] = WHOLE) -> list[PlotlyProps]:
     """Return the titles of panels, each above the middle of its own."""
     place = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "font": {"size": 16}}
     middles = [(columns[k % len(columns)], rows[-1 - k // len(columns)][1]) for k in range(len(texts))]
-    return [note(text, (low + high) / 2, top, **place) for text, ((low, high), top) in zip(texts, middles, strict=True)]
+    return [
+        text_annotation(text, (low + high) / 2, top, **place)
+        for text, ((low, high), top) in zip(texts, middles, strict=True)
+    ]
 
 
-def in_panel(panel: int, trace: PlotlyProps) -> PlotlyProps:
+def trace_in_panel(panel: int, trace: PlotlyProps) -> PlotlyProps:
     """Return the trace on a panel, counted from 1."""
     return trace if panel == 1 else {**trace, "xaxis": f"x{panel}", "yaxis": f"y{panel}"}
 
 
-def packed(value: Any) -> Any:
+def figure_as_json_values(value: Any) -> Any:
     """Return a figure as JSON's own types: arrays as their bytes, what is no number as null.
 
     Arrays in a list become lists: plotly.js decodes the bytes of a whole value, not those of its rows.
 
     >>> row = np.array([1, 2], dtype=np.int8)
-    >>> packed({"x": row, "y": [1.0, np.nan], "z": [row, row]})
+    >>> figure_as_json_values({"x": row, "y": [1.0, np.nan], "z": [row, row]})
     {'x': {'dtype': 'i1', 'bdata': 'AQI='}, 'y': [1.0, None], 'z': [[1, 2], [1, 2]]}
     """
     if isinstance(value, Mapping):
-        return {name: packed(item) for name, item in value.items()}
+        return {name: figure_as_json_values(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         # Lists hold thousands of numbers: those that need nothing cost no call.
         return [
             item
             if type(item) in AS_IS or (type(item) is float and math.isfinite(item))
-            else packed(item.tolist() if isinstance(item, np.ndarray) else item)
+            else figure_as_json_values(item.tolist() if isinstance(item, np.ndarray) else item)
             for item in value
         ]
     if isinstance(value, np.ndarray):
         return _bytes(value)
     if isinstance(value, np.generic):
-        return packed(value.item())
+        return figure_as_json_values(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -259,6 +272,6 @@ def _bytes(array: npt.NDArray[Any]) -> Any:
         array = array.astype(np.int32)
     kind = TYPED.get(array.dtype.str)
     if kind is None or not array.size or not array.ndim:
-        return packed(array.tolist())
+        return figure_as_json_values(array.tolist())
     text = {"dtype": kind, "bdata": b64encode(array.tobytes()).decode("ascii")}
     return text if array.ndim == 1 else text | {"shape": ", ".join(map(str, array.shape))}

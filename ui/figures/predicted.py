@@ -14,14 +14,14 @@ from ui.figures.drawing import Film, TableColumns
 from ui.film import marks
 from ui.film.colours import PURPLE
 from ui.film.scene import Panel, Scene
-from ui.film.sketch import Sketch, over
+from ui.film.sketch import Sketch, sketch_between
 from ui.text.words import PageTexts
 
 CLOSE, MOSTLY = 0.1, 0.5
 """The share of a panel's height within which a curve is close, and of a gap that lies on one side."""
 
 
-def predicted(
+def sketch_film(
     name: str,
     panel: Panel,
     curve: tuple[npt.NDArray[Any], npt.NDArray[Any]],
@@ -46,17 +46,17 @@ def predicted(
     """
     low, high = panel.y.low, panel.y.high
     true = np.interp(list(columns.values()), *curve)
-    drawn = over(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
+    drawn = sketch_between(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
     drawn_marks = [*panel.marks, marks.sketch_input(drawn, *curve, PURPLE)]
     question = replace(panel, marks=drawn_marks, title=t(f"{name}_ask", **slots))
 
     def gap(heights: npt.NDArray[np.float64]) -> str:
-        return compared(drawn, heights, true, lambda height: f"{height:.{digits}f}", t)
+        return sketch_feedback(drawn, heights, true, lambda height: f"{height:.{digits}f}", t)
 
     return Film(name, Scene((question,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)
 
 
-def compared(drawn: Sketch, heights: Array, true: Array, write: Callable[[float], str], t: PageTexts) -> str:
+def sketch_feedback(drawn: Sketch, heights: Array, true: Array, write: Callable[[float], str], t: PageTexts) -> str:
     """Return what is wrong with a drawn curve, and where it is farthest from the true one.
 
     Args:

@@ -39,20 +39,20 @@ COLUMNS, RADIUS = 5, 0.36
 """How many dials are in a row, and the radius of each where columns are 1 apart."""
 
 
-def rows() -> list[SurveyRow]:
+def slowest_pair_rows() -> list[SurveyRow]:
     """Return the rows of the models: the first, then the others from the greatest angle at their context down."""
     of = {row.model.id: row for row in survey.survey_rows() if row.model.id in MODELS}
     first, *others = (of[name] for name in MODELS)
     return [first, *sorted(others, key=lambda row: -row.slowest_angle(row.context))]
 
 
-def length_control(times: Sequence[float], t: PageTexts) -> Control:
+def text_length_control(times: Sequence[float], t: PageTexts) -> Control:
     """Return the length of the text, in contexts of each model."""
     labels = tuple(t("times_stop", times=f"{each:g}") for each in times)
     return Control("times", t("field.times"), tuple(map(float, times)), labels, play_seconds=6.0)
 
 
-degrees = partial(home.degrees, whole_from=9.5, below=".1f")
+degrees = partial(home.degrees_text, whole_from=9.5, below=".1f")
 
 
 def angles(row: SurveyRow, far: Control) -> Array:

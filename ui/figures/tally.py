@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from ui.figures.drawing import Drawing
-from ui.figures.plot import axis, bars, note, plot
+from ui.figures.plot import bar_trace, plotly_axis, plotly_figure, text_annotation
 from ui.film.colours import BLUE, GREEN, GREY
-from ui.text.escape import drawn
+from ui.text.escape import escaped_figure_text
 from ui.text.words import PageTexts
 
 LETTERS = "ABCDEFGHIJ"
@@ -19,15 +19,15 @@ LABEL = {"xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size
 
 def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: PageTexts) -> Drawing:
     """One bar per choice, the choice written above it; ``answer`` is the right one once it is out, else None."""
-    texts = ["<br>".join(map(drawn, wrap(text, LINE[t.lang]))) for text in choices]
+    texts = ["<br>".join(map(escaped_figure_text, wrap(text, LINE[t.lang]))) for text in choices]
     rows = [ROW + LINE_HEIGHT * (text.count("<br>") + 1) for text in texts]
     height = sum(rows)
     feet = [height - sum(rows[: k + 1]) + ROW / 2 for k in range(len(rows))]
     looks = [BLUE if answer is None else GREEN if k == answer else GREY for k in range(len(votes))]
     marks = ["" if k != answer else " ✓" for k in range(len(votes))]
-    figure = plot(
+    figure = plotly_figure(
         [
-            bars(
+            bar_trace(
                 list(votes),
                 feet,
                 looks,
@@ -43,22 +43,22 @@ def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: P
         height=height + 16,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         annotations=[
-            note(f"<b>{letter}</b>  {text}", 0, foot + ROW * 0.28, **LABEL)
+            text_annotation(f"<b>{letter}</b>  {text}", 0, foot + ROW * 0.28, **LABEL)
             for letter, text, foot in zip(LETTERS, texts, feet, strict=False)
         ],
-        xaxis=axis(visible=False, range=[0, 1.12 * max(*votes, 1)], fixedrange=True),
-        yaxis=axis(visible=False, range=[0, height], fixedrange=True),
+        xaxis=plotly_axis(visible=False, range=[0, 1.12 * max(*votes, 1)], fixedrange=True),
+        yaxis=plotly_axis(visible=False, range=[0, height], fixedrange=True),
     )
     return Drawing(
         "tally",
         figure,
-        finding(votes, answer, t),
+        vote_sentence(votes, answer, t),
         lambda: {"choice": list(choices), "votes": list(votes)},
         f"votes = {list(votes)!r}\nprint([vote / max(sum(votes), 1) for vote in votes])",
     )
 
 
-def finding(votes: Sequence[int], answer: int | None, t: PageTexts) -> str:
+def vote_sentence(votes: Sequence[int], answer: int | None, t: PageTexts) -> str:
     """Return the sentence under the bars: how many chose what, and how many were right."""
     total = sum(votes)
     if not total:

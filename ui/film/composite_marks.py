@@ -114,7 +114,7 @@ def span_bracket(
     return [band, *ends, *words]
 
 
-def dial(
+def dial_marks(
     x: float,
     y: float,
     radius: float,
@@ -222,7 +222,7 @@ def signed_matrix(
     return drawn
 
 
-def verdict(
+def verdict_marks(
     x: NumbersOrTrack, y: NumbersOrTrack, right: TextOrTrack, wrong: TextOrTrack = "", **style: Any
 ) -> list[Mark]:
     """Return a text in green and one in amber at one point, of which one is empty at every stop: ✓ or ✗ and words."""
@@ -244,7 +244,7 @@ def verdict_where(
     good, bad = ([each] * len(flags) if isinstance(each, str) else each for each in (right, wrong))
     shown = control.texts(text if flag else "" for flag, text in zip(flags, good, strict=True))
     other = control.texts("" if flag else text for flag, text in zip(flags, bad, strict=True))
-    return verdict(x, y, shown, other, **style)
+    return verdict_marks(x, y, shown, other, **style)
 
 
 def text_lines(

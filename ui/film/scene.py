@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ui.film.colours import series_text_colour
 from ui.film.sketch import Sketch
-from ui.text.words import PageTexts, short
+from ui.text.words import PageTexts, number_text
 
 Mark = dict[str, Any]
 TYPES = {"<f4": "f4", "|i1": "i1", "|u1": "u1"}
@@ -57,7 +57,7 @@ class Control:
     first_beat: int = 1
     last_beat: int = 0
 
-    def nearest(self, value: float) -> int:
+    def nearest_stop_index(self, value: float) -> int:
         """Return the index of the stop nearest to ``value``."""
         return int(np.abs(np.asarray(self.stops) - value).argmin())
 
@@ -87,7 +87,7 @@ class Control:
 
 def field_control(t: PageTexts, name: str, stops: Sequence[float], **more: Any) -> Control:
     """Return the control of a field under its label, every stop written as numbers are on a page."""
-    return Control(name, t(f"field.{name}"), tuple(map(float, stops)), tuple(map(short, stops)), **more)
+    return Control(name, t(f"field.{name}"), tuple(map(float, stops)), tuple(map(number_text, stops)), **more)
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class Scene:
 
     def finding_at(self, values: Mapping[str, float]) -> str:
         """Return the finding at the stops nearest to the controls' values, in the beat that is shown."""
-        index = {control.name: control.nearest(values[control.name]) for control in self.all_controls}
+        index = {control.name: control.nearest_stop_index(values[control.name]) for control in self.all_controls}
         of_beat = self.beats[index[BEAT]].finding if self.beats else ""
         return text_at(of_beat or self.finding, index)
 

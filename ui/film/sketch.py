@@ -54,7 +54,7 @@ class Sketch:
         return np.asarray(self.levels)[places] if max(places) < len(self.levels) else None
 
 
-def over(
+def sketch_between(
     name: str,
     label: str,
     columns: Sequence[float],

@@ -48,7 +48,7 @@ class BookFile:
     headers: Mapping[str, str]
 
 
-def read(folder: Path) -> dict[str, BookFile]:
+def read_book_files(folder: Path) -> dict[str, BookFile]:
     """Return the files of a built book by their path in it.
 
     Raises ValueError where the folder has no index.html.

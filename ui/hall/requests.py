@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ui.present.rooms import room_name
+from ui.present.rooms import normalized_room_name
 from ui.text.words import LANGUAGES
 
 BODY_SECONDS = 10.0
@@ -27,15 +27,15 @@ class RefusedRequest(Exception):
         self.status, self.reason = status, reason
 
 
-def room_of(request: Request) -> str:
+def room_name_of_request(request: Request) -> str:
     """Return the name of the room in a request's path; refuse what is none."""
     try:
-        return room_name(request.path_params["room"])
+        return normalized_room_name(request.path_params["room"])
     except ValueError:
         raise RefusedRequest(404) from None
 
 
-def as_json(content: Any, status: int = 200) -> Response:
+def uncached_json_response(content: Any, status: int = 200) -> Response:
     """Return an answer that nobody keeps."""
     return JSONResponse(content, status, {"cache-control": "no-store"})
 
@@ -68,7 +68,7 @@ async def read_body(request: Request, most: int) -> dict[str, Any]:
     return given
 
 
-def step_of(given: dict[str, Any]) -> dict[str, Any]:
+def checked_step_content(given: dict[str, Any]) -> dict[str, Any]:
     """Return what phones show, of a lecturer's request: the parts that are known, each of its type."""
     lang, say = given.get("lang"), given.get("say", "")
     content: dict[str, Any] = {"lang": lang if lang in LANGUAGES else "en", "say": say}

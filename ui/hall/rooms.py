@@ -22,7 +22,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from ui.hall.requests import RefusedRequest, as_json, read_body, refuse_other_sites, room_of, step_of, wait_for
+from ui.hall.requests import (
+    RefusedRequest,
+    checked_step_content,
+    read_body,
+    refuse_other_sites,
+    room_name_of_request,
+    uncached_json_response,
+    wait_for,
+)
 from ui.hall.store import RoomStore, StoredRoom, StoreUnavailable
 from ui.present import qr
 from ui.text.words import LANGUAGES, PageTexts
@@ -112,7 +120,7 @@ class RoomService:
             Route("/room/{room}/votes.csv", self._guard(self.table)),
         ]
 
-    def expire(self) -> None:
+    def remove_expired_rooms(self) -> None:
         """Forget the rooms whose time has run out."""
         there = {room.name for room in self.store.rooms()}
         for name in self.live.keys() - there:
@@ -125,14 +133,14 @@ class RoomService:
             try:
                 response: Response = await answer(request)
             except RefusedRequest as refused:
-                return as_json({"counted": False, "reason": refused.reason}, refused.status)
+                return uncached_json_response({"counted": False, "reason": refused.reason}, refused.status)
             except ClientDisconnect:
                 return Response(status_code=400)
             except StoreUnavailable as error:
                 if time.monotonic() - self._logged.get(error.reason, -LOG_SECONDS) >= LOG_SECONDS:
                     self._logged[error.reason] = time.monotonic()
                     log.error("%s: %s", error, error.__cause__)
-                return as_json({"counted": False, "reason": error.reason}, 503)
+                return uncached_json_response({"counted": False, "reason": error.reason}, 503)
             return response
 
         return endpoint
@@ -163,7 +171,7 @@ class RoomService:
         return live
 
     def _there(self, request: Request) -> LiveRoom:
-        live = self.live.get(room_of(request))
+        live = self.live.get(room_name_of_request(request))
         if live is None:
             raise RefusedRequest(404, "closed")
         return live
@@ -196,7 +204,7 @@ class RoomService:
         """Draw a QR code of an address for a lecturer."""
         self._lecturer(request)
         text = request.query_params.get("text", "")
-        drawn = qr.code(text) if 0 < len(text) <= CODE else None
+        drawn = qr.qr_code(text) if 0 < len(text) <= CODE else None
         if drawn is None:
             raise RefusedRequest(400, "long")
         return Response(
@@ -205,13 +213,13 @@ class RoomService:
 
     async def show(self, request: Request) -> Response:
         """Have a room's phones show a step; a room that is not there is opened for the lecturer's key."""
-        owner, name = self._lecturer(request), room_of(request)
+        owner, name = self._lecturer(request), room_name_of_request(request)
         live = self.live.get(name)
         if live and live.room.owner != owner:
             raise RefusedRequest(403, "taken")
         if live is None and len(self.live) >= MOST_ROOMS:
             raise RefusedRequest(503, "rooms")
-        content = step_of(await read_body(request, BODY))
+        content = checked_step_content(await read_body(request, BODY))
         text = json.dumps(content, ensure_ascii=False)
         before = live.room if live else StoredRoom(name, owner, 0, "")
         if text != before.content:
@@ -241,7 +249,7 @@ class RoomService:
         if live.question and self.store.answered(live.room.name, live.question):
             votes = self.store.votes(live.room.name).get(live.question, {})
             counts["votes"] = [votes.get(choice, 0) for choice in range(len(live.content["choices"]))]
-        return as_json(counts)
+        return uncached_json_response(counts)
 
     async def table(self, request: Request) -> Response:
         """Answer a lecturer with the votes of a room as CSV; choices from 1."""
@@ -259,7 +267,7 @@ class RoomService:
         self.store.remove(live.room.name)
         del self.live[live.room.name]
         live.wake(phones=True)
-        return as_json({})
+        return uncached_json_response({})
 
     # ---- for phones ------------------------------------------------------------------------------------------------
 
@@ -274,7 +282,7 @@ class RoomService:
 
     async def page(self, request: Request) -> Response:
         """Answer with a room's page in the language that its link names, whether the room is open or not."""
-        room, lang = room_of(request), request.query_params.get("lang", "en")
+        room, lang = room_name_of_request(request), request.query_params.get("lang", "en")
         t = PageTexts(lang if lang in LANGUAGES else "en", "predict")
         words = {key: t(f"phone.{key}") for key in WORDS}
         text = (
@@ -298,7 +306,7 @@ class RoomService:
     async def state(self, request: Request) -> Response:
         """Answer with what a room shows."""
         live = self._there(request)
-        return as_json({"number": live.room.number} | live.content)
+        return uncached_json_response({"number": live.room.number} | live.content)
 
     async def steps(self, request: Request) -> Response:
         """Answer with a stream of what a room shows (server-sent events), until the room is closed."""
@@ -329,4 +337,4 @@ class RoomService:
         reason = self.store.vote(live.room.name, live.question, voter, choice)
         if not reason:
             live.wake(phones=False)
-        return as_json({"counted": not reason, "reason": reason})
+        return uncached_json_response({"counted": not reason, "reason": reason})

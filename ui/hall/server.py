@@ -19,7 +19,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ui.hall.files import BookFiles, read
+from ui.hall.files import BookFiles, read_book_files
 from ui.hall.rooms import RoomService
 from ui.hall.store import RoomStore, StoreUnavailable
 
@@ -65,7 +65,7 @@ class TimeoutProtocol(H11Protocol):
             self.late = self.loop.call_later(HEAD_SECONDS * random.uniform(1, 1.5), self.transport.abort)
 
 
-def application(book: Path, store: RoomStore, keys: list[str], hosts: list[str]) -> Starlette:
+def hall_application(book: Path, store: RoomStore, keys: list[str], hosts: list[str]) -> Starlette:
     """Return the hall as an ASGI application; ``hosts``: names under which it answers, all without one.
 
     Raises ValueError where ``book`` is no built book.
@@ -76,7 +76,7 @@ def application(book: Path, store: RoomStore, keys: list[str], hosts: list[str])
         while True:
             await asyncio.sleep(EXPIRE_SECONDS)
             try:
-                rooms.expire()
+                rooms.remove_expired_rooms()
             except StoreUnavailable as error:
                 logging.getLogger(__name__).error("%s", error)
 
@@ -90,7 +90,7 @@ def application(book: Path, store: RoomStore, keys: list[str], hosts: list[str])
         store.close()
 
     trusted = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)] if hosts else []
-    routes = [*rooms.routes(), Mount("/", BookFiles(read(book)))]
+    routes = [*rooms.routes(), Mount("/", BookFiles(read_book_files(book)))]
     return Starlette(routes=routes, middleware=trusted, lifespan=lifespan)
 
 

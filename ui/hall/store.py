@@ -64,7 +64,7 @@ class StoredRoom:
     content: str
 
 
-def default_path() -> Path:
+def default_rooms_path() -> Path:
     """Return where rooms are kept: ROPE_LAB_ROOMS, else the user's data folder."""
     return user_data_path("ROPE_LAB_ROOMS", "rooms.sqlite3")
 
@@ -87,12 +87,12 @@ class RoomStore:
     the process's end by any signal.
 
     Args:
-        path: of the file; ``default_path()`` without one.
+        path: of the file; ``default_rooms_path()`` without one.
         now: seconds since 1970.
     """
 
     def __init__(self, path: Path | None = None, now: Callable[[], float] = time.time) -> None:
-        self.path, self.now = path or default_path(), now
+        self.path, self.now = path or default_rooms_path(), now
         self._totals: dict[tuple[str, str], int] = {}
         try:
             ensure_private_file(self.path)

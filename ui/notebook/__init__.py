@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ui.figures.drawing import Drawing, Film
-from ui.notebook.drawn import FIRST_FILM, ConfigOrRope, read
+from ui.notebook.drawn import FIRST_FILM, ConfigOrRope, draw_page_until
 
 if TYPE_CHECKING:
     from ui.notebook.widget import FilmWidget
@@ -35,7 +35,7 @@ def film(
     """
     from ui.notebook.widget import FilmWidget
 
-    reader = read(page, config, lang, layer_type, values, name)
+    reader = draw_page_until(page, config, lang, layer_type, values, name)
     shown = reader.shown.get(name) if name != FIRST_FILM else next(iter(_films(reader.shown).values()), None)
     if not isinstance(shown, Film):
         raise ValueError(_none(page, name, _films(reader.shown)))
@@ -56,7 +56,7 @@ def figure(
     """Return a figure of a page as Plotly's widget, drawn for a model; the arguments are those of `film`."""
     from plotly.graph_objects import FigureWidget
 
-    reader = read(page, config, lang, layer_type, values, name)
+    reader = draw_page_until(page, config, lang, layer_type, values, name)
     drawing = reader.shown.get(name)
     if not isinstance(drawing, Drawing):
         figures = {each: shown for each, shown in reader.shown.items() if isinstance(shown, Drawing)}
@@ -66,7 +66,7 @@ def figure(
 
 def names(page: str, config: ConfigOrRope | None = None, *, layer_type: str | None = None) -> dict[str, str]:
     """Return what a page draws for a model, in its order: "film" or "figure" by name."""
-    shown = read(page, config, "en", layer_type, {}).shown
+    shown = draw_page_until(page, config, "en", layer_type, {}).shown
     return {name: "film" if isinstance(each, Film) else "figure" for name, each in shown.items()}
 
 

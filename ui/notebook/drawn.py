@@ -17,10 +17,10 @@ from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing, Film
 from ui.page import configs
 from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
-from ui.page.menu import SECTIONS, declaration
-from ui.page.state import Field, RefusedValue, check, number_text
+from ui.page.menu import SECTIONS, page_declaration
+from ui.page.state import Field, RefusedValue, checked_value, url_number
 from ui.page.store import OWN
-from ui.text.words import LANGUAGES, PageTexts, short
+from ui.text.words import LANGUAGES, PageTexts, number_text
 from ui.work.session import SessionState
 
 ConfigOrRope = Mapping[str, Any] | str | Path | rc.HfRope
@@ -59,15 +59,15 @@ class NotebookFrame(BookFrame):
             self.attempt(partial(part, self))
 
 
-def read(
+def draw_page_until(
     page: str,
     config: ConfigOrRope | None,
     lang: str,
     layer_type: str | None,
     values: Mapping[str, Any],
-    wanted: str = "",
+    wanted_drawing: str = "",
 ) -> NotebookFrame:
-    """Draw a page for a model until ``wanted`` is drawn, else all of it.
+    """Draw a page for a model until ``wanted_drawing`` is drawn, else all of it.
 
     Args:
         page: its name, as in the app's address.
@@ -85,7 +85,7 @@ def read(
         raise ValueError(f"page must be one of {', '.join(sorted(SECTIONS))}, got {page!r}")
     if lang not in LANGUAGES:
         raise ValueError(f"lang must be one of {', '.join(LANGUAGES)}, got {lang!r}")
-    declared = {field.name: field for field in declaration(page).fields}
+    declared = {field.name: field for field in page_declaration(page).fields}
     session: dict[Any, Any] = {"values": {}}
     query = _query(page, declared, values, PageTexts(lang, "labels"))
     if config is not None:
@@ -93,10 +93,10 @@ def read(
             raise ValueError(f"{name} must be left out where config says the model, got {values[name]!r}")
         session |= _model(page, declared, config, layer_type)
         if isinstance(config, rc.HfRope) and config.seq_len and SEQ_LEN.name in declared:
-            query.setdefault(SEQ_LEN.name, number_text(config.seq_len))
+            query.setdefault(SEQ_LEN.name, url_number(config.seq_len))
         if page == CONFIG_PAGE and layer_type:
             query["layer"] = layer_type
-    reader = NotebookFrame(page, lang, session, query, wanted)
+    reader = NotebookFrame(page, lang, session, query, wanted_drawing)
     for key, slots in reader.store.notes:
         raise ValueError(reader.sentence(key, slots))
     return reader
@@ -107,12 +107,12 @@ def _query(page: str, declared: Mapping[str, Field], values: Mapping[str, Any], 
         if name not in declared:
             raise ValueError(f"values must be among {', '.join(sorted(declared))} on the page {page}, got {name!r}")
         try:
-            check(declared[name], value)
+            checked_value(declared[name], value)
         except (RefusedValue, TypeError, ValueError) as error:
-            bounds = {"low": short(declared[name].low), "high": short(declared[name].high)}
+            bounds = {"low": number_text(declared[name].low), "high": number_text(declared[name].high)}
             rule = t(error.rule, **bounds) if isinstance(error, RefusedValue) else t("rule.number")
             raise ValueError(f"{name} must be {rule}, got {value!r}") from None
-    return {name: "auto" if value is None else number_text(value) for name, value in values.items()}
+    return {name: "auto" if value is None else url_number(value) for name, value in values.items()}
 
 
 def _model(page: str, declared: Mapping[str, Field], config: ConfigOrRope, layer_type: str | None) -> dict[Any, Any]:
@@ -127,7 +127,7 @@ def _model(page: str, declared: Mapping[str, Field], config: ConfigOrRope, layer
     rope = config if isinstance(config, rc.HfRope) else rc.from_hf(config, layer_type)
     if rope.nope:
         raise ValueError(f"config must name a layer type that rotates, got {rope.layer_type!r}")
-    own = models.setting_of(rope)
+    own = models.rope_setting(rope)
     given = rc.spectrum(rc.Request(own.rope, own.scheme, own.params, rope.seq_len))
     if not np.allclose(given.inv_freq, rope.inv_freq, rtol=1e-12, atol=0.0):
         raise ValueError("config must be a rotation whose frequencies its scheme gives, got others")

@@ -97,7 +97,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
                 raise traitlets.TraitError(f"values must have a number for {name}, got {value!r}")
             else:
                 control = self._stops[name]
-                now[name] = control.stops[control.nearest(value)]
+                now[name] = control.stops[control.nearest_stop_index(value)]
         return now
 
     @traitlets.observe("values")  # type: ignore[untyped-decorator]

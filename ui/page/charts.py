@@ -8,16 +8,16 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io
 
-from ui.figures.plot import Figure, packed
+from ui.figures.plot import Figure, figure_as_json_values
 
 
-def sendable(figure: Figure) -> go.Figure:
+def plotly_figure_to_send(figure: Figure) -> go.Figure:
     """Return an empty Plotly figure whose ``to_dict`` gives ``figure``, JSON-ready, with Streamlit's template.
 
     st.plotly_chart builds Plotly's objects from a dict to check it, at every rerun: on two busy cores 2 to 12 ms,
     against 0.4 ms this way. Of a figure it calls ``to_dict`` alone. A test makes that check for every figure.
     """
-    sent = packed(figure)
+    sent = figure_as_json_values(figure)
     sent["layout"] = {"template": template(str(plotly.io.templates.default)), **sent["layout"]}
     envelope = go.Figure()
     envelope.to_dict = lambda: sent

@@ -8,13 +8,13 @@ from ui.text.words import PageTexts
 YEAR = RELEASED.partition("-")[0]
 
 
-def cited_line(t: PageTexts, finding: str, url: str) -> str:
+def citation_line(t: PageTexts, finding: str, url: str) -> str:
     """Return author, version, year, page, sentence, address and licence of a figure; ``t``: its page's words."""
     given = {"page": t("title"), "finding": finding, "url": url, "year": YEAR, "version": __version__}
     return t("frame.cite_line", **given, licence=LICENCE)
 
 
-def cited_entry(t: PageTexts, url: str) -> str:
+def bibtex_entry(t: PageTexts, url: str) -> str:
     """Return the page as an entry for BibTeX, which keeps the capitals between two braces."""
     fields = {
         "author": "{RoPE Lab}",

@@ -29,7 +29,7 @@ from ui.page.store import PageValues
 from ui.text.words import PageTexts
 
 MINE = Field("mine", "text", next(iter(EXAMPLES)), high=pasted.LETTERS)
-OTHERS = ("", *SCHEMES, *models.ids())
+OTHERS = ("", *SCHEMES, *models.model_ids())
 BESIDE = tuple(
     Field(f"beside_{k}", "choice", name, choices=OTHERS) for k, name in enumerate((UNSCALED, KINDS[0], KINDS[-1]), 1)
 )
@@ -54,12 +54,12 @@ class RefusedColumns:
     others: Mapping[str, Exception] | None = None
 
 
-def name_of(choice: str, t: PageTexts) -> str:
+def choice_name(choice: str, t: PageTexts) -> str:
     """Return how a reader knows what may be beside."""
-    return t("nothing") if not choice else t(f"scheme.{choice}") if choice in SCHEMES else models.name(choice)
+    return t("nothing") if not choice else t(f"scheme.{choice}") if choice in SCHEMES else models.model_name(choice)
 
 
-def setting_of(store: PageValues) -> ComparisonSetting:
+def comparison_setting(store: PageValues) -> ComparisonSetting:
     """Return what columns are compared at; raises ValueError where the values do not go together."""
     pasted.unpack(store.get(MINE))
     rope, factor = store.rope(), store.get(FACTOR)
@@ -68,16 +68,16 @@ def setting_of(store: PageValues) -> ComparisonSetting:
     return ComparisonSetting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED), thresholds)
 
 
-def lengths_of(setting: ComparisonSetting) -> tuple[int, ...]:
+def sweep_lengths(setting: ComparisonSetting) -> tuple[int, ...]:
     """Return the target lengths of the sweep."""
     return sweep.lengths_of(setting.rope.train_len, MAX_LEN)
 
 
 @lru_cache(maxsize=64)
-def calls_of(rope: Rope, factor: float, length: int) -> list[samples.SchemeCall]:
+def scheme_calls(rope: Rope, factor: float, length: int) -> list[samples.SchemeCall]:
     """Return what a function of the reader's is called with."""
     setting = ComparisonSetting(rope, factor, length)
-    return samples.calls_of(setting, sweep.FACTORS, lengths_of(setting))
+    return samples.calls_of(setting, sweep.FACTORS, sweep_lengths(setting))
 
 
 def mine_of(
@@ -95,11 +95,11 @@ def mine_of(
     return compare_column(column, setting)
 
 
-def compared(
+def comparison_and_refusals(
     store: PageValues, text: str, answers: samples.FunctionAnswers | None, t: PageTexts
 ) -> tuple[SchemeComparison | None, RefusedColumns]:
     """Return the columns beside each other, and those that have no answer here."""
-    setting, given, names, python = setting_of(store), [], [], []
+    setting, given, names, python = comparison_setting(store), [], [], []
     refused = RefusedColumns()
     try:
         given.append(mine_of(text, setting, answers, t))
@@ -119,7 +119,7 @@ def compared(
         except ValueError as error:
             others[choice] = error
             continue
-        names.append(name_of(choice, t))
+        names.append(choice_name(choice, t))
         python.append(repr(choice))
         reference = len(names) - 1 if store.get(REFERENCE) == str(k) else reference
     refused = replace(refused, others=others)
@@ -172,10 +172,10 @@ class ConfigBlock:
     commands: str
 
 
-def blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
+def config_blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
     """Return the config blocks that give the chosen model those of the schemes beside that configs know."""
     model = store.get(fields.MODEL)
-    setting = setting_of(store)
+    setting = comparison_setting(store)
     if model == fields.CUSTOM:
         return []
     try:
@@ -194,6 +194,6 @@ def blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
     ]
 
 
-def view(page: PageFrame, name: str) -> str:
+def schemes_page_address(page: PageFrame, name: str) -> str:
     """Return the address of the page of schemes with the values of a label, as a link has them."""
     return page.href("schemes", **dict(parse_qsl(page.t(f"values.{name}"))))

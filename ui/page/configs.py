@@ -13,7 +13,7 @@ from rope_core.hf import hub
 from rope_core.hf.read import check_nesting_depth, parse_json_object
 from rope_core.hf.schemas import OLD
 from ui.figures import catalogue as models
-from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
+from ui.page.fields import LEN_STEPS, MAX_LEN, slider_stops
 from ui.page.frame import PageFrame, UploadedFile
 from ui.page.state import Field
 from ui.page.store import RESET
@@ -28,8 +28,8 @@ TEXT, HUB, REFUSED = "config.text", "config.hub", "config.refused"
 
 
 # Stops of the wanted length: four an octave.
-WHATIF_FACTORS = ladder(1.0, 64.0)
-WANTED_STEPS = tuple(round(stop) for stop in ladder(64, MAX_LEN))
+WHATIF_FACTORS = slider_stops(1.0, 64.0)
+WANTED_STEPS = tuple(round(stop) for stop in slider_stops(64, MAX_LEN))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def too_long(size: int) -> NoReturn:
     raise rc.ConfigError("config", "long_bytes", size, limit=LIMIT)
 
 
-def read(text: str | bytes) -> dict[str, Any]:
+def parse_config(text: str | bytes) -> dict[str, Any]:
     """Return the object in a JSON text of at most LIMIT bytes, or raise ConfigError with one sentence."""
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     if size > LIMIT:
@@ -93,14 +93,14 @@ class ConfigChooser:
         hub_id = self.store.get(self.hub_id)
         if hub_id:
             try:
-                return self.fetched(hub_id)
+                return self.fetched_model_id(hub_id)
             except rc.ConfigError as error:
                 self.session[REFUSED] = error
                 self.store.put(self.hub_id, "")
         chosen = self.store.get(self.model)
         return NamedConfig("model", chosen, rc.model(chosen).hf_config())
 
-    def fetched(self, hub_id: str) -> NamedConfig:
+    def fetched_model_id(self, hub_id: str) -> NamedConfig:
         """Return the hub's config, fetched once in a session."""
         known: dict[str, NamedConfig] = self.session.setdefault(HUB, {})
         if hub_id not in known:
@@ -133,17 +133,19 @@ class ConfigChooser:
 
     def paste(self, text: str) -> None:
         """Take a pasted text."""
-        self.take("paste", "", lambda: read(text))
+        self.take("paste", "", lambda: parse_config(text))
 
     def upload(self, file: UploadedFile) -> None:
         """Take a file; one over the limit is not read."""
-        self.take("upload", file.name, lambda: read(file.getvalue()) if file.size <= LIMIT else too_long(file.size))
+        self.take(
+            "upload", file.name, lambda: parse_config(file.getvalue()) if file.size <= LIMIT else too_long(file.size)
+        )
 
     def load(self, text: str) -> None:
         """Take the model of the hub that the text names."""
         hub_id = text.strip()[:200]
         try:
-            self.fetched(hub_id)
+            self.fetched_model_id(hub_id)
         except rc.ConfigError as error:
             self.session[REFUSED] = error
         else:
@@ -157,7 +159,7 @@ class ConfigChooser:
             self.store.put(field, self.store.default(field))
 
 
-def kinds(config: Mapping[str, Any]) -> tuple[str, ...]:
+def differing_layer_types(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the layer types that differ; () where all are alike or none can be built."""
     try:
         return tuple(rc.layer_types(config))
@@ -165,31 +167,31 @@ def kinds(config: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
 
 
-def label(view: NamedConfig, t: PageTexts) -> str:
+def config_label(view: NamedConfig, t: PageTexts) -> str:
     """How a reader knows the config in view; holds nothing that a visitor wrote but a checked hub id."""
     if view.kind == "model":
-        return models.name(view.name)
+        return models.model_name(view.name)
     return view.name if view.kind == "hub" else t(f"view.{view.kind}")
 
 
-def counterpart(model_id: str, layer: str | None, length: int | None) -> rc.HfRope:
+def catalogue_rope(model_id: str, layer: str | None, length: int | None) -> rc.HfRope:
     """Return what a model of the catalogue computes in the same layer type, else in its first one.
 
     Raises:
         ValueError: where that length is none of the model's.
     """
     config = rc.model(model_id).hf_config()
-    types = kinds(config)
+    types = differing_layer_types(config)
     return rc.from_hf(config, layer if layer in types else next(iter(types), None), length)
 
 
-def length_field(field: Field, rope: rc.HfRope) -> Field:
+def length_field_past_training(field: Field, rope: rc.HfRope) -> Field:
     """Return the length's field with a default past the trained length: the longest one, else twice the trained one."""
     longest = rope.max_len or rope.train_len
     return replace(field, default=min(longest if longest > rope.train_len else 2 * rope.train_len, int(field.high)))
 
 
-def wanted_field(field: Field, config: Mapping[str, Any]) -> Field | None:
+def wanted_length_field(field: Field, config: Mapping[str, Any]) -> Field | None:
     """Return the wanted length's field: past what the config reaches, twice that at first; None where none fits."""
     try:
         reach = config_reached_length(config)
@@ -202,19 +204,19 @@ def wanted_field(field: Field, config: Mapping[str, Any]) -> Field | None:
     return replace(field, default=min(2 * reach, high), low=low, high=high, steps=stops)
 
 
-def as_json(config: Mapping[str, Any]) -> str:
+def config_to_json(config: Mapping[str, Any]) -> str:
     """Return a config as a file's text."""
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
 
 
-def rope_part(config: Mapping[str, Any]) -> dict[str, Any]:
+def rope_fields(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that decide the rotation, at the top or in the text part, for a reader."""
     inner = [value for value in config.values() if isinstance(value, Mapping)]
     parts = [part for part in (config, *inner) if any(name in part for name in ROPE_FIELDS)]
     return {name: parts[0][name] for name in ROPE_FIELDS if name in parts[0]} if parts else {}
 
 
-def whatif_stops(
+def factor_and_length_stops(
     view: NamedConfig, request: rc.Request, factor: float | None, trained: int | None, promised: int | None = None
 ) -> tuple[float, tuple[float, ...], tuple[int, ...]]:
     """Return the factor that a film of a request opens with, and the factors and trained lengths that it can rest at.

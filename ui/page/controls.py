@@ -20,12 +20,12 @@ ContainerContext = AbstractContextManager[object]
 LabelFunction = Callable[[str], str]
 
 
-def hideable(draw: Callable[..., None]) -> Callable[..., FieldValue]:
+def hideable_control(draw: Callable[..., None]) -> Callable[..., FieldValue]:
     """Have a field's control drawn at the place for controls unless it is hidden, and the value in force returned."""
 
     @wraps(draw)
     def method(self: PageControls, field: Field, *args: Any, **looks: Any) -> FieldValue:
-        if not self.hides(field):
+        if not self.is_hidden(field):
             with self.place:
                 draw(self, field, *args, **looks)
         return self.store.get(field)
@@ -77,7 +77,7 @@ class PageControls(Protocol):
 
     # ---- the same on all frames ------------------------------------------------------------------------------------
 
-    def hides(self, field: Field) -> bool:
+    def is_hidden(self, field: Field) -> bool:
         """Return whether a field's control is not drawn."""
         return self.folded or field.name in self.hidden
 
@@ -92,7 +92,7 @@ class PageControls(Protocol):
     def slider(self, field: Field) -> FieldValue:
         """Draw a slider, over the field's own stops where it has some."""
         value = min(self.store.get(field), field.high)
-        if field.low < field.high and not self.hides(field):
+        if field.low < field.high and not self.is_hidden(field):
             with self.place:
                 self.draw_slider(field, value, sorted({*field.steps, value}) if field.steps else [])
         return value
@@ -100,7 +100,7 @@ class PageControls(Protocol):
     def several(self, field: Field, choices: Sequence[str], names: LabelFunction) -> list[str]:
         """Draw a button for each choice, any number of them on; the field holds them with commas between."""
         chosen = [choice for choice in self.store.get(field).split(",") if choice in choices]
-        if not self.hides(field):
+        if not self.is_hidden(field):
             with self.place:
                 self.draw_several(field, choices, names, chosen)
         return chosen
@@ -113,16 +113,16 @@ class PageControls(Protocol):
 
     def model_name(self, choice: str) -> str:
         """Return how the model menu names a choice."""
-        return self.t("frame.custom") if choice == CUSTOM else models.name(choice)
+        return self.t("frame.custom") if choice == CUSTOM else models.model_name(choice)
 
     def geometry(self) -> None:
         """Draw the model menu and the exact numbers."""
         self.select(MODEL, self.model_name)
         model = self.store.get(MODEL)
-        kinds = () if model == CUSTOM else models.layer_types(model)
+        kinds = () if model == CUSTOM else models.rotating_layer_types(model)
         if kinds:
             self.select(Field(LAYER.name, "choice", kinds[0], choices=kinds, shared=True), str)
-        if numbers := [field for field in (DIM, BASE, TRAIN_LEN) if not self.hides(field)]:
+        if numbers := [field for field in (DIM, BASE, TRAIN_LEN) if not self.is_hidden(field)]:
             self.beside(*numbers, draw=self.number)
 
 

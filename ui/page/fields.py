@@ -14,7 +14,7 @@ MAX_DIM = 1024
 MAX_LEN = 16_777_216
 
 CUSTOM = "custom"
-MODEL = Field("model", "choice", models.DEFAULT, choices=(*models.ids(), CUSTOM), shared=True)
+MODEL = Field("model", "choice", models.DEFAULT, choices=(*models.model_ids(), CUSTOM), shared=True)
 LAYER = Field("layer", "text", "", shared=True)
 DIM = Field("dim", "int", 128, 2, MAX_DIM, step=2, even=True, shared=True)
 BASE_STEPS = tuple(float(m * 10**e) for e in range(1, 10) for m in (1, 1.5, 2, 3, 5, 7))
@@ -26,7 +26,7 @@ SCHEME = Field("scheme", "choice", "none", choices=tuple(SCHEMES), shared=True)
 GEOMETRY = (MODEL, LAYER, DIM, BASE, TRAIN_LEN)
 
 
-def ladder(low: float, high: float) -> tuple[float, ...]:
+def slider_stops(low: float, high: float) -> tuple[float, ...]:
     """Slider stops over a wide range: 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, ... times powers of two."""
     stops = []
     octave = math.floor(math.log2(low))
@@ -42,27 +42,27 @@ def field_of(param: Param) -> Field | None:
         return None
     if param.kind == "bool":
         return Field(param.name, "bool", param.default, shared=True)
-    stops = ladder(param.low, param.high) if param.low > 0 else ()
+    stops = slider_stops(param.low, param.high) if param.low > 0 else ()
     optional = param.kind == "optional"
     return Field(param.name, "float", param.default, param.low, param.high, 0.05, stops, shared=True, optional=optional)
 
 
-def starting(field: Field, value: FieldValue) -> Field:
+def field_with_default(field: Field, value: FieldValue) -> Field:
     """Return the field with another value before anybody sets it."""
     return replace(field, default=value)
 
 
-def left_alone(name: str, width: int) -> Field:
+def unrotated_dims_field(name: str, width: int) -> Field:
     """Return the field of the dimensions left alone on one side of a head: at least one pair turns."""
     return Field(name, "int", 0, 0, width - 2, step=2, even=True)
 
 
-def stops(field: Field, value: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
+def film_stops(field: Field, value: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
     """Return a field's stops from ``low`` to ``high`` and the value in force, for a film."""
     return tuple(sorted({value, *(stop for stop in field.steps if low <= stop <= high)}))
 
 
-def beats(count: int) -> Field:
+def beat_field(count: int) -> Field:
     """Return the field that says which beat of the page's leading film is shown, of ``count``."""
     return Field(BEAT, "int", 1, 1, count)
 

@@ -5,8 +5,8 @@ A page file declares ``FIELDS``, the values that its controls set, and ``body(pa
 no Streamlit, no browser. A learning page declares ``TASKS`` as well, what it asks of its reader.
 
 The frame itself writes the page's ``title``, ``claim`` and, where there is one, ``task`` above the body, and below it
-how far the visitor is on the path (``ui.page.menu.way``). Beside the title is one button, behind which are the model
-with its geometry where the page has one, the link, the presentation, the legend of the page's symbols, and reset.
+how far the visitor is on the path (``ui.page.menu.path_progress``). Beside the title is one button, behind which are
+the model with its geometry where the page has one, the link, the presentation, the legend of symbols, and reset.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
-from ui.figures.drawing import Drawing, Film, as_csv
+from ui.figures.drawing import Drawing, Film, table_to_csv
 from ui.page import tasks
-from ui.page.citation import cited_entry, cited_line
+from ui.page.citation import bibtex_entry, citation_line
 from ui.page.controls import ContainerContext, LabelFunction, PageControls
-from ui.page.sentences import explained, sentence
+from ui.page.sentences import escaped_label, refusal_sentence
 from ui.page.state import Field
 from ui.page.store import PageValues
 from ui.page.tasks import Challenge, ChoiceQuestion
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.text.words import PageTexts
 from ui.work.session import SessionState
 
@@ -211,7 +211,7 @@ class PageFrame(Protocol):
 
     def sentence(self, key: str, given: Mapping[str, Any]) -> str:
         """Return the label ``key`` with its slots filled by foreign values or by a refusal, free of markup."""
-        return sentence(key, given, self.t)
+        return escaped_label(key, given, self.t)
 
     def attempt(self, part: Callable[[], None]) -> None:
         """Write what was refused, then run a part; what goes wrong is a sentence, and the other parts are drawn.
@@ -222,7 +222,7 @@ class PageFrame(Protocol):
             self.noted()
             part()
         except Exception as error:
-            if isinstance(error, ValueError) and not self.store.fit():
+            if isinstance(error, ValueError) and not self.store.is_consistent():
                 self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
             else:
                 LOG.exception("a part of the page %s cannot be drawn", self.name)
@@ -238,7 +238,10 @@ class PageFrame(Protocol):
     def refusals(self, refused: Mapping[str, Exception], names: LabelFunction | None = None) -> None:
         """Write why schemes have no answer here, a line each; ``names``: how a reader knows them."""
         for name, error in refused.items():
-            reason, scheme = plain(explained(error, self.t), 400), names(name) if names else self.t(f"scheme.{name}")
+            reason, scheme = (
+                escaped_markdown(refusal_sentence(error, self.t), 400),
+                names(name) if names else self.t(f"scheme.{name}"),
+            )
             self.caption(self.t("refused", scheme=scheme, reason=reason))
 
     def predict(self, question: ChoiceQuestion) -> bool:
@@ -247,7 +250,7 @@ class PageFrame(Protocol):
         Then whether it was right, and why, is written, and the page's values move to where it is seen.
         """
         field, key, words = question.field, f"ask.{question.name}", PageTexts(self.t.lang, "predict")
-        if self.staged or self.controls.hides(field):
+        if self.staged or self.controls.is_hidden(field):
             return True
         chosen = self.store.get(field)
         with self.card(key=f"ask-{question.name}"):
@@ -255,19 +258,19 @@ class PageFrame(Protocol):
             if chosen:
                 self._answer(question, chosen, words)
             else:
-                self._choose(key, field, partial(tasks.answer, question, self.store))
+                self._choose(key, field, partial(tasks.take_choice, question, self.store))
         return bool(chosen)
 
     def _answer(self, question: ChoiceQuestion, choice: str, words: PageTexts) -> None:
         """Write whether the choice was right and why, and offer to ask again."""
         key, letters = f"ask.{question.name}", question.choices
         chosen, right = letters.index(choice), letters.index(question.right)
-        verdict = tasks.judged(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
+        verdict = tasks.choice_feedback(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
         with self.row():
             sign = self.sign("check" if chosen == right else "lightbulb")
             self.write(f"{sign}**{verdict}** {self.t(f'{key}.why')}")
             again = f"again.{question.name}"
-            self.button(words("again"), again, tasks.answer, question, self.store, "", look="quiet")
+            self.button(words("again"), again, tasks.take_choice, question, self.store, "", look="quiet")
 
     def _choose(self, words: str, field: Field, take: Callable[[str], None]) -> None:
         """Draw the choices of a field that is empty at first as buttons."""
@@ -287,11 +290,14 @@ class PageFrame(Protocol):
             if numbers:
                 self.controls.beside(*numbers, draw=self.controls.number)
             for field in challenge.fields:
-                if field.kind == "choice" and not self.controls.hides(field):
+                if field.kind == "choice" and not self.controls.is_hidden(field):
                     self._choose(key, field, partial(self.store.try_put, field))
-            result = tasks.verdict(challenge, self.store, self.session, given)
+            result = tasks.challenge_verdict(challenge, self.store, self.session, given)
             if result:
-                self.note(tasks.feedback(challenge, result, words, self.t), "success" if result.passed else "warning")
+                self.note(
+                    tasks.challenge_feedback(challenge, result, words, self.t),
+                    "success" if result.passed else "warning",
+                )
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
@@ -337,7 +343,7 @@ class PageFrame(Protocol):
                 self.saves(chart)
             file = f"{self.name}-{drawing.id}.csv"
             self.download(
-                self.t("frame.csv"), lambda: as_csv(drawing.table()).decode(), file, "text/csv", f"csv.{chart}"
+                self.t("frame.csv"), lambda: table_to_csv(drawing.table()).decode(), file, "text/csv", f"csv.{chart}"
             )
             self.write(f"**{self.t('frame.recipe')}**")
             self.code(self._recipe(drawing), "python")
@@ -345,5 +351,5 @@ class PageFrame(Protocol):
             for function in code:
                 self.code(inspect.getsource(inspect.unwrap(function)), "python")
             self.write(f"**{self.t('frame.cite')}**")
-            self.code(cited_line(self.t, finding, self.link()))
-            self.code(cited_entry(self.t, self.link()))
+            self.code(citation_line(self.t, finding, self.link()))
+            self.code(bibtex_entry(self.t, self.link()))

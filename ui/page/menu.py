@@ -10,7 +10,7 @@ from pathlib import Path
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.store import PageValues
-from ui.page.tasks import Task, done
+from ui.page.tasks import Task, done_task_count
 from ui.work.session import SessionState
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
@@ -64,7 +64,7 @@ class PageDeclaration:
         return PageValues(self.name, self.fields, session, self.fits)
 
 
-def declaration(page: str) -> PageDeclaration:
+def page_declaration(page: str) -> PageDeclaration:
     """Return what the page ``page`` declares; raise KeyError where there is no such page."""
     module = import_module(f"pages.{SECTIONS[page]}.{page}")
     tasks = getattr(module, "TASKS", ())
@@ -93,16 +93,16 @@ class PathProgress:
     following: str | None
 
 
-def way(page: str, session: SessionState) -> PathProgress | None:
+def path_progress(page: str, session: SessionState) -> PathProgress | None:
     """Return how far a visitor is, None for a page that is not on the path."""
     path = [name for name in PATH if name in SECTIONS]
     if page not in path:
         return None
     counts = {}
     for name in path:
-        declared = declaration(name)
+        declared = page_declaration(name)
         store = declared.store(session)
-        counts[name] = done(declared.tasks, store, session), len(declared.tasks)
+        counts[name] = done_task_count(declared.tasks, store, session), len(declared.tasks)
     at = path.index(page)
     finished, of = (sum(count) for count in zip(*counts.values(), strict=True))
     return PathProgress(at + 1, len(path), *counts[page], finished, of, next(iter(path[at + 1 :]), None))

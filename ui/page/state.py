@@ -50,7 +50,7 @@ class RefusedValue(ValueError):
         self.field, self.rule, self.given = field, rule, given
 
 
-def number_text(value: FieldValue) -> str:
+def url_number(value: FieldValue) -> str:
     """Write a value for the URL, shortest form that reads back the same."""
     if isinstance(value, bool):
         return "1" if value else "0"
@@ -59,7 +59,7 @@ def number_text(value: FieldValue) -> str:
     return str(value)
 
 
-def check(field: Field, value: FieldValue) -> FieldValue:
+def checked_value(field: Field, value: FieldValue) -> FieldValue:
     """Return ``value`` in the field's type, or raise Refused naming the broken rule."""
     if field.kind == "choice":
         if value not in field.choices:
@@ -94,14 +94,14 @@ def read(field: Field, text: str) -> FieldValue:
             raise RefusedValue(field, "rule.bool", text)
         return text == "1"
     if field.kind in ("choice", "text"):
-        return check(field, text)
+        return checked_value(field, text)
     if field.optional and text == "auto":
         return None
     try:
         number = float(text)
     except ValueError:
         raise RefusedValue(field, "rule.number", text) from None
-    return check(field, number)
+    return checked_value(field, number)
 
 
 def clamp(field: Field, text: str) -> FieldValue:
@@ -122,10 +122,10 @@ def clamp(field: Field, text: str) -> FieldValue:
         number = round(number)
         if field.even and number % 2:
             number -= 1
-    return check(field, number)
+    return checked_value(field, number)
 
 
-def from_query(
+def values_from_query(
     fields: Mapping[str, Field], query: Mapping[str, str]
 ) -> tuple[dict[str, FieldValue], list[tuple[RefusedValue, FieldValue]]]:
     """Read all known fields from a query; returns values and what was corrected (with the value used, or None)."""

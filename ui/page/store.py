@@ -9,7 +9,7 @@ import rope_core as rc
 from ui.figures import catalogue as models
 from ui.page import fields
 from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
-from ui.page.state import Field, FieldValue, RefusedValue, check, from_query, number_text
+from ui.page.state import Field, FieldValue, RefusedValue, checked_value, url_number, values_from_query
 from ui.work.session import SessionState
 
 StoreNote = tuple[str, dict[str, Any]]
@@ -53,7 +53,7 @@ class PageValues:
         """Raise ValueError where the values in force do not go together on this page."""
         self._fits(self)
 
-    def fit(self) -> bool:
+    def is_consistent(self) -> bool:
         """Return whether the values in force go together on this page."""
         try:
             self.fits()
@@ -87,7 +87,7 @@ class PageValues:
         if model == CUSTOM:
             own: models.RopeSetting | None = self.session.get(OWN)
             return own
-        return models.setting(model, self.explicit.get(fields.LAYER.name, ""))
+        return models.model_rope_setting(model, self.explicit.get(fields.LAYER.name, ""))
 
     def shared(self) -> tuple[FieldValue, ...]:
         """Return the values in force of the fields that this page shares with others."""
@@ -127,12 +127,12 @@ class PageValues:
         """Set a value unless the field or the page refuses it; a refusal becomes a note and changes nothing."""
         before = dict(self.explicit)
         try:
-            self.put(field, check(field, value))
+            self.put(field, checked_value(field, value))
             self.fits()
         except ValueError as error:
             self.restore(before)
             note = (
-                ("frame.refused", slots(error))
+                ("frame.refused", refusal_slots(error))
                 if isinstance(error, RefusedValue)
                 else ("frame.impossible", {"error": error})
             )
@@ -162,11 +162,11 @@ class PageValues:
     def read_query(self, query: Mapping[str, str]) -> None:
         """Take values from a link; what was corrected or refused becomes a note."""
         before = dict(self.explicit)
-        values, corrected = from_query(self.fields, query)
+        values, corrected = values_from_query(self.fields, query)
         self._put_all(values)
         for refused, used in corrected:
             key = "frame.ignored" if used is None else "frame.corrected"
-            self.notes.append((key, slots(refused) | {"used": used}))
+            self.notes.append((key, refusal_slots(refused) | {"used": used}))
         unknown = [name for name in query if name not in self.fields and name not in RESERVED]
         self.notes.extend(("frame.unknown_parameter", {"given": name[:40]}) for name in unknown[:3])
         try:
@@ -179,14 +179,14 @@ class PageValues:
         """Return the explicit values as URL parameters."""
         explicit = {name: field.slot(self.page) for name, field in self.fields.items()}
         values = {name: self.explicit[slot] for name, slot in explicit.items() if slot in self.explicit}
-        return {name: "auto" if value is None else number_text(value) for name, value in values.items()}
+        return {name: "auto" if value is None else url_number(value) for name, value in values.items()}
 
 
 # Parameters of the frame and of Streamlit itself, which are no page's fields.
 RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "lead", "talk", "step", "open")
 
 
-def slots(refused: RefusedValue) -> dict[str, Any]:
+def refusal_slots(refused: RefusedValue) -> dict[str, Any]:
     """Return the parts of a refusal that its sentence needs; the frame looks up the words."""
     field = refused.field
     return {"field": field.name, "rule": refused.rule, "given": refused.given, "low": field.low, "high": field.high}

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from html import escape
 
-from ui.text.words import PageTexts, labels
+from ui.text.words import PageTexts, page_labels
 
 KEY = "symbol."
 
 
-def meanings(t: PageTexts) -> dict[str, str]:
+def symbol_meanings(t: PageTexts) -> dict[str, str]:
     """Return what each symbol of a page means, with its unit, by the letter; from the page's ``[symbol]``."""
-    own = labels(t.lang, t.page)
+    own = page_labels(t.lang, t.page)
     return {key.removeprefix(KEY): meaning for key, meaning in own.items() if key.startswith(KEY)}
 
 
-def legend(t: PageTexts) -> str:
+def symbol_legend_html(t: PageTexts) -> str:
     """Return the legend as HTML; whether shown or not, a meaning is read out with its symbol."""
     items = "".join(
         f'<span class="symbol" tabindex="0" role="note" data-symbol="{escape(letter)}" data-meaning="{escape(meaning)}"'
         f' aria-label="{escape(letter)}: {escape(meaning)}"><i>{escape(letter)}</i>'
         f'<span class="symbol-meaning" aria-hidden="true">{escape(meaning)}</span></span>'
-        for letter, meaning in meanings(t).items()
+        for letter, meaning in symbol_meanings(t).items()
     )
     return f'<p class="symbols">{escape(t("frame.symbols"))} {items}</p>'

@@ -19,7 +19,7 @@ from ui.page.store import PageValues
 from ui.text.words import RAISED, PageTexts
 from ui.work.session import SessionState
 
-DONE = "tasks.done"
+DONE = "tasks.done_task_count"
 """The session's set of tasks that are done, as "<page>.<task>"; the reader's browser keeps it as well."""
 NAME, MOST = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,40}"), 500
 """What a done task is called, and how many a browser may name."""
@@ -95,7 +95,7 @@ class SketchQuestion:
 Task = ChoiceQuestion | Challenge | SketchQuestion
 
 
-def answer(question: ChoiceQuestion, store: PageValues, choice: str) -> None:
+def take_choice(question: ChoiceQuestion, store: PageValues, choice: str) -> None:
     """Take a choice, "" to ask again, and move the page's values to where the answer is seen."""
     store.try_put(question.field, choice)
     if choice:
@@ -103,20 +103,20 @@ def answer(question: ChoiceQuestion, store: PageValues, choice: str) -> None:
             store.try_put(field, value)
 
 
-def verdict(
-    challenge: Challenge, store: PageValues, session: SessionState, given: Sequence[Any]
+def challenge_verdict(
+    challenge: Challenge, store: PageValues, session: SessionState, page_arguments: Sequence[Any]
 ) -> ChallengeVerdict | None:
     """Return what the check says of the values in force, None until all are given; remember that it was passed."""
     values = [store.get(field) for field in challenge.fields]
     if any(value in (None, "") for value in values):
         return None
-    result = challenge.check(*given, *values)
+    result = challenge.check(*page_arguments, *values)
     if result.passed:
-        remember(session, [f"{store.page}.{challenge.name}"])
+        remember_done_tasks(session, [f"{store.page}.{challenge.name}"])
     return result
 
 
-def judged(words: PageTexts, texts: Sequence[str], chosen: int | None, right: int) -> str:
+def choice_feedback(words: PageTexts, texts: Sequence[str], chosen: int | None, right: int) -> str:
     """Return whether a choice, None for no choice, was right, and what is; ``words``: those of predictions."""
     slots = {"right": LETTERS[right], "choice": texts[right]}
     if chosen is None:
@@ -126,7 +126,7 @@ def judged(words: PageTexts, texts: Sequence[str], chosen: int | None, right: in
     return words("no", letter=LETTERS[chosen], **slots)
 
 
-def feedback(challenge: Challenge, result: ChallengeVerdict, words: PageTexts, t: PageTexts) -> str:
+def challenge_feedback(challenge: Challenge, result: ChallengeVerdict, words: PageTexts, t: PageTexts) -> str:
     """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
     head = words("solved" if result.passed else "not_yet")
     slots = {slot: written(value, result.beside.get(slot)) for slot, value in result.given.items()}
@@ -150,23 +150,23 @@ def written(value: float, beside: float | None = None) -> str:
     return part.replace("-", "−") + (f"·10{str(int(power)).translate(RAISED)}" if power else "")
 
 
-def done(tasks: Collection[Task], store: PageValues, session: SessionState) -> int:
+def done_task_count(tasks: Collection[Task], store: PageValues, session: SessionState) -> int:
     """Return how many of a page's tasks are done: answered rightly, drawn and compared, or passed, once or as it is."""
     for task in tasks:
         if isinstance(task, ChoiceQuestion) and store.get(task.field) == task.right:
-            remember(session, [f"{store.page}.{task.name}"])
+            remember_done_tasks(session, [f"{store.page}.{task.name}"])
         if isinstance(task, SketchQuestion) and store.get(task.field):
-            remember(session, [f"{store.page}.{task.name}"])
+            remember_done_tasks(session, [f"{store.page}.{task.name}"])
     return sum(f"{store.page}.{task.name}" in session.get(DONE, ()) for task in tasks)
 
 
-def remember(session: SessionState, names: object) -> None:
+def remember_done_tasks(session: SessionState, names: object) -> None:
     """Add tasks to those done; what a browser sends that is no list of names is left out."""
     known: set[str] = session.setdefault(DONE, set())
     given = names if isinstance(names, list) else []
     known.update(name for name in given[:MOST] if isinstance(name, str) and NAME.fullmatch(name))
 
 
-def remembered(session: SessionState) -> list[str]:
+def done_task_names(session: SessionState) -> list[str]:
     """Return the tasks that are done, in order, for the browser to keep."""
     return sorted(session.get(DONE, ()))

@@ -8,7 +8,7 @@ from socket import AF_INET, SOCK_DGRAM, socket
 from urllib.parse import urlsplit
 
 
-def own_address() -> str:
+def local_network_address() -> str:
     """Return this computer's address on its network; 127.0.0.1 where it has none. Nothing is sent."""
     with socket(AF_INET, SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))  # an address for documentation: choosing the way there names our own
@@ -16,10 +16,10 @@ def own_address() -> str:
     return "127.0.0.1"
 
 
-def local(url: str) -> bool:
+def is_local_address(url: str) -> bool:
     """Whether an address leads to the computer itself.
 
-    >>> local("http://127.0.0.1:8501/clock"), local("https://rope.example/clock")
+    >>> is_local_address("http://127.0.0.1:8501/clock"), is_local_address("https://rope.example/clock")
     (True, False)
     """
     host = urlsplit(url).hostname or ""

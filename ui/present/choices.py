@@ -12,7 +12,7 @@ ABREAST = 4
 """So many choices stand beside each other, where the screen is wide; more stand in a list."""
 
 
-def buttons(key: str, texts: Sequence[str], chosen: int | None, choose: Callable[[int], None]) -> None:
+def draw_choice_buttons(key: str, texts: Sequence[str], chosen: int | None, choose: Callable[[int], None]) -> None:
     """Draw the choices, none preselected; ``choose`` is called with the index of the one that is pressed."""
     with st.container(key=key):
         places = st.columns(len(texts)) if len(texts) <= ABREAST else [st.container() for _ in texts]

@@ -7,7 +7,7 @@ import streamlit as st
 from ui.text.words import LANGUAGES, PageTexts
 
 
-def language() -> str:
+def current_language() -> str:
     """Return the language in force: chosen, else the link's, else the browser's."""
     if "lang" not in st.session_state:
         wanted = st.query_params.get("lang", "")
@@ -16,9 +16,9 @@ def language() -> str:
     return str(st.session_state["lang"])
 
 
-def language_switch() -> None:
+def draw_language_switch() -> None:
     """Draw the two languages as buttons."""
-    t, key = PageTexts(language(), "labels"), "w.lang"
+    t, key = PageTexts(current_language(), "labels"), "w.lang"
     if st.session_state.get(key) != t.lang:
         st.session_state[key] = t.lang
     st.segmented_control(

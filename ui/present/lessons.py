@@ -16,7 +16,7 @@
     then = { factor = 16 }                   # optional: what the answer changes in the state
 
 All texts are shown as they are: Markdown, HTML and formulas in them are letters like any other. In the shipped
-lessons alone {{n:name}} is a count of the ledger or the catalogue (`ui.text.words.counts`).
+lessons alone {{n:name}} is a count of the ledger or the catalogue (`ui.text.words.text_counts`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ui.page.menu import SECTIONS, PageDeclaration, declaration
-from ui.page.state import Field, FieldValue, RefusedValue, check
-from ui.page.store import slots
-from ui.text.words import counted
+from ui.page.menu import SECTIONS, PageDeclaration, page_declaration
+from ui.page.state import Field, FieldValue, RefusedValue, checked_value
+from ui.page.store import refusal_slots
+from ui.text.words import fill_counts
 
 FOLDER = Path(__file__).parent / "lessons"
 MAX_BYTES = 64 * 1024
@@ -187,7 +187,7 @@ class LessonReader:
             self.wrong("lesson.other_page", given=page)
         if page not in SECTIONS:
             self.wrong("lesson.unknown_page", given=page)
-        declared = declaration(page)
+        declared = page_declaration(page)
         state = self.state(table, "state", declared, {})
         return LessonStep(
             self.at,
@@ -229,10 +229,10 @@ class LessonReader:
             if key not in fields:
                 self.wrong("lesson.unknown_field", given=key, page=declared.name)
             try:
-                state[key] = check(fields[key], typed(fields[key], value))
+                state[key] = checked_value(fields[key], typed(fields[key], value))
             except RefusedValue as refused:
                 if refused.rule != "rule.choice":
-                    self.wrong("lesson.value", **slots(refused))
+                    self.wrong("lesson.value", **refusal_slots(refused))
                 offered = fields[key].choices
                 more = ", …" if len(offered) > SHOWN_CHOICES else ""
                 self.wrong(
@@ -285,7 +285,7 @@ def tellable(value: object) -> object:
     return value if small else type(value).__name__
 
 
-def load(data: bytes, name: str, page: str | None = None) -> Lesson:
+def load_lesson(data: bytes, name: str, page: str | None = None) -> Lesson:
     """Read a lesson file; ``page`` is the page of a page's own lesson, None for a talk.
 
     Raises:
@@ -295,32 +295,32 @@ def load(data: bytes, name: str, page: str | None = None) -> Lesson:
     return reader.lesson(reader.parsed(data), name)
 
 
-def shipped(lang: str, kind: str, name: str) -> bytes:
+def shipped_lesson_bytes(lang: str, kind: str, name: str) -> bytes:
     """Return a shipped lesson file with its counts filled in; b"" where there is none. ``kind``: "pages" or "talks"."""
     path = FOLDER / lang / kind / f"{name}.toml"
-    return counted(path.read_text("utf-8")).encode() if path.exists() else b""
+    return fill_counts(path.read_text("utf-8")).encode() if path.exists() else b""
 
 
 @lru_cache(maxsize=128)
 def page_lesson(lang: str, page: str) -> Lesson | None:
     """Return the shipped lesson of a page; None where there is none."""
-    data = shipped(lang, "pages", page)
-    return load(data, page, page) if data else None
+    data = shipped_lesson_bytes(lang, "pages", page)
+    return load_lesson(data, page, page) if data else None
 
 
 @lru_cache(maxsize=1)
-def talks() -> tuple[str, ...]:
+def talk_names() -> tuple[str, ...]:
     """Return the names of the shipped talks, the same in both languages."""
     return tuple(sorted(path.stem for path in (FOLDER / "en" / "talks").glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
-def talk(lang: str, name: str) -> Lesson | None:
+def shipped_talk(lang: str, name: str) -> Lesson | None:
     """Return a shipped talk by its name; None where there is none."""
-    data = shipped(lang, "talks", name) if name in talks() else b""
+    data = shipped_lesson_bytes(lang, "talks", name) if name in talk_names() else b""
     chosen = tomllib.loads(data.decode())
-    if whole := talk(lang, chosen["of"]) if "of" in chosen else None:
+    if whole := shipped_talk(lang, chosen["of"]) if "of" in chosen else None:
         # A shorter talk says which steps of a longer one it has.
         steps = (replace(whole.step(number), number=k) for k, number in enumerate(chosen["only"], 1))
         return Lesson(name, chosen["title"], chosen["minutes"], tuple(steps))
-    return load(data, name) if data else None
+    return load_lesson(data, name) if data else None

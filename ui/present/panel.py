@@ -8,7 +8,7 @@ import streamlit as st
 
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonError, LessonProblem
-from ui.present.steps import described, summary
+from ui.present.steps import lesson_summary, problem_sentence
 from ui.present.view import LOADED, OWN, PageView
 from ui.text.words import PageTexts
 
@@ -17,30 +17,32 @@ PROBLEM, FILE = "panel.problem", "panel.file"
 ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 
 
-def panel(view: PageView) -> None:
+def draw_present_panel(view: PageView) -> None:
     """Buttons for what can be presented, and the box for a file."""
     t = PageTexts(view.lang, "stage")
     if not view.stage and st.button(t("present_page"), key="panel.page", type="primary", width="stretch"):
         view.present()
         st.rerun()
-    for name in lessons.talks():
-        lesson = lessons.talk(view.lang, name)
-        if lesson and st.button(summary(lesson, t), key=f"panel.{name}", width="stretch"):
+    for name in lessons.talk_names():
+        lesson = lessons.shipped_talk(view.lang, name)
+        if lesson and st.button(lesson_summary(lesson, t), key=f"panel.{name}", width="stretch"):
             view.begin(name)
             st.rerun()
     st.markdown(f"**{t('own')}**")
     st.html(ONE_LIMIT)
     st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
-    if own is not None and st.button(summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
+    if own is not None and st.button(
+        lesson_summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"
+    ):
         view.begin(OWN)
         st.rerun()
     problem: LessonProblem | None = st.session_state.get(PROBLEM)
     if problem:
-        st.error(f"{t('problem')} {described(problem, t)}")
+        st.error(f"{t('problem')} {problem_sentence(problem, t)}")
     st.caption(t("frame.present_help"))
-    for name in lessons.talks()[-1:]:
-        data = lessons.shipped(view.lang, "talks", name)
+    for name in lessons.talk_names()[-1:]:
+        data = lessons.shipped_lesson_bytes(view.lang, "talks", name)
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
     st.caption(t("room_elsewhere"))
 
@@ -52,6 +54,6 @@ def take() -> None:
     if file is None:
         return
     try:
-        st.session_state[LOADED] = lessons.load(file.getvalue(), OWN)
+        st.session_state[LOADED] = lessons.load_lesson(file.getvalue(), OWN)
     except LessonError as bad:
         st.session_state[PROBLEM] = bad.problem

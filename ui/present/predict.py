@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.page.tasks import judged
+from ui.page.tasks import choice_feedback
 from ui.present import choices
 from ui.present.lessons import LessonQuestion, LessonStep
 from ui.present.steps import PredictionState
@@ -36,7 +36,7 @@ class ServedPrediction(PredictionState):
         self.see()
 
 
-def ask(view: PageView, step: LessonStep, lesson_id: str) -> bool:
+def ask_question(view: PageView, step: LessonStep, lesson_id: str) -> bool:
     """Draw the choices of a step's question; True once its answer is out in this session and the figure may move.
 
     The question itself is the step's ``sentence``. Call it while the script draws the page, not in a fragment: an
@@ -49,7 +49,7 @@ def ask(view: PageView, step: LessonStep, lesson_id: str) -> bool:
     if question.seen:
         settled(question)
         return True
-    choices.buttons(f"predict-choices-{question.id}", question.texts, question.chosen, question.choose)
+    choices.draw_choice_buttons(f"predict-choices-{question.id}", question.texts, question.chosen, question.choose)
     if question.stage:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(question.t("reveal_here"), key=REVEAL, on_click=question.see)
@@ -64,5 +64,5 @@ def settled(question: ServedPrediction) -> None:
     right = question.predict.answer
     icon = "check" if question.chosen == right else "lightbulb"
     with st.container(horizontal=True, vertical_alignment="center", key="predict-verdict"):
-        st.markdown(f":material/{icon}: **{judged(question.t, question.texts, question.chosen, right)}**")
+        st.markdown(f":material/{icon}: **{choice_feedback(question.t, question.texts, question.chosen, right)}**")
         st.button(question.t("again"), key=f"predict.again.{question.id}", type="tertiary", on_click=question.forget)

@@ -17,7 +17,7 @@ SHORT = 300
 """Up to this many letters the code corrects 15 % of errors, past it 7 %, so that its modules stay large."""
 
 
-def code(text: str) -> qrcode.QRCode[Any] | None:
+def qr_code(text: str) -> qrcode.QRCode[Any] | None:
     """Return ``text``'s QR code with its quiet zone; None where it is too long for one."""
     level = ERROR_CORRECT_M if len(text) <= SHORT else ERROR_CORRECT_L
     drawn = qrcode.QRCode(error_correction=level, border=QUIET, image_factory=SvgPathFillImage)
@@ -29,9 +29,9 @@ def code(text: str) -> qrcode.QRCode[Any] | None:
     return drawn
 
 
-def image(text: str, alt: str) -> str | None:
+def qr_code_html(text: str, alt: str) -> str | None:
     """``text``'s QR code as an HTML image; None where ``text`` is too long for one."""
-    drawn = code(text)
+    drawn = qr_code(text)
     if drawn is None:
         return None
     data = b64encode(drawn.make_image().to_string()).decode()

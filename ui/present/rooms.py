@@ -9,12 +9,12 @@ from rope_core.errors import argument_error
 NAME_LIMIT = 40
 
 
-def room_name(text: str) -> str:
+def normalized_room_name(text: str) -> str:
     """Return a room's name in one spelling: full-width and capital letters are the same as plain and small ones.
 
     Raises ValueError unless it is 1 to 40 letters (of any language), digits or hyphens.
 
-    >>> room_name("Physik-Ａ")
+    >>> normalized_room_name("Physik-Ａ")
     'physik-a'
     """
     name = unicodedata.normalize("NFKC", text[: 4 * NAME_LIMIT]).casefold()

@@ -11,12 +11,12 @@ import streamlit as st
 from ui.page.controls import ContainerContext, PageControls
 from ui.page.store import PageValues
 from ui.present import panel, predict, qr
-from ui.present.addresses import local
-from ui.present.language import language_switch
+from ui.present.addresses import is_local_address
+from ui.present.language import draw_language_switch
 from ui.present.lessons import LessonStep
-from ui.present.steps import is_long, notes, sentence
+from ui.present.steps import headline_sentence, is_long_sentence, lecturer_notes_html
 from ui.present.view import PageView
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.text.words import PageTexts
 
 HERE = Path(__file__).parent
@@ -74,11 +74,11 @@ class PresentationStage:
                 self._show_code()
             if step:
                 st.button(self.t("notes"), key="stage-notes", help=self.t("notes_help"))
-                st.html(notes(self.view.lesson(), step, self.t))
+                st.html(lecturer_notes_html(self.view.lesson(), step, self.t))
             with st.popover(self.t("talks"), key="stage-talks", on_change="rerun") as box:
                 if box.open:
-                    panel.panel(self.view)
-            language_switch()
+                    panel.draw_present_panel(self.view)
+            draw_language_switch()
             st.button(
                 self.t("leave"),
                 key="stage-leave",
@@ -91,7 +91,7 @@ class PresentationStage:
     def _show_code(self) -> None:
         """Draw the audience's QR code of this view, as large as the screen allows."""
         url = self.link(self.view.query(audience=True))
-        code = qr.image(url, self.t("qr_alt", url=url))
+        code = qr.qr_code_html(url, self.t("qr_alt", url=url))
 
         @st.dialog(self.t("qr_title"), width="large")
         def dialog() -> None:
@@ -101,7 +101,7 @@ class PresentationStage:
                 with st.container(key="stage-qr"):
                     st.html(code)
             st.code(url, language=None, wrap_lines=True)
-            if local(url):
+            if is_local_address(url):
                 st.caption(self.t("qr_local"))
 
         dialog()
@@ -125,7 +125,7 @@ class PresentationStage:
         known = self._known()
         return known is not None and not within(known, part)
 
-    def around(self, part: str) -> AbstractContextManager[object]:
+    def part_container(self, part: str) -> AbstractContextManager[object]:
         """Where a part of the page is drawn: above the others where it has the figure that leads."""
         self.first = self.first or part
         above = within(self.leading(), part) and self.drawn == OUTSIDE
@@ -178,14 +178,14 @@ def headline(own: PageTexts, view: PageView, store: PageValues) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
             step_button(view, t, -1)
-        text = sentence(step, lesson.id, view.session) if lesson and step else own("claim")
-        with st.container(key="stage-say-long" if is_long(text) else "stage-say", width="stretch"):
-            st.markdown(plain(text, 300) if step else text)
+        text = headline_sentence(step, lesson.id, view.session) if lesson and step else own("claim")
+        with st.container(key="stage-say-long" if is_long_sentence(text) else "stage-say", width="stretch"):
+            st.markdown(escaped_markdown(text, 300) if step else text)
         if lesson:
             with st.container(key="stage-count", width="content"):
                 st.markdown(t("count", number=view.number or 0, total=len(lesson.steps)))
             step_button(view, t, 1)
-            for name, number in (("first", view.earliest()), ("last", len(lesson.steps))):
+            for name, number in (("first", view.first_step_number()), ("last", len(lesson.steps))):
                 st.button(t(name), key=f"stage-{name}", on_click=view.move, args=(number,))
     ask(view, store)
 
@@ -199,7 +199,7 @@ def step_button(view: PageView, t: PageTexts, by: int) -> None:
         key="stage-next" if by > 0 else "stage-previous",
         icon=":material/arrow_forward:" if by > 0 else ":material/arrow_back:",
         icon_position="right" if by > 0 else "left",
-        disabled=not view.earliest() <= at + by <= last,
+        disabled=not view.first_step_number() <= at + by <= last,
         on_click=view.move,
         args=(at + by,),
     )
@@ -216,19 +216,21 @@ def ask(view: PageView, store: PageValues) -> None:
             st.markdown(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
             st.button(t("back_to_talk"), key="stage-back", on_click=view.move, args=(step.number,))
     elif step.predict:
-        view.answer(store, out=predict.ask(view, step, lesson.id))
+        view.answer(store, out=predict.ask_question(view, step, lesson.id))
 
 
-def strip(view: PageView, store: PageValues) -> None:
+def draw_lesson_strip(view: PageView, store: PageValues) -> None:
     """Draw the lesson beside the normal display, for who follows on a screen of their own."""
     t = PageTexts(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     if lesson is None:
         return
     with st.container(border=True, key="lesson"):
-        st.caption(t("count_lesson", title=plain(lesson.title, 120), number=view.number, total=len(lesson.steps)))
+        st.caption(
+            t("count_lesson", title=escaped_markdown(lesson.title, 120), number=view.number, total=len(lesson.steps))
+        )
         if step:
-            st.markdown(f"**{plain(sentence(step, lesson.id, view.session), 300)}**")
+            st.markdown(f"**{escaped_markdown(headline_sentence(step, lesson.id, view.session), 300)}**")
         ask(view, store)
         with st.container(horizontal=True):
             step_button(view, t, -1)

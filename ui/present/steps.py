@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from html import escape
 
-from ui.page.sentences import sentence as written
+from ui.page.sentences import escaped_label as written
 from ui.present.lessons import Lesson, LessonProblem, LessonQuestion, LessonStep
-from ui.text.escape import plain
+from ui.text.escape import escaped_markdown
 from ui.text.words import PageTexts
 from ui.work.session import SessionState
 
@@ -24,7 +24,7 @@ class PredictionState:
     """One question in one session: what was chosen, and whether the answer is out."""
 
     def __init__(self, session: SessionState, step: LessonStep, predict: LessonQuestion, lesson_id: str) -> None:
-        self.session, self.predict, self.id = session, predict, named(step, lesson_id)
+        self.session, self.predict, self.id = session, predict, question_key(step, lesson_id)
 
     @property
     def chosen(self) -> int | None:
@@ -40,7 +40,7 @@ class PredictionState:
     @property
     def texts(self) -> tuple[str, ...]:
         """The choices as harmless Markdown."""
-        return tuple(plain(choice, 200) for choice in self.predict.choices)
+        return tuple(escaped_markdown(choice, 200) for choice in self.predict.choices)
 
     def take(self, choice: int) -> None:
         """Keep a choice."""
@@ -56,18 +56,18 @@ class PredictionState:
         self.session.setdefault(ANSWERS, {}).pop(self.id, None)
 
 
-def named(step: LessonStep, lesson_id: str) -> str:
+def question_key(step: LessonStep, lesson_id: str) -> str:
     """Return the word by which a question is known in the session and in a room, in every language the same."""
     return f"{lesson_id}/{step.number}"
 
 
-def sentence(step: LessonStep, lesson_id: str, session: SessionState) -> str:
+def headline_sentence(step: LessonStep, lesson_id: str, session: SessionState) -> str:
     """Return what is written in large letters: the question until the answer is out, then the step's sentence."""
-    open_question = step.predict is not None and named(step, lesson_id) not in session.get(SEEN, ())
+    open_question = step.predict is not None and question_key(step, lesson_id) not in session.get(SEEN, ())
     return step.predict.question if step.predict and open_question else step.say
 
 
-def is_long(text: str) -> bool:
+def is_long_sentence(text: str) -> bool:
     """Return whether a sentence is written smaller."""
     return width(text) > LONG
 
@@ -77,10 +77,10 @@ def width(text: str) -> int:
     return sum(2 if letter > HAN else 1 for letter in text)
 
 
-def on_slide(finding: str) -> str:
+def slide_finding(finding: str) -> str:
     """Return what a room can read of a finding: its first whole sentences, or parts of one, that fill two lines.
 
-    >>> on_slide("The window reads best; " + "then others, " * 20)
+    >>> slide_finding("The window reads best; " + "then others, " * 20)
     'The window reads best.'
     """
     if width(finding) <= TWO_LINES:
@@ -90,19 +90,19 @@ def on_slide(finding: str) -> str:
     return finding[: ends[-1].start()] + (ends[-1][0].replace(";", ".").replace("；", "。")) if ends else finding
 
 
-def summary(lesson: Lesson, t: PageTexts, *, markdown: bool = True) -> str:
+def lesson_summary(lesson: Lesson, t: PageTexts, *, markdown: bool = True) -> str:
     """Return a lesson in one line, as harmless ``markdown`` or as letters: title, minutes, steps."""
-    title = plain(lesson.title, 120) if markdown else lesson.title
+    title = escaped_markdown(lesson.title, 120) if markdown else lesson.title
     return t("talk", title=title, minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 
 
-def described(problem: LessonProblem, t: PageTexts) -> str:
+def problem_sentence(problem: LessonProblem, t: PageTexts) -> str:
     """Return a problem of a lesson file in the page's language, with its step."""
     text = written(problem.key, problem.given, t)
     return t("lesson.at_step", step=problem.step, problem=text) if problem.step else text
 
 
-def notes(lesson: Lesson | None, step: LessonStep, t: PageTexts) -> str:
+def lecturer_notes_html(lesson: Lesson | None, step: LessonStep, t: PageTexts) -> str:
     """Return what the lecturer's own window shows of a step, hidden here, as HTML; stage.js writes it there."""
     following = lesson.steps[step.number].say if lesson and step.number < len(lesson.steps) else ""
     answer = f"{t('answer')} {step.predict.choices[step.predict.answer]}" if step.predict else ""

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ui.page.menu import SECTIONS, declaration
-from ui.page.state import Field, FieldValue, RefusedValue, from_query
-from ui.page.store import PageValues, StoreNote, slots
+from ui.page.menu import SECTIONS, page_declaration
+from ui.page.state import Field, FieldValue, RefusedValue, values_from_query
+from ui.page.store import PageValues, StoreNote, refusal_slots
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
-from ui.present.rooms import room_name
-from ui.text.words import sections
+from ui.present.rooms import normalized_room_name
+from ui.text.words import page_sections
 from ui.work.session import SessionState
 
 STAGE, OWN, ALL = "stage", "own", "all"
 DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
 STEP = Field("step", "int")
-TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talks()))
+TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talk_names()))
 ROOM = Field("room", "text", "")
 HIDE = Field("hide", "text", "")
 OPEN = Field("open", "text", "")
@@ -38,7 +38,7 @@ GOING = "view.going"
 
 def on_some_page(name: str) -> bool:
     """Whether any page has a control of this name."""
-    return any(field.name == name for page in SECTIONS for field in declaration(page).fields)
+    return any(field.name == name for page in SECTIONS for field in page_declaration(page).fields)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class PageView:
     def opened(self) -> tuple[str, ...]:
         """The sections of the page's text that are unfolded."""
         names = tuple(filter(None, self.get(OPEN).split(",")))
-        return tuple(sections(self.lang, self.page)) if ALL in names else names
+        return tuple(page_sections(self.lang, self.page)) if ALL in names else names
 
     def unfold(self, section: str, *, on: bool) -> None:
         """Unfold a section, or fold it."""
@@ -108,7 +108,7 @@ class PageView:
         name = self.get(TALK)
         if name == OWN:
             return self.session.get(LOADED)
-        return lessons.talk(self.lang, name) if name else lessons.page_lesson(self.lang, self.page)
+        return lessons.shipped_talk(self.lang, name) if name else lessons.page_lesson(self.lang, self.page)
 
     def step(self) -> LessonStep | None:
         """Return the step in force, which may be on another page of a talk."""
@@ -127,9 +127,9 @@ class PageView:
 
     def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[StoreNote]:
         """Take the link's values; returns what was corrected or refused."""
-        values, corrected = from_query(FIELDS, query)
+        values, corrected = values_from_query(FIELDS, query)
         notes: list[StoreNote] = [
-            ("frame.ignored" if used is None else "frame.corrected", slots(refused) | {"used": used})
+            ("frame.ignored" if used is None else "frame.corrected", refusal_slots(refused) | {"used": used})
             for refused, used in corrected
         ]
         for name, value in values.items():
@@ -137,7 +137,7 @@ class PageView:
         if ROOM.name in values:
             notes += self._read_room(str(values[ROOM.name]))
         if OPEN.name in values:
-            names = (ALL, *sections(self.lang, self.page))
+            names = (ALL, *page_sections(self.lang, self.page))
             self.put(OPEN, ",".join(name for name in self.get(OPEN).split(",") if name in names))
         if HIDE.name in values:
             notes += self._read_hide(str(values[HIDE.name]), known)
@@ -145,10 +145,10 @@ class PageView:
 
     def _read_room(self, text: str) -> list[StoreNote]:
         try:
-            self.put(ROOM, room_name(text) if text else "")
+            self.put(ROOM, normalized_room_name(text) if text else "")
         except ValueError:
             self.put(ROOM, "")
-            return [("frame.ignored", slots(RefusedValue(ROOM, "rule.room", text)))]
+            return [("frame.ignored", refusal_slots(RefusedValue(ROOM, "rule.room", text)))]
         return []
 
     def _read_hide(self, text: str, known: Mapping[str, Field]) -> list[StoreNote]:
@@ -173,7 +173,7 @@ class PageView:
         if given is None or 1 <= given <= last:
             return []
         self.put(STEP, min(max(given, 1), last))
-        values = slots(RefusedValue(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
+        values = refusal_slots(RefusedValue(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
         return [("frame.corrected", values)]
 
     def arrive(self, store: PageValues, query: Mapping[str, str], *, moved: bool) -> None:
@@ -199,7 +199,7 @@ class PageView:
             self.session[REACHED] = (reached, out)
             store.take(step.predict.then if out else step.state)
 
-    def plays(self) -> Mapping[str, Any] | None:
+    def film_play_record(self) -> Mapping[str, Any] | None:
         """Return what the step in force has a film play, once its question is answered, in the player's words."""
         step = self.here()
         if step is None or step.play is None or (step.predict and not self.answered):
@@ -214,7 +214,7 @@ class PageView:
         else:
             store.reset()
 
-    def earliest(self) -> int:
+    def first_step_number(self) -> int:
         """Return where a lesson begins: on the stage the claim comes before a page's own first step."""
         return 0 if self.stage and not self.get(TALK) else 1
 
@@ -226,7 +226,7 @@ class PageView:
         lesson = self.lesson()
         if lesson is None:
             return
-        number = min(max(number, self.earliest()), len(lesson.steps))
+        number = min(max(number, self.first_step_number()), len(lesson.steps))
         self.put(STEP, number or None)
         step = self.step()
         self.session[GOING] = step.page if step else self.page
@@ -248,6 +248,6 @@ class PageView:
         for field in (TALK, STEP, DISPLAY):
             self.put(field, field.default)
 
-    def going(self) -> str | None:
+    def pop_page_to_go_to(self) -> str | None:
         """Return the page of the step just chosen, once; None when none was."""
         return self.session.pop(GOING, None)  # type: ignore[no-any-return]

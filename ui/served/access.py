@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ui.film.colours import LINE, TEXT_COLOURS
-from ui.text.words import LANGUAGES, labels
+from ui.text.words import LANGUAGES, page_labels
 
 # Of a box's text, four bytes each at most, so that they fit into a message; a longer text is pasted as a file.
 MOST_LETTERS = 60_000
@@ -52,10 +52,10 @@ html:not(.rope-lab-icons) :is([data-testid="stIconMaterial"], [style*="Material 
 
 
 @lru_cache(maxsize=len(LANGUAGES))
-def script(lang: str) -> str:
+def accessibility_script(lang: str) -> str:
     """Return the script with a language's words: Streamlit's English names, or this script's in any language."""
-    own = {key: name for key, name in labels(lang, "labels").items() if key.startswith("browser.")}
-    accessible = {labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
+    own = {key: name for key, name in page_labels(lang, "labels").items() if key.startswith("browser.")}
+    accessible = {page_labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
     words = {
         "locale": LOCALES[lang],
         "names": accessible,

@@ -15,7 +15,7 @@ from ui.book.frame import BookFrame
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
 from ui.present.stage import STANDS
-from ui.present.steps import SEEN, named
+from ui.present.steps import SEEN, question_key
 from ui.present.view import DISPLAY, LOADED, OWN, STAGE, STEP, TALK
 
 WAITING = 8
@@ -26,7 +26,7 @@ SLOW = {("ledger", "overview"), ("attention", "base_bound")}
 JOBS: Queue[DrawJob] = Queue(WAITING)
 
 
-def rehearse(lesson: Lesson, step: LessonStep, lang: str, *, answered: bool) -> None:
+def queue_next_step(lesson: Lesson, step: LessonStep, lang: str, *, answered: bool) -> None:
     """Have what follows a step drawn in the background: its answer, or the next step."""
     asks = step.predict is not None and not answered
     if asks or step.number < len(lesson.steps):
@@ -36,16 +36,16 @@ def rehearse(lesson: Lesson, step: LessonStep, lang: str, *, answered: bool) -> 
 
 def draw(lesson: Lesson, step: LessonStep, lang: str, answered: bool) -> None:
     """Draw a step's figure for nobody, and note the part that it is in."""
-    session = {LOADED: lesson, SEEN: {named(step, lesson.id)} if answered else set()}
+    session = {LOADED: lesson, SEEN: {question_key(step, lesson.id)} if answered else set()}
     query = {DISPLAY.name: STAGE, TALK.name: OWN, STEP.name: str(step.number)}
     page = BookFrame(step.page, lang, session, "", query)
     if page.lead and step.figure:
         STANDS[step.page, step.figure] = page.lead_part.id.partition("/")[2]
 
 
-def work() -> None:
+def draw_queued_steps() -> None:
     """Draw the slow figures once, then what waits, one after another; the server has a thread for it."""
-    talks = [talk for name in lessons.talks() if (talk := lessons.talk("en", name))]
+    talks = [talk for name in lessons.talk_names() if (talk := lessons.shipped_talk("en", name))]
     slow = {(step.page, step.figure): (talk, step, "en", False) for talk in talks for step in talk.steps}
     for job in chain((slow[figure] for figure in sorted(SLOW)), iter(JOBS.get, None)):
         try:

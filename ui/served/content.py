@@ -122,7 +122,7 @@ class ServedContent(PageFrame):
         return f":material/{name}: "
 
     def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
-        choices.buttons(key, texts, chosen, take)
+        choices.draw_choice_buttons(key, texts, chosen, take)
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
         st.download_button(label, cast(Any, data), file_name=file, mime=mime, key=key, on_click="ignore")

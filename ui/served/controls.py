@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from ui.page import controls
-from ui.page.controls import LabelFunction, hideable
+from ui.page.controls import LabelFunction, hideable_control
 from ui.page.state import Field, FieldValue
-from ui.text.words import short
+from ui.text.words import number_text
 
 
 class ServedControls(controls.PageControls):
@@ -36,13 +36,13 @@ class ServedControls(controls.PageControls):
     def draw_slider(self, field: Field, value: FieldValue, stops: list[FieldValue]) -> None:
         bound = self._bound(field, value)
         if stops:
-            st.select_slider(options=stops, format_func=short, **bound)
+            st.select_slider(options=stops, format_func=number_text, **bound)
         elif field.kind == "int":
             st.slider(min_value=int(field.low), max_value=int(field.high), step=field.step or 1, **bound)
         else:
             st.slider(min_value=float(field.low), max_value=float(field.high), step=field.step, **bound)
 
-    @hideable
+    @hideable_control
     def number(self, field: Field) -> None:
         value = self.store.get(field)
         key = self._seed(field, value, ".exact")
@@ -52,23 +52,23 @@ class ServedControls(controls.PageControls):
         look: dict[str, Any] = {"step": int(field.step or 1)} if whole else {"format": "%.10g"}
         st.number_input(self.label(field), value=None, key=key, on_change=self._commit, args=(field, key), **look)
 
-    @hideable
+    @hideable_control
     def select(
         self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None, **looks: Any
     ) -> None:
         bound = self._bound(field, self.store.get(field), after)
         st.selectbox(options=field.choices, format_func=self.named(field, names), **bound, **looks)
 
-    @hideable
+    @hideable_control
     def segments(self, field: Field, names: LabelFunction | None = None) -> None:
         bound = self._bound(field, self.store.get(field))
         st.segmented_control(options=field.choices, required=True, format_func=self.named(field, names), **bound)
 
-    @hideable
+    @hideable_control
     def text(self, field: Field) -> None:
         st.text_input(max_chars=200, **self._bound(field, self.store.get(field)))
 
-    @hideable
+    @hideable_control
     def toggle(self, field: Field) -> None:
         st.toggle(**self._bound(field, self.store.get(field)))
 

@@ -27,7 +27,7 @@ DONE = "film.done"
 """The key of the component that keeps which tasks are done."""
 
 
-def register() -> None:
+def register_player() -> None:
     """Have the player's files served.
 
     Streamlit knows files of a component from a manifest in an installed package alone, and the app is not installed;
@@ -45,13 +45,13 @@ def component() -> Any:
     return st.components.v2.component(NAME, **files, isolate_styles=False)
 
 
-def remember(session: SessionState) -> None:
+def sync_done_tasks(session: SessionState) -> None:
     """Have the browser keep which tasks are done, and take those that it knows of."""
 
     def known() -> None:
-        tasks.remember(session, (st.session_state.get(DONE) or {}).get("done"))
+        tasks.remember_done_tasks(session, (st.session_state.get(DONE) or {}).get("done"))
 
-    component()(key=DONE, data={"film": "", "at": {}, "done": tasks.remembered(session)}, on_done_change=known)
+    component()(key=DONE, data={"film": "", "at": {}, "done": tasks.done_task_names(session)}, on_done_change=known)
 
 
 def _moved(key: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _moved(key: str) -> dict[str, Any]:
     return {"at": plain, "count": count if isinstance(count, int) else 0}
 
 
-def show(
+def show_film(
     t: PageTexts, film: Film, controls: PageControls, play: Mapping[str, Any] | None, *, lesson: bool = False
 ) -> str:
     """Draw a film and return the sentence below its picture; ``play`` and ``lesson`` as for `FilmHand.settings`."""

@@ -18,16 +18,16 @@ from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade import spare, starter_source
 from rope_core.grade.process import is_confined
-from ui.figures.drawing import Drawing, Film, saves
+from ui.figures.drawing import Drawing, Film, film_save_buttons_html
 from ui.page import tasks
-from ui.page.charts import sendable
+from ui.page.charts import plotly_figure_to_send
 from ui.page.controls import ContainerContext
-from ui.page.menu import PATH, PageDeclaration, declaration, way
-from ui.page.symbols import legend, meanings
+from ui.page.menu import PATH, PageDeclaration, page_declaration, path_progress
+from ui.page.symbols import symbol_legend_html, symbol_meanings
 from ui.page.tasks import ChoiceQuestion
 from ui.present import panel, stage
-from ui.present.language import language, language_switch
-from ui.present.steps import on_slide
+from ui.present.language import current_language, draw_language_switch
+from ui.present.steps import slide_finding
 from ui.present.view import OPEN, REACHED, PageView
 from ui.served import access, ahead, film
 from ui.served.address import PageAddress
@@ -46,13 +46,13 @@ RUNNING = threading.BoundedSemaphore(2)
 StreamlitPages = Mapping[str, st.Page]
 
 
-def draw(name: str, pages: StreamlitPages) -> None:
+def draw_page(name: str, pages: StreamlitPages) -> None:
     """Draw a page for the session that runs this script; ``pages``: those that links lead to, by name."""
-    view = PageView(name, language(), st.session_state)
-    target = view.going()
+    view = PageView(name, current_language(), st.session_state)
+    target = view.pop_page_to_go_to()
     if target not in (None, name):
         st.switch_page(pages[str(target)])
-    page = declaration(name)
+    page = page_declaration(name)
     served = ServedFrame(page, view, pages, pressed=target is not None)
     served.top()
     with st.container(key="stage-rest") if served.stage else nullcontext():
@@ -89,14 +89,14 @@ class ServedFrame(ServedContent):
         """Draw what is above the parts: the stage, or title, language, claim, task and the lesson's step."""
         st.html(STYLE + access.STYLE)
         # Letters of formulas and films take their meanings from the legend (ui/film/assets/symbols.js).
-        symbols = f"<div hidden>{legend(self.t)}</div>"
-        st.html(access.script(self.t.lang) + symbols, unsafe_allow_javascript=True)
+        symbols = f"<div hidden>{symbol_legend_html(self.t)}</div>"
+        st.html(access.accessibility_script(self.t.lang) + symbols, unsafe_allow_javascript=True)
         if self.view.stage:
             self.stage = stage.PresentationStage(self.t, self.view, self.store, self.controls, self.address.link)
             return
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
-            language_switch()
+            draw_language_switch()
             st.fragment(self._menu)()
         claim = "" if self.claim_in_film else self.t("claim")
         if claim:
@@ -104,7 +104,7 @@ class ServedFrame(ServedContent):
         if self.t.has("task"):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
         if self.view.number:
-            stage.strip(self.view, self.store)
+            stage.draw_lesson_strip(self.view, self.store)
 
     def look_ahead(self) -> None:
         """Have what follows the step on the stage drawn in the background, once for each step and answer."""
@@ -114,9 +114,9 @@ class ServedFrame(ServedContent):
         if AHEAD not in self.session:
             # Plotly is large: the browser reads it while a film leads, not when the first chart is asked for.
             with st.container(key="stage-ahead"):
-                st.plotly_chart(sendable({"data": [], "layout": {}}), key="stage.ahead", config=PLOT)
+                st.plotly_chart(plotly_figure_to_send({"data": [], "layout": {}}), key="stage.ahead", config=PLOT)
         self.session[AHEAD] = (self.t.lang, reached)
-        ahead.rehearse(lesson, step, self.t.lang, answered=self.view.answered)
+        ahead.queue_next_step(lesson, step, self.t.lang, answered=self.view.answered)
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         """Run a part as a fragment: a control inside it reruns it alone, then the URL follows.
@@ -135,16 +135,16 @@ class ServedFrame(ServedContent):
                 st.rerun()
             with self.stage.part(name) if self.stage else nullcontext():
                 self.attempt(partial(part, self, *given))
-            if self.counted is not None and self.counted != tasks.done(self.tasks, self.store, self.session):
+            if self.counted is not None and self.counted != tasks.done_task_count(self.tasks, self.store, self.session):
                 st.rerun()  # the line below the page, in no part, says so at once
             self.address.publish()
 
-        with self.stage.around(name) if self.stage else nullcontext():
+        with self.stage.part_container(name) if self.stage else nullcontext():
             fragment()
 
     def _around(self) -> tuple[str, dict[str, str]]:
         """Return what the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
-        return language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
+        return current_language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
 
     def prose(self, section: str) -> None:
         if self.stage:
@@ -168,18 +168,20 @@ class ServedFrame(ServedContent):
     def _shown(self, drawing: Drawing | Film) -> str:
         """Draw a figure, on the stage as high as its place, without buttons over it; return what it shows."""
         if isinstance(drawing, Film):
-            return film.show(self.t, drawing, self.controls, self.view.plays(), lesson=self.view.here() is not None)
+            return film.show_film(
+                self.t, drawing, self.controls, self.view.film_play_record(), lesson=self.view.here() is not None
+            )
         chart = f"{self.name}.{drawing.id}"
         saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
         with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
             st.plotly_chart(
-                sendable(drawing.figure),
+                plotly_figure_to_send(drawing.figure),
                 key=f"fig.{chart}",
                 height="stretch" if self.stage else "content",
                 alt=drawing.finding,
                 config=PLOT | {"toImageButtonOptions": saved} | ({"displayModeBar": False} if self.stage else {}),
             )
-        st.markdown(f"▸ {on_slide(drawing.finding) if self.stage else drawing.finding}")
+        st.markdown(f"▸ {slide_finding(drawing.finding) if self.stage else drawing.finding}")
         return drawing.finding
 
     def link(self) -> str:
@@ -200,7 +202,7 @@ class ServedFrame(ServedContent):
         key, present, words = f"menu.{self.name}", f"present.{self.name}", self.t("frame.present")
         if st.session_state.get(present):
             st.session_state[key] = False  # what is in front of a dialog hides it
-            st.dialog(words)(panel.panel)(self.view)
+            st.dialog(words)(panel.draw_present_panel)(self.view)
         with st.popover(self.t("frame.menu"), icon=":material/more_horiz:", on_change="rerun", key=key) as box:
             if not box.open:
                 return
@@ -211,8 +213,8 @@ class ServedFrame(ServedContent):
             self._values()
             st.caption(self.t("frame.share_help"))
             st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)
-            if meanings(self.t):
-                st.html(legend(self.t))
+            if symbol_meanings(self.t):
+                st.html(symbol_legend_html(self.t))
 
     def _values(self) -> None:
         """Draw the model with its geometry, where the page has one, and the way back to the defaults."""
@@ -229,7 +231,7 @@ class ServedFrame(ServedContent):
         return self.stage is not None
 
     def saves(self, chart: str) -> None:
-        st.html(saves(chart, self.t))
+        st.html(film_save_buttons_html(chart, self.t))
 
     def grade(self, function: str) -> None:
         self.write(self.t("grade.served"))
@@ -288,11 +290,11 @@ class ServedFrame(ServedContent):
 
     def onward(self) -> None:
         """How far the visitor is on the path, and the link to its next page."""
-        if way(self.name, self.session) and not self.stage:
+        if path_progress(self.name, self.session) and not self.stage:
             st.fragment(self._onward)()
 
     def _onward(self) -> None:
-        at = way(self.name, self.session)
+        at = path_progress(self.name, self.session)
         if at is None:
             return
         counts = {"number": at.number, "total": at.total, "done": at.done, "of": at.of}
@@ -301,7 +303,7 @@ class ServedFrame(ServedContent):
             if at.here_of:
                 line += self.t("frame.way_here", here=at.here, here_of=at.here_of)
             st.progress(at.number / at.total, text=line)
-            film.remember(self.session)
+            film.sync_done_tasks(self.session)
             self.counted = at.here
             if at.following and at.following in self.pages:
                 following = self.t(f"page.{at.following}")

@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_limits
 import rope_core  # noqa: F401
 import ui.served.frame  # noqa: F401
 from rope_core.lrpe.demo import LrpeExample, backward_steps
-from ui.page.menu import SECTIONS, declaration
+from ui.page.menu import SECTIONS, page_declaration
 
 plotly.graph_objects.Figure([plotly.graph_objects.Scatter(), plotly.graph_objects.Heatmap()]).to_json()
 for page in SECTIONS:
-    declaration(page)
+    page_declaration(page)
 
 # The LRPE page compares its gradients with torch's, whose import takes seconds.
 backward_steps(LrpeExample())

@@ -12,26 +12,26 @@ ACTIVE = re.compile(r":(?=\S)|@(?=\S)|(?<![^\W_])www(?=\.)|[-<>~](?=[-<>=~])", r
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def plain(value: object, limit: int = 60) -> str:
+def escaped_markdown(value: object, limit: int = 60) -> str:
     """Text of a foreign value with nothing left that Markdown, LaTeX or HTML could act on."""
     text = "".join(letter for letter in str(value)[:limit] if letter.isprintable() and letter != JOINER)
     text = ACTIVE.sub(lambda match: match[0] + JOINER, text)
     return "".join(f"\\{letter}" if letter in MARKS else letter for letter in text)
 
 
-def drawn(text: str) -> str:
+def escaped_figure_text(text: str) -> str:
     """Foreign text for a figure, whose labels know some HTML.
 
-    >>> drawn("<b>x</b>")
+    >>> escaped_figure_text("<b>x</b>")
     '&lt;b&gt;x&lt;/b&gt;'
     """
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def cell(value: object) -> object:
+def escaped_csv_cell(value: object) -> object:
     """Return a value for a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe in front.
 
-    >>> cell("=1+1"), cell("-"), cell("-2"), cell(-2.0)
+    >>> escaped_csv_cell("=1+1"), escaped_csv_cell("-"), escaped_csv_cell("-2"), escaped_csv_cell(-2.0)
     ("'=1+1", "'-", '-2', -2.0)
     """
     if not isinstance(value, str) or not value.startswith(FORMULA):

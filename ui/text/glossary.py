@@ -35,7 +35,7 @@ class GlossaryTerm:
 
 
 @lru_cache(maxsize=1)
-def terms() -> tuple[GlossaryTerm, ...]:
+def glossary_terms() -> tuple[GlossaryTerm, ...]:
     """Return every term of ui/text/glossary.toml, in its order: what is first needed comes first."""
     rows = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
     return tuple(
@@ -50,17 +50,17 @@ def terms() -> tuple[GlossaryTerm, ...]:
     )
 
 
-def table(
+def glossary_table(
     lang: str, other: str, text: str, heads: tuple[str, str, str], link: Callable[[str, int], str]
 ) -> dict[str, list[str]]:
     """Return the terms that hold ``text`` as columns: name, symbol and other language's name in one, meaning, picture.
 
     ``link`` writes the link to a page's beat.
 
-    >>> list(table("en", "zh", "wavelength", ("a", "b", "c"), lambda page, beat: page))
+    >>> list(glossary_table("en", "zh", "wavelength", ("a", "b", "c"), lambda page, beat: page))
     ['a', 'b', 'c']
     """
-    found_terms = [term for term in terms() if term.holds(text.strip())]
+    found_terms = [term for term in glossary_terms() if term.holds(text.strip())]
     columns = (
         [
             f"**{term.names[lang]}**{f' ${term.symbol}$' if term.symbol else ''}"

@@ -34,14 +34,14 @@ def formulas() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def counts() -> dict[str, int]:
+def text_counts() -> dict[str, int]:
     """Return the counts of the ledger and the catalogue that texts state, by name: ui/text/counts.toml."""
     return tomllib.loads((TEXT / "counts.toml").read_text("utf-8"))
 
 
-def counted(text: str) -> str:
+def fill_counts(text: str) -> str:
     """Put counts into their slots, {{n:name}}."""
-    return COUNT.sub(lambda match: f"{counts()[match[1]]:,}", text)
+    return COUNT.sub(lambda match: f"{text_counts()[match[1]]:,}", text)
 
 
 def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, str]:
@@ -55,14 +55,14 @@ def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)
-def labels(lang: str, page: str) -> dict[str, str]:
+def page_labels(lang: str, page: str) -> dict[str, str]:
     """Short texts of one file, ui/text/<lang>/<page>.toml, keys joined by dots; {} when the file is absent."""
     path = TEXT / lang / f"{page}.toml"
     return _flatten(tomllib.loads(path.read_text("utf-8"))) if path.exists() else {}
 
 
 @lru_cache(maxsize=64)
-def sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
+def page_sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
     """Sections of ui/text/<lang>/<page>.md by id: (title, body with formula slots)."""
     path = TEXT / lang / f"{page}.md"
     if not path.exists():
@@ -80,7 +80,7 @@ def fill(text: str) -> str:
         body = formulas()[match[2]]
         return f"\n$$\n{body}\n$$\n" if match[1] == "formula" else f"${body}$"
 
-    return SLOT.sub(latex, counted(text))
+    return SLOT.sub(latex, fill_counts(text))
 
 
 def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = False) -> str:
@@ -97,21 +97,21 @@ def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = Fals
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def short(value: float | int) -> str:
+def number_text(value: float | int) -> str:
     """Write a number for a reader.
 
-    >>> short(10_000), short(5.5), short(7e9), short(1e-6)
+    >>> number_text(10_000), number_text(5.5), number_text(7e9), number_text(1e-6)
     ('10,000', '5.5', '7·10⁹', '10⁻⁶')
     """
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
-    return powers(f"{value:.6g}")
+    return exponent_text(f"{value:.6g}")
 
 
-def powers(text: str) -> str:
+def exponent_text(text: str) -> str:
     """Write a number that Python gives with an e as people write it; other text as it is.
 
-    >>> powers("2.2e-16"), powers("1e-10"), powers("e5")
+    >>> exponent_text("2.2e-16"), exponent_text("1e-10"), exponent_text("e5")
     ('2.2·10⁻¹⁶', '10⁻¹⁰', 'e5')
     """
     match = POWER.fullmatch(text)
@@ -130,17 +130,21 @@ class PageTexts:
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the label ``key`` of this page, or of all pages, with ``{name}`` slots filled, 1e-9 as a power."""
-        own = labels(self.lang, self.page)
-        text = own[key] if key in own else labels(self.lang, "labels")[key]
-        return text.format(**{k: powers(v) if isinstance(v, str) else v for k, v in values.items()}) if values else text
+        own = page_labels(self.lang, self.page)
+        text = own[key] if key in own else page_labels(self.lang, "labels")[key]
+        return (
+            text.format(**{k: exponent_text(v) if isinstance(v, str) else v for k, v in values.items()})
+            if values
+            else text
+        )
 
     def has(self, key: str) -> bool:
         """Whether this page or all pages have the label ``key``."""
-        return key in labels(self.lang, self.page) or key in labels(self.lang, "labels")
+        return key in page_labels(self.lang, self.page) or key in page_labels(self.lang, "labels")
 
     def prose(self, section: str) -> tuple[str, str]:
         """Return title and Markdown of a section of this page, formulas filled in."""
-        title, body = sections(self.lang, self.page)[section]
+        title, body = page_sections(self.lang, self.page)[section]
         return title, fill(body)
 
     def formula(self, key: str) -> str:

@@ -21,7 +21,15 @@ from rope_core.lab.results import GOING, HERE, SHIPPED, ExperimentRequest, Exper
 from rope_core.lab.shape import ModelShape
 from rope_core.rope import Rope
 from rope_core.schemes import UNSCALED
-from ui.work.jobs import active, latest, memory_limit, own, owner, queue, tab
+from ui.work.jobs import (
+    active_jobs,
+    is_active,
+    job_memory_limit,
+    job_owner,
+    latest_job_status,
+    session_jobs,
+    waiting_tab,
+)
 from ui.work.session import IncompatibleValues, SessionState
 
 MODULE = "rope_core.lab.job"
@@ -65,7 +73,7 @@ PANELS = {
 }
 
 
-def request(kind: str, text: bytes = b"", **values: Any) -> ExperimentRequest:
+def experiment_request(kind: str, text: bytes = b"", **values: Any) -> ExperimentRequest:
     """Return a request of a kind; None values are left to the lab's defaults."""
     arguments = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
     return ExperimentRequest(kind, arguments, text, tuple(each.sha256 for each in cards.weights_cards().values()))
@@ -82,7 +90,7 @@ def shipped(name: str) -> MeasurementRecord | None:
         return None
 
 
-def seen_shipped(name: str) -> ExperimentResults | None:
+def shipped_results(name: str) -> ExperimentResults | None:
     """Return a shipped record's results, to draw."""
     record = shipped(name)
     if record is None:
@@ -94,22 +102,22 @@ def seen_shipped(name: str) -> ExperimentResults | None:
 @lru_cache(maxsize=1)
 def contrasts() -> Mapping[str, Contrast]:
     """Return what the shipped sweep read of schemes that hold a check beside others, by the check's key."""
-    sweep = seen_shipped("sweep")
-    return {} if sweep is None else contrast_by_check(view.read_cells(sweep.results), rope(sweep))
+    sweep = shipped_results("sweep")
+    return {} if sweep is None else contrast_by_check(view.read_cells(sweep.results), first_model_rope(sweep))
 
 
-def seen_together(*names: str) -> ExperimentResults | None:
+def combined_shipped_results(*names: str) -> ExperimentResults | None:
     """Results of shipped records on the same documents, to draw in one figure; None without the first."""
-    first = seen_shipped(names[0])
+    first = shipped_results(names[0])
     if first is None:
         return None
-    parts = [first, *(each for each in map(seen_shipped, names[1:]) if each is not None)]
+    parts = [first, *(each for each in map(shipped_results, names[1:]) if each is not None)]
     joined = " + ".join(f"records.shipped_record({each!r}).results" for each in names if shipped(each))
     results = tuple(result for each in parts for result in each.results)
     return ExperimentResults(results, SHIPPED, first.record, f"from rope_core.lab import records\nresults = {joined}")
 
 
-def command(panel: str) -> str:
+def measure_command(panel: str) -> str:
     """Return the command line that measures a panel's record."""
     wanted = panel_request(panel)
     return f"rope lab record {PANELS[panel].record} {wanted.kind} '{wanted.arguments}'"
@@ -122,50 +130,54 @@ REQUESTS: LRUCache[str, RequestKey] = LRUCache(MOST_KNOWN)
 TURN = threading.Lock()
 
 
-def allowed() -> bool:
+def is_measuring_allowed() -> bool:
     """Whether this app measures: ROPE_LAB_MEASURE=off keeps the records only."""
     return os.environ.get("ROPE_LAB_MEASURE") != "off"
 
 
-def start(session: SessionState, panel: str, wanted: ExperimentRequest, title: str) -> None:
+def start_measurement(session: SessionState, panel: str, request: ExperimentRequest, title: str) -> None:
     """Queue a panel's work, or take up what this browser's page has left before it was loaded again.
 
     Raises ValueError where the queue takes no more.
     """
     with TURN:
-        mine = [each.id for each in queue() if each.owner == owner(session) and REQUESTS.get(each.id) == wanted.key]
+        mine = [
+            each.id
+            for each in active_jobs()
+            if each.owner == job_owner(session) and REQUESTS.get(each.id) == request.key
+        ]
     job = (
         mine[0]
         if mine
         else jobs.default_queue().submit(
             MODULE,
-            [wanted.kind, "-"],
-            owner=owner(session),
-            tab=tab(session),
+            [request.kind, "-"],
+            owner=job_owner(session),
+            tab=waiting_tab(session),
             title=title,
-            memory_limit=memory_limit(),
-            env={REQUEST_ENV: wanted.argument},
+            memory_limit=job_memory_limit(),
+            env={REQUEST_ENV: request.argument},
             time_limit=TIME_LIMIT,
             silence_limit=SILENCE_LIMIT,
         )
     )
-    jobs.default_queue().reassign_tab(job, tab(session))
-    own(session)[panel] = job
+    jobs.default_queue().reassign_tab(job, waiting_tab(session))
+    session_jobs(session)[panel] = job
     with TURN:
-        REQUESTS[job] = wanted.key
+        REQUESTS[job] = request.key
 
 
-def every(session: SessionState, panel: str) -> float | None:
+def refresh_seconds(session: SessionState, panel: str) -> float | None:
     """Seconds between two looks at a panel, or None where nothing will change."""
-    return 1.0 if active(latest(session, panel)) else None
+    return 1.0 if is_active(latest_job_status(session, panel)) else None
 
 
-def seen(session: SessionState, panel: str, wanted: ExperimentRequest) -> ExperimentResults | None:
+def measured_results(session: SessionState, panel: str, wanted: ExperimentRequest) -> ExperimentResults | None:
     """Return what was measured here for a request: all of it, or as far as the session's running work has come.
 
     Finished work is kept for all sessions.
     """
-    status = latest(session, panel)
+    status = latest_job_status(session, panel)
     with TURN:
         key = REQUESTS.get(status.id) if status else None
         if status and key and status.state == jobs.DONE:
@@ -192,7 +204,7 @@ def recipe(wanted: ExperimentRequest) -> str:
     return "\n".join([*lines_, f"results = [result for _, result in run_measurement({wanted.kind!r}, request)]"])
 
 
-def models() -> tuple[str, ...]:
+def shipped_rotary_models() -> tuple[str, ...]:
     """Names of the shipped rotary weights that were trained on text from the start; ("",) where there are none."""
     names = [
         each.name
@@ -208,12 +220,12 @@ def firsts() -> tuple[str, ...]:
     for each in cards.weights_cards().values():
         if each.is_trained_from_scratch:
             names.setdefault(each.encoding, each.name)
-    return tuple(sorted(names.values(), key=lambda name: (name not in models(), name)))
+    return tuple(sorted(names.values(), key=lambda name: (name not in shipped_rotary_models(), name)))
 
 
 def family() -> tuple[str, ...]:
     """Names of the first rotary model and of what was fine-tuned from it on text."""
-    first = models()[0]
+    first = shipped_rotary_models()[0]
     return (
         first,
         *(
@@ -238,7 +250,7 @@ def doublings(trained: int, most: int) -> tuple[int, ...]:
     return tuple(lengths)
 
 
-def to_read(text: bytes, length: int, documents: int) -> bytes:
+def text_within_limits(text: bytes, length: int, documents: int) -> bytes:
     """Return the bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
 
     Raises Unfit on an empty text, one shorter than a document, and one past 5 MB.
@@ -254,13 +266,13 @@ def to_read(text: bytes, length: int, documents: int) -> bytes:
     return text[: min(documents, len(text) // (length + 1), MOST_READ // (length + 1)) * (length + 1)]
 
 
-def held_out(length: int) -> None:
+def check_held_out_length(length: int) -> None:
     """Refuse a length that the held-out documents do not have, with Unfit."""
     if length > HELD_OUT:
         raise IncompatibleValues("held_out_short", length=f"{length:,}", most=f"{HELD_OUT:,}")
 
 
-def sweep(
+def sweep_request(
     name: str,
     longest: int,
     documents: int,
@@ -273,7 +285,7 @@ def sweep(
     """Return what the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
     model = cards.get_weights_card(name)
     given = {key: value for key, value in params.items() if value is not None}
-    return request(
+    return experiment_request(
         "sweep",
         text,
         weights=[name],
@@ -288,38 +300,40 @@ def sweep(
 def panel_request(panel: str, **values: Any) -> ExperimentRequest:
     """Return what "measure it here" asks for: the panel's models and quick values, and those of its controls."""
     known: dict[str, dict[str, Any]] = {
-        "seeds": {"weights": models()},
+        "seeds": {"weights": shipped_rotary_models()},
         "encodings": {"weights": firsts(), "lines": (UNSCALED,)},
         "finetuned": {"weights": family()},
         "recall": {"weights": tuple(each.name for each in cards.weights_cards().values() if each.task == "copy")},
     }
     arguments = {**known.get(panel, {}), **PANELS[panel].quick, **values}
-    return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in arguments.items()})
+    return experiment_request(
+        PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in arguments.items()}
+    )
 
 
-def trained(seen: ExperimentResults) -> int:
+def first_model_trained_length(seen: ExperimentResults) -> int:
     """Trained length of the first model among results; of the first rotary one where the index lacks it."""
     known = cards.weights_cards()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
-    return known[names[0]].context if names else first_context()
+    return known[names[0]].context if names else first_rotary_trained_length()
 
 
-def rope(seen: ExperimentResults) -> Rope:
+def first_model_rope(seen: ExperimentResults) -> Rope:
     """Return the rotation of the first model among results, of the usual shape where the index lacks it."""
     known = cards.weights_cards()
     names = [each["weights"] for each in seen.results if each.get("weights") in known]
     return (known[names[0]].recipe.shape if names else ModelShape()).rope
 
 
-def first_context() -> int:
+def first_rotary_trained_length() -> int:
     """Trained length of the first rotary model, or the shortest length of the shipped sweep where no weights are."""
-    if models()[0]:
-        return cards.get_weights_card(models()[0]).context
+    if shipped_rotary_models()[0]:
+        return cards.get_weights_card(shipped_rotary_models()[0]).context
     sweep = shipped("sweep")
     return min((each["length"] for each in sweep.results if "length" in each), default=256) if sweep else 256
 
 
-def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
+def text_usage_slots(given: bytes, used: bytes, length: int) -> dict[str, str]:
     """Return the numbers of the sentence that says how much of a text is read."""
     each = length + 1
     return {

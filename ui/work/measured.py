@@ -13,7 +13,7 @@ from rope_core.bench.cases import SUITES, BenchmarkCase
 from rope_core.bench.records import BenchmarkDatabase, CaseResult, default_record_path
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import JobStatus
-from ui.work.jobs import gpu, memory_limit, own, owner, tab
+from ui.work.jobs import has_gpu, job_memory_limit, job_owner, session_jobs, waiting_tab
 from ui.work.session import SessionState
 
 PLACE = "benchmark"
@@ -24,22 +24,22 @@ TIME_LIMIT = 3600.0
 SILENCE_LIMIT = 900.0
 
 
-def allowed() -> bool:
+def is_benchmarking_allowed() -> bool:
     """Whether this app may run benchmarks: ROPE_LAB_BENCH=off keeps the records only."""
     return os.environ.get("ROPE_LAB_BENCH") != "off"
 
 
-def devices() -> tuple[str, ...]:
+def available_devices() -> tuple[str, ...]:
     """Where a run can take place."""
-    return ("cpu", "cuda") if gpu() else ("cpu",)
+    return ("cpu", "cuda") if has_gpu() else ("cpu",)
 
 
-def suites() -> tuple[str, ...]:
+def run_choices() -> tuple[str, ...]:
     """Return what a run can be: one shape, a suite, or the check of the GPU kernel by interpretation."""
-    return (ONE, "quick", "cpu", *([GPU] if gpu() else []), INTERPRETER)
+    return (ONE, "quick", "cpu", *([GPU] if has_gpu() else []), INTERPRETER)
 
 
-def sources() -> tuple[str, ...]:
+def source_names() -> tuple[str, ...]:
     """Names of everything that can be shown: shipped files, and this machine's own runs where it can keep them."""
     return (*view.shipped_benchmark_names(), *([view.HERE] if find_spec("sqlite3") else []))
 
@@ -51,22 +51,22 @@ def slug(case: BenchmarkCase) -> str:
     return ".".join([*parts, "x".join(map(str, sizes)), *(["inplace"] if case.inplace else [])])
 
 
-def kinds(source: view.BenchmarkSource) -> dict[str, BenchmarkCase]:
+def case_kinds_by_text(source: view.BenchmarkSource) -> dict[str, BenchmarkCase]:
     """Return the kinds of case of a source by their words."""
     return {slug(kind): kind for kind in view.case_kinds(source.points)}
 
 
-def lengths(points: Iterable[view.CaseTiming]) -> tuple[str, ...]:
+def length_choices(points: Iterable[view.CaseTiming]) -> tuple[str, ...]:
     """Return the lengths among points, as text, the longest last."""
     return tuple(str(n) for n in sorted({p.case.seq for p in points}))
 
 
-def at_length(points: Iterable[view.CaseTiming], length: str) -> list[view.CaseTiming]:
+def timings_at_length(points: Iterable[view.CaseTiming], length: str) -> list[view.CaseTiming]:
     """Return the points of one length."""
     return [p for p in points if str(p.case.seq) == length]
 
 
-def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
+def choice_or_fallback(wanted: str, among: Iterable[str], fallback: str) -> str:
     """Return the wanted word where it is among those offered, else the fallback."""
     return wanted if wanted in set(among) else fallback
 
@@ -105,7 +105,7 @@ def shape(case: BenchmarkCase) -> list[str]:
     return line + (["--inplace"] if case.inplace else [])
 
 
-def start(
+def start_benchmark(
     session: SessionState, what: str, case: BenchmarkCase, only: Iterable[str], rounds: int, allocator: str
 ) -> None:
     """Queue a run.
@@ -120,20 +120,20 @@ def start(
             case_buffer_set_count(each)
     title = wanted[0].title if len(wanted) == 1 else f"{what}: {len(wanted)} cases"
     line = [*arguments(what, case, only, rounds), "--allocator", allocator]
-    own(session)[PLACE] = jobs.default_queue().submit(
+    session_jobs(session)[PLACE] = jobs.default_queue().submit(
         "rope_core.cli.bench",
         line,
-        owner=owner(session),
-        tab=tab(session),
+        owner=job_owner(session),
+        tab=waiting_tab(session),
         title=title,
-        memory_limit=memory_limit(),
+        memory_limit=job_memory_limit(),
         env={"TRITON_INTERPRET": "1"} if what == INTERPRETER else {},
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,
     )
 
 
-def landed(status: JobStatus) -> list[CaseResult]:
+def recorded_results(status: JobStatus) -> list[CaseResult]:
     """Return what a run has recorded so far."""
     runs = {result["run"] for result in status.results if isinstance(result, dict) and "run" in result}
     results: list[CaseResult] = []

@@ -24,8 +24,8 @@ from rope_core.programs.engines import (
 from rope_core.programs.formulas import ENGINES
 from tests.support.configs import LLAMA, YARN, of
 from tools.engines.__main__ import SOURCES, installed, load, measure
-from tools.engines.compare import by_id, verdict
-from tools.engines.compare import table as compared_with
+from tools.engines.compare import by_id, row_verdict
+from tools.engines.compare import verdict_counts_and_differences as compared_with
 
 
 def table(
@@ -208,14 +208,14 @@ def test_a_row_with_another_rotation_is_seen(field: str) -> None:
     changed = {"inv_freq": [1.00002 * x for x in row["inv_freq"]], "factor": row["factor"] + 2e-5,
                "logits": [row["logits"][0], row["logits"][1] + 0.01, row["logits"][2]],
                "layout": "interleaved"}  # fmt: skip
-    assert verdict("vLLM 0.33", "made:yarn_not_rounded", row) == "agrees"
+    assert row_verdict("vLLM 0.33", "made:yarn_not_rounded", row) == "agrees"
     assert (
-        "differ" in (how := verdict("vLLM 0.33", "made:yarn_not_rounded", {**row, field: changed[field]}))
+        "differ" in (how := row_verdict("vLLM 0.33", "made:yarn_not_rounded", {**row, field: changed[field]}))
         or "but" in how
     )
     for other in ({"not_supported": "llama"}, {"refuses": "ValueError"}):
-        assert verdict("vLLM 0.33", "made:yarn_not_rounded", other).startswith("runs")
-    assert verdict("vLLM 0.33", "made:linear_whole_factor", row) == "integer_factor, but it runs"
+        assert row_verdict("vLLM 0.33", "made:yarn_not_rounded", other).startswith("runs")
+    assert row_verdict("vLLM 0.33", "made:linear_whole_factor", row) == "integer_factor, but it runs"
 
 
 def test_each_column_says_whether_it_was_measured() -> None:

@@ -10,10 +10,10 @@ import pytest
 from rope_core.grade import StageResult, starter_source
 from tests.test_pages import opened
 from ui.book.frame import BookFrame
-from ui.book.nodes import data, marks
+from ui.book.nodes import marks_by_id, script_data_by_id
 from ui.book.session import ReaderSession
-from ui.page.menu import ORDER, declaration
-from ui.page.state import Field, number_text
+from ui.page.menu import ORDER, page_declaration
+from ui.page.state import Field, url_number
 
 NAMES = [name for names in ORDER.values() for name in names]
 LIGHT = ("home", "rotation", "layouts", "clock", "config", "models")
@@ -58,10 +58,12 @@ def link(name: str, seed: int) -> dict[str, str]:
     """Return a drawn link of a page."""
     draw = random.Random(f"{name}{seed}")
     own = [
-        field for field in declaration(name).fields if field.kind != "text" and not field.optional and not field.shared
+        field
+        for field in page_declaration(name).fields
+        if field.kind != "text" and not field.optional and not field.shared
     ]
     chosen = draw.sample(own, min(len(own), 3))
-    return {field.name: number_text(value(field, draw)) for field in chosen} | {"lang": draw.choice(["en", "zh"])}
+    return {field.name: url_number(value(field, draw)) for field in chosen} | {"lang": draw.choice(["en", "zh"])}
 
 
 STATES = [
@@ -99,9 +101,9 @@ OPENED = {"open": "heatmaps,reading,slowdowns"}
 
 def moved(book: BookFrame, key: str, given: Any) -> set[str]:
     """Do what a control asks for; return the ids of the figures and films that changed."""
-    before = data(book.places.root)
+    before = script_data_by_id(book.places.root)
     book.act(key, given)
-    after = data(book.places.root)
+    after = script_data_by_id(book.places.root)
     return {id for id in after if before.get(id) != after[id]}
 
 
@@ -109,7 +111,9 @@ def test_a_control_redraws_its_own_part_and_the_address_follows() -> None:
     book = drawn("clock", OPENED)
     assert moved(book, "page/reading/w.slower", "8") == {"page/reading/plot.reading"}
     assert book.query() == {"slower": "8", "lang": "en"} | OPENED
-    assert data(book.places.root) == data(drawn("clock", {"slower": "8"} | OPENED).places.root)
+    assert script_data_by_id(book.places.root) == script_data_by_id(
+        drawn("clock", {"slower": "8"} | OPENED).places.root
+    )
 
 
 def test_a_shared_value_redraws_every_part() -> None:
@@ -125,7 +129,7 @@ def test_marks_after_a_part_are_those_of_the_whole_page() -> None:
     book = drawn("clock", OPENED)
     for key, given in (("page/reading/w.slower", "8"), ("page/heatmaps/w.axis", "even"), ("page/reading/w.error", "5")):
         book.act(key, given)
-        assert marks(book.places.root) == marks(drawn("clock", book.query()).places.root)
+        assert marks_by_id(book.places.root) == marks_by_id(drawn("clock", book.query()).places.root)
 
 
 def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
@@ -184,7 +188,7 @@ def test_details_are_drawn_when_they_are_opened() -> None:
 
 def test_a_reading_sends_what_has_changed_and_keeps_values_for_other_pages() -> None:
     built = drawn("clock", {})
-    page = ReaderSession("clock", "en", "../", "https://book/", {}, {}, marks(built.places.root))
+    page = ReaderSession("clock", "en", "../", "https://book/", {}, {}, marks_by_id(built.places.root))
     assert json.loads(page.answer())["tree"] == {"id": "page", "mark": built.places.root.mark}
     answer = json.loads(page.act("page/reading/fold", "true"))
     assert "film.hands" not in json.dumps(answer["tree"]) and "plot.reading" in json.dumps(answer["tree"])

@@ -2,26 +2,26 @@
 
 import pytest
 
-from ui.book.markdown import html
+from ui.book.markdown import markdown_to_html
 from ui.page.menu import SECTIONS
-from ui.text.escape import plain
-from ui.text.words import LANGUAGES, PageTexts, sections
+from ui.text.escape import escaped_markdown
+from ui.text.words import LANGUAGES, PageTexts, page_sections
 
 
 def test_formulas_are_left_for_katex() -> None:
-    assert html("a $x_1 * y_2$ *b*", line=True) == 'a <span class="tex">x_1 * y_2</span> <em>b</em>'
-    assert html("$$\n\\theta_i < 1\n$$") == '<p><span class="tex display">\\theta_i &lt; 1</span></p>\n'
+    assert markdown_to_html("a $x_1 * y_2$ *b*", is_one_line=True) == 'a <span class="tex">x_1 * y_2</span> <em>b</em>'
+    assert markdown_to_html("$$\n\\theta_i < 1\n$$") == '<p><span class="tex display">\\theta_i &lt; 1</span></p>\n'
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "$x$ [a](javascript:alert(1))", "**b** `c` | d"])
 def test_a_foreign_text_is_no_markup(text: str) -> None:
-    built = html(plain(text, 300))
+    built = markdown_to_html(escaped_markdown(text, 300))
     assert "<script" not in built and "href" not in built and "tex" not in built and "<strong>" not in built
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_formula_is_left_unread(lang: str) -> None:
     for page in SECTIONS:
-        for section in sections(lang, page):
-            built = html(PageTexts(lang, page).prose(section)[1])
+        for section in page_sections(lang, page):
+            built = markdown_to_html(PageTexts(lang, page).prose(section)[1])
             assert "$" not in built and "{{" not in built, (page, section)

@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from ui.book.nodes import HtmlNode, changes, data, marks
+from ui.book.nodes import HtmlNode, changed_node_record, marks_by_id, script_data_by_id
 
 
 def leaf(name: str, text: str, drawn: str = "") -> HtmlNode:
@@ -37,7 +37,7 @@ class Browser:
     def take(self, change: dict[str, Any], whole: HtmlNode) -> None:
         node = next(each for each in whole.all() if each.id == change["id"])
         if "html" in change:
-            assert change["html"] == node.written() and change["drawn"] == data(node)
+            assert change["html"] == node.written() and change["drawn"] == script_data_by_id(node)
             self.has(node)
             self.sent += 1
         elif "children" in change:
@@ -53,7 +53,7 @@ def test_changes_bring_a_browser_from_any_page_to_any_other() -> None:
     for seed in range(60):
         browser, before, after = Browser(), tree(seed), tree(seed + 1)
         browser.has(before)
-        browser.take(changes(after, marks(before)), after)
+        browser.take(changed_node_record(after, marks_by_id(before)), after)
         for node in after.all():
             assert browser.seen[node.id] == (
                 node.mark,
@@ -64,12 +64,12 @@ def test_changes_bring_a_browser_from_any_page_to_any_other() -> None:
 
 def test_what_is_known_is_not_sent_again() -> None:
     page = tree(1)
-    assert changes(page, marks(page)) == {"id": "page", "mark": page.mark}
+    assert changed_node_record(page, marks_by_id(page)) == {"id": "page", "mark": page.mark}
     other = tree(1)
     other.children[0].children[0].html = "<p>new</p>"
     browser = Browser()
     browser.has(page)
-    browser.take(changes(other, marks(page)), other)
+    browser.take(changed_node_record(other, marks_by_id(page)), other)
     assert browser.sent == 1
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from ui.book.frame import BookFrame
-from ui.book.nodes import marks
+from ui.book.nodes import marks_by_id
 from ui.book.session import ReaderSession
 from ui.figures.drawing import KEPT, Drawing
 from ui.page.menu import ORDER
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
-from ui.present.steps import TWO_LINES, on_slide, width
+from ui.present.steps import TWO_LINES, slide_finding, width
 from ui.text.words import LANGUAGES
 
 PAGES = [name for names in ORDER.values() for name in names]
@@ -70,7 +70,7 @@ def test_a_slide_s_finding_is_whole_sentences_on_two_lines(lang: str) -> None:
     [whole] = [each.finding for each in book.figures.values() if isinstance(each, Drawing)]
     assert 60 < width(plain) <= TWO_LINES and plain.endswith((".", "。")) and whole.startswith(plain[:-1])
     short = "The window reads best. Others follow."
-    assert on_slide(short) == short
+    assert slide_finding(short) == short
 
 
 def test_a_question_is_judged_and_moves_the_figure() -> None:
@@ -99,7 +99,7 @@ def test_a_talk_goes_on_to_another_page_without_another_python() -> None:
     query = {"display": "stage", "talk": "tour", "lang": "zh"}
     page = ReaderSession("home", "zh", "../", "https://book/", {}, query, {})
     assert json.loads(page.answer())["page"] == "home"
-    talk = lessons.talk("zh", "tour")
+    talk = lessons.shipped_talk("zh", "tour")
     assert talk
     for step in talk.steps[1:]:
         key = next(node.id for node in page.page.places.root.all() if node.kind == "button stage-next")
@@ -111,7 +111,7 @@ def test_a_talk_goes_on_to_another_page_without_another_python() -> None:
 @pytest.mark.parametrize("number", [2, 8])
 def test_what_follows_is_drawn_while_a_step_is_shown(number: int) -> None:
     query = {"display": "stage", "talk": "tour", "step": str(number), "lang": "en"}
-    talk = lessons.talk("en", "tour")
+    talk = lessons.shipped_talk("en", "tour")
     assert talk
     page = ReaderSession(talk.step(number).page, "en", "../", "", {}, query, {})
     before = page.answer()
@@ -132,7 +132,7 @@ def test_a_figure_that_the_stage_takes_out_of_its_part_is_sent_again() -> None:
     page.act(key, "true")
     on = json.loads(page.act(next(key for key in page.page.places.acts if key.endswith("present.page")), '""'))
     assert on["query"]["display"] == "stage" and film in on["tree"]["drawn"]
-    linked = ReaderSession("clock", "en", "../", "", {}, {"display": "stage"}, marks(page.page.places.root))
+    linked = ReaderSession("clock", "en", "../", "", {}, {"display": "stage"}, marks_by_id(page.page.places.root))
     assert film in json.loads(linked.answer())["tree"]["drawn"]
     off = json.loads(page.act("page/stage-leave", '""'))
     assert "display" not in off["query"] and film in off["tree"]["drawn"]
@@ -151,7 +151,7 @@ def leads(lesson: Lesson, lang: str) -> list[str]:
 @pytest.mark.parametrize("name", ["clock", pytest.param("all", marks=pytest.mark.long)])
 def test_every_step_shows_its_figure(name: str) -> None:
     pages = [lessons.page_lesson("en", page) for page in (PAGES if name == "all" else [name])]
-    talks = [lessons.talk("en", talk) for talk in lessons.talks()] if name == "all" else []
+    talks = [lessons.shipped_talk("en", talk) for talk in lessons.talk_names()] if name == "all" else []
     assert [missing for lesson in (*pages, *talks) if lesson for missing in leads(lesson, "en")] == []
 
 

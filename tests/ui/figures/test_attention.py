@@ -16,14 +16,14 @@ from tests.support.films import FilmRow, texts_at
 from ui.figures.attention import bases, decay, expected, limits, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
-from ui.figures.attention.bins import FEW, POINTS, bins
+from ui.figures.attention.bins import FEW, POINTS, distance_bins
 from ui.film.colours import KEY_COLOUR
 from ui.text.words import PageTexts
 
 T = PageTexts("en", "attention")
 TEXTS = (128, 512, 2048, 4096)
-PAIRING = figures.vectors("random", 16, 3, "", "")
-EQUAL = {dim: figures.vectors("equal", dim, 0, "", "") for dim in (16, 32)}
+PAIRING = figures.query_and_key("random", 16, 3, "", "")
+EQUAL = {dim: figures.query_and_key("equal", dim, 0, "", "") for dim in (16, 32)}
 
 
 def angles(dim: int, base: float) -> list[float]:
@@ -38,7 +38,7 @@ def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> flo
 
 def test_the_gap_is_between_what_was_drawn_and_the_score_at_fifty_times_the_base() -> None:
     rope = rc.Rope(16, 300.0)
-    film = unwrap(expected.expected)(rope, T)
+    film = unwrap(expected.score_at_larger_base_sketch)(rope, T)
     true = [sum(math.cos(2**k * theta) for theta in angles(16, 15_000.0)) / 8 for k in range(15)]
     drawn = np.array(true) + 0.01
     drawn[3] -= 0.22
@@ -48,10 +48,10 @@ def test_the_gap_is_between_what_was_drawn_and_the_score_at_fifty_times_the_base
 @pytest.mark.parametrize("kind", figures.KINDS)
 @pytest.mark.parametrize("dim, base", [(8, 60.0), (32, 5e5)])
 def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim: int, base: float) -> None:
-    q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
+    q, k = figures.query_and_key(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
-    rope, at = rc.Rope(dim, base, 512), decay.distances(71, 400)
-    film = unwrap(decay.decaying)(rope, kind, (q, k), 400, at, (64, 512), TEXTS, T)
+    rope, at = rc.Rope(dim, base, 512), decay.distance_stops(71, 400)
+    film = unwrap(decay.score_decay_film)(rope, kind, (q, k), 400, at, (64, 512), TEXTS, T)
     arrows, curve, *_ = film.scene.panels
     band = next(mark for mark in curve.marks if mark["kind"] == "line" and np.size(mark["x"]) > 2)
     (grip,) = (mark for mark in curve.marks if mark["kind"] == "drag_handle")
@@ -81,9 +81,9 @@ def first_below(dim: int, base: float) -> int:
 
 @pytest.mark.parametrize("dim, base", [(16, 7_000.0), (32, 2_000.0)])
 def test_each_base_s_row_says_whether_the_text_ends_before_it_falls_below_zero(dim: int, base: float) -> None:
-    drawn, texts = bases.drawn_bases(base), bases.text_lengths(700)
+    drawn, texts = bases.four_drawn_bases(base), bases.text_length_stops(700)
     assert base in drawn and len(drawn) == 4 and 700 in texts
-    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), "equal", EQUAL[dim], 400, (1, 2), texts, TEXTS, T)
+    film = unwrap(decay.score_decay_film)(rc.Rope(dim, base, 512), "equal", EQUAL[dim], 400, (1, 2), texts, TEXTS, T)
     (panel,) = (panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2)
     first = [first_below(dim, each) for each in drawn]
     dots = [mark for mark in panel.marks if mark["kind"] == "dot"]
@@ -104,8 +104,8 @@ def test_each_base_s_row_says_whether_the_text_ends_before_it_falls_below_zero(d
 
 
 def test_the_longer_text_s_shares_are_drawn_and_its_scores_are_within_what_was_drawn() -> None:
-    words = spread.lengths(512, None)
-    film = unwrap(decay.decaying)(rc.Rope(16, 700.0, 512), "random", PAIRING, 400, (1, 2), (64, 512), words, T)
+    words = spread.text_length_stops(512, None)
+    film = unwrap(decay.score_decay_film)(rc.Rope(16, 700.0, 512), "random", PAIRING, 400, (1, 2), (64, 512), words, T)
     scores, share = (panel for panel in film.scene.panels if panel.first_beat == 3)
     index = {"keys": words.index(8192)}
     bars = [mark["x1"].at(index)[0] for mark in share.marks if mark["kind"] == "rect" and mark["colour"] == KEY_COLOUR]
@@ -120,7 +120,7 @@ def test_the_longer_text_s_shares_are_drawn_and_its_scores_are_within_what_was_d
 
 
 def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
-    squares, plain, sharp = spread.shares((1024, 4096, 65_536), 4096)
+    squares, plain, sharp = spread.attention_shares((1024, 4096, 65_536), 4096)
     assert squares == pytest.approx([1, 1, (0.1 * math.log(16) + 1) ** 2])
     for shares, scale in ((plain, np.ones(3)), (sharp, squares)):
         drawn = expected_entropy_and_weight((1024, 4096, 65_536), scale, spread.LEAD)[1]
@@ -129,7 +129,7 @@ def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
 
 
 def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
-    d, middle, fold = bins(16_384)
+    d, middle, fold = distance_bins(16_384)
     mean, least, most = fold(d.astype(float))
     edges = position_bin_edges(16_384, POINTS, True)
     np.testing.assert_array_equal(least, edges)
@@ -140,26 +140,26 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
-    vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
-    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, at, (64, 512), TEXTS, T)
+    vectors, at = figures.query_and_key("equal", 8, 0, "", ""), decay.distance_stops(5_000, 64)
+    film = unwrap(decay.score_decay_film)(rc.Rope(8, 60.0), "equal", vectors, 64, at, (64, 512), TEXTS, T)
     assert film.scene.panels[1].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
 def test_what_is_no_vector_is_refused() -> None:
     with pytest.raises(ValueError, match="q must be numbers separated by commas"):
-        figures.vectors("own", 8, 0, "1, two", "1")
+        figures.query_and_key("own", 8, 0, "1, two", "1")
     with pytest.raises(ValueError, match="k must be of a positive, finite length"):
-        figures.vectors("own", 8, 0, "1", "0 0")
+        figures.query_and_key("own", 8, 0, "1", "0 0")
     with pytest.raises(ValueError, match="values must be"):
-        figures.vectors("own", 2, 0, "1 2 3", "1")
+        figures.query_and_key("own", 2, 0, "1 2 3", "1")
     with pytest.raises(ValueError, match="values must be"):
-        figures.vectors("own", 8, 0, "", "1")
+        figures.query_and_key("own", 8, 0, "", "1")
     with pytest.raises(ValueError, match="values must be"):
-        figures.vectors("own", 8, 0, "nan", "1")
+        figures.query_and_key("own", 8, 0, "nan", "1")
 
 
 def test_base_bound_states_the_base_and_counts_the_models() -> None:
-    drawing = figures.base_bound(rc.Rope(32, 700.0), 1024, T)
+    drawing = figures.base_bound_chart(rc.Rope(32, 700.0), 1024, T)
     table = drawing.table()
     grid, served = np.asarray(table["base"]), np.asarray(table["context_served"])
     d = np.arange(2000)
@@ -180,12 +180,12 @@ def test_base_bound_states_the_base_and_counts_the_models() -> None:
 
 def test_a_context_that_no_base_serves_is_named() -> None:
     """One pair is a plain cosine: negative at distance 2, whatever the base."""
-    drawing = figures.base_bound(rc.Rope(2, 50.0), 131_072, T)
+    drawing = figures.base_bound_chart(rc.Rope(2, 50.0), 131_072, T)
     assert "no base" in drawing.finding and "fails at distance 2." in drawing.finding
 
 
 def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> None:
-    drawing = heat.softmax(1024, 6.0, T)
+    drawing = heat.attention_entropy_chart(1024, 6.0, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     n = table["length"]
     scales = {
@@ -218,9 +218,9 @@ def failing(t: PageTexts) -> str:
 
 
 ROWS = [
-    Row("attention", figures.base_bound, (ROPE, 100)),
-    Row("attention", limits.limits, (ROPE,), failing),
-    Row("attention", heat.softmax, (256, 2.0)),
+    Row("attention", figures.base_bound_chart, (ROPE, 100)),
+    Row("attention", limits.failure_rate_chart, (ROPE,), failing),
+    Row("attention", heat.attention_entropy_chart, (256, 2.0)),
 ]
 
 
@@ -228,11 +228,13 @@ def question(t: PageTexts) -> str:
     return t("expected_ask", base="700", asked="35,000")
 
 
-AT = decay.distances(70, 400)
+AT = decay.distance_stops(70, 400)
 AT_70 = {"at": 70, "context": 512, "keys": 1024}
-WORDS = spread.lengths(256, None)
+WORDS = spread.text_length_stops(256, None)
 FILMS = [
-    FilmRow("attention", decay.decaying, (ROPE, kind, pairing, 400, AT, (64, 512), WORDS), AT_70 | {"beat": beat})
+    FilmRow(
+        "attention", decay.score_decay_film, (ROPE, kind, pairing, 400, AT, (64, 512), WORDS), AT_70 | {"beat": beat}
+    )
     for kind, pairing, beat in (("random", PAIRING, 1), ("equal", EQUAL[16], 2), ("equal", EQUAL[16], 3))
 ]
-FILMS.append(FilmRow("attention", expected.expected, (ROPE,), {}, question))
+FILMS.append(FilmRow("attention", expected.score_at_larger_base_sketch, (ROPE,), {}, question))

@@ -60,7 +60,7 @@ def tuned(source: view.BenchmarkSource, seq: int | None = None) -> list[view.Cas
 
 
 def test_curves_are_bytes_over_median_seconds(source: view.BenchmarkSource) -> None:
-    drawing = figures.curves(tuned(source), "here", T)
+    drawing = figures.bandwidth_chart(tuned(source), "here", T)
     by_name = {trace.name: trace for trace in chart(drawing).data}
     assert len(by_name) == 1 + len(FACTORS)
     for seq, place in ((64, 0), (4096, 1)):
@@ -78,7 +78,7 @@ def test_curves_are_bytes_over_median_seconds(source: view.BenchmarkSource) -> N
 
 
 def test_three_lines_lead_and_are_named_at_their_ends(source: view.BenchmarkSource) -> None:
-    shown = chart(figures.curves(tuned(source), "here", T, every=False))
+    shown = chart(figures.bandwidth_chart(tuned(source), "here", T, every=False))
     sizes = np.log10([x for trace in shown.data for x in trace.x])
     left, right = shown.layout.xaxis.range
     assert sizes.min() - 0.2 < left < sizes.min() and sizes.max() < right < sizes.max() + 0.2
@@ -88,11 +88,11 @@ def test_three_lines_lead_and_are_named_at_their_ends(source: view.BenchmarkSour
 
 
 def test_speed_ups_name_the_round_by_round_ratio(source: view.BenchmarkSource) -> None:
-    drawing = figures.speed_ups(tuned(source, 64), "here", T)
+    drawing = figures.speed_up_chart(tuned(source, 64), "here", T)
     noise = {n: np.random.default_rng(len(n)).uniform(0.95, 1.05, 21) for n in FACTORS}
     for name in set(FACTORS) - {"numba"}:
         expected = np.median(FACTORS[name] * noise[name] / (1.25 * noise["numba"]))
-        assert f"{words.who(name, T)}  {expected:.2f}×" in chart(drawing).data[0].y
+        assert f"{words.implementation_name(name, T)}  {expected:.2f}×" in chart(drawing).data[0].y
     assert "transformers, compiled" in drawing.finding and "times as fast" in drawing.finding
 
 
@@ -100,20 +100,20 @@ def test_speed_ups_name_the_round_by_round_ratio(source: view.BenchmarkSource) -
 def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: str) -> None:
     peer = view.case_timing(drawn(CASE, "FLA", 1.25, 1), {})
     ours = view.case_timing(drawn(CASE, "numba", factor, 1), {})
-    text = figures.speed_ups([ours, peer], "here", T).finding
+    text = figures.speed_up_chart([ours, peer], "here", T).finding
     mark = {"faster": "times as fast", "same": "no difference", "slower": "is slower than"}
     assert mark[verdict] in text
     assert [word for word in mark.values() if word in text] == [mark[verdict]]
 
 
 def test_errors_are_named_from_the_least_to_the_greatest(source: view.BenchmarkSource) -> None:
-    drawing = figures.errors(tuned(source, 64), "here", T)
+    drawing = figures.error_and_time_chart(tuned(source, 64), "here", T)
     assert "1.2·10⁻⁷ (our numba kernel) to 6.0·10⁻⁷ (eager torch)" in drawing.finding
 
 
 @pytest.mark.parametrize("tokens", [1, 131_072])
 def test_bytes_on_paper(tokens: int) -> None:
-    drawing = paper.paths(tokens, 100.0, T)
+    drawing = paper.traffic_chart(tokens, 100.0, T)
     size = tokens * 40 * 128 * 2
     widths: dict[str, float] = {}
     for trace in chart(drawing).data:
@@ -121,26 +121,26 @@ def test_bytes_on_paper(tokens: int) -> None:
             widths[name] = widths.get(name, 0.0) + width
     expected = {"transformers": 10, "Liger": 4, "FLA": 3, "ours": 2}
     assert widths == {T(f"path.{name}"): pytest.approx(times * size / 1e6) for name, times in expected.items()}
-    assert words.time_text(10 * size / 1e11) in drawing.finding
+    assert words.seconds_text(10 * size / 1e11) in drawing.finding
     np.testing.assert_allclose(np.asarray(drawing.table()["seconds"]), [n * size / 1e11 for n in expected.values()])
 
 
 def test_paper_beside_the_record(source: view.BenchmarkSource) -> None:
-    largest = paper.largest_forward(source.points)
+    largest = paper.largest_forward_timings(source.points)
     assert {p.case.seq for p in largest} == {4096} and {p.allocator for p in largest} == {"tuned"}
-    drawing = paper.paper(largest, "here", T)
+    drawing = paper.paper_and_measured_time_chart(largest, "here", T)
     assert drawing is not None
     assert sorted(chart(drawing).data[0].y) == [1.0, 5.0]
     assert "should take 5 times the copy" in drawing.finding
     backward = [view.case_timing(drawn(replace(CASE, direction="backward"), "numba", 1.0, 1), {})]
-    assert paper.paper(backward, "here", T) is None
-    assert paper.largest_forward(backward) == []
+    assert paper.paper_and_measured_time_chart(backward, "here", T) is None
+    assert paper.largest_forward_timings(backward) == []
 
 
 def test_page_faults_pair_the_allocators(source: view.BenchmarkSource) -> None:
     pairs = view.allocator_timing_pairs(source.points)
     assert len(pairs) == len(FACTORS) and {a.allocator for a, _ in pairs} == {"tuned"}
-    drawing = paper.faults(pairs, "here", T)
+    drawing = paper.page_fault_chart(pairs, "here", T)
     quick, plain = chart(drawing).data
     assert np.all(np.asarray(plain.x) / np.asarray(quick.x) == pytest.approx(4.0))
     assert "6,000 minor page faults" in drawing.finding
@@ -152,13 +152,15 @@ def test_page_faults_pair_the_allocators(source: view.BenchmarkSource) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_words_about_a_source(source: view.BenchmarkSource, lang: str) -> None:
     t = PageTexts(lang, "benchmark")
-    text = words.provenance(source, t)
+    text = words.source_provenance(source, t)
     assert "A processor" in text and "torch 9.9" in text and re.search(r"20\d\d-\d\d-\d\d", text)
-    assert "Liger" in words.absent(source, t) and "FLA" not in words.absent(source, t)
-    assert words.warmth(source.points, source, t) and not words.warmth([], source, t)
-    assert "30" in words.progress_text(0.3, 12.0, 1.0, t) and "12" in words.progress_text(0.3, 12.0, 1.0, t)
-    assert "7" in words.progress_text(None, None, 7.0, t)
-    table = words.landed([drawn(CASE, "numba", 2.0, 1), CaseResult(CASE, "FLA", "wrong", "off by 1", {})], t)
+    assert "Liger" in words.missing_implementations_note(source, t) and "FLA" not in words.missing_implementations_note(
+        source, t
+    )
+    assert words.warm_cache_note(source.points, source, t) and not words.warm_cache_note([], source, t)
+    assert "30" in words.run_progress_text(0.3, 12.0, 1.0, t) and "12" in words.run_progress_text(0.3, 12.0, 1.0, t)
+    assert "7" in words.run_progress_text(None, None, 7.0, t)
+    table = words.results_table([drawn(CASE, "numba", 2.0, 1), CaseResult(CASE, "FLA", "wrong", "off by 1", {})], t)
     assert all(len(column) == 2 for column in table.values())
     assert table[t("column.reason")] == ["", "off by 1"] and table[t("column.time")][1] == ""
 
@@ -176,13 +178,13 @@ def test_the_shipped_record_draws_and_names_no_machine() -> None:
         source = view.shipped_benchmarks(name)
         for kind in view.case_kinds(source.points):
             points = view.timings_of_kind(source.points, kind)
-            assert chart(figures.curves(points, name, T)).data
+            assert chart(figures.bandwidth_chart(points, name, T)).data
         text = (Path(view.SHIPPED) / f"{name}.json").read_text("utf-8")
         assert not re.search(r"/home/|/work|/tmp|hostname|\b\d+\.\d+\.\d+\.\d+\b", text)
 
 
 SHIPPED = view.shipped_benchmarks("intel-xeon")
-POINTS = paper.largest_forward(SHIPPED.points)
+POINTS = paper.largest_forward_timings(SHIPPED.points)
 
 
 def paths(t: PageTexts) -> str:
@@ -193,29 +195,29 @@ def paths(t: PageTexts) -> str:
     return t(
         "paths_finding",
         tokens="500",
-        size=words.size_text(size),
-        eager=words.size_text(eager),
-        ours=words.size_text(ours),
+        size=words.byte_count_text(size),
+        eager=words.byte_count_text(eager),
+        ours=words.byte_count_text(ours),
         rate="50",
-        slow=words.time_text(eager / 50e9),
-        fast=words.time_text(ours / 50e9),
+        slow=words.seconds_text(eager / 50e9),
+        fast=words.seconds_text(ours / 50e9),
     )
 
 
 KIND = view.timings_of_kind(SHIPPED.points, view.case_kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
 ROWS = [
-    Row("benchmark", paper.paths, (500, 50.0), paths),
-    Row("benchmark", paper.paper, (POINTS, "intel-xeon")),
-    Row("benchmark", paper.faults, (view.allocator_timing_pairs(SHIPPED.points), "intel-xeon")),
-    Row("benchmark", figures.curves, (KIND, "intel-xeon")),
-    Row("benchmark", figures.speed_ups, (ONE_CASE, "intel-xeon")),
-    Row("benchmark", figures.errors, (ONE_CASE, "intel-xeon")),
+    Row("benchmark", paper.traffic_chart, (500, 50.0), paths),
+    Row("benchmark", paper.paper_and_measured_time_chart, (POINTS, "intel-xeon")),
+    Row("benchmark", paper.page_fault_chart, (view.allocator_timing_pairs(SHIPPED.points), "intel-xeon")),
+    Row("benchmark", figures.bandwidth_chart, (KIND, "intel-xeon")),
+    Row("benchmark", figures.speed_up_chart, (ONE_CASE, "intel-xeon")),
+    Row("benchmark", figures.error_and_time_chart, (ONE_CASE, "intel-xeon")),
 ]
 
 
 XEON = view.benchmark_source("intel-xeon")
-FILMS = [FilmRow("benchmark", bars.in_copies, (tuple(XEON.points), XEON.hardware), {"at": 2048})]
+FILMS = [FilmRow("benchmark", bars.time_over_copy_film, (tuple(XEON.points), XEON.hardware), {"at": 2048})]
 
 
 def test_a_bar_is_as_long_as_the_record_has_it() -> None:
@@ -228,7 +230,7 @@ def test_a_bar_is_as_long_as_the_record_has_it() -> None:
             if case == plain and run["environment"].get("allocator") == "tuned" and each["state"] == "ok":
                 pairs = zip(each["data"]["seconds"], each["data"]["floor"], strict=True)
                 wanted[case.seq, each["contestant"]] = float(np.median([took / copy for took, copy in pairs]))
-    film = unwrap(bars.in_copies)(tuple(XEON.points), XEON.hardware, T)
+    film = unwrap(bars.time_over_copy_film)(tuple(XEON.points), XEON.hardware, T)
     (control,) = film.scene.controls
     assert control.stops == (1, 16, 128, 512, 2048)
     for panel in film.scene.panels:

@@ -22,7 +22,7 @@ from ui.figures.block import diagram as figures
 from ui.figures.block import drawn, value_sum, vectors, word_vectors
 from ui.figures.block import rotary as block_rope
 from ui.figures.drawing import Film
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film.scene import Panel
 from ui.text.words import PageTexts
 
@@ -50,28 +50,30 @@ def test_rows_are_read_with_their_corrections() -> None:
 
 def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
     for model in catalogue.released_models():
-        row = figures.row_of(model.id, "model")
+        row = figures.architecture_row_of_model(model.id, "model")
         assert (row.id if row else "") == model.architecture
-    wanted = figures.row_of("llama-2-7b", "bloom")
+    wanted = figures.architecture_row_of_model("llama-2-7b", "bloom")
     assert wanted is not None and wanted.id == "bloom"
-    assert figures.row_of("custom", "model") is None
-    cells = figures.cells(wanted, T)
+    assert figures.architecture_row_of_model("custom", "model") is None
+    cells = figures.architecture_row_table(wanted, T)
     assert cells["printed in 004"][3] == "Parallel" and cells["corrected"][3] == "≠ Serial"
     assert cells["corrected"][2] == "="
-    text = figures.corrections(wanted, T)
+    text = figures.correction_sentences(wanted, T)
     assert len(text) == len(wanted.corrections) and "“Parallel”" in text[0] and "“Serial” ([source](https://" in text[0]
     assert all(not each.verified for each in catalogue.architecture_row("gopher").corrections)
-    assert "not yet checked" in figures.corrections(catalogue.architecture_row("gopher"), T)[0]
+    assert "not yet checked" in figures.correction_sentences(catalogue.architecture_row("gopher"), T)[0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_row_is_worded_in_both_languages(lang: str) -> None:
     t = PageTexts(lang, "block")
     for row in catalogue.architecture_rows():
-        columns = figures.cells(row, t)
+        columns = figures.architecture_row_table(row, t)
         printed, corrected = columns[t("col.printed")], columns[t("col.corrected")]
         assert len(printed) == len(corrected) == 8 and all(printed) and all(corrected)
-        assert sum(cell != "=" for cell in corrected) == len(row.corrections) == len(figures.corrections(row, t))
+        assert (
+            sum(cell != "=" for cell in corrected) == len(row.corrections) == len(figures.correction_sentences(row, t))
+        )
 
 
 def title(film: Film) -> str:
@@ -98,7 +100,7 @@ NORM, FEED = "norm (LayerNorm)", "feed-forward (GELU)"
 )
 def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
     built = BlockChoices("LayerNorm", place, False, "gelu", True)
-    drawing = figures.layer("mine", built, built, T)
+    drawing = figures.transformer_layer_film("mine", built, built, T)
     parts = order(drawing)
     assert parts[0] == T("box.input") and parts[-len(feed) :] == feed
     assert (parts[1] == NORM) == (place in ("pre", "double"))
@@ -116,9 +118,9 @@ def pointing(shape: dict[str, Any], held: bytes, index: dict[str, int]) -> np.nd
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4), rc.Rope(24, 7.0)])
 def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(rope: rc.Rope) -> None:
-    film = unwrap(word_vectors.word_vectors)(rope, T)
+    film = unwrap(word_vectors.word_vectors_film)(rope, T)
     _, head, held = unpacked(film.packed(T).data)
-    pair = single(rope)
+    pair = single_drawn_pair(rope)
     turn = [rc.rotation_matrix(at, rope.theta[[pair]], "half") @ [1, 0] for at in range(vectors.LAST + 1)]
     for panel in head["panels"][:2]:
         hands = {}
@@ -132,7 +134,7 @@ def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(
             for name, wanted in (("q", turn[position]), ("k", turn[position]), ("v", turn[0])):
                 assert pointing(hands[name], held, {"token": at})[0] == pytest.approx(complex(*wanted), abs=1e-5)
             finding_text = film.scene.finding_at({"token": position, "later": 1, "moved": 0, "beat": 1})
-            own, key = (degrees(each * rope.theta[pair]) for each in (position, vectors.CAT))
+            own, key = (degrees_text(each * rope.theta[pair]) for each in (position, vectors.CAT))
             assert (
                 f"At position {position} " in finding_text
                 and f"by {own}, " in finding_text
@@ -145,13 +147,13 @@ def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(
 
 def by_row_vector(rope: rc.Rope, position: int) -> complex:
     """Return where the drawn pair points at a position, the clock's way from the top, from the matrix."""
-    turn = rc.rotation_matrix(position, rope.theta[[single(rope)]], "interleaved") @ [1, 0]
+    turn = rc.rotation_matrix(position, rope.theta[[single_drawn_pair(rope)]], "interleaved") @ [1, 0]
     return complex(*turn)
 
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(24, 7.0)])
 def test_stored_keys_stay_and_a_later_query_meets_one_at_the_angle_of_their_distance(rope: rc.Rope) -> None:
-    film = unwrap(word_vectors.word_vectors)(rope, T)
+    film = unwrap(word_vectors.word_vectors_film)(rope, T)
     _, head, held = unpacked(film.packed(T).data)
     wide, narrow, mats, newest = [panel for panel in head["panels"] if panel["first_beat"] == panel["last_beat"] == 2]
     for cache in (wide, narrow):
@@ -168,7 +170,7 @@ def test_stored_keys_stay_and_a_later_query_meets_one_at_the_angle_of_their_dist
             index = {"later": later - 1}
             assert pointing(key, held, index)[0] == pytest.approx(by_row_vector(rope, 1), abs=1e-5)
             assert pointing(query, held, index)[0] == pytest.approx(by_row_vector(rope, position), abs=1e-4)
-        apart = degrees((4 + later) * rope.theta[single(rope)] % (2 * math.pi))
+        apart = degrees_text((4 + later) * rope.theta[single_drawn_pair(rope)] % (2 * math.pi))
         finding = film.scene.finding_at({"token": 5, "later": later, "moved": 0, "beat": 2})
         assert f"{4 + later} words away: {apart} apart" in finding
 
@@ -186,7 +188,7 @@ def attention_output(rope: rc.Rope, start: int, rotate_v: bool) -> np.ndarray:
     weights = np.exp([query @ at(head.k @ x[n], n) / 4 for n in range(6)])
     total = np.zeros(2)
     for n, word in enumerate(value_sum.TOKENS):
-        value, angle = values[kinds.index(word)], (n + start) * rope.theta[single(rope)] * rotate_v
+        value, angle = values[kinds.index(word)], (n + start) * rope.theta[single_drawn_pair(rope)] * rotate_v
         turned = [
             math.cos(angle) * value[0] - math.sin(angle) * value[1],
             math.sin(angle) * value[0] + math.cos(angle) * value[1],
@@ -197,14 +199,14 @@ def attention_output(rope: rc.Rope, start: int, rotate_v: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("rope", [rc.Rope(32, 500.0, 64), rc.Rope(128, 1e4)])
 def test_the_sum_of_values_stays_and_turns_with_the_text_where_values_do(rope: rc.Rope) -> None:
-    film = unwrap(word_vectors.word_vectors)(rope, T)
+    film = unwrap(word_vectors.word_vectors_film)(rope, T)
     still, also = (value_sum.chains(rope, rotate_v=each)[:, -1] for each in (False, True))
     for start in range(value_sum.FRONT + 1):
         for ends, rotate_v in ((still, False), (also, True)):
             np.testing.assert_allclose(ends[start, ::-1], attention_output(rope, start, rotate_v), atol=1e-12)
     assert np.ptp(still, axis=0).max() < 1e-12
     finding = film.scene.finding_at({"token": 5, "later": 1, "moved": 3, "beat": 3})
-    assert f"the right one is turned by {degrees(3 * rope.theta[single(rope)])}." in finding
+    assert f"the right one is turned by {degrees_text(3 * rope.theta[single_drawn_pair(rope)])}." in finding
     outputs = [panel for panel in film.scene.panels if panel.first_beat == 3][1:]
     for panel, ends in zip(outputs, (still, also), strict=True):
         (output,) = (mark for mark in panel.marks if mark.get("symbol") == "o")
@@ -218,7 +220,7 @@ def test_the_sum_of_values_stays_and_turns_with_the_text_where_values_do(rope: r
 @pytest.mark.parametrize("unit", UNITS[:2])
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
     built = BlockChoices("RMSNorm", place, parallel, unit, True)
-    film = figures.layer("X", None, built, T)
+    film = figures.transformer_layer_film("X", None, built, T)
     shapes = unpacked(film.packed(T).data)[1]["panels"][0]["marks"]
     arrows = [shape for shape in shapes if shape["kind"] == "line" and shape["fill"] != "none"]
     parts = len(np.asarray(film.table()["part"]))
@@ -230,7 +232,7 @@ def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bo
 def test_the_formulas_are_those_of_the_layer(norm: str, place: str, parallel: bool, unit: str) -> None:
     """Run each written formula as Python on numbers, beside the same layer by hand."""
     built = BlockChoices(norm, place, parallel, unit, True)
-    _, formulas = unwrap(figures.layer)("X", None, built, T).scene.panels
+    _, formulas = unwrap(figures.transformer_layer_film)("X", None, built, T).scene.panels
     update, _, _, normed, _, fed, *_ = lines_of(formulas)
     rng = np.random.default_rng(4)
     start, g, b = rng.standard_normal((3, 6))
@@ -270,14 +272,14 @@ def test_the_formulas_are_those_of_the_layer(norm: str, place: str, parallel: bo
 def test_switches_change_the_drawing_and_say_so() -> None:
     row = catalogue.architecture_row("bloom")
     shown = block_choices(row)
-    assert figures.chosen(row, "row", "row", "row", "row") == shown
-    built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
+    assert figures.switched_block_choices(row, "row", "row", "row", "row") == shown
+    built = figures.switched_block_choices(row, "RMSNorm", "post", "parallel", "relu2")
     assert built == BlockChoices("RMSNorm", "post", True, "relu2", False)
-    drawing = figures.layer("BLOOM", shown, built, T)
+    drawing = figures.transformer_layer_film("BLOOM", shown, built, T)
     assert "with your changes" in title(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
-    assert figures.chosen(None, "row", "row", "row", "row") == commonest_block_and_counts()[0]
-    assert "leaves open" in title(figures.layer("X", None, commonest_block_and_counts()[0], T))
+    assert figures.switched_block_choices(None, "row", "row", "row", "row") == commonest_block_and_counts()[0]
+    assert "leaves open" in title(figures.transformer_layer_film("X", None, commonest_block_and_counts()[0], T))
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
@@ -286,7 +288,7 @@ def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str
     first, other = demo.norm_rotation_errors(rope, 77, 1.0, layout), demo.norm_rotation_errors(rope, 77, 1.3, layout)
     assert max(first["rms"], first["rms_paired"]) < 1e-12 < 0.05 < min(first["rms_weight"], first["layer"])
     assert min(other.values()) > 0.05
-    drawing = block_rope.commute(rope, 77, 1.3, layout, T)
+    drawing = block_rope.norm_commutation_chart(rope, 77, 1.3, layout, T)
     assert list(chart(drawing).data[0].x) == list(other.values())
     assert f"It is {other['rms_weight']:.3g} with any weights" in drawing.finding
     x = np.random.default_rng(0).standard_normal((16, 16)) + 0.5
@@ -298,7 +300,7 @@ def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str
 
 def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
     rope = rc.Rope(16, 100.0, 128)
-    drawing = block_rope.cache(rope, 3.0, T)
+    drawing = block_rope.stale_cache_chart(rope, 3.0, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     assert rc.SCHEMES[demo.first_length_scheme_name()].follows_length
     q = np.random.default_rng(0).standard_normal((table["position"].size, 16))[-1]
@@ -316,11 +318,11 @@ def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
     assert np.abs(np.subtract(*demo.stale_logits(rope, 1.0)[1:])).max() == 0
     with pytest.raises(ValueError, match=r"times must be at least 1, got 0\.5"):
         demo.stale_logits(rope, 0.5)
-    assert block_rope.cacheable(rope) and not block_rope.cacheable(rc.Rope(2, 100.0))
+    assert block_rope.has_two_pairs(rope) and not block_rope.has_two_pairs(rc.Rope(2, 100.0))
 
 
 def test_mla_is_exact_with_the_split_only() -> None:
-    drawing = block_rope.latent(96, 16, 40, T)
+    drawing = block_rope.mla_chart(96, 16, 40, T)
     errors = np.asarray(drawing.table()["error"])
     assert errors[0] < 1e-12 and errors[1] > 0.1
     assert list(chart(drawing).data[1].y) == [96 + 64, 2 * 16 * 128]
@@ -331,15 +333,15 @@ MADE = BlockChoices("RMSNorm", "pre", True, "swiglu", True)
 
 
 ROWS = [
-    Row("block", block_rope.commute, (ROPE, 9, 1.2, "half")),
-    Row("block", block_rope.cache, (ROPE, 2.5)),
-    Row("block", block_rope.latent, (32, 8, 9)),
+    Row("block", block_rope.norm_commutation_chart, (ROPE, 9, 1.2, "half")),
+    Row("block", block_rope.stale_cache_chart, (ROPE, 2.5)),
+    Row("block", block_rope.mla_chart, (32, 8, 9)),
 ]
 FILMS = [
     *(
-        FilmRow("block", word_vectors.word_vectors, (ROPE,), {"token": 5, "later": 9, "moved": 4, "beat": beat})
+        FilmRow("block", word_vectors.word_vectors_film, (ROPE,), {"token": 5, "later": 9, "moved": 4, "beat": beat})
         for beat in (1, 2, 3)
     ),
-    FilmRow("block", figures.layer, ("X", None, MADE), {}),
-    FilmRow("block", drawn.drift, (ROPE,), {}, to_draw),
+    FilmRow("block", figures.transformer_layer_film, ("X", None, MADE), {}),
+    FilmRow("block", drawn.output_change_sketch, (ROPE,), {}, to_draw),
 ]

@@ -23,7 +23,7 @@ from ui.figures.clock import measured as figure
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
 from ui.figures.clock import ways
-from ui.figures.home import degrees
+from ui.figures.home import degrees_text
 from ui.film.colours import GREY, PURPLE, SKY
 from ui.film.scene import NumberTrack, Panel, text_at
 from ui.text.words import PageTexts
@@ -54,7 +54,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     )
     factors, hands = sorted({1.0, factor, 33.0}), (0, rope.pairs) if rope.pairs == 1 else (0, rope.pairs - 1)
     hand = data.draw(st.integers(0, rope.pairs - 1).filter(lambda each: each in hands))
-    scene = unwrap(film.dials)(rope, (Request(rope, name),), factors, (0.0, 4.0), hands, T).scene
+    scene = unwrap(film.dials_film)(rope, (Request(rope, name),), factors, (0.0, 4.0), hands, T).scene
     panel, length = scene.panels[-1], round(factor * rope.train_len)
     index = {"factor": factors.index(factor), "hand": hands.index(hand)}
     s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))
@@ -71,7 +71,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     label = "slow_leave" if sum(past) else "slow_stay"
     assert written[2] == T(label, count=sum(past), of=sum(slow))
     moved = abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6
-    assert written[1] == T("neighbours_closer" if moved else "neighbours_kept", apart=degrees(s.inv_freq[0]))
+    assert written[1] == T("neighbours_closer" if moved else "neighbours_kept", apart=degrees_text(s.inv_freq[0]))
     chip = text_at(marks_of(panel, "text")[-1]["content"], index)
     assert chip == f"{s.slowdown[hand]:.3g}×"
 
@@ -80,7 +80,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
 def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> None:
     """Left alone, all slowed, the slow ones slowed: angles, marks and words at every length, in columns and rows."""
     spans, pair = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 6.0), first_pair_under_fifth_turn(rope)
-    scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 2.0), spans, (0, 1), T).scene
+    scene = unwrap(film.dials_film)(rope, (Request(rope, "yarn"),), (1.0, 2.0), spans, (0, 1), T).scene
     trained = min(rope.theta[pair] * rope.train_len, 2 * math.pi)
     titles = {"left_alone": "none", "all_slowed": "linear", "slow_slowed": "yarn"}
     drawn = [(panel, titles[key]) for panel in scene.panels[1:-1] for key in titles if _titled(panel, key)]
@@ -108,7 +108,7 @@ def _titled(panel: Panel, key: str) -> bool:
 
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
     rope = Rope(128, 1e4, 4096)
-    scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), (0, 1), T).scene
+    scene = unwrap(film.dials_film)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), (0, 1), T).scene
     bars = marks_of(scene.panels[-1], "rect")[0]
     for k, factor in enumerate((1.0, 4.0)):
         slow = spectrum(Request(rope, "yarn", {"factor": factor})).slowdown
@@ -120,10 +120,10 @@ def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
     rope = Rope(128, 1e4, 4096)
     result, _ = scheme_spectra(rope, params(4.0), 16_384)
     a = 0.1 * math.log(4.0) + 1.0
-    finding = comparison.slowdowns(rope, result, T).finding
+    finding = comparison.slowdown_chart(rope, result, T).finding
     assert f"YaRN {a:.3g} (a² = {a * a:.3g})" in finding
     assert "slowed by linear (PI) ×4;" in finding
-    table = comparison.summary(rope, result, 16_384, T)
+    table = comparison.schemes_markdown_table(rope, result, 16_384, T)
     assert f"| YaRN | 1 | 4 | 21 | 0 | {a:.3g} | {a * a:.3g} |" in table
     assert "| unscaled | 1 | 1 | 64 | 18 | 1 | 1 |" in table
 
@@ -132,7 +132,7 @@ def test_pairs_that_stand_still_leave_a_gap() -> None:
     rope = Rope(16, 1e4, 4096)
     name = next(name for name in SCHEMES if "partial_rotary_factor" in SCHEMES[name].defaults())
     result, _ = scheme_spectra(rope, {name: {"partial_rotary_factor": 0.5, "factor": 2.0}}, 8192)
-    (trace,) = chart(comparison.slowdowns(rope, result, T)).data
+    (trace,) = chart(comparison.slowdown_chart(rope, result, T)).data
     assert np.isnan(np.asarray(trace.y)).tolist() == [False] * 4 + [True] * 4
 
 
@@ -142,7 +142,7 @@ def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic:
     rope = Rope(16, base, 1000)
     length = round(factor * 1000)
     result, _ = scheme_spectra(rope, params(factor), length)
-    drawing = comparison.heatmaps(rope, result, length, logarithmic, T)
+    drawing = comparison.scheme_heatmaps(rope, result, length, logarithmic, T)
     table = drawing.table()
     starts = np.unique(np.asarray(table["first_position"]))
     cuts = np.append(starts, length)
@@ -157,7 +157,7 @@ def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic:
 def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     rope = Rope(128, 1e4, 4096)
     result, _ = scheme_spectra(rope, params(4.0), 16_384)
-    drawing = comparison.heatmaps(rope, result, 16_384, False, T)
+    drawing = comparison.scheme_heatmaps(rope, result, 16_384, False, T)
     for trace, shape in zip(chart(drawing).data, chart(drawing).layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
         assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
@@ -169,7 +169,7 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
 def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
     rope = Rope(1024, 1e4, 4096)
     result, _ = scheme_spectra(rope, {"none": {}}, 4096)
-    drawing = comparison.heatmaps(rope, result, 4096, True, T)
+    drawing = comparison.scheme_heatmaps(rope, result, 4096, True, T)
     assert np.asarray(chart(drawing).data[0].z).shape[0] == comparison.ROWS
     assert np.unique(np.asarray(drawing.table()["pair"]))[[0, -1]].tolist() == [0, 511]
 
@@ -177,7 +177,7 @@ def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
 @settings(max_examples=20, deadline=None)
 @given(error=st.floats(0.5, 10.0), slower=st.floats(1.0, 16.0))
 def test_reading_is_six_degrees_a_second(error: float, slower: float) -> None:
-    drawing = figures.reading(error, slower, T)
+    drawing = figures.clock_reading_chart(error, slower, T)
     as_built, _, slowed, point = chart(drawing).data
     assert np.allclose(np.asarray(as_built.y), 6.0 * np.asarray(as_built.x))
     assert np.allclose(np.asarray(slowed.y), 6.0 * np.asarray(slowed.x) / slower)
@@ -186,23 +186,23 @@ def test_reading_is_six_degrees_a_second(error: float, slower: float) -> None:
 
 
 def test_the_quoted_number_needs_compounding() -> None:
-    drawing = figures.quoted(3.0, T)
+    drawing = figures.quoted_duration_chart(3.0, T)
     assert list(chart(drawing).data[0].x) == [86_400.0, 129_600.0, pytest.approx(129_600.0)]
     assert "as printed: −43,200 s, compounded: 0 s, NTK at 3: 0 s" in drawing.finding
     repeats = [row.repeats_after for row in clock_readings(0.5)]
     assert math.isinf(repeats[2])
-    assert chart(figures.quoted(0.5, T)).layout.annotations[5].text == T("never")
+    assert chart(figures.quoted_duration_chart(0.5, T)).layout.annotations[5].text == T("never")
 
 
 LENGTH = 1024
 
 
-SWEEP = cast(ExperimentResults, extrapolated.seen_shipped("sweep"))
+SWEEP = cast(ExperimentResults, extrapolated.shipped_results("sweep"))
 ROWS = [
-    Row("clock", figures.reading, (3.0, 4.0)),
-    Row("clock", figures.quoted, (3.0,)),
-    Row("clock", comparison.heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
-    Row("clock", comparison.slowdowns, (ROPE, extended(LENGTH))),
+    Row("clock", figures.clock_reading_chart, (3.0, 4.0)),
+    Row("clock", figures.quoted_duration_chart, (3.0,)),
+    Row("clock", comparison.scheme_heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
+    Row("clock", comparison.slowdown_chart, (ROPE, extended(LENGTH))),
 ]
 REQUESTS = tuple(Request(ROPE, name) for name in extension.length_independent_schemes())
 
@@ -219,10 +219,10 @@ def slowed(t: PageTexts) -> str:
 FILMS = [
     FilmRow(
         "clock",
-        film.dials,
+        film.dials_film,
         (ROPE, REQUESTS, (1.0, 3.0, 4.0), (0.0, 1.0, 2.5), (0, 5, 7)),
         {"factor": 3.0, "distance": 2.5, "hand": 5, "beat": 2},
         slowed,
     ),
-    FilmRow("clock", figure.measured, (SWEEP, 256), {}, to_draw),
+    FilmRow("clock", figure.measured_perplexity_sketch, (SWEEP, 256), {}, to_draw),
 ]

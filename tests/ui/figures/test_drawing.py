@@ -11,9 +11,9 @@ from cachetools import LRUCache
 import rope_core as rc
 from ui.figures import drawing
 from ui.figures.clock import reading as clock
-from ui.figures.drawing import Drawing, as_csv, cached_figure, grid, write
+from ui.figures.drawing import Drawing, cached_figure, figure_to_json, heatmap_table, table_to_csv
 from ui.figures.frequencies import spans
-from ui.figures.plot import packed
+from ui.figures.plot import figure_as_json_values
 from ui.text.words import PageTexts
 
 EN, ZH = PageTexts("en", "frequencies"), PageTexts("zh", "frequencies")
@@ -37,12 +37,12 @@ class Drawn:
 
 
 def test_csv_columns_of_different_length_end_blank() -> None:
-    text = as_csv({"位置": [1, 2], "x": [0.1]}).decode("utf-8-sig")
+    text = table_to_csv({"位置": [1, 2], "x": [0.1]}).decode("utf-8-sig")
     assert list(csv.reader(io.StringIO(text))) == [["位置", "x"], ["1", "0.1"], ["2", ""]]
 
 
 def test_a_grid_has_one_row_per_cell() -> None:
-    table = grid([10, 20, 30], [1, 2], np.arange(6).reshape(2, 3), ("x", "y", "z"))
+    table = heatmap_table([10, 20, 30], [1, 2], np.arange(6).reshape(2, 3), ("x", "y", "z"))
     assert list(zip(*(np.asarray(c).tolist() for c in table.values()), strict=True))[4] == (20, 2, 4)
 
 
@@ -58,7 +58,7 @@ def test_the_same_question_is_drawn_once_and_another_again() -> None:
 
 def test_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = Drawn()
-    size = len(write(drawn.make().figure))
+    size = len(figure_to_json(drawn.make().figure))
     room: LRUCache[object, drawing.StoredDrawing] = LRUCache(10 * size + 1, drawing.KEPT.getsizeof)
     monkeypatch.setattr(drawing, "KEPT", room)
     draw = cached_figure(drawn.make)
@@ -84,9 +84,9 @@ def test_a_list_or_a_mapping_counts_by_what_it_holds_in_its_order() -> None:
 
 def test_no_session_changes_what_another_gets() -> None:
     rope = rc.Rope(8, 500.0, 64)
-    first = spans.repeats(rope, EN)
+    first = spans.code_similarity_chart(rope, EN)
     first.figure["layout"]["height"] = 1
-    assert spans.repeats(rope, EN).figure["layout"]["height"] > 1
+    assert spans.code_similarity_chart(rope, EN).figure["layout"]["height"] > 1
 
 
 def test_the_numbers_are_made_when_they_are_wanted() -> None:
@@ -110,13 +110,16 @@ def test_a_refusal_is_not_kept() -> None:
 
 
 def test_the_code_shown_is_the_functions_own() -> None:
-    assert "def repeats(" in inspect.getsource(inspect.unwrap(spans.repeats))
+    assert "def code_similarity_chart(" in inspect.getsource(inspect.unwrap(spans.code_similarity_chart))
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
     rope, t = rc.Rope(16, 500.0, 64), PageTexts(lang, "frequencies")
-    for draw, given in ((spans.repeats, (rope, t)), (clock.quoted, (3.0, PageTexts(lang, "clock")))):
+    for draw, given in (
+        (spans.code_similarity_chart, (rope, t)),
+        (clock.quoted_duration_chart, (3.0, PageTexts(lang, "clock"))),
+    ):
         shared = draw(*given)
         fresh = inspect.unwrap(draw)(*given)
-        assert (shared.finding, shared.figure) == (fresh.finding, packed(fresh.figure))
+        assert (shared.finding, shared.figure) == (fresh.finding, figure_as_json_values(fresh.figure))

@@ -17,8 +17,8 @@ from ui.film.scene import text_at
 from ui.text.words import LANGUAGES, PageTexts
 
 T = PageTexts("en", "encodings")
-CHINESE = figures.tokens("小明喜欢狗但不喜欢猫"), figures.tokens("小明不喜欢狗但喜欢猫")
-DOGS = figures.tokens("the dog chased the cat"), figures.tokens("the cat chased the dog")
+CHINESE = figures.split_tokens("小明喜欢狗但不喜欢猫"), figures.split_tokens("小明不喜欢狗但喜欢猫")
+DOGS = figures.split_tokens("the dog chased the cat"), figures.split_tokens("the cat chased the dog")
 ABSOLUTE = {"sinusoidal", "learned"}
 
 
@@ -30,7 +30,7 @@ def attended(scores: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("base", [3.0, 10_000.0])
 def test_two_words_that_change_places_change_nothing_without_positions(base: float) -> None:
     """Bars and outlines by plain loops over the six words, at both ends; with RoPE turned by matrices."""
-    scene = unwrap(exchange.swapping)(base, moved.shifts(5), T).scene
+    scene = unwrap(exchange.word_exchange_film)(base, moved.shift_stops(5), T).scene
     head = random_encoding_weights(moved.DIM, base)
     theta = base ** (-np.arange(0, moved.DIM, 2) / moved.DIM)
     orders = ["the", "cat", "sat", "on", "the", "mat"], ["the", "mat", "sat", "on", "the", "cat"]
@@ -61,8 +61,8 @@ def test_two_words_that_change_places_change_nothing_without_positions(base: flo
 
 def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
     """Bars by plain loops over positions written out: vectors added, or queries and keys turned by matrices."""
-    stops, base = moved.shifts(40), 50.0
-    scene = unwrap(exchange.swapping)(base, stops, T).scene
+    stops, base = moved.shift_stops(40), 50.0
+    scene = unwrap(exchange.word_exchange_film)(base, stops, T).scene
     added, turned = (panel for panel in scene.panels[-2:])
     x, head = token_vectors(moved.WORDS, 16), random_encoding_weights(16, base)
     theta = base ** (-np.arange(0, 16, 2) / 16)
@@ -90,7 +90,7 @@ def test_the_four_terms_add_up_and_word_with_word_has_no_position(shift: int) ->
     np.testing.assert_allclose(
         sum(parts.values()), compare.encoding_logits("sinusoidal", x, np.arange(6) + shift, head), atol=1e-12
     )
-    film = unwrap(terms.crossing)(300.0, (0, 3, 1000), T)
+    film = unwrap(terms.score_terms_film)(300.0, (0, 3, 1000), T)
     for panel, name in zip(film.scene.panels, terms.TERMS, strict=True):
         changed = np.abs(parts[name] - first[name]).max() > 1e-9
         assert changed == (name != "word_word" and shift > 0)
@@ -99,7 +99,7 @@ def test_the_four_terms_add_up_and_word_with_word_has_no_position(shift: int) ->
 
 def test_the_second_order_term_is_relative_for_a_diagonal_matrix_alone() -> None:
     """Against sums over pairs: with equal entries in each pair, the term is that of the distance."""
-    film = unwrap(terms.hessian)(90.0, T)
+    film = unwrap(terms.hessian_term_film)(90.0, T)
     _, picture = film.scene.panels
     cells = picture.marks[0]["cells"].keyframes
     theta = 90.0 ** (-np.arange(16) / 16)
@@ -113,8 +113,8 @@ def test_the_second_order_term_is_relative_for_a_diagonal_matrix_alone() -> None
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:
-    assert figures.reordered(*CHINESE) and figures.reordered(*DOGS)
-    assert not figures.reordered((), ()) and not figures.reordered(("a", "a", "b"), ("a", "b", "b"))
+    assert figures.is_reordering(*CHINESE) and figures.is_reordering(*DOGS)
+    assert not figures.is_reordering((), ()) and not figures.is_reordering(("a", "a", "b"), ("a", "b", "b"))
 
 
 @pytest.mark.parametrize("lang", list(LANGUAGES))
@@ -122,7 +122,7 @@ def test_sentences_that_are_no_reordering_are_refused() -> None:
 @pytest.mark.parametrize("shift", [0, 137])
 def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: int, lang: str) -> None:
     t = PageTexts(lang, "encodings")
-    drawing = figures.score_lines(name, 300.0, shift, t)
+    drawing = figures.score_lines_chart(name, 300.0, shift, t)
     low, middle = chart(drawing).data[:2]
     left = dict(zip(low.x, low.y, strict=True))
     right = dict(zip(middle.x, middle.y, strict=True))
@@ -131,11 +131,11 @@ def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: i
     key = "scores_flat" if name == "nope" else "scores_absolute" if name in ABSOLUTE else "scores_relative"
     slots = {"name": t(f"encoding.{name}"), "share": "\0", "residual": "\0"}
     assert drawing.finding.startswith(t(key, **slots).partition("\0")[0])
-    assert ("not relative" in figures.score_lines(name, 300.0, shift, T).finding) == (name in ABSOLUTE)
+    assert ("not relative" in figures.score_lines_chart(name, 300.0, shift, T).finding) == (name in ABSOLUTE)
 
 
 def test_score_map_shows_the_scores_that_its_table_has() -> None:
-    drawing = figures.score_map("rope", 70.0, 11, T)
+    drawing = figures.score_map_chart("rope", 70.0, 11, T)
     table = {key: np.asarray(column, dtype=float) for key, column in drawing.table().items()}
     cells = np.asarray(chart(drawing).data[0].z, dtype=float).ravel()
     limit = np.abs(table["score"]).max()
@@ -182,13 +182,19 @@ def share(name: str, *, causal: bool) -> float:
 
 
 PLAIN = ("sinusoidal", 60.0, 7)
-ROWS = [Row("encodings", figures.score_map, ("t5", 60.0, 7)), Row("encodings", figures.score_lines, PLAIN)]
+ROWS = [Row("encodings", figures.score_map_chart, ("t5", 60.0, 7)), Row("encodings", figures.score_lines_chart, PLAIN)]
 FILMS = [
-    FilmRow("encodings", exchange.swapping, (60.0, moved.shifts(5)), {"order": 1, "shift": 5, "beat": 1}, exchanged),
-    FilmRow("encodings", swapping.reordering, (*GIVEN, False), {"swapped": 1.0}, swapped_words),
-    FilmRow("encodings", swapping.reordering, (*GIVEN, True), {"swapped": 1.0}, masked),
-    FilmRow("encodings", terms.crossing, (60.0, (0, 2, 7)), {"shift": 2}),
-    FilmRow("encodings", terms.hessian, (60.0,), {"off": 0.1}),
-    FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}),
-    FilmRow("encodings", drawn.added, (SENTENCE, 60.0), {}, to_draw),
+    FilmRow(
+        "encodings",
+        exchange.word_exchange_film,
+        (60.0, moved.shift_stops(5)),
+        {"order": 1, "shift": 5, "beat": 1},
+        exchanged,
+    ),
+    FilmRow("encodings", swapping.sentence_reordering_film, (*GIVEN, False), {"swapped": 1.0}, swapped_words),
+    FilmRow("encodings", swapping.sentence_reordering_film, (*GIVEN, True), {"swapped": 1.0}, masked),
+    FilmRow("encodings", terms.score_terms_film, (60.0, (0, 2, 7)), {"shift": 2}),
+    FilmRow("encodings", terms.hessian_term_film, (60.0,), {"off": 0.1}),
+    FilmRow("encodings", additive.sinusoidal_rotation_film, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}),
+    FilmRow("encodings", drawn.added_score_sketch, (SENTENCE, 60.0), {}, to_draw),
 ]

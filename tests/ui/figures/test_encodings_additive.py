@@ -8,11 +8,11 @@ import pytest
 
 from ui.figures.drawing import Film
 from ui.figures.encodings import additive as figures
-from ui.figures.encodings.scores import tokens
+from ui.figures.encodings.scores import split_tokens
 from ui.text.words import PageTexts
 
 T = PageTexts("en", "encodings")
-SENTENCE = tokens("the dog chased the cat")
+SENTENCE = split_tokens("the dog chased the cat")
 
 
 def vector(i: float, dim: int, base: float) -> np.ndarray:
@@ -23,7 +23,7 @@ def vector(i: float, dim: int, base: float) -> np.ndarray:
 @pytest.mark.parametrize("base", [30.0, 10_000.0, 5e5])
 def test_red_hands_point_where_the_later_vectors_are(base: float) -> None:
     steps, at, dim = (0, 5, 64), (0, 7, 32), 2 * figures.CIRCLES
-    film: Film = unwrap(figures.rotation)(steps, at, base, T)
+    film: Film = unwrap(figures.sinusoidal_rotation_film)(steps, at, base, T)
     hands = [[s["angle"].keyframes for s in panel.marks if s["kind"] == "vector"] for panel in film.scene.panels]
     blue, red = (np.concatenate(each, axis=-1) for each in zip(*hands, strict=True))
     for j, i in enumerate(at):

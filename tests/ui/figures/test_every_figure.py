@@ -16,9 +16,9 @@ import rope_core as rc
 from tests.support import ROOT
 from tests.support.figures import Row, chart, numbers_of, ran
 from tests.ui import figures
-from ui.figures.drawing import Drawing, write
-from ui.notebook.drawn import read
-from ui.page.menu import SECTIONS, declaration
+from ui.figures.drawing import Drawing, figure_to_json
+from ui.notebook.drawn import draw_page_until
+from ui.page.menu import SECTIONS, page_declaration
 from ui.page.state import Field
 from ui.text.words import LANGUAGES, PageTexts
 
@@ -32,12 +32,29 @@ ROWS: list[Row] = [row for module in MODULES for row in getattr(module, "ROWS", 
 SAMPLED = 50
 # Strokes, counts, sorted bars and sampled rows that the table has in another form.
 DERIVED = {
-    *("benchmark.curves", "benchmark.paths", "config.glance", "config.overlay"),
-    *("encodings.score_lines", "extrapolation.finetune", "frequencies.repeats", "inside.sizes", "ledger.residuals"),
-    *("models.rotating", "models.spans", "positions.sections", "predict.tally", "attention.softmax"),
+    *(
+        "benchmark.bandwidth_chart",
+        "benchmark.traffic_chart",
+        "config.pair_overview_chart",
+        "config.wavelength_overlay_chart",
+    ),
+    *(
+        "encodings.score_lines_chart",
+        "extrapolation.finetune",
+        "frequencies.code_similarity_chart",
+        "inside.pair_size_chart",
+        "ledger.residual_chart",
+    ),
+    *(
+        "models.rotating_share_chart",
+        "models.wavelength_range_chart",
+        "positions.mrope_section_chart",
+        "predict.tally",
+        "attention.attention_entropy_chart",
+    ),
 }
 # Their cells, bars and steps carry their names.
-UNTITLED = ("block.latent", "predict.tally")
+UNTITLED = ("block.mla_chart", "predict.tally")
 
 
 def numbers(text: str) -> set[str]:
@@ -57,13 +74,13 @@ def test_a_figure_is_plotlys_its_axes_are_named_and_its_numbers_are_the_same_in_
     for lang in LANGUAGES:
         t = PageTexts(lang, row.page)
         drawing = row.drawn(t)
-        go.Figure(json.loads(write(drawing.figure)))
+        go.Figure(json.loads(figure_to_json(drawing.figure)))
         layout = chart(drawing).to_dict()["layout"]
         titles = [axis.get("title", {}).get("text") for name, axis in layout.items() if re.match("[xy]axis", name)]
         assert any(titles) == (str(row) not in UNTITLED) and "{" not in str(titles)
         assert not re.search(r"\{|\bnan\b|\binf\b", drawing.finding), drawing.finding
         # What an engineer is to set is given with all its digits.
-        assert str(row) == "config.extensions" or not too_long(drawing.finding), drawing.finding
+        assert str(row) == "config.extension_slowdown_chart" or not too_long(drawing.finding), drawing.finding
         assert row.finding is None or drawing.finding == row.finding(t)
         findings.append(drawing.finding)
     assert numbers(findings[0]) == numbers(findings[1])
@@ -146,10 +163,10 @@ def printed_by(drawing: Drawing) -> np.ndarray:
 
 @pytest.mark.parametrize("page", [name for name in SECTIONS if name != "extrapolation"])
 def test_a_recipe_prints_the_numbers_of_its_figure_at_the_values_in_force(page: str) -> None:
-    t, fields = PageTexts("en", page), {field.name: field for field in declaration(page).fields}
+    t, fields = PageTexts("en", page), {field.name: field for field in page_declaration(page).fields}
     for stop in range(STOPS):
         values = {name: value for name, field in fields.items() if (value := elsewhere(field, stop)) is not None}
-        for name, drawing in read(page, None, "en", None, values).shown.items():
+        for name, drawing in draw_page_until(page, None, "en", None, values).shown.items():
             if not isinstance(drawing, Drawing) or f"{page}.{name}" in STORED:
                 continue
             known, sentence = printed_by(drawing), drawing.finding
@@ -170,6 +187,6 @@ def test_every_figure_function_has_a_row() -> None:
         if isinstance(node, ast.FunctionDef) and node.returns and "Drawing" in ast.unparse(node.returns)
     }
     # A fine-tune needs an index of weights, which its own test writes.
-    without = {("extrapolation.models", "finetuned")}
+    without = {("extrapolation.models", "finetune_chart")}
     assert written - known == {(f"ui.figures.{module}", name) for module, name in without}
     assert known <= written

@@ -16,7 +16,7 @@ from tests.support.figures import numbers_of, run
 from tests.support.films import FilmRow, unpacked
 from tests.ui.figures.test_every_figure import MODULES, too_long
 from ui.film.static_scene import StaticScene
-from ui.page.menu import declaration
+from ui.page.menu import page_declaration
 from ui.text.words import LANGUAGES, PageTexts
 
 FILMS: list[FilmRow] = [row for module in MODULES for row in getattr(module, "FILMS", ())]
@@ -45,7 +45,7 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     name, head, _ = unpacked(data)
     assert name == f"{row.page}.{film.id}" and len(data) <= PAGE_BYTES
     assert not [text for text in texts(head) if "{" in text or "\x00" in text or text.strip() in ("nan", "inf")]
-    fields = {field.name for field in declaration(row.page).fields}
+    fields = {field.name for field in page_declaration(row.page).fields}
     assert {control["name"] for control in head["controls"]} <= fields
     drawn = [shape["sketch"] for panel in head["panels"] for shape in panel["marks"] if shape["kind"] == "sketch_input"]
     sketch = film.scene.sketch
@@ -81,7 +81,7 @@ def test_a_recipe_prints_the_numbers_of_its_picture_at_the_values_in_force(row: 
     numbers = np.array([float(each) for each in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e[-+]?\d+)?", printed)])
     # A share is written in per cent, an angle within a turn.
     known = np.abs(np.concatenate([numbers, 100 * numbers, numbers % 360]))
-    labels = {each.stop_labels[each.nearest(at[each.name])] for each in scene.controls}
+    labels = {each.stop_labels[each.nearest_stop_index(at[each.name])] for each in scene.controls}
     names = [t(f"scheme.{name}") for name in rc.SCHEMES]
     # A bound is no number of the picture's.
     names += [t("hardly")] if t.has("hardly") else []

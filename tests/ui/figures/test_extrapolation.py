@@ -36,43 +36,43 @@ from ui.figures.extrapolation import past as three
 from ui.film.scene import field_control, text_at
 from ui.text.words import LANGUAGES, PageTexts
 from ui.work import extrapolated
-from ui.work.extrapolated import request
+from ui.work.extrapolated import experiment_request
 
 T = PageTexts("en", "extrapolation")
 
 
 def names(order: list[str], t: PageTexts = T) -> list[str]:
-    return [words.name(key, t) for key in order]
+    return [words.line_name(key, t) for key in order]
 
 
 def test_the_curves_are_the_cells_of_the_longest_length() -> None:
     seen = made.seen(made.sweep(4))
-    traces = chart(figures.curves(seen, 64, figures.ALL, T)).data
+    traces = chart(figures.perplexity_chart(seen, 64, figures.ALL, T)).data
     longest = {each["line"]: each["curve"] for each in seen.results if each["length"] == 256}
     drawn = {trace.name: trace for trace in traces if not trace.fill}
     bands = {trace.name: trace for trace in traces if trace.fill}
     assert set(drawn) == set(bands) == set(names(list(made.KEYS)))
     for key, curve in longest.items():
-        assert list(drawn[words.name(key, T)].y) == pytest.approx(curve["value"])
-        assert list(bands[words.name(key, T)].y[: len(curve["high"])]) == pytest.approx(curve["high"])
+        assert list(drawn[words.line_name(key, T)].y) == pytest.approx(curve["value"])
+        assert list(bands[words.line_name(key, T)].y[: len(curve["high"])]) == pytest.approx(curve["high"])
 
 
 def test_bands_are_drawn_where_they_are_wanted() -> None:
     seen = made.seen(made.sweep())
     counts = [
-        sum(bool(trace.fill) for trace in chart(figures.curves(seen, 64, bands, T)).data)
+        sum(bool(trace.fill) for trace in chart(figures.perplexity_chart(seen, 64, bands, T)).data)
         for bands in (figures.OFF, figures.TWO, figures.ALL)
     ]
     assert counts == [0, 2, len(made.KEYS)]
     alone = made.seen(made.sweep(documents=1))
-    assert not any(trace.fill for trace in chart(figures.curves(alone, 64, figures.ALL, T)).data)
+    assert not any(trace.fill for trace in chart(figures.perplexity_chart(alone, 64, figures.ALL, T)).data)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_finding_tells_the_measured_order_with_its_paired_ratios(lang: str, seed: int) -> None:
     t, seen = PageTexts(lang, "extrapolation"), made.seen(made.sweep(seed))
-    finding = figures.curves(seen, 64, figures.TWO, t).finding
+    finding = figures.perplexity_chart(seen, 64, figures.TWO, t).finding
     levels = made.levels(seed)
     order = sorted(levels, key=levels.__getitem__)
     shown = finding[finding.index(f"{names(order, t)[0]}{t('before')}") :]
@@ -92,13 +92,13 @@ def test_the_near_length_may_have_another_winner() -> None:
     at = next(i for i, each in enumerate(results) if each["length"] == 128 and each["line"] == worst)
     results[at] = made.cell("rope-0", worst, made.losses(1, 0.1, 5, 128))
     sentence = figures.near_sentence(view.read_cells(results), 64, T)
-    assert sentence.endswith(f"{words.name(worst, T)}.")
+    assert sentence.endswith(f"{words.line_name(worst, T)}.")
     assert figures.near_sentence(view.read_cells(results), 128, T) == ""
 
 
 def test_the_order_at_a_length_is_drawn_as_ratios_to_the_best() -> None:
     seen = made.seen(made.sweep(2))
-    drawing = figures.order(seen, 128, 64, T)
+    drawing = figures.perplexity_ratio_chart(seen, 128, 64, T)
     levels = made.levels(2)
     order = sorted(levels, key=levels.__getitem__)
     points = chart(drawing).data[0]
@@ -112,9 +112,11 @@ def test_the_order_at_a_length_is_drawn_as_ratios_to_the_best() -> None:
 def test_lines_that_documents_cannot_tell_apart_are_called_level() -> None:
     nats = made.losses(1, 1.0, 6, 64)
     same = [made.cell("rope-0", key, nats) for key in made.KEYS[:3]]
-    level = figures.order(made.seen(same), 64, 64, T).finding
+    level = figures.perplexity_ratio_chart(made.seen(same), 64, 64, T).finding
     assert "cannot tell any line" in level and level.endswith(f"level with {', '.join(names(list(made.KEYS[1:3])))}.")
-    tied = figures.order(made.seen([*same, made.cell("rope-0", made.KEYS[3], nats + 1)]), 64, 64, T).finding
+    tied = figures.perplexity_ratio_chart(
+        made.seen([*same, made.cell("rope-0", made.KEYS[3], nats + 1)]), 64, 64, T
+    ).finding
     assert f"cannot tell it from {', '.join(names(list(made.KEYS[1:3])))}." in tied
     assert f"behind for certain is {names([made.KEYS[3]])[0]}, ×2.72" in tied
     assert "≈" in figures.order_sentence(view.read_cells(same), 64, T)
@@ -128,20 +130,22 @@ def test_seeds_that_disagree_are_counted() -> None:
         each | {"weights": "rope-2", "line": swap.get(each["line"], each["line"])}
         for each in made.sweep(0, ("rope-0",), lengths=(64,))
     ]
-    drawing = figures.seeds(made.seen([*agree, *third]), 64, T)
+    drawing = figures.perplexity_by_seed_chart(made.seen([*agree, *third]), 64, T)
     assert drawing.finding.startswith("2 of 3 models")
     assert [trace.name for trace in chart(drawing).data] == ["rope-0", "rope-1", "rope-2"]
     first = dict(zip(chart(drawing).data[2].y, chart(drawing).data[2].x, strict=True))
     want = next(each["last"][0] for each in third if each["line"] == order[0])
-    assert first[words.name(order[0], T)] == pytest.approx(want)
+    assert first[words.line_name(order[0], T)] == pytest.approx(want)
 
 
 def test_lines_with_one_number_for_every_model_are_equal() -> None:
     cells = made.sweep(0, ("rope-0", "rope-1"), lengths=(64,))
     first, two = sorted(made.levels(0), key=made.levels(0).__getitem__)[:2]
     copied = [each | {"line": two} for each in cells if each["line"] == first]
-    finding = figures.seeds(made.seen([*(each for each in cells if each["line"] != two), *copied]), 64, T).finding
-    both = [words.name(each, T) for each in (first, two)]
+    finding = figures.perplexity_by_seed_chart(
+        made.seen([*(each for each in cells if each["line"] != two), *copied]), 64, T
+    ).finding
+    both = [words.line_name(each, T) for each in (first, two)]
     assert re.search(rf"({both[0]} = {both[1]}|{both[1]} = {both[0]})( <|\.)", finding), finding
 
 
@@ -149,7 +153,7 @@ def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
     results = [each for each in made.sweep(1) if (each["line"], each["length"]) != (made.KEYS[2], 256)]
     results.append({"weights": "x", "line": made.KEYS[2], "length": 256, "documents": 5, "undefined": "why"})
     waiting = [each for each in results if (each["line"], each["length"]) != (made.KEYS[3], 256)]
-    table = words.ladder(view.read_cells(waiting), words.LAST, T)
+    table = words.perplexity_by_length_table(view.read_cells(waiting), words.LAST, T)
     assert list(table) == ["scheme", "64", "128", "256"]
     assert table["256"][2] == "—" and table["256"][3] == "…"
     levels = made.levels(1)
@@ -157,31 +161,33 @@ def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
     assert [each.startswith("★") for each in table["64"]] == [key == best for key in made.KEYS]
     single = next(each for each in results if (each["line"], each["length"]) == (made.KEYS[0], 64))
     for share in (words.LAST, words.WHOLE):
-        value, low, high = (words.number(v) for v in single[share])
-        assert words.ladder(view.read_cells(results), share, T)["64"][0].endswith(f"{value} [{low}, {high}]")
+        value, low, high = (words.perplexity_text(v) for v in single[share])
+        assert words.perplexity_by_length_table(view.read_cells(results), share, T)["64"][0].endswith(
+            f"{value} [{low}, {high}]"
+        )
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> None:
     t, seen = PageTexts(lang, "extrapolation"), made.seen(made.sweep())
-    text = words.provenance(seen, t)
+    text = words.results_provenance(seen, t)
     assert made.HASH[:10] in text and made.HASH[::-1][:10] in text and "2026" in text
     assert "<b>" not in text.replace("\\<", "")
     for origin in (HERE, GOING):
-        assert str(len(seen.results)) in words.provenance(ExperimentResults(seen.results, origin, None, ""), t)
-        wanted = request("sweep", b"\x00", weights=["rope-0"])
-        text = words.provenance(ExperimentResults(seen.results, origin, None, "", wanted), t)
+        assert str(len(seen.results)) in words.results_provenance(ExperimentResults(seen.results, origin, None, ""), t)
+        wanted = experiment_request("sweep", b"\x00", weights=["rope-0"])
+        text = words.results_provenance(ExperimentResults(seen.results, origin, None, "", wanted), t)
         shown = (hashlib.sha256(b"\x00").hexdigest(), cards.weights_cards()["rope-0"].sha256)
         assert all(each[:10] in text for each in shown) and f"numpy {version('numpy')}" in text.replace("\\", "")
     record = records.shipped_record("sweep")
-    assert request("sweep").text_hash == record.text
+    assert experiment_request("sweep").text_hash == record.text
 
 
 def test_a_partial_sweep_draws_and_says_one_line() -> None:
     part = made.sweep()[:1]
-    drawing = figures.live(made.seen(part), 64, figures.TWO, T)
+    drawing = figures.live_perplexity_chart(made.seen(part), 64, figures.TWO, T)
     assert drawing.id == "live" and drawing.finding.startswith("At 64 bytes, 1 times")
-    assert figures.colour("a line of tomorrow") == figures.TURNS[0]
+    assert figures.line_colour("a line of tomorrow") == figures.TURNS[0]
     assert scheme_lines()[0].key in made.KEYS
 
 
@@ -206,26 +212,28 @@ def beside_window(t: PageTexts) -> str:
 
 
 ROWS = [
-    Row("extrapolation", figures.curves, (SWEEP, 64, figures.ALL)),
-    Row("extrapolation", figures.live, (SWEEP, 64, figures.TWO)),
-    Row("extrapolation", figures.order, (SWEEP, 256, 64)),
-    Row("extrapolation", figures.seeds, (SWEEP, 64)),
-    Row("extrapolation", after.after, (SWEEP, 256, 64), beside_window),
-    Row("extrapolation", models.encodings, (SWEEP, 64)),
-    Row("extrapolation", models.passkey, (made.seen(made.retrieval()), experiments.WHOLE)),
-    Row("extrapolation", recall.recall, (COPIES, 64)),
-    Row("extrapolation", reported.curves, (REPORT,)),
-    Row("extrapolation", reported.copies, (REPORT,)),
-    Row("extrapolation", pairs.pairs, ("rope-0", shipped.shipped_pair_summary("rope-0"))),
-    Row("extrapolation", handling.stale, (made.seen(made.stale()), 64)),
+    Row("extrapolation", figures.perplexity_chart, (SWEEP, 64, figures.ALL)),
+    Row("extrapolation", figures.live_perplexity_chart, (SWEEP, 64, figures.TWO)),
+    Row("extrapolation", figures.perplexity_ratio_chart, (SWEEP, 256, 64)),
+    Row("extrapolation", figures.perplexity_by_seed_chart, (SWEEP, 64)),
+    Row("extrapolation", after.newer_schemes_chart, (SWEEP, 256, 64), beside_window),
+    Row("extrapolation", models.encoding_perplexity_chart, (SWEEP, 64)),
+    Row("extrapolation", models.passkey_chart, (made.seen(made.retrieval()), experiments.WHOLE)),
+    Row("extrapolation", recall.copy_perplexity_chart, (COPIES, 64)),
+    Row("extrapolation", reported.report_perplexity_chart, (REPORT,)),
+    Row("extrapolation", reported.report_copy_chart, (REPORT,)),
+    Row("extrapolation", pairs.pair_norm_chart, ("rope-0", shipped.shipped_pair_summary("rope-0"))),
+    Row("extrapolation", handling.stale_keys_chart, (made.seen(made.stale()), 64)),
 ]
 
 
 AT = 1500
-FOUND = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
+FOUND = extrapolated.shipped_results("sweep"), extrapolated.shipped_results("bytes")
 assert FOUND[0] and FOUND[1]
-COPIED = copied.curves((*records.shipped_record("recall").results, *records.shipped_record("recall-window").results))
-TEXT = letters.read(FOUND[0], FOUND[1])
+COPIED = copied.copy_perplexity_curves(
+    (*records.shipped_record("recall").results, *records.shipped_record("recall-window").results)
+)
+TEXT = letters.recorded_document_curves(FOUND[0], FOUND[1])
 
 
 def chances(t: PageTexts) -> str:
@@ -261,7 +269,7 @@ def hesitates(t: PageTexts) -> str:
 def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
     t = PageTexts("en", "extrapolation")
     assert FOUND[0]
-    film = unwrap(lead.hesitates)(TEXT.curves, extrapolated.rope(FOUND[0]), (608, 1000), COPIED, t)
+    film = unwrap(lead.perplexity_film)(TEXT.curves, extrapolated.first_model_rope(FOUND[0]), (608, 1000), COPIED, t)
     _, chart_panel, cards_panel = (panel for panel in film.scene.panels if panel.first_beat == 2)
     taught = ("window", "tuned", "untuned")
     for k, distance in enumerate((96, 192, 384, 768, 1536)):
@@ -276,9 +284,9 @@ def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
 
 @pytest.mark.parametrize("t", [PageTexts(lang, "extrapolation") for lang in LANGUAGES])
 def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_in_view(t: PageTexts) -> None:
-    at = letters.places(1888, TEXT.letters)
+    at = letters.byte_stops(1888, TEXT.letters)
     assert FOUND[0]
-    past = three.PastWindowReading(extrapolated.rope(FOUND[0]), 2048, at, TEXT.curves)
+    past = three.PastWindowReading(extrapolated.first_model_rope(FOUND[0]), 2048, at, TEXT.curves)
     thetas = 10_000.0 ** (-np.arange(16) / 16)
     theta = max(each for each in thetas if each * 2048 < 2 * math.pi)
     byte = field_control(t, "byte", at)
@@ -298,17 +306,17 @@ def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_
 FILMS = [
     FilmRow(
         "extrapolation",
-        lead.hesitates,
-        (TEXT.curves, extrapolated.rope(FOUND[0]), letters.places(AT, TEXT.letters), COPIED),
+        lead.perplexity_film,
+        (TEXT.curves, extrapolated.first_model_rope(FOUND[0]), letters.byte_stops(AT, TEXT.letters), COPIED),
         {"byte": AT, "back": 768, "beat": 2},
         hesitates,
     ),
     FilmRow(
         "extrapolation",
-        letters.letters,
-        (TEXT.letters, TEXT.path, TEXT.chances, letters.places(AT, TEXT.letters)),
+        letters.byte_probability_film,
+        (TEXT.letters, TEXT.path, TEXT.chances, letters.byte_stops(AT, TEXT.letters)),
         {"byte": AT},
         chances,
     ),
-    FilmRow("extrapolation", longer.longer, (FOUND[0], "yarn"), {}, to_draw),
+    FilmRow("extrapolation", longer.perplexity_by_length_sketch, (FOUND[0], "yarn"), {}, to_draw),
 ]

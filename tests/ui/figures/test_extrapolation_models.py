@@ -41,7 +41,7 @@ def encodings() -> list[dict[str, Any]]:
 
 def test_encodings_are_ranked_and_a_table_ends() -> None:
     t = T
-    drawing = figures.encodings(made.seen(encodings()), 64, t)
+    drawing = figures.encoding_perplexity_chart(made.seen(encodings()), 64, t)
     order = [drawing.finding.index(t(f"encoding.{name}")) for name in ("alibi", "nope", "rope", "learned")]
     assert order == sorted(order)
     learned = next(trace for trace in chart(drawing).data if t("encoding.learned") in str(trace.name))
@@ -57,8 +57,8 @@ def test_encodings_are_ranked_and_a_table_ends() -> None:
 
 def test_without_a_table_that_ends_nothing_is_called_undefined() -> None:
     rest = [each for each in encodings() if each["weights"] != "learned-0"]
-    assert "Undefined" not in figures.encodings(made.seen(rest), 64, T).finding
-    assert "Undefined" in figures.encodings(made.seen(encodings()), 64, T).finding
+    assert "Undefined" not in figures.encoding_perplexity_chart(made.seen(rest), 64, T).finding
+    assert "Undefined" in figures.encoding_perplexity_chart(made.seen(encodings()), 64, T).finding
 
 
 def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, WeightsCard]) -> None:
@@ -69,7 +69,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Weights
         made.cell("rope-0-tuned", "linear", after),
         made.cell("rope-0-tuned", "none", after),
     ]
-    drawing = figures.finetuned(made.seen(results), 64, T)
+    drawing = figures.finetune_chart(made.seen(results), 64, T)
     assert drawing is not None
     assert f"×{math.exp(-1.0):.2f}" in drawing.finding and "99 steps" in drawing.finding
     dashes = {trace.name: trace.line.dash for trace in chart(drawing).data if not trace.fill}
@@ -77,12 +77,12 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Weights
     assert np.asarray(drawing.table()["weights"]).tolist() == ["rope-0", "rope-0-tuned"]
     assert "rope-0-tuned" in ran(drawing)
     del index["rope-0-tuned"]
-    assert figures.finetuned(made.seen(results), 64, T) is None
+    assert figures.finetune_chart(made.seen(results), 64, T) is None
 
 
 def test_the_hidden_number_is_a_map_a_line() -> None:
     results = made.retrieval(5)
-    drawing = figures.passkey(made.seen(results), experiments.WHOLE, T)
+    drawing = figures.passkey_chart(made.seen(results), experiments.WHOLE, T)
     maps, letters = chart(drawing).data[::2], chart(drawing).data[1::2]
     assert [trace.type for trace in maps] == ["heatmap"] * 3
     for trace in letters:
@@ -100,9 +100,9 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
         totals = {key: sum(right[key, length, depth] for depth in (0.0, 0.5, 1.0)) for key in made.KEYS[:3]}
         best, worst = max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__)
         shown = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
-        assert shown.startswith(f"{words.name(best, T)} finds {100 * totals[best] / 30:.0f} %")
-        assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in shown
-    digits = figures.passkey(made.seen(results), experiments.DIGITS, T)
+        assert shown.startswith(f"{words.line_name(best, T)} finds {100 * totals[best] / 30:.0f} %")
+        assert f"and {words.line_name(worst, T)} {100 * totals[worst] / 30:.0f} %" in shown
+    digits = figures.passkey_chart(made.seen(results), experiments.DIGITS, T)
     assert digits.finding.startswith("Of the hidden numbers' digits")
     assert float(np.asarray(chart(digits).data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
     assert "30 trials" in drawing.finding
@@ -118,5 +118,5 @@ def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
     assert shares[fewest] < shares[middle] < shares[most]
     for renamed, expected in ((middle, True), (most, False), (fewest, False)):
         seen = made.seen([each | {"line": "window"} if each["line"] == renamed else each for each in results])
-        shown = figures.passkey(seen, experiments.WHOLE, T).finding.split("at 256 bytes ")[1]
+        shown = figures.passkey_chart(seen, experiments.WHOLE, T).finding.split("at 256 bytes ")[1]
         assert (f"(sliding window {100 * shares[renamed]:.0f} %" in shown) == expected

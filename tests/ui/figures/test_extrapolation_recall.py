@@ -27,7 +27,7 @@ def test_a_tuned_model_is_drawn_beside_all_lines_of_the_other(lang: str) -> None
     t = PageTexts(lang, "extrapolation")
     keys = (*made.KEYS[:3], made.KEYS[-1])
     results = [*made.recall("copies", keys), *made.recall("tuned", keys[1:2])]
-    drawing = figures.recall(made.seen(results), 64, t)
+    drawing = figures.copy_perplexity_chart(made.seen(results), 64, t)
     names = {trace.name: trace for trace in chart(drawing).data if not trace.fill}
     tuned = t("after_tuning", line=t(f"line.{made.KEYS[1]}"))
     assert set(names) == {*(t(f"line.{key}") for key in keys), tuned}
@@ -56,11 +56,14 @@ def test_three_windows_have_three_names(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(cards, "weights_cards", lambda: known | more)
     window = made.KEYS[-1:]
     results = [row for model in ("plain", "copies", "near") for row in made.recall(model, window)]
-    drawing = figures.recall(made.seen(results), 64, t)
+    drawing = figures.copy_perplexity_chart(made.seen(results), 64, t)
     names = {trace.name for trace in chart(drawing).data if not trace.fill}
     assert names == {"sliding window", "sliding window, tuned", "sliding window, text only"}
 
 
 def test_without_a_window_nothing_is_written_of_it() -> None:
     t = PageTexts("en", "extrapolation")
-    assert "sliding window" not in figures.recall(made.seen(made.recall("copies", made.KEYS[:2])), 64, t).finding
+    assert (
+        "sliding window"
+        not in figures.copy_perplexity_chart(made.seen(made.recall("copies", made.KEYS[:2])), 64, t).finding
+    )

@@ -9,17 +9,17 @@ from pages.reference.glossary import SHOWN
 from rope_core.cli import COMMANDS
 from rope_core.lab import faults
 from tests.support.films import FilmRow
-from ui.figures.faults import LINES, MOST, traces
+from ui.figures.faults import LINES, MOST, fault_traces_film
 from ui.film.scene import BEAT, text_at
-from ui.page.menu import declaration
+from ui.page.menu import page_declaration
 from ui.text.words import PageTexts
 
 EN = PageTexts("en", "glossary")
-FILMS = [FilmRow("glossary", traces, (), {"fault": 3}, lambda t: t("fault.stale.finding"))]
+FILMS = [FilmRow("glossary", fault_traces_film, (), {"fault": 3}, lambda t: t("fault.stale.finding"))]
 
 
 def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
-    for panel in unwrap(traces)(EN).scene.panels[:2]:
+    for panel in unwrap(fault_traces_film)(EN).scene.panels[:2]:
         bars = [mark for mark in panel.marks if mark.get("fill_pattern") == "hatch"]
         assert len(bars) == len(faults.NAMES)
         for row, (name, bar) in enumerate(zip(faults.NAMES, bars, strict=True)):
@@ -32,7 +32,7 @@ def test_a_bar_is_as_high_as_its_error_and_green_where_there_is_none() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
     t = PageTexts(lang, "glossary")
-    table, _, chosen = unwrap(traces)(t).scene.panels
+    table, _, chosen = unwrap(fault_traces_film)(t).scene.panels
     for k, name in enumerate(faults.NAMES):
         shown = [text_at(each.content, {"fault": k}) for each in chosen.paragraphs]
         assert shown == [t(f"fault.{name}.called"), *(t(f"line.{x}") + t(f"fault.{name}.{x}") for x in LINES[1:])]
@@ -45,5 +45,5 @@ def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
 def test_every_fault_names_a_command_and_a_step() -> None:
     assert tuple(SHOWN) == faults.NAMES
     for name, page, beat in SHOWN.values():
-        (field,) = (field for field in declaration(page).fields if field.name == BEAT)
+        (field,) = (field for field in page_declaration(page).fields if field.name == BEAT)
         assert name in COMMANDS and 1 <= beat <= field.high

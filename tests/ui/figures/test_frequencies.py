@@ -22,7 +22,7 @@ LENGTHS = (2048, 4096, 32_768)
 
 def film(dim: int, base: float = 10_000.0, train_len: int = 4096, bases: tuple[float, ...] = BASES) -> Film:
     rope = Rope(dim, base, train_len)
-    built: Film = unwrap(heat.heat)(rope, heat.pairs_of(dim, 3), bases, LENGTHS, EN)
+    built: Film = unwrap(heat.frequency_film)(rope, heat.pair_stops(dim, 3), bases, LENGTHS, EN)
     return built
 
 
@@ -31,7 +31,7 @@ def film(dim: int, base: float = 10_000.0, train_len: int = 4096, bases: tuple[f
 )
 def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_len: int) -> None:
     """Arrow and sentence of each pair by angles written out, the line of one turn, and what is hatched."""
-    pairs, built = heat.pairs_of(dim, 3), film(dim, base, train_len)
+    pairs, built = heat.pair_stops(dim, 3), film(dim, base, train_len)
     dial, _, map_panel, _ = built.scene.panels[:4]
     waves = 2 * math.pi * base ** (2 * np.arange(dim // 2) / dim)
     end = np.log10(16 * train_len)
@@ -109,8 +109,8 @@ def test_turns_by_pair_and_base_with_models_at_their_places() -> None:
 
 @pytest.mark.parametrize("position", [0, 2718, 1_000_000])
 def test_base_ten_digits_are_the_written_ones(position: int) -> None:
-    at = frequencies.positions(position)
-    built: Film = unwrap(frequencies.digits)(8, 10_000.0, at, EN)
+    at = frequencies.position_stops(position)
+    built: Film = unwrap(frequencies.position_digits_film)(8, 10_000.0, at, EN)
     assert {position, 0, 1_000_000} < set(at)
     digits, cos, sin = (shape["y"].keyframes for panel in built.scene.panels for shape in marks_of(panel, "dot"))
     for k, where in enumerate(at):
@@ -128,7 +128,7 @@ def own_digits(t: PageTexts) -> str:
     return t("digits_finding", position="77", beta=f"{beta:.3g}", digits=shown, d=8)
 
 
-ROWS = [Row("frequencies", spans.repeats, (ROPE,))]
+ROWS = [Row("frequencies", spans.code_similarity_chart, (ROPE,))]
 AT = {"compared": 700, "pair": 3, "context": 4096, "beat": 2}
 
 
@@ -137,7 +137,15 @@ def compared(t: PageTexts) -> str:
 
 
 FILMS = [
-    FilmRow("frequencies", heat.heat, (Rope(16, 50.0, 300), (0, 3, 7), (100.0, 700.0, 5e4), LENGTHS), AT, compared),
-    FilmRow("frequencies", frequencies.digits, (8, 300.0, frequencies.positions(77)), {"position": 77}, own_digits),
-    FilmRow("frequencies", drawn.unfinished, (16, 500), {}, to_draw),
+    FilmRow(
+        "frequencies", heat.frequency_film, (Rope(16, 50.0, 300), (0, 3, 7), (100.0, 700.0, 5e4), LENGTHS), AT, compared
+    ),
+    FilmRow(
+        "frequencies",
+        frequencies.position_digits_film,
+        (8, 300.0, frequencies.position_stops(77)),
+        {"position": 77},
+        own_digits,
+    ),
+    FilmRow("frequencies", drawn.unfinished_pairs_sketch, (16, 500), {}, to_draw),
 ]

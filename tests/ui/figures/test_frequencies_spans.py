@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.theory.attention import first_negative_score_distance
 from tests.support.figures import chart
 from ui.figures.frequencies import spans
-from ui.text.words import LANGUAGES, PageTexts, sections
+from ui.text.words import LANGUAGES, PageTexts, page_sections
 
 EN = PageTexts("en", "frequencies")
 
@@ -19,7 +19,7 @@ def named(figure: go.Figure, name: str) -> go.Scatter:
 
 def test_repeats_names_the_closest_return() -> None:
     rope = rc.Rope(8, 50.0, 400)
-    drawing = spans.repeats(rope, EN)
+    drawing = spans.code_similarity_chart(rope, EN)
     at = np.arange(7, 400)
     alike = np.cos(at[:, None] * rope.theta).mean(axis=1)
     assert f"{alike.max():.3f} at most (at distance {at[alike.argmax()]})" in drawing.finding
@@ -30,7 +30,7 @@ def test_repeats_names_the_closest_return() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_bases_in_the_text_are_what_the_bound_gives(lang: str) -> None:
-    text = sections(lang, "frequencies")["base"][1]
+    text = page_sections(lang, "frequencies")["base"][1]
     for context, least in ((1024, 4294), (4096, 26_953), (8192, 83_764)):
         assert f"{least:,}" in text and first_negative_score_distance(128, least, context) is None
         assert None not in [

@@ -17,14 +17,14 @@ T = PageTexts("en", "home")
 
 
 def film(rope: rc.Rope, distances: tuple[int, ...] = (1, 24, 600)) -> Film:
-    built: Film = unwrap(figures.angle_of_distance)(rope, figures.START, distances, T)
+    built: Film = unwrap(figures.angle_of_distance_film)(rope, figures.START, distances, T)
     return built
 
 
 @pytest.mark.parametrize("dim, base", [(128, 1e4), (6, 700.0), (16, 3.0)])
 def test_the_drawn_angle_is_that_of_two_vectors_turned_by_matrices(dim: int, base: float) -> None:
     rope = rc.Rope(dim, base)
-    pair = figures.single(rope)
+    pair = figures.single_drawn_pair(rope)
     start = np.zeros(dim)
     start[2 * pair] = 1.0
     _, circle, *_ = film(rope).scene.panels
@@ -49,7 +49,8 @@ def test_what_has_gone_round_is_pale_and_counted() -> None:
         assert pale.at({"distance": at}).tolist() == gone.tolist()
         shown_text = scene.finding_at({"position": 5, "distance": distance, "beat": 2})
         assert (
-            f" {gone.sum()} of the 64 arrows" in shown_text and figures.degrees(distance * rope.theta[-1]) in shown_text
+            f" {gone.sum()} of the 64 arrows" in shown_text
+            and figures.degrees_text(distance * rope.theta[-1]) in shown_text
         )
 
 
@@ -73,6 +74,8 @@ def angle(t: PageTexts) -> str:
 
 ROWS: list[Row] = []
 FILMS = [
-    FilmRow("home", figures.angle_of_distance, (ROPE, 5, (1, 24)), {"position": 5, "beat": 1, "distance": 1}, angle),
-    FilmRow("home", figures.finished, (ROPE,), {}, to_draw),
+    FilmRow(
+        "home", figures.angle_of_distance_film, (ROPE, 5, (1, 24)), {"position": 5, "beat": 1, "distance": 1}, angle
+    ),
+    FilmRow("home", figures.finished_pairs_sketch, (ROPE,), {}, to_draw),
 ]

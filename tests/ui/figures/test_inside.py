@@ -26,7 +26,13 @@ def looks(t: PageTexts) -> str:
     most = int(row.argmax())
     content, whole = (shares[most].sum() for shares in result.pair_score_shares(2, 3, 12))
     slots = {"share": f"{100 * row[most]:.0f}", "content": signed(content), "position": signed(whole - content)}
-    return t("looks_finding", query=reading.shown(TEXT[12]), seen=reading.shown(TEXT[most]), back=12 - most, **slots)
+    return t(
+        "looks_finding",
+        query=reading.byte_letter(TEXT[12]),
+        seen=reading.byte_letter(TEXT[most]),
+        back=12 - most,
+        **slots,
+    )
 
 
 def pairs(t: PageTexts) -> str:
@@ -53,7 +59,7 @@ def breaking(t: PageTexts) -> str:
         layer=layer + 1,
         head=head + 1,
         share=percent(moved.max()),
-        byte=reading.shown(int(best)),
+        byte=reading.byte_letter(int(best)),
         before=percent(before.next_byte_probabilities()[best]),
         after=percent(after.next_byte_probabilities()[best]),
     )
@@ -86,7 +92,7 @@ def sizes(t: PageTexts) -> str:
 @settings(max_examples=5, deadline=None)
 def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(count: int) -> None:
     t, text = PageTexts("en", "inside"), b"the cat sat on the mat"
-    scene, at = change.breaking(NAME, TEXT, SET, "fast", t).scene, {"still": count, "query": 0}
+    scene, at = change.stopped_pairs_film(NAME, TEXT, SET, "fast", t).scene, {"still": count, "query": 0}
     panels = [panel for panel in scene.panels if panel.last_beat == 1]
     sets: tuple[range, ...] = (range(0), range(count), range(16 - count, 16))
     for still, turned, looks in zip(sets, panels[::2], panels[1::2], strict=True):
@@ -107,9 +113,11 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
             assert f"{percent(share)} %" in scene.finding_at(at | {"beat": 1})
 
 
-ROWS = [Row("inside", reading.sizes, (NAME, TEXT, SET), sizes)]
+ROWS = [Row("inside", reading.pair_size_chart, (NAME, TEXT, SET), sizes)]
 FILMS = [
-    FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
-    FilmRow("inside", reading.pairs, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),
-    FilmRow("inside", change.breaking, (NAME, TEXT, SET, "slow"), {"query": 5, "still": 3, "beat": 3}, breaking),
+    FilmRow("inside", reading.attention_film, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
+    FilmRow("inside", reading.pair_score_share_film, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),
+    FilmRow(
+        "inside", change.stopped_pairs_film, (NAME, TEXT, SET, "slow"), {"query": 5, "still": 3, "beat": 3}, breaking
+    ),
 ]

@@ -25,7 +25,7 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
 ) -> None:
     """Each arrow against matrices on the written numbers' vector: in its order, and in the other's code."""
     drawn = threads.LayoutVectors(rc.Rope(dim, base))
-    film: Film = unwrap(threads.permutation)(rc.Rope(dim, base), EN)
+    film: Film = unwrap(threads.layout_permutation_film)(rc.Rope(dim, base), EN)
     order = [0, 2, 4, 6, 1, 3, 5, 7]
     right, wrong = [], []
     for word, place in ((drawn.query, threads.QUERY_POSITION), (drawn.key, threads.KEY_POSITION)):
@@ -47,7 +47,7 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
 
 
 def test_threads_join_what_the_code_turns() -> None:
-    picture = unwrap(threads.permutation)(ROPE, EN).scene.panels[0]
+    picture = unwrap(threads.layout_permutation_film)(ROPE, EN).scene.panels[0]
     curves = [mark for mark in picture.marks if mark["kind"] == "line" and len(mark["x"]) > 3]
     ends = {stop: set[tuple[int, int, str]]() for stop in (0, 1)}
     for stop, seen in ends.items():
@@ -77,7 +77,7 @@ def test_the_permutation_makes_one_matrix_the_other(base: float) -> None:
     wrong, right = (np.einsum("ni,ij,nj->n", k, matrix, q) for matrix in (neighbours - halves, halves))
     assert product.errors[4] == pytest.approx(np.sqrt((wrong**2).mean() / (right**2).mean()), rel=0.01)
     assert product.errors[0] == 0 and product.difference == 0
-    film: Film = unwrap(threads.permutation)(rc.Rope(128, base), EN)
+    film: Film = unwrap(threads.layout_permutation_film)(rc.Rope(128, base), EN)
     (picture,) = (panel for panel in film.scene.panels if panel.first_beat == 2 and panel.screen == "wide")
     letters = [mark["content"] for mark in picture.marks if mark.get("content") in ("c", "s", "−s")]
     assert (letters.count("c"), letters.count("s"), letters.count("−s")) == (16, 8, 8)
@@ -90,7 +90,7 @@ def test_the_permutation_makes_one_matrix_the_other(base: float) -> None:
 @pytest.mark.parametrize("group", [1, 2, 4])
 def test_errors_draw_every_conversion_and_say_the_numbers(group: int) -> None:
     rope = rc.Rope(32, 5000.0)
-    drawing = layouts.errors(rope, 2, group, EN)
+    drawing = layouts.conversion_error_chart(rope, 2, group, EN)
     shapes = layout_demo.HeadShapes(32, 2, group)
     at = np.arange(layouts.DISTANCES)
     result = {name: layout_demo.conversion_scores(shapes, name, at, rope.theta) for name in layout_demo.CONVERSIONS}
@@ -104,7 +104,7 @@ def test_errors_draw_every_conversion_and_say_the_numbers(group: int) -> None:
 
 def test_a_count_that_cannot_divide_is_named_and_not_drawn() -> None:
     rope = rc.Rope(2)
-    drawing = layouts.errors(rope, 2, 4, EN)
+    drawing = layouts.conversion_error_chart(rope, 2, 4, EN)
     assert "impossible" in drawing.finding
     assert EN("query_heads") not in {trace.name for trace in chart(drawing).data}
 
@@ -114,7 +114,7 @@ def test_a_count_that_cannot_divide_is_named_and_not_drawn() -> None:
     [("llama-2-7b", "half"), ("gpt-j-6b", "interleaved"), ("gemma-3-4b", "half"), ("glm-4.5", "half")],
 )
 def test_the_model_menu_knows_the_layout(model: str, layout: str) -> None:
-    assert models.layout(model) == layout
+    assert models.model_layout(model) == layout
     for lang in LANGUAGES:
         assert PageTexts(lang, "layouts")(f"of_model.{layout}", name="N").startswith("**N**")
 
@@ -130,7 +130,7 @@ def test_the_families_named_on_the_page_have_that_layout() -> None:
 
 
 HEADS = (ROPE, 2, 2)
-ROWS = [Row("layouts", layouts.errors, HEADS)]
+ROWS = [Row("layouts", layouts.conversion_error_chart, HEADS)]
 
 
 def mixed(t: PageTexts) -> str:
@@ -140,6 +140,8 @@ def mixed(t: PageTexts) -> str:
 
 
 FILMS = [
-    FilmRow("layouts", threads.permutation, (rc.Rope(10, 77.0),), {"given": 1, "mended": 0, "beat": 2}, mixed),
-    FilmRow("layouts", drawn.wrong, (77.0,), {}, to_draw),
+    FilmRow(
+        "layouts", threads.layout_permutation_film, (rc.Rope(10, 77.0),), {"given": 1, "mended": 0, "beat": 2}, mixed
+    ),
+    FilmRow("layouts", drawn.layout_error_sketch, (77.0,), {}, to_draw),
 ]

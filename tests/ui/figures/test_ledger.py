@@ -11,24 +11,24 @@ from tests.support.films import FilmRow
 from tools import counts
 from ui.figures import ledger as figures
 from ui.text import words
-from ui.text.words import LANGUAGES, PageTexts, powers
+from ui.text.words import LANGUAGES, PageTexts, exponent_text
 
 T = PageTexts("en", "ledger")
-RESULTS = figures.checked().results
+RESULTS = figures.checked_claims().results
 PLAIN = claim_records(RESULTS)
 
 
 def test_a_second_visitor_gets_the_first_ones_run_and_again_runs_anew() -> None:
-    first = figures.checked()
-    assert figures.checked() is first
-    second = figures.checked(again=True)
-    assert second is not first and figures.checked() is second
+    first = figures.checked_claims()
+    assert figures.checked_claims() is first
+    second = figures.checked_claims(again=True)
+    assert second is not first and figures.checked_claims() is second
     assert [r.status for r in second.results] == [r.status for r in first.results]
     assert second.seconds > 0
 
 
 def test_the_list_has_every_claim_once_and_errata_first() -> None:
-    listed = figures.chosen(RESULTS)
+    listed = figures.filtered_claims(RESULTS)
     assert sorted(r.id for r in listed) == sorted(CLAIMS) == list(figures.IDS)
     order = [WRONG, "holds with a condition", EMPIRICAL, HOLDS]
     assert [r.status for r in listed] == sorted((r.status for r in listed), key=order.index)
@@ -37,14 +37,14 @@ def test_the_list_has_every_claim_once_and_errata_first() -> None:
 
 @given(st.sampled_from(SOURCES), st.sampled_from(list(figures.KEYS)))
 def test_filters_keep_what_they_name(document: str, status: str) -> None:
-    kept = figures.chosen(RESULTS, document, figures.KEYS[status])
+    kept = figures.filtered_claims(RESULTS, document, figures.KEYS[status])
     assert {r.id for r in kept} == {
         str(row["id"]) for row in PLAIN if row["document"] == document and row["status"] == status
     }
 
 
 def test_overview_counts_agree_with_the_plain_list() -> None:
-    drawing = figures.overview(RESULTS, T)
+    drawing = figures.claim_status_chart(RESULTS, T)
     by_trace = {trace.name: [int(n) for n in trace.x] for trace in chart(drawing).data}
     for status, key in figures.KEYS.items():
         counts = [sum(r["status"] == status and r["document"] == d for r in PLAIN) for d in SOURCES]
@@ -54,17 +54,17 @@ def test_overview_counts_agree_with_the_plain_list() -> None:
 
 
 def test_the_counts_that_texts_state_are_the_ledgers() -> None:
-    stated = counts.of_ledger(RESULTS)
+    stated = counts.ledger_counts(RESULTS)
     names = {HOLDS: "holds", WRONG: "wrong", EMPIRICAL: "empirical", "holds with a condition": "condition"}
     assert all(sum(row["status"] == status for row in PLAIN) == stated[name] for status, name in names.items())
-    held = {name: words.counts()[name] for name in stated}
+    held = {name: words.text_counts()[name] for name in stated}
     assert held == stated, "run python -m tools.tables --write"
-    assert set(words.counts()) == {*stated, *counts.of_catalogue()}
+    assert set(words.text_counts()) == {*stated, *counts.catalogue_counts()}
 
 
 @pytest.mark.parametrize("threshold", [1e-17, 1e-9, 1e-3, 0.5, 10.0])
 def test_threshold_counts_the_residuals_below_it(threshold: float) -> None:
-    drawing = figures.residuals(RESULTS, threshold, T)
+    drawing = figures.residual_chart(RESULTS, threshold, T)
     decided = [float(r["residual"]) for r in PLAIN if r["residual"] is not None]
     passed = sum(value <= threshold for value in decided)
     assert f"{passed} of {len(decided)} decidable claims" in drawing.finding
@@ -74,7 +74,7 @@ def test_threshold_counts_the_residuals_below_it(threshold: float) -> None:
 
 
 def test_residuals_stand_at_their_size_in_their_document() -> None:
-    drawing = figures.residuals(RESULTS, 1e-9, T)
+    drawing = figures.residual_chart(RESULTS, 1e-9, T)
     drawn = 0
     for trace in chart(drawing).data:
         for x, y, text in zip(trace.x, trace.y, trace.text, strict=True):
@@ -91,7 +91,7 @@ def test_a_card_says_verdict_formula_residual_and_correction(result: ClaimResult
     """In one language, by turns: the words of both have the same slots."""
     lang = list(LANGUAGES)[RESULTS.index(result) % 2]
     t = PageTexts(lang, "ledger")
-    text = figures.card(result, t)
+    text = figures.claim_card_markdown(result, t)
     assert text.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
     assert f"$$\n{result.text.formula}\n$$" in text
     assert (t("paraphrase") in text) == (not result.text.quotes)
@@ -99,24 +99,24 @@ def test_a_card_says_verdict_formula_residual_and_correction(result: ClaimResult
     assert (result.text.corrected or "") in text
     assert text.count("$$") == (4 if result.text.corrected else 2)
     if result.residual is None:
-        assert t("undecided") in text and not figures.source(result)
+        assert t("undecided") in text and not figures.claim_source_code(result)
     else:
         assert f"**{figures.number(result.residual)}**" in text
-        assert "return" in figures.source(result)
-        assert f"up to {powers(f'{result.check.tolerance:.2g}')}" in text or lang == "zh"
+        assert "return" in figures.claim_source_code(result)
+        assert f"up to {exponent_text(f'{result.check.tolerance:.2g}')}" in text or lang == "zh"
     words = "".join(text.split("$$")[::2]).replace("\\{", "")
     assert "{" not in words, "a slot left unfilled"
 
 
 def test_an_empirical_entry_never_reads_as_passed() -> None:
-    for result in figures.chosen(RESULTS, status="empirical"):
-        text = figures.card(result, T)
-        assert T("verdict.holds") not in text and T("icon.holds") not in figures.headline(result, T)
+    for result in figures.filtered_claims(RESULTS, status="empirical"):
+        text = figures.claim_card_markdown(result, T)
+        assert T("verdict.holds") not in text and T("icon.holds") not in figures.claim_headline(result, T)
 
 
 def test_find_and_numbers() -> None:
-    assert figures.find(RESULTS, "003-elements") is not None
-    assert figures.find(RESULTS, "no-such") is None
+    assert figures.find_claim(RESULTS, "003-elements") is not None
+    assert figures.find_claim(RESULTS, "no-such") is None
     assert [figures.number(v) for v in (None, 0.0, 2.22e-16, 0.4249)] == ["–", "0", "2.2·10⁻¹⁶", "0.42"]
 
 
@@ -125,8 +125,8 @@ def test_literal_text_has_no_markdown_left() -> None:
 
 
 def test_listing_has_one_row_per_entry() -> None:
-    shown = figures.chosen(RESULTS, "003", "wrong")
-    columns = figures.listing(shown, T)
+    shown = figures.filtered_claims(RESULTS, "003", "wrong")
+    columns = figures.claims_table(shown, T)
     assert all(len(column) == len(shown) for column in columns.values())
     assert columns[T("col.verdict")] == [T("verdict.wrong")] * len(shown)
 
@@ -134,7 +134,7 @@ def test_listing_has_one_row_per_entry() -> None:
 @pytest.mark.parametrize("pair", figures.PAIRS)
 def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number(pair: str) -> None:
     start = np.array(figures.PAIRS[pair])
-    scene = figures.swapped(T).scene
+    scene = figures.unswapped_formula_film(T).scene
     panel = scene.panels[1 + list(figures.PAIRS).index(pair)]
     turning = (mark for mark in panel.marks if mark["kind"] in ("vector", "drag_handle"))
     printed, right = (mark for mark in turning if mark["angle"] != [0.0, np.pi / 2])
@@ -152,5 +152,5 @@ def swapped(t: PageTexts) -> str:
     return t("swapped_any", angle="120", length=f"{np.hypot(0.8 * c - 0.8 * s, 0.6 * c + 0.6 * s):.2f}")
 
 
-ROWS = [Row("ledger", figures.overview, (RESULTS,)), Row("ledger", figures.residuals, (RESULTS, 1e-10))]
-FILMS = [FilmRow("ledger", figures.swapped, (), {"angle": 120, "beat": 2}, swapped)]
+ROWS = [Row("ledger", figures.claim_status_chart, (RESULTS,)), Row("ledger", figures.residual_chart, (RESULTS, 1e-10))]
+FILMS = [FilmRow("ledger", figures.unswapped_formula_film, (), {"angle": 120, "beat": 2}, swapped)]

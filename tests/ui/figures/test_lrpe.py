@@ -18,7 +18,7 @@ from ui.figures.lrpe import activation_order, cost, drawn, order, running_sum, t
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.film.scene import NumberTrack
-from ui.page.fields import left_alone
+from ui.page.fields import unrotated_dims_field
 from ui.text.words import PageTexts
 
 T = PageTexts("en", "lrpe")
@@ -41,7 +41,7 @@ def turned(a: float, b: float, angle: float) -> tuple[float, float]:
 @pytest.mark.parametrize("start, token", [(0, 0), (9, 4), (64, 11)])
 def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, token: int) -> None:
     case, starts = LrpeExample("silu", base=77.0, width=12, front=2, behind=4), (0, 9, 64)
-    scene = unwrap(turning.stages)(case, 1, 1, starts, T).scene
+    scene = unwrap(turning.lrpe_stages_film)(case, 1, 1, starts, T).scene
     at = {"offset": starts.index(start), "token": token}
     before, dial, after = scene.panels[-3:]
     numbers = random_vectors(12, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 12)[:, 1]
@@ -67,7 +67,7 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
 
 
 def test_where_both_numbers_are_zero_the_finding_says_that_nothing_turns() -> None:
-    scene = unwrap(turning.stages)(LrpeExample("relu", width=16), 0, 2, (0, 9), T).scene
+    scene = unwrap(turning.lrpe_stages_film)(LrpeExample("relu", width=16), 0, 2, (0, 9), T).scene
     numbers = random_vectors(16, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 16)[:, 0, [2, 10]]
     empty = [bool(max(row) < 0) for row in numbers]
     assert any(empty) and not all(empty)
@@ -84,7 +84,7 @@ def relu_and_turn(vector: tuple[float, float], place: int, *, activation_first: 
 
 
 def test_the_score_is_the_same_at_every_place_where_the_activation_comes_first() -> None:
-    film = unwrap(running_sum.running_sum)(128, cost.lengths(512), T)
+    film = unwrap(running_sum.running_sum_film)(128, cost.length_stops(512), T)
     sides = [panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2]
     seen: dict[bool, list[float]] = {True: [], False: []}
     for panel, first in zip(sides, (True, False), strict=True):
@@ -119,9 +119,9 @@ def test_multiplications_are_those_of_written_loops(length: int, dim: int) -> No
 
 @pytest.mark.parametrize("dim, length", [(16, 1024), (128, 64), (128, 4096)])
 def test_areas_are_in_the_ratio_of_the_multiplications(dim: int, length: int) -> None:
-    film = unwrap(running_sum.running_sum)(dim, cost.lengths(length), T)
+    film = unwrap(running_sum.running_sum_film)(dim, cost.length_stops(length), T)
     table, running = (panel for panel in film.scene.panels if panel.first_beat == 3)
-    at = {"length": film.scene.controls[2].nearest(length)}
+    at = {"length": film.scene.controls[2].nearest_stop_index(length)}
     triangle = next(mark for mark in table.marks if mark["kind"] == "line" and mark["fill"] != "none")
     strip = next(mark for mark in running.marks if mark["kind"] == "rect")
     x, y = (shown_at(triangle[axis], at) for axis in "xy")
@@ -136,7 +136,7 @@ def test_areas_are_in_the_ratio_of_the_multiplications(dim: int, length: int) ->
 
 
 def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_same() -> None:
-    scene = unwrap(running_sum.running_sum)(128, cost.lengths(512), T).scene
+    scene = unwrap(running_sum.running_sum_film)(128, cost.length_stops(512), T).scene
     theta, k = 1e4 ** (-1 / 8), order.keys() @ [1, 1j]
     orders = np.array([[0, 1, 2, 3, 4, 5], [0, 5, 2, 3, 4, 1]])
     wanted = [k[row].sum() for row in orders], [(k[row] * np.exp(1j * theta * np.arange(6))).sum() for row in orders]
@@ -161,19 +161,19 @@ def shown_at(track: NumberTrack | np.ndarray, at: dict[str, int]) -> np.ndarray:
 
 @pytest.mark.parametrize("kind, shape", [("geometric", "(4,)"), ("learned", "(4, 4)"), ("per head", "(4, 1)")])
 def test_theta_in_its_three_shapes(kind: str, shape: str) -> None:
-    drawing = figures.thetas(LrpeExample(kind=kind, base=300.0, width=8), 2, T)
+    drawing = figures.theta_chart(LrpeExample(kind=kind, base=300.0, width=8), 2, T)
     assert len(chart(drawing).data) == (1 if kind == "geometric" else 4) and shape in drawing.finding
 
 
 def test_decoding_gives_the_same_numbers_token_by_token() -> None:
-    drawing = figures.decode(LrpeExample("softmax", -1, "learned", width=8, offset=30), 1, T)
+    drawing = figures.decoding_chart(LrpeExample("softmax", -1, "learned", width=8, offset=30), 1, T)
     whole, steps = heatmaps(drawing)
     np.testing.assert_array_equal(whole, steps)
     assert "at offsets 30 to 41, give the same numbers bit for bit" in drawing.finding
 
 
 def test_decoding_with_a_softmax_along_the_sequence_differs() -> None:
-    drawing = figures.decode(LrpeExample("softmax", 1, width=8, offset=30), 0, T)
+    drawing = figures.decoding_chart(LrpeExample("softmax", 1, width=8, offset=30), 0, T)
     whole, steps = heatmaps(drawing)
     assert np.abs(whole - steps).max() > 0.1
     assert f"off by up to {np.abs(whole - steps).max():.3g}." in drawing.finding
@@ -181,7 +181,7 @@ def test_decoding_with_a_softmax_along_the_sequence_differs() -> None:
 
 def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
     case = LrpeExample("relu2", base=60.0, width=8, offset=11)
-    grad, back, slope, dx = heatmaps(figures.backward(case, 3, 5, 2, T))
+    grad, back, slope, dx = heatmaps(figures.backward_chart(case, 3, 5, 2, T))
     x = case.x[0, :, 3]
     angle = (11 + 5) * 60.0 ** (-2 / 4)
     np.testing.assert_allclose([back[5, 2], back[5, 6]], turned(grad[5, 2], grad[5, 6], -angle), atol=1e-5)
@@ -192,13 +192,13 @@ def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.act + c.kind)
 def test_every_residual_that_the_backward_names_is_of_rounding_size(case: LrpeExample, lang: str) -> None:
-    finding = figures.backward(case, 0, 0, 0, PageTexts(lang, "lrpe")).finding
+    finding = figures.backward_chart(case, 0, 0, 0, PageTexts(lang, "lrpe")).finding
     named = [read(word) for word in re.findall(r"[\d.]+·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+", finding)]
     assert named and all(value < 1e-14 for value in named)
 
 
 def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
-    drawing = lrpe_linear.attention(rc.Rope(16, 30.0), "relu", T)
+    drawing = lrpe_linear.linear_attention_chart(rc.Rope(16, 30.0), "relu", T)
     plain, scores = heatmaps(drawing)
     past = np.tril(np.ones_like(plain, dtype=bool))
     assert np.isnan(plain[~past]).all() and (plain[past] >= 0).all()
@@ -207,27 +207,27 @@ def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
 
 
 def test_the_field_of_the_slice_leaves_a_pair() -> None:
-    assert left_alone("front", 16).high == 14
-    assert figures.slice_words(CASES[1], T) == "24 dimensions, 6–13 turn"
+    assert unrotated_dims_field("front", 16).high == 14
+    assert figures.rotary_slice_text(CASES[1], T) == "24 dimensions, 6–13 turn"
 
 
 CASE = LrpeExample("silu", base=77.0, width=12, offset=9, front=2, behind=4)
 ROWS = [
-    Row("lrpe", figures.thetas, (CASE, 1)),
-    Row("lrpe", figures.decode, (CASE, 1)),
-    Row("lrpe", figures.backward, (CASE, 1, 4, 1)),
-    Row("lrpe", lrpe_linear.attention, (ROPE, "relu")),
+    Row("lrpe", figures.theta_chart, (CASE, 1)),
+    Row("lrpe", figures.decoding_chart, (CASE, 1)),
+    Row("lrpe", figures.backward_chart, (CASE, 1, 4, 1)),
+    Row("lrpe", lrpe_linear.linear_attention_chart, (ROPE, "relu")),
 ]
 FILMS = [
-    FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"offset": 9, "token": 4}),
+    FilmRow("lrpe", turning.lrpe_stages_film, (CASE, 1, 1, (0, 9, 40)), {"offset": 9, "token": 4}),
     *(
         FilmRow(
             "lrpe",
-            running_sum.running_sum,
-            (16, cost.lengths(300)),
+            running_sum.running_sum_film,
+            (16, cost.length_stops(300)),
             {"cat": 1, "place": 3, "length": 300, "beat": beat},
         )
         for beat in (1, 2, 3)
     ),
-    FilmRow("lrpe", drawn.negative, (8, 77.0), {}, to_draw),
+    FilmRow("lrpe", drawn.negative_share_sketch, (8, 77.0), {}, to_draw),
 ]

@@ -12,7 +12,7 @@ from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures import axes, slowest
 from ui.figures import models as figures
-from ui.figures.drawing import as_csv
+from ui.figures.drawing import table_to_csv
 from ui.film.scene import NumberTrack, text_at
 from ui.text.words import PageTexts
 
@@ -30,7 +30,7 @@ def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, floa
 @pytest.mark.parametrize("length", [1, 50, 4096, 100_000, 2**24, 10**9])
 def test_strokes_meet_at_the_wanted_context(length: int) -> None:
     result = survey_rows()
-    drawing = figures.spans(result, length, "llama-2-7b", T)
+    drawing = figures.wavelength_range_chart(result, length, "llama-2-7b", T)
     wanted, turned, rest, own = chart(drawing).to_dict()["data"]
     below, above = strokes(turned), strokes(rest)
     for k, row in enumerate(result):
@@ -49,12 +49,12 @@ def test_strokes_meet_at_the_wanted_context(length: int) -> None:
 @pytest.mark.parametrize("result", [(), survey_rows()[:1], filtered_rows(family="Gemma")])
 def test_few_rows_are_drawn_too(result: tuple[survey.SurveyRow, ...]) -> None:
     for t in LANGUAGES:
-        drawing = figures.spans(result, 4096, "gemma-3-27b", t)
+        drawing = figures.wavelength_range_chart(result, 4096, "gemma-3-27b", t)
         chart(drawing).to_json()
         notes = chart(drawing).layout.annotations
         assert len(notes) == any(row.model.id == "gemma-3-27b" for row in result)
         assert all(note.ay > np.log10(max(row.longest for row in result)) for note in notes)
-        assert len(as_csv(drawing.table()).splitlines()) == len(result) + 1
+        assert len(table_to_csv(drawing.table()).splitlines()) == len(result) + 1
 
 
 def test_years_stand_below_their_rows() -> None:
@@ -64,33 +64,33 @@ def test_years_stand_below_their_rows() -> None:
 
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_the_table_says_what_the_rows_say(t: PageTexts) -> None:
-    table = figures.listing(survey_rows(), t)
+    table = figures.model_table(survey_rows(), t)
     assert {len(column) for column in table.values()} == {len(survey_rows())}
     assert table[t("col.base")] == [row.rope.base for row in survey_rows()]
     assert table[t("col.unturned")] == [row.incomplete_pair_count(row.context) for row in survey_rows()]
     assert table[t("col.grade")] == [row.model.confidence for row in survey_rows()]
-    assert len(figures.mistakes(t)[t("col.corrected")]) == len(architecture_errata())
+    assert len(figures.table_errata(t)[t("col.corrected")]) == len(architecture_errata())
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_a_card_for_every_model(t: PageTexts) -> None:
     for row in survey_rows():
         kinds = [each for each in survey_rows() if each.model.id == row.model.id]
-        text = figures.card(kinds, t)
+        text = figures.model_card_markdown(kinds, t)
         assert "{" not in text and row.model.source in text
         assert text.count("**") == 2 * len(kinds)
         assert all(figures.title(each) in text and f"{each.context:,}" in text for each in kinds)
 
 
 def test_llama_2_by_hand() -> None:
-    text = figures.card([row for row in survey_rows() if row.model.id == "llama-2-7b"], T)
+    text = figures.model_card_markdown([row for row in survey_rows() if row.model.id == "llama-2-7b"], T)
     assert "base 10,000, 128 rotating dimensions, trained on 4,096 tokens, context 4,096; 18 of 64 pairs" in text
     assert np.isclose(survey_rows()[0].shortest, 2 * np.pi)
 
 
 def dozen(t: PageTexts) -> str:
     """Return the finding at 60,000 tokens; no slowest pair completes a turn in its model's own context."""
-    shown = slowest.rows()
+    shown = slowest.slowest_pair_rows()
     assert len(shown) == 11 and all(row.longest > slowest.MOST * row.context for row in shown)
     whole = sum(row.longest <= 60_000 for row in shown)
     return t("dozen_finding", length="60,000", whole=whole, count=11, own=0)
@@ -98,8 +98,8 @@ def dozen(t: PageTexts) -> str:
 
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_every_slowest_arrow_is_at_its_frequency_s_angle_and_the_text_adds_up(t: PageTexts) -> None:
-    shown, times = slowest.rows(), slowest.STOPS
-    scene = inspect.unwrap(figures.dozen)(times, (4096,) * 2, t).scene
+    shown, times = slowest.slowest_pair_rows(), slowest.STOPS
+    scene = inspect.unwrap(figures.slowest_pairs_film)(times, (4096,) * 2, t).scene
     assert len(shown) == 11, "the words say: ten more"
     degrees = np.degrees([[row.rope.inv_freq.min() * row.context * k for row in shown] for k in times])
     assert (np.diff(degrees[0, 1:]) <= 0).all() and degrees.max() < 360
@@ -137,8 +137,8 @@ def rotating(t: PageTexts) -> str:
 
 
 ROWS = [
-    Row("models", figures.spans, (survey_rows(), 40_000, "llama-2-7b")),
-    Row("models", figures.rotating, (), rotating),
+    Row("models", figures.wavelength_range_chart, (survey_rows(), 40_000, "llama-2-7b")),
+    Row("models", figures.rotating_share_chart, (), rotating),
 ]
 
 
@@ -159,8 +159,12 @@ def score_maps(t: PageTexts) -> str:
 
 
 FILMS = [
-    FilmRow("models", axes.maps, (), {"patch_x": 2, "patch_y": 5}, score_maps),
+    FilmRow("models", axes.axial_score_map_film, (), {"patch_x": 2, "patch_y": 5}, score_maps),
     FilmRow(
-        "models", figures.dozen, (slowest.STOPS, (4096, 60_000)), {"times": 1, "context": 60_000, "beat": 2}, dozen
+        "models",
+        figures.slowest_pairs_film,
+        (slowest.STOPS, (4096, 60_000)),
+        {"times": 1, "context": 60_000, "beat": 2},
+        dozen,
     ),
 ]

@@ -24,13 +24,13 @@ def test_panels_are_where_plotlys_subplots_are(rows: int, columns: int, gap: flo
     names = [f"panel {k}" for k in range(rows * columns)]
     look = {"horizontal_spacing": gap, "vertical_spacing": gap, "subplot_titles": names}
     theirs = make_subplots(rows, columns, column_widths=wide, row_heights=high, **look).to_dict()["layout"]
-    across, down = plot.split(wide, gap), plot.split(high[::-1], gap)
-    ours = plot.panels([({}, {})] * (rows * columns), across, down)
+    across, down = plot.panel_domains(wide, gap), plot.panel_domains(high[::-1], gap)
+    ours = plot.panel_axes([({}, {})] * (rows * columns), across, down)
     assert ours.keys() == {name for name in theirs if "axis" in name}
     for name, axis in ours.items():
         assert axis["anchor"] == theirs[name]["anchor"]
         assert axis["domain"] == pytest.approx(theirs[name]["domain"])
-    for mine, other in zip(plot.headings(names, across, down), theirs["annotations"], strict=True):
+    for mine, other in zip(plot.panel_titles(names, across, down), theirs["annotations"], strict=True):
         assert (mine.pop("x"), mine.pop("y")) == pytest.approx((other.pop("x"), other.pop("y")))
         assert mine == other
 
@@ -42,19 +42,22 @@ def test_lines_across_a_panel_are_plotlys() -> None:
     theirs.add_hrect(1, 2, fillcolor="red", opacity=0.2, line_width=0)
     theirs.add_vrect(1, 2, fillcolor="red", opacity=0.2, line_width=0)
     ours = [
-        plot.hline(2, "red", 3, "dot"),
-        plot.vline(5, "red"),
-        plot.hband(1, 2, "red", 0.2),
-        plot.vband(1, 2, "red", 0.2),
+        plot.horizontal_line(2, "red", 3, "dot"),
+        plot.vertical_line(5, "red"),
+        plot.horizontal_band(1, 2, "red", 0.2),
+        plot.vertical_band(1, 2, "red", 0.2),
     ]
     assert ours == [shape.to_plotly_json() for shape in theirs.layout.shapes]
-    assert plot.hline(2, "red", panel=3) | {"xref": "x domain", "yref": "y"} == plot.hline(2, "red")
-    assert plot.hline(2, "red", panel=3)["xref"] == "x3 domain" and plot.vline(2, "red", panel=3)["xref"] == "x3"
+    assert plot.horizontal_line(2, "red", panel=3) | {"xref": "x domain", "yref": "y"} == plot.horizontal_line(2, "red")
+    assert (
+        plot.horizontal_line(2, "red", panel=3)["xref"] == "x3 domain"
+        and plot.vertical_line(2, "red", panel=3)["xref"] == "x3"
+    )
 
 
 def test_a_figure_has_the_house_style_and_what_is_set_over_it() -> None:
     house = copy.deepcopy(plot.HOUSE)
-    figure = plot.plot([plot.line([1], [2], "red")], height=300, margin={"t": 70}, legend={"y": 1.1})
+    figure = plot.plotly_figure([plot.line_trace([1], [2], "red")], height=300, margin={"t": 70}, legend={"y": 1.1})
     layout = go.Figure(figure).layout
     assert (layout.height, layout.margin.t, layout.margin.l, layout.legend.y, layout.legend.x) == (300, 70, 64, 1.1, 0)
     assert house == plot.HOUSE
@@ -65,7 +68,7 @@ def test_a_figure_has_the_house_style_and_what_is_set_over_it() -> None:
 def test_a_packed_array_reads_as_it_was(kind: str, shape: tuple[int, ...]) -> None:
     array = (RNG.normal(size=shape) * 30 + 100).astype(kind)
     for each in (array, array.T, array[::-1], array[..., :1]):
-        packed = plot.packed(each)
+        packed = plot.figure_as_json_values(each)
         back = unpacked(packed) if isinstance(packed, dict) else np.array(packed, dtype=kind).reshape(each.shape)
         np.testing.assert_array_equal(back, each)
         assert isinstance(packed, dict) == (each.size > 0 and kind not in ("f2", "?", ">f8", "U3"))
@@ -74,17 +77,20 @@ def test_a_packed_array_reads_as_it_was(kind: str, shape: tuple[int, ...]) -> No
 def test_arrays_in_a_list_are_numbers() -> None:
     """Plotly.js decodes the bytes of a whole value; rows of bytes are an empty figure without an error."""
     rows = [np.array([1.5, np.nan]), np.array([3, 4])]
-    assert plot.packed({"z": rows, "x": tuple(rows)}) == {"z": [[1.5, None], [3, 4]], "x": [[1.5, None], [3, 4]]}
+    assert plot.figure_as_json_values({"z": rows, "x": tuple(rows)}) == {
+        "z": [[1.5, None], [3, 4]],
+        "x": [[1.5, None], [3, 4]],
+    }
 
 
 def test_integers_too_large_for_four_bytes_stay_numbers() -> None:
-    assert plot.packed(np.array([2**31, 1])) == [2**31, 1]
-    assert plot.packed(np.array([-(2**31), 2**31 - 1]))["dtype"] == "i4"
+    assert plot.figure_as_json_values(np.array([2**31, 1])) == [2**31, 1]
+    assert plot.figure_as_json_values(np.array([-(2**31), 2**31 - 1]))["dtype"] == "i4"
 
 
 def test_what_is_no_number_becomes_null_and_numpys_numbers_become_pythons() -> None:
     given = {"x": [np.float64(1.5), float("nan"), (np.int64(2), float("inf"))], "name": "NaN", "visible": True}
-    assert plot.packed(given) == {"x": [1.5, None, [2, None]], "name": "NaN", "visible": True}
+    assert plot.figure_as_json_values(given) == {"x": [1.5, None, [2, None]], "name": "NaN", "visible": True}
 
 
 @pytest.mark.parametrize(("name", "scale"), [("RdBu", colours.DIVERGING_SCALE), ("Viridis", colours.SEQUENTIAL_SCALE)])
@@ -98,9 +104,9 @@ def test_the_colour_scales_are_plotlys(name: str, scale: colours.ColourScale) ->
 
 def test_bytes_keep_the_colour_to_half_a_step() -> None:
     z = np.linspace(-3, 3, 1001)
-    back = plot.as_bytes(z, 3.0).astype(float) / 127 * 3
+    back = plot.scaled_int8(z, 3.0).astype(float) / 127 * 3
     assert np.abs(back - z).max() <= 3 / 254 + 1e-12
-    assert plot.as_bytes(np.array([-9.0, 9.0]), 3.0).tolist() == [-127, 127]
+    assert plot.scaled_int8(np.array([-9.0, 9.0]), 3.0).tolist() == [-127, 127]
 
 
 def test_error_bars_reach_from_low_to_high() -> None:
@@ -116,7 +122,7 @@ def test_error_bars_reach_from_low_to_high() -> None:
 @settings(max_examples=60)
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.floats(0.01, 2))
 def test_labels_keep_their_order_and_do_not_touch(heights: list[float], least: float) -> None:
-    moved = plot.apart(heights, least)
+    moved = plot.spread_heights(heights, least)
     order = sorted(range(len(heights)), key=heights.__getitem__)
     ranked = [moved[i] for i in order]
     assert all(b - a >= least - 1e-9 for a, b in pairwise(ranked))

@@ -10,10 +10,10 @@ import pytest
 import rope_core as rc
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, texts_at, to_draw
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.figures.positions import axes as figures
 from ui.figures.positions import expected, fillers, packing, patches
-from ui.figures.positions.which import which
+from ui.figures.positions.which import wrong_positions_film
 from ui.text.words import LANGUAGES, PageTexts
 
 T = PageTexts("en", "positions")
@@ -31,7 +31,7 @@ def attention(rope: rc.Rope, query: int, keys: list[int]) -> list[float]:
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
 def test_the_other_text_s_share_is_softmaxs_of_rotated_vectors(rope: rc.Rope) -> None:
-    scene = unwrap(which)(rope, T).scene
+    scene = unwrap(wrong_positions_film)(rope, T).scene
     row, mixed, parted = (panel for panel in scene.panels if panel.first_beat == panel.last_beat == 2)
     for stop, cut in enumerate(packing.CUTS):
         ids = [*range(cut), *range(10 - cut)]
@@ -48,8 +48,8 @@ def test_the_other_text_s_share_is_softmaxs_of_rotated_vectors(rope: rc.Rope) ->
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
 def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_a_smaller_one(rope: rc.Rope) -> None:
-    scene = unwrap(which)(rope, T).scene
-    theta = rope.theta[[single(rope)]]
+    scene = unwrap(wrong_positions_film)(rope, T).scene
+    theta = rope.theta[[single_drawn_pair(rope)]]
     _, left, back = (panel for panel in scene.panels if panel.first_beat == 3)
     # The first word stays, so “cat” is word 5 of those stored and “mat” comes after nine.
     for gone in range(5):
@@ -63,7 +63,7 @@ def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_
             words = texts_at(panel.marks, at)
             assert T("key_turned", n=key) in words and T("query_turned", n=9 - gone) in words
         finding = scene.finding_at(AT | {"beat": 3, "dropped": gone})
-        assert gone == 0 or degrees(gone * float(theta[0])) in finding
+        assert gone == 0 or degrees_text(gone * float(theta[0])) in finding
         assert {0: "way", 1: "3 words apart", 2: "2 words apart", 3: "1 word apart", 4: "one place"}[gone] in finding
 
 
@@ -73,14 +73,14 @@ def test_a_patch_has_the_numbers_of_its_row_and_column(lang: str) -> None:
     row, column = patches.order()[8]
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
-    finding = unwrap(patches.image)(t).scene.finding_at({"patch": 8})
+    finding = unwrap(patches.image_patch_film)(t).scene.finding_at({"patch": 8})
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
 
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
 def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope) -> None:
-    scene = unwrap(which)(rope, T).scene
-    theta = rope.theta[[single(rope)]]
+    scene = unwrap(wrong_positions_film)(rope, T).scene
+    theta = rope.theta[[single_drawn_pair(rope)]]
     dials = [panel for panel in scene.panels if panel.equal_aspect and panel.last_beat == 1]
     assert len(dials) == 2
     for count in range(fillers.MOST + 1):
@@ -104,7 +104,10 @@ def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope)
 
 def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> None:
     labels = [
-        shape for panel in unwrap(patches.image)(T).scene.panels for shape in panel.marks if shape["kind"] == "text"
+        shape
+        for panel in unwrap(patches.image_patch_film)(T).scene.panels
+        for shape in panel.marks
+        if shape["kind"] == "text"
     ]
     places = {shape["x"]: shape["content"] for shape in labels if re.fullmatch(r"\d \d \d", str(shape["content"]))}
     assert [places[x] for x in sorted(places)] == ["0 0 0", "1 1 1", "8 8 8", "9 9 9"]
@@ -112,7 +115,7 @@ def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> N
 
 @pytest.mark.parametrize("counts", [(5, 4, 3), (2, 1, 1), (24, 20, 20)])
 def test_sections_colour_every_pair_once_in_each_row(counts: tuple[int, int, int]) -> None:
-    drawing = figures.sections(counts, T)
+    drawing = figures.mrope_section_chart(counts, T)
     rows: dict[float, dict[int, str]] = {}
     for trace in chart(drawing).data:
         for pair in trace.x:
@@ -126,14 +129,14 @@ def test_sections_colour_every_pair_once_in_each_row(counts: tuple[int, int, int
 
 
 def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
-    drawing = figures.sections((16, 24, 24), T)
+    drawing = figures.mrope_section_chart((16, 24, 24), T)
     assert {trace.base for trace in chart(drawing).data} == {0.6}
     assert "cannot be interleaved" in drawing.finding and "interleaved" not in drawing.table()
 
 
-ROWS = [Row("positions", figures.sections, ((24, 20, 20),))]
+ROWS = [Row("positions", figures.mrope_section_chart, ((24, 20, 20),))]
 FILMS = [
-    FilmRow("positions", which, (ROPE,), {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3}),
-    FilmRow("positions", patches.image, (), {"patch": patches.WIDE - 1}),
-    FilmRow("positions", expected.slipped, (ROPE,), {}, to_draw),
+    FilmRow("positions", wrong_positions_film, (ROPE,), {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3}),
+    FilmRow("positions", patches.image_patch_film, (), {"patch": patches.WIDE - 1}),
+    FilmRow("positions", expected.renumbered_key_score_sketch, (ROPE,), {}, to_draw),
 ]

@@ -16,7 +16,7 @@ from ui.figures.drawing import Film
 from ui.figures.precision import drift, expected, phase, position, steps
 from ui.figures.precision import formats as figures
 from ui.film.scene import NumberTrack, text_at
-from ui.text.words import PageTexts, powers
+from ui.text.words import PageTexts, exponent_text
 
 T = PageTexts("en", "precision")
 
@@ -30,7 +30,7 @@ def cast(values: object, dtype: str) -> np.ndarray:
 
 
 def filmed(wanted: rc.Request, dtype: str, at: int) -> Film:
-    film: Film = unwrap(phase.drifting)(wanted, dtype, phase.stops(at), T)
+    film: Film = unwrap(phase.phase_error_film)(wanted, dtype, phase.position_stops(at), T)
     return film
 
 
@@ -58,20 +58,20 @@ def test_the_rounded_arrow_and_its_line_are_torchs_of_the_frequency_that_is_held
     control = film.scene.controls[1]
     *dials, line = (panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2)
     for panel, word in zip(dials, (1, 100, 3000), strict=True):
-        at = {"at": control.nearest(word)}
+        at = {"at": control.nearest_stop_index(word)}
         rounded, exact = (
             float(np.ravel(angle.at(at) if isinstance(angle, NumberTrack) else angle)[0])
             for angle in (mark["angle"] for mark in panel.marks if mark["kind"] == "vector")
         )
         assert math.pi / 2 - exact == pytest.approx(word * THETA[worst], abs=1e-9)
         assert exact - rounded == pytest.approx(word * step, abs=1e-9)
-        off = drift.error_text(word * step, T)
+        off = drift.angle_error_text(word * step, T)
         assert any(off in text_at(mark["content"], at) for mark in panel.marks if mark["kind"] == "text")
     grown = next(mark for mark in line.marks if mark["kind"] == "line" and mark["colour"] == "ink")
     assert grown["y"][1] / grown["x"][1] == pytest.approx(abs(math.degrees(step)))
     assert 100 < grown["y"][1] <= 360 * (1 + 1e-9)
     finding = film.scene.finding_at({"near": 1001, "at": 3000, "beat": 2})
-    assert f"off by {drift.error_text(3000 * step, T)}: 30 times as far" in finding
+    assert f"off by {drift.angle_error_text(3000 * step, T)}: 30 times as far" in finding
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -79,7 +79,7 @@ def test_every_curve_is_the_largest_of_torchs_errors_of_all_pairs_and_its_verdic
     at = 3000
     film = filmed(request(16, 900.0), dtype, at)
     control, passed = film.scene.controls[1], phase.compared_positions()
-    d, k = np.array(control.stops), control.nearest(at)
+    d, k = np.array(control.stops), control.nearest_stop_index(at)
     table = {name: np.asarray(column, dtype=float) for name, column in film.table().items()}
     chain, curves = (panel for panel in film.scene.panels if panel.first_beat == 3)
     lines = [mark for mark in curves.marks if mark["kind"] == "line"]
@@ -95,7 +95,7 @@ def test_every_curve_is_the_largest_of_torchs_errors_of_all_pairs_and_its_verdic
         drawn = np.isfinite(line["y"])
         np.testing.assert_allclose(10 ** line["y"][drawn], np.degrees(largest[drawn]), rtol=1e-3)
         assert drawn.sum() == (np.isfinite(largest) & (largest > 0)).sum()
-        text = drift.error_text(float(table[f"{stage}_largest_rad"][k]), T)
+        text = drift.angle_error_text(float(table[f"{stage}_largest_rad"][k]), T)
         assert f" {text}" in finding
         assert f"{'✓' if math.degrees(largest[k]) < 1 else '✗'} {text}" in verdicts
 
@@ -144,25 +144,25 @@ def test_every_position_is_compared_first_and_the_lines_names_do_not_overlap() -
     ],
 )
 def test_an_error_is_written_in_degrees_and_past_a_turn_in_turns(error: float, text: str) -> None:
-    assert drift.error_text(error, T) == text
+    assert drift.angle_error_text(error, T) == text
 
 
 def test_a_format_that_overflows_is_named_and_left_out() -> None:
     film = filmed(request(8, 50.0), "float16", 2**20)
     assert "overflow" in film.scene.finding_at({"near": 1001, "at": 2**20, "beat": 3})
-    assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
+    assert "overflow" in figures.score_drift_chart(request(8, 50.0), "all", 3, 2**17, T).finding
 
 
 def test_positions_left_are_counted_by_torch() -> None:
     left = {dtype: len(set(cast(np.arange(3000.0), dtype).tolist())) for dtype in ("bfloat16", "float16")}
-    finding = figures.distinct(3000, T).finding
+    finding = figures.distinct_positions_chart(3000, T).finding
     assert f"bfloat16 tells {left['bfloat16']:,} apart and float16 {left['float16']:,}" in finding
 
 
 def test_ways_are_checked_against_mpmath() -> None:
     wanted, start = request(8, 5e5), 1_000_000
     s = rc.spectrum(wanted)
-    drawing = figures.ways(wanted, start, T)
+    drawing = figures.table_method_chart(wanted, start, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     errors = dict(zip(table["way"].tolist(), table["error"].tolist(), strict=True))
     at = np.arange(0, figures.ROWS, 97)
@@ -172,11 +172,11 @@ def test_ways_are_checked_against_mpmath() -> None:
         off = np.abs(way(s, np.arange(start, start + figures.ROWS))[0][at] - truth).max()
         assert off <= errors[name] * 1.01 + 1e-9
     assert errors["float32"] > 1e-3 > 1e-6 > errors["split_table"] and (table["time_over_copy"] > 0).all()
-    assert "err by " + powers(f"{errors['float32']:.1e}") + " from float32 angles" in drawing.finding
+    assert "err by " + exponent_text(f"{errors['float32']:.1e}") + " from float32 angles" in drawing.finding
 
 
 def test_real_models_past_half_a_turn_are_counted() -> None:
-    drawing = figures.real("inv_freq", T)
+    drawing = figures.model_phase_error_chart("inv_freq", T)
     over = sum(error > math.pi for error in np.asarray(drawing.table()["bfloat16_rad"], dtype=float))
     assert f"frequency, {over} of {len(chart(drawing).data[0].x)} models" in drawing.finding
 
@@ -185,10 +185,10 @@ REQUEST = rc.Request(rc.Rope(16, 900.0, 512))
 
 
 ROWS = [
-    Row("precision", figures.drift, (REQUEST, "angle", 37, 5000)),
-    Row("precision", figures.distinct, (3000,)),
-    Row("precision", figures.ways, (REQUEST, 4096)),
-    Row("precision", figures.real, ("angle",)),
+    Row("precision", figures.score_drift_chart, (REQUEST, "angle", 37, 5000)),
+    Row("precision", figures.distinct_positions_chart, (3000,)),
+    Row("precision", figures.table_method_chart, (REQUEST, 4096)),
+    Row("precision", figures.model_phase_error_chart, ("angle",)),
 ]
 
 
@@ -199,9 +199,12 @@ def question(t: PageTexts) -> str:
 FILMS = [
     *(
         FilmRow(
-            "precision", phase.drifting, (REQUEST, dtype, phase.stops(3000)), {"near": 1001, "at": 3000, "beat": beat}
+            "precision",
+            phase.phase_error_film,
+            (REQUEST, dtype, phase.position_stops(3000)),
+            {"near": 1001, "at": 3000, "beat": beat},
         )
         for dtype, beat in (("bfloat16", 2), ("float32", 2), ("float16", 3))
     ),
-    FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, question),
+    FilmRow("precision", expected.rounding_error_sketch, (REQUEST, "float16"), {}, question),
 ]

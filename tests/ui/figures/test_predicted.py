@@ -22,7 +22,13 @@ from ui.text.words import LANGUAGES, PageTexts
 from ui.work import extrapolated
 
 # One is drawn by the means of bins and compared at single distances, the other's table has whole curves' ends.
-DRAWN = [row for row in FILMS if not row.at and str(row) not in ("attention.expected", "clock.measured", "block.layer")]
+DRAWN = [
+    row
+    for row in FILMS
+    if not row.at
+    and str(row)
+    not in ("attention.score_at_larger_base_sketch", "clock.measured_perplexity_sketch", "block.transformer_layer_film")
+]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -59,7 +65,9 @@ def test_a_turned_value_drifts_as_its_distance_from_the_unmoved_output() -> None
     rope = rc.Rope(12, 90.0)
     moved = shifted_outputs(rope, range(0, 41, 4)).rotated
     true = [100 * math.dist(row, moved[0]) / math.hypot(*moved[0]) for row in moved]
-    np.testing.assert_allclose(curve(unwrap(block.drift)(rope, PageTexts("en", "block"))), true, atol=1e-9)
+    np.testing.assert_allclose(
+        curve(unwrap(block.output_change_sketch)(rope, PageTexts("en", "block"))), true, atol=1e-9
+    )
 
 
 def test_the_turn_makes_as_many_numbers_negative_as_by_hand() -> None:
@@ -71,29 +79,31 @@ def test_the_turn_makes_as_many_numbers_negative_as_by_hand() -> None:
         a, b = pairs[:, 0], pairs[:, 1]
         turned = [a * np.cos(angle) - b * np.sin(angle), a * np.sin(angle) + b * np.cos(angle)]
         true.append(100 * float(np.mean(np.stack(turned) < 0)))
-    np.testing.assert_allclose(curve(unwrap(lrpe.negative)(8, 77.0, PageTexts("en", "lrpe"))), true, atol=1e-9)
+    np.testing.assert_allclose(
+        curve(unwrap(lrpe.negative_share_sketch)(8, 77.0, PageTexts("en", "lrpe"))), true, atol=1e-9
+    )
 
 
 def test_a_score_stays_where_both_move() -> None:
     rope, (q, k) = rc.Rope(12, 90.0), demo.random_vectors(12)
     turns = [rc.rotation_matrix(at, rope.theta, "interleaved") for at in (30, 7)]
     score = float((turns[0] @ q) @ (turns[1] @ k))
-    film = unwrap(rotation.shifted)(rope, 30, 7, PageTexts("en", "rotation"))
+    film = unwrap(rotation.shifted_score_sketch)(rope, 30, 7, PageTexts("en", "rotation"))
     np.testing.assert_allclose(curve(film), score, atol=1e-9)
 
 
 @pytest.mark.parametrize("line, length, draw", [("ntk", 2048, "position"), ("yarn", 0, "length")])
 def test_recorded_curves_are_the_records(line: str, length: int, draw: str) -> None:
     """NTK's perplexity over the position at 2,048 bytes; YaRN's on the last quarter over the length, 256 to 2,048."""
-    seen = extrapolated.seen_shipped("sweep")
+    seen = extrapolated.shipped_results("sweep")
     assert seen is not None
     cells = [each for each in seen.results if each["line"] == line]
     if draw == "position":
-        film = unwrap(clock.measured)(seen, 256, PageTexts("en", "clock"))
+        film = unwrap(clock.measured_perplexity_sketch)(seen, 256, PageTexts("en", "clock"))
         own = next(each["curve"] for each in cells if each["length"] == length)
         true = np.interp(range(128, 2048, 128), own["position"], own["value"])
     else:
-        film = unwrap(extrapolation.longer)(seen, line, PageTexts("en", "extrapolation"))
+        film = unwrap(extrapolation.perplexity_by_length_sketch)(seen, line, PageTexts("en", "extrapolation"))
         assert (film.scene.panels[0].x.low, film.scene.panels[0].x.high) == (8.0, 11.0)
         last = {each["length"]: each["last"][0] for each in cells}
         window = {each["length"]: each["last"][0] for each in seen.results if each["line"] == "window"}

@@ -11,10 +11,10 @@ from rope_core.theory.encodings.additive import sinusoidal_vectors
 from rope_core.theory.encodings.compare import position_only_logits, random_encoding_weights
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, texts_at, to_draw
-from ui.figures.home import single
+from ui.figures.home import single_drawn_pair
 from ui.figures.layouts.threads import LayoutVectors
 from ui.figures.rotation import drawn, matrix, places, score
-from ui.figures.rotation.names import entry
+from ui.figures.rotation.names import matrix_entry_text
 from ui.film.scene import integer_window
 from ui.text.words import PageTexts
 
@@ -23,8 +23,8 @@ T = PageTexts("en", "rotation")
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4), rc.Rope(24, 7.0)])
 def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> None:
-    scene = unwrap(score.turning)(rope, WINDOW, T).scene
-    theta = rope.theta[[single(rope)]]
+    scene = unwrap(score.rotation_score_film)(rope, WINDOW, T).scene
+    theta = rope.theta[[single_drawn_pair(rope)]]
     first = [panel for panel in scene.panels if panel.last_beat == 1]
     product, left = (panel for panel in first if any(mark.get("content") == "q" for mark in panel.marks))
     for before in range(score.MOST_BEFORE + 1):
@@ -34,7 +34,7 @@ def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> 
         for panel, wanted in ((product, [*back.T.ravel(), *on.ravel()]), (left, rest.ravel())):
             numbers = texts_at(panel.marks, index)
             entries = [text for text in numbers if re.fullmatch(r"−?(0\.\d\d|[01])", text)]
-            assert entries == [entry(value) for value in wanted]
+            assert entries == [matrix_entry_text(value) for value in wanted]
         shown_text = scene.finding_at({"before": before, "m": 0, "apart": 0, "beat": 1})
         assert f"back by {1 + before}:" in shown_text and f"on by {5 + before};" in shown_text
 
@@ -43,7 +43,7 @@ def test_the_matrices_of_the_score_are_those_of_the_positions(rope: rc.Rope) -> 
 def test_a_whole_vector_is_turned_pair_by_pair(rope: rc.Rope, first: int) -> None:
     """Against complex numbers by hand: the entries, the turned query, and what is written of them."""
     positions = tuple(range(first, first + 9))
-    scene = unwrap(score.turning)(rope, positions, T).scene
+    scene = unwrap(score.rotation_score_film)(rope, positions, T).scene
     _, product, *_ = (panel for panel in scene.panels if panel.first_beat == 2)
     theta, at = rope.theta[rope.pairs * np.array([2, 3, 4, 5]) // 16], 7
     z = LayoutVectors(rope).query.interleaved[0].reshape(4, 2) @ [1, 1j]
@@ -51,7 +51,9 @@ def test_a_whole_vector_is_turned_pair_by_pair(rope: rc.Rope, first: int) -> Non
     blocks = [[w.real, -w.imag, w.imag, w.real] for w in np.exp(1j * positions[at] * theta)]
     wanted = [*np.ravel(blocks), *np.stack([z.real, z.imag], -1).ravel(), *np.stack([spun.real, spun.imag], -1).ravel()]
     texts = texts_at(product.marks, {"m": at})
-    assert [text for text in texts if re.fullmatch(r"−?(0\.\d\d|[01])", text)] == [entry(value) for value in wanted]
+    assert [text for text in texts if re.fullmatch(r"−?(0\.\d\d|[01])", text)] == [
+        matrix_entry_text(value) for value in wanted
+    ]
     turns = matrix.RotationMatrices(rope, tuple(map(float, positions)))
     assert np.count_nonzero(turns.matrices[at]) == 16 and turns.difference < 1e-9 and turns.relative < 1e-9
 
@@ -66,20 +68,22 @@ def test_one_diagonal_has_one_score_with_rope_and_many_with_an_added_vector() ->
         "rope": [[at @ projection @ word for at in turn] for projection in (head.q, head.k)],
         "sinusoidal": [[projection @ each for each in added] for projection in (head.q, head.k)],
     }
-    maps = places.maps(base)
+    maps = places.scores_by_kind(base)
     for kind, (queries, keys) in sides.items():
         for m, n in ((7, 3), (0, 39), (33, 30)):
             assert maps[kind][m, n] == pytest.approx(queries[m] @ keys[n] / np.sqrt(128), abs=1e-9)
     spread = [max(np.ptp(np.diagonal(maps[kind], -d)) for d in range(40)) for kind in maps]
     assert spread[0] < 1e-12 and spread[1] > 0.5
-    scene = unwrap(score.turning)(rc.Rope(8, base), WINDOW, T).scene
+    scene = unwrap(score.rotation_score_film)(rc.Rope(8, base), WINDOW, T).scene
     (image, _, other, _) = (panel for panel in scene.panels if panel.first_beat == 3)
     assert np.array_equal(np.diagonal(image.marks[0]["cells"], -6), np.full(34, image.marks[0]["cells"][6, 0]))
     assert np.unique(np.diagonal(other.marks[0]["cells"], -6)).size > 5
 
 
 def test_backward_is_the_opposite_turn() -> None:
-    values = [np.asarray(column, dtype=float) for column in matrix.backward(8, 9, 77.0, T).table().values()][-2:]
+    values = [
+        np.asarray(column, dtype=float) for column in matrix.rotated_gradient_chart(8, 9, 77.0, T).table().values()
+    ][-2:]
     np.testing.assert_allclose(values[0], values[1], atol=1e-12)
 
 
@@ -95,8 +99,10 @@ def turning(t: PageTexts) -> str:
 
 
 WINDOW = integer_window(0)
-ROWS = [Row("rotation", matrix.backward, (10, 7, 33.0))]
+ROWS = [Row("rotation", matrix.rotated_gradient_chart, (10, 7, 33.0))]
 FILMS = [
-    FilmRow("rotation", score.turning, (ROPE, WINDOW), {"before": 0, "m": 9, "apart": 7, "beat": 3}, turning),
-    FilmRow("rotation", drawn.shifted, (ROPE, 9, 5), {}, to_draw),
+    FilmRow(
+        "rotation", score.rotation_score_film, (ROPE, WINDOW), {"before": 0, "m": 9, "apart": 7, "beat": 3}, turning
+    ),
+    FilmRow("rotation", drawn.shifted_score_sketch, (ROPE, 9, 5), {}, to_draw),
 ]

@@ -77,8 +77,8 @@ def swept(t: PageTexts) -> str:
 
 
 FILMS = [
-    FilmRow("schemes", pairs.by_pair, (GIVEN, 3), {"pair": 5, "beat": 1}, by_pair),
-    FilmRow("schemes", rows_of_margins.margins_of, (GIVEN,), {"check": 1}, margins),
+    FilmRow("schemes", pairs.comparison_film, (GIVEN, 3), {"pair": 5, "beat": 1}, by_pair),
+    FilmRow("schemes", rows_of_margins.margins_film, (GIVEN,), {"check": 1}, margins),
 ]
 
 
@@ -92,13 +92,13 @@ def of_papers(t: PageTexts) -> str:
 
 
 ROWS = [
-    Row("schemes", sweep.sweep, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swept),
-    Row("schemes", measured.paper_pictures, (), of_papers),
+    Row("schemes", sweep.least_margin_chart, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swept),
+    Row("schemes", measured.paper_curves_chart, (), of_papers),
 ]
 
 
 def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:
-    scene = pairs.by_pair(GIVEN, 3, PageTexts("en", "schemes")).scene
+    scene = pairs.comparison_film(GIVEN, 3, PageTexts("en", "schemes")).scene
     slow, shares, _, apart, steps, scores, agreement, cosine, ahead = scene.panels
     own = next(mark for mark in slow.marks if mark["kind"] == "line" and mark["colour"] == "ink")
     theta = [BASE ** (-2 * i / DIM) for i in range(DIM // 2)]
@@ -140,7 +140,7 @@ def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
     broken = np.array([1.0, -0.4, np.nan, 0.1, 0.0, 0.02, 0.01, 0.001])
     column = rc.compare(broken, model=MODEL, factor=FACTOR)
     given = pairs.SchemeComparison(tuple(column), ("mine",), 0, "finite_positive", ("inv_freq",), "")
-    scene = pairs.by_pair(given, 0, PageTexts("en", "schemes")).scene
+    scene = pairs.comparison_film(given, 0, PageTexts("en", "schemes")).scene
     crosses = [mark["x"] for mark in scene.panels[0].marks if mark["kind"] == "text" and mark["content"] == "×"]
     assert crosses == [1.0, 2.0]
     (dots,) = [m for m in scene.panels[0].marks if m["kind"] == "dot" and m.get("symbol") == "finite_positive"]
@@ -148,7 +148,7 @@ def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
 
 
 def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() -> None:
-    scene = pairs.by_pair(GIVEN, 3, PageTexts("en", "schemes")).scene
+    scene = pairs.comparison_film(GIVEN, 3, PageTexts("en", "schemes")).scene
     for panel in (each for each in scene.panels if each.marks):
         marked = [
             mark
@@ -157,7 +157,7 @@ def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() ->
         ]
         assert marked
     lit = {mark["symbol"] for panel in scene.panels for mark in panel.marks if "symbol" in mark}
-    table = rows_of_margins.margins_of(GIVEN, PageTexts("en", "schemes")).scene.panels[0]
+    table = rows_of_margins.margins_film(GIVEN, PageTexts("en", "schemes")).scene.panels[0]
     assert lit and lit <= {mark["symbol"] for mark in table.marks if "symbol" in mark} == set(rows_of_margins.KEYS)
     # Each check that is some pair's lights it in every picture by pair, red at all times where it is broken.
     of_a_pair = {row.key for row in GIVEN.mine.rows if row.marked_pairs}
@@ -181,10 +181,10 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     t = PageTexts(lang, "schemes")
     (column,) = rc.compare(examples.EXAMPLES.get(name, name), factor=FACTOR)
     given = pairs.SchemeComparison((column,), ("X",), 0, "monotone", ("",))
-    table = rows_of_margins.margins_of(given, t).scene.panels[0]
+    table = rows_of_margins.margins_film(given, t).scene.panels[0]
     crosses = [mark for mark in table.marks if mark["kind"] == "text" and str(mark["content"]).startswith("✗")]
-    sentence = rows_of_margins.headline(given, t)
-    slow = pairs.by_pair(given, 0, t).scene.panels[0]
+    sentence = rows_of_margins.failed_checks_sentence(given, t)
+    slow = pairs.comparison_film(given, 0, t).scene.panels[0]
     red = {int(x) for m in slow.marks if m["kind"] == "dot" and m["colour"] == RED for x in np.atleast_1d(m["x"])}
     whole = [row for row in column.broken if len(row.by_pair) == column.inv_freq.size]
     wanted = {k for row in whole for k, margin in enumerate(row.by_pair) if margin < 0}
@@ -199,14 +199,14 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
 def test_a_headline_says_what_fails_at_another_model_and_cells_are_as_wide_as_they_may() -> None:
     t = PageTexts("en", "schemes")
     given = pairs.SchemeComparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
-    sentence = rows_of_margins.headline(given, t)
+    sentence = rows_of_margins.failed_checks_sentence(given, t)
     model = "base 500,000, trained on 16,384 tokens, factor 16: outside the trained arc, −1.23 bits, as train_len has"
     assert f"{model} no effect" in sentence
     raises = rc.compare(
         lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64)
     )
     given = pairs.SchemeComparison(tuple(raises), ("X",), 0, "monotone", ("",))
-    assert "the function fails" in rows_of_margins.headline(given, t)
+    assert "the function fails" in rows_of_margins.failed_checks_sentence(given, t)
     assert rows_of_margins.shortened("线性内插（PI）") == "线性内插…" and rows_of_margins.shortened("YaRN") == "YaRN"
 
 
@@ -226,10 +226,10 @@ def test_the_line_against_the_chosen_column_names_its_pairs(lang: str) -> None:
 
 def test_the_chosen_check_and_its_pair_are_where_the_films_begin() -> None:
     t, row = PageTexts("en", "schemes"), GIVEN.row(GIVEN.check)
-    film = rows_of_margins.margins_of(GIVEN, t, {"inside_arc": Contrast(27, 7, 34, "linear", "none", 2.0, 1.302)})
+    film = rows_of_margins.margins_film(GIVEN, t, {"inside_arc": Contrast(27, 7, 34, "linear", "none", 2.0, 1.302)})
     (at,) = film.scene.controls
     assert at.start == rows_of_margins.KEYS.index("inside_arc")
-    assert pairs.by_pair(GIVEN, None, t).scene.controls[0].start == row.pair
+    assert pairs.comparison_film(GIVEN, None, t).scene.controls[0].start == row.pair
     read = [each.content for each in film.scene.panels[2].paragraphs if isinstance(each.content, TextTrack)]
     texts = {text for track in read for text in track.keyframes}
     assert any("better in 27, worse in 7. linear (PI) holds it and reads 1.30 times" in text for text in texts)
@@ -243,7 +243,7 @@ def test_a_wave_is_drawn_as_far_as_its_distances_show_its_turns() -> None:
 
 
 def test_the_record_says_that_no_scheme_recalls_past_the_window() -> None:
-    seen = extrapolated.seen_shipped("recall")
+    seen = extrapolated.shipped_results("recall")
     assert seen is not None
     t = PageTexts("en", "schemes")
     assert measured.recall_sentence(seen, t).endswith(t("recall_none"))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ui.film.sketch import Sketch, over
+from ui.film.sketch import Sketch, sketch_between
 
-DRAWN = over("drawn", "", (0.0, 1.0, 3.0), ("0", "1", "3"), -1.0, 1.0, 1)
+DRAWN = sketch_between("drawn", "", (0.0, 1.0, 3.0), ("0", "1", "3"), -1.0, 1.0, 1)
 
 
 def test_levels_are_heights_from_the_lowest_to_the_highest() -> None:
@@ -22,6 +22,6 @@ def test_what_is_no_whole_curve_is_none(text: object) -> None:
 
 def test_a_sketch_that_no_address_holds_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^columns must be 2 to as many as 200 letters write, got 51$"):
-        over("drawn", "", range(51), ["x"] * 51, 0.0, 1.0)
+        sketch_between("drawn", "", range(51), ["x"] * 51, 0.0, 1.0)
     with pytest.raises(ValueError, match=r"got 1$"):
         Sketch("drawn", "", (0.0,), ("0",), (0.0, 1.0), ("0", "1"))

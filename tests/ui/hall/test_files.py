@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from ui.hall.files import BookFiles, read
+from ui.hall.files import BookFiles, read_book_files
 
 PAGE = "<!doctype html><p>" + "长 words " * 400
 MODULE = "export const x = 1;\n" * 200
@@ -34,7 +34,7 @@ def book(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(book: Path) -> TestClient:
-    return TestClient(Starlette(routes=[Mount("/", BookFiles(read(book)))]), follow_redirects=False)
+    return TestClient(Starlette(routes=[Mount("/", BookFiles(read_book_files(book)))]), follow_redirects=False)
 
 
 def test_a_text_comes_compressed_to_who_takes_it(client: TestClient) -> None:
@@ -60,7 +60,7 @@ def test_a_file_that_is_known_is_not_sent_again(client: TestClient, book: Path) 
         assert answer.status_code == 304 and answer.content == b"" and answer.headers["etag"] == tag
     assert client.get("/", headers={"if-none-match": '"other"'}).status_code == 200
     (book / "index.html").write_text(f"{PAGE} new", "utf-8")
-    other = TestClient(Starlette(routes=[Mount("/", BookFiles(read(book)))]))
+    other = TestClient(Starlette(routes=[Mount("/", BookFiles(read_book_files(book)))]))
     assert other.get("/", headers={"if-none-match": tag}).status_code == 200
 
 
@@ -102,4 +102,4 @@ def test_nothing_else_is_there(client: TestClient, path: str) -> None:
 
 def test_a_folder_that_is_no_book_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="book must be a folder that `make book` has written, got"):
-        read(tmp_path)
+        read_book_files(tmp_path)

@@ -15,7 +15,7 @@ from tests.support import ROOT
 from tests.support.films import numbers, unpacked
 from ui.figures.drawing import Film
 from ui.film.scene import Scene
-from ui.notebook.drawn import read
+from ui.notebook.drawn import draw_page_until
 from ui.text.words import PageTexts
 
 YARN = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 16.0, "original_max_position_embeddings": 8192}
@@ -25,7 +25,7 @@ CONFIG = HEADS | {"rope_parameters": YARN}
 
 def first(page: str, config: Any, **values: Any) -> Film:
     """Return the film that leads a page."""
-    (film,) = read(page, config, "en", None, values, "film").shown.values()
+    (film,) = draw_page_until(page, config, "en", None, values, "film").shown.values()
     assert isinstance(film, Film)
     return film
 
@@ -64,7 +64,7 @@ def test_a_model_s_own_vectors_are_drawn() -> None:
         if not rc.layer_types(each.config) and rc.from_hf(each.config).scheme == "longrope"
     )
     rope = rc.from_hf(searched)
-    reader = read("clock", searched, "en", None, {}, "film")
+    reader = draw_page_until("clock", searched, "en", None, {}, "film")
     np.testing.assert_array_equal(rc.spectrum(reader.store.request()).inv_freq, rope.inv_freq)
 
 
@@ -83,13 +83,13 @@ def test_a_model_s_own_vectors_are_drawn() -> None:
 )
 def test_what_is_no_argument_is_a_sentence(page: str, config: Any, values: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
-        read(page, config, "en", None, values, "film")
+        draw_page_until(page, config, "en", None, values, "film")
 
 
 def test_learned_frequencies_are_refused() -> None:
     rope = rc.from_hf(CONFIG)
     with pytest.raises(ValueError, match="config must be a rotation whose frequencies its scheme gives"):
-        read("clock", rope.with_offsets(np.full(rope.inv_freq.size, 0.1)), "en", None, {}, "film")
+        draw_page_until("clock", rope.with_offsets(np.full(rope.inv_freq.size, 0.1)), "en", None, {}, "film")
 
 
 def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> None:

@@ -21,9 +21,9 @@ from rope_core.theory.extension import untrained_angle_reached_mask
 from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.attention import scores
 from ui.figures.benchmark.bars import pairs_of
-from ui.figures.encodings.swapping import reordering
+from ui.figures.encodings.swapping import sentence_reordering_film
 from ui.page import tasks
-from ui.page.menu import SECTIONS, declaration
+from ui.page.menu import SECTIONS, page_declaration
 from ui.page.tasks import ChoiceQuestion
 from ui.text.words import PageTexts
 
@@ -80,9 +80,11 @@ def without(at: At) -> str:
 
     first, second = (read(sentence) for sentence in FIRST)
     share = float(np.linalg.norm(second - first) / np.linalg.norm(first))
-    film = unwrap(reordering)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, PageTexts("en", "encodings"))
+    film = unwrap(sentence_reordering_film)(
+        tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, PageTexts("en", "encodings")
+    )
     assert f"by {100 * share:.2g} % of its size without" in film.scene.finding_at(
-        {"swapped": film.scene.controls[0].nearest(at("swapped"))}
+        {"swapped": film.scene.controls[0].nearest_stop_index(at("swapped"))}
     )
     return only({"a": share < 1e-9, "b": share < 1e-9, "c": 1e-3 < share < 0.5})
 
@@ -171,7 +173,7 @@ def worst(at: At) -> str:
 
 def fade(at: At) -> str:
     d = np.arange(1, 4096)
-    q, k = scores.vectors(at("vectors"), LLAMA.dim, at("draw"), "", "")
+    q, k = scores.query_and_key(at("vectors"), LLAMA.dim, at("draw"), "", "")
     early, late = (
         float(np.sqrt((attention.score_curve(rc.Spectrum.from_inv_freq(LLAMA.theta), part, q, k) ** 2).mean()))
         for part in (d[:50], d[3000:])
@@ -357,15 +359,15 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("benchmark", "longer"): longer_for_many,
 }
 VALUES: list[tuple[str, Any]] = [
-    (page, task) for page in SECTIONS for task in declaration(page).tasks if isinstance(task, ChoiceQuestion)
+    (page, task) for page in SECTIONS for task in page_declaration(page).tasks if isinstance(task, ChoiceQuestion)
 ]
 
 
 @pytest.mark.parametrize(("page", "question"), VALUES, ids=lambda value: getattr(value, "name", value))
 def test_the_right_choice_is_the_one_that_holds_where_the_answer_leads(page: str, question: ChoiceQuestion) -> None:
     """Answer wrongly: the page's picture then shows what is right."""
-    values = declaration(page).store({})
-    tasks.answer(question, values, next(letter for letter in question.choices if letter != question.right))
+    values = page_declaration(page).store({})
+    tasks.take_choice(question, values, next(letter for letter in question.choices if letter != question.right))
     assert not values.notes
     assert FOUND[page, question.name](lambda name: values.get(values.fields[name])) == question.right
 

@@ -103,7 +103,7 @@ def test_limit_is_in_bytes_not_characters() -> None:
     text = json.dumps({"a": "宽" * (configs.LIMIT // 3)}, ensure_ascii=False)
     assert len(text) < configs.LIMIT
     with pytest.raises(rc.ConfigError, match=r"at most 1,048,576 bytes"):
-        configs.read(text)
+        configs.parse_config(text)
 
 
 def test_hub_is_reached_once_and_is_in_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_a_link_shows_its_layer_type_at_its_length() -> None:
 
 def test_a_counterpart_is_of_the_same_layer_type_else_of_the_first() -> None:
     layers = ("full_attention", "sliding_attention", None)
-    assert [configs.counterpart("gemma-3-4b", layer, None).base for layer in layers] == [1e6, 1e4, 1e4]
+    assert [configs.catalogue_rope("gemma-3-4b", layer, None).base for layer in layers] == [1e6, 1e4, 1e4]
 
 
 @pytest.mark.parametrize("model", [model.id for model in rc.models()][::17])
@@ -160,7 +160,7 @@ def test_models_of_the_catalogue_open(model: str) -> None:
     "train, low, high, start", [(4096, 4097, 4_194_304, 8192), (16_000_000, 16_000_001, 2**24, 2**24)]
 )
 def test_wanted_lengths_lie_past_the_trained_one(train: int, low: int, high: int, start: int) -> None:
-    field = configs.wanted_field(
+    field = configs.wanted_length_field(
         Field("want", "int", None, 1, 2**24, steps=(4096, 8192, 2**24)),
         {"model_type": "llama", "head_dim": 64, "max_position_embeddings": train},
     )
@@ -170,5 +170,5 @@ def test_wanted_lengths_lie_past_the_trained_one(train: int, low: int, high: int
 
 def test_no_wanted_length_past_all_limits() -> None:
     config = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 2**24}
-    assert configs.wanted_field(Field("want", "int", None, 1, 2**24), config) is None
-    assert configs.wanted_field(Field("want", "int", None, 1, 2**24), {"model_type": "gptj"}) is None
+    assert configs.wanted_length_field(Field("want", "int", None, 1, 2**24), config) is None
+    assert configs.wanted_length_field(Field("want", "int", None, 1, 2**24), {"model_type": "gptj"}) is None

@@ -10,7 +10,7 @@ import pytest
 from tests.test_pages import opened
 from ui.book.frame import BookFrame
 from ui.page import frame
-from ui.page.menu import ORDER, declaration
+from ui.page.menu import ORDER, page_declaration
 from ui.page.state import Field, RefusedValue, read
 from ui.present.view import FIELDS
 
@@ -48,7 +48,7 @@ def notes(book: BookFrame) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_field_of_a_page_takes_any_text_or_says_why_not(name: str) -> None:
-    draw, fields = random.Random(name), (*declaration(name).fields, *FIELDS.values())
+    draw, fields = random.Random(name), (*page_declaration(name).fields, *FIELDS.values())
     for field in fields:
         # What the small model reads takes it a second.
         for text in wrong(field, draw)[: 1 if name == "inside" else None]:
@@ -82,7 +82,7 @@ def test_a_note_is_written_once_also_where_it_cannot_be(monkeypatch: pytest.Monk
     book = BookFrame("clock", "en", {}, "", {})
     book.store.notes.append(("frame.corrected", {}))
     with monkeypatch.context() as patched:
-        patched.setattr(frame, "sentence", fail)
+        patched.setattr(frame, "escaped_label", fail)
         book.draw()
     assert book.session["notes"] == []
     book.draw()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.page.state import Field, RefusedValue, check, from_query, read
+from ui.page.state import Field, RefusedValue, checked_value, read, values_from_query
 
 DIM = Field("dim", "int", 128, 2, 1024, even=True)
 BASE = Field("base", "float", 1e4, 1.0, 1e12, low_open=True)
@@ -34,7 +34,7 @@ FIELDS = {field.name: field for field in (DIM, BASE, KIND, ON, MAYBE)}
 )
 def test_a_refusal_names_the_rule(field: Field, value: object, rule: str) -> None:
     with pytest.raises(RefusedValue) as refused:
-        check(field, value)
+        checked_value(field, value)
     assert refused.value.rule == rule
     assert str(refused.value).startswith(f"{field.name} must be ")
 
@@ -52,7 +52,7 @@ def test_a_refusal_names_the_rule(field: Field, value: object, rule: str) -> Non
     ],
 )
 def test_a_number_out_of_range_is_clamped_with_a_note(field: Field, text: str, used: float) -> None:
-    values, corrected = from_query(FIELDS, {field.name: text})
+    values, corrected = values_from_query(FIELDS, {field.name: text})
     assert values == {field.name: used}
     assert [(note.given, value) for note, value in corrected] == [(text, used)]
 
@@ -62,7 +62,7 @@ def test_a_number_out_of_range_is_clamped_with_a_note(field: Field, text: str, u
     [(DIM, "abc"), (DIM, "nan"), (BASE, "0.5"), (MAYBE, "nan"), (KIND, "<b>"), (ON, "yes"), (DIM, ""), (MAYBE, "none")],
 )
 def test_what_is_no_value_is_left_out_with_a_note(field: Field, text: str) -> None:
-    values, corrected = from_query(FIELDS, {field.name: text})
+    values, corrected = values_from_query(FIELDS, {field.name: text})
     assert values == {}
     assert [value for _, value in corrected] == [None]
 
@@ -70,9 +70,9 @@ def test_what_is_no_value_is_left_out_with_a_note(field: Field, text: str) -> No
 @given(st.text(max_size=30))
 def test_no_text_breaks_the_reader(text: str) -> None:
     for field in FIELDS.values():
-        values, _ = from_query(FIELDS, {field.name: text})
+        values, _ = values_from_query(FIELDS, {field.name: text})
         for value in values.values():
-            check(field, value)
+            checked_value(field, value)
 
 
 def test_an_address_holds_as_many_letters_as_a_text_says_and_no_number_is_cut() -> None:

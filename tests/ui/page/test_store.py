@@ -15,9 +15,9 @@ from ui.page.store import PageValues
 OWN = Field("m", "int", 12, 0, 4095)
 ALL = (OWN, *GEOMETRY, *SCHEME_FIELDS)
 # Models of the catalogue that bring a scheme with a factor, and one with a vector for each pair.
-SCALED = next(name for name in models.ids() if "factor" in models.setting(name).params)
-WIDE = next(name for name in models.ids() if models.setting(name).rope.dim != DIM.default)
-VECTOR = next(name for name in models.ids() if "short_factor" in models.setting(name).params)
+SCALED = next(name for name in models.model_ids() if "factor" in models.model_rope_setting(name).params)
+WIDE = next(name for name in models.model_ids() if models.model_rope_setting(name).rope.dim != DIM.default)
+VECTOR = next(name for name in models.model_ids() if "short_factor" in models.model_rope_setting(name).params)
 
 
 def store(fits: Any = None, fields: tuple[Field, ...] = ALL, **values: Any) -> PageValues:
@@ -30,10 +30,10 @@ def state(of: PageValues) -> dict[str, object]:
 
 def test_a_value_in_force_is_the_explicit_one_then_the_model_s_then_the_field_s() -> None:
     of = store()
-    default = models.setting(models.DEFAULT)
+    default = models.model_rope_setting(models.DEFAULT)
     assert (of.get(DIM), of.get(BASE)) == (default.rope.dim, default.rope.base) and of.get(OWN) == 12
     of.put(MODEL, SCALED)
-    setting = models.setting(SCALED)
+    setting = models.model_rope_setting(SCALED)
     assert of.rope() == setting.rope and of.get(SCHEME) == setting.scheme
     assert of.get(FACTOR) == setting.params["factor"] != FACTOR.default
     of.put(BASE, 77.0)
@@ -55,7 +55,7 @@ def test_a_default_is_not_kept() -> None:
     of.put(OWN, 13)
     assert of.explicit == {"rotation.m": 13}
     of.put(OWN, 12)
-    of.put(DIM, models.setting(models.DEFAULT).rope.dim)
+    of.put(DIM, models.model_rope_setting(models.DEFAULT).rope.dim)
     assert of.explicit == {} and of.query() == {}
     of.put(MODEL, WIDE)
     of.put(DIM, DIM.default)
@@ -65,7 +65,7 @@ def test_a_default_is_not_kept() -> None:
 def test_parameters_are_the_controls_values_and_a_model_s_own_vectors() -> None:
     of = store()
     of.put(MODEL, VECTOR)
-    setting = models.setting(VECTOR)
+    setting = models.model_rope_setting(VECTOR)
     params = of.params(setting.scheme)
     assert params.keys() == {param.name for param in rc.SCHEMES[setting.scheme].params}
     assert params["short_factor"] == setting.params["short_factor"]
@@ -125,7 +125,7 @@ def test_a_state_that_is_taken_is_the_whole_state() -> None:
 def test_a_link_s_model_comes_before_its_other_values(query: dict[str, str]) -> None:
     of = store()
     of.read_query(query)
-    assert of.rope().dim == 32 and of.rope().base == models.setting(SCALED).rope.base
+    assert of.rope().dim == 32 and of.rope().base == models.model_rope_setting(SCALED).rope.base
 
 
 def test_a_link_whose_values_do_not_go_together_leaves_everything() -> None:
@@ -179,4 +179,4 @@ def test_a_link_is_the_state(values: dict[str, object]) -> None:
 def test_a_page_needs_what_its_shared_fields_need(fields: tuple[Field, ...], refused: bool) -> None:
     # A vector of another width fits a page that draws no scheme.
     of = store(fields=fields, model=VECTOR, dim=8)
-    assert of.fit() is not refused
+    assert of.is_consistent() is not refused

@@ -10,22 +10,22 @@ from streamlit.testing.v1 import AppTest
 from rope_core import Rope
 from rope_core.theory.challenges import ChallengeVerdict
 from tests.test_pages import opened
-from ui.page.menu import PATH, SECTIONS, declaration, way
+from ui.page.menu import PATH, SECTIONS, page_declaration, path_progress
 from ui.page.state import Field
 from ui.page.store import PageValues
 from ui.page.tasks import (
     Challenge,
     ChoiceQuestion,
     SketchQuestion,
-    answer,
-    done,
-    feedback,
-    remember,
-    remembered,
-    verdict,
+    challenge_feedback,
+    challenge_verdict,
+    done_task_count,
+    done_task_names,
+    remember_done_tasks,
+    take_choice,
     written,
 )
-from ui.text.words import LANGUAGES, PageTexts, labels
+from ui.text.words import LANGUAGES, PageTexts, page_labels
 
 MOVED = Field("moved", "int", 3, 0, 9)
 SIDE = ChoiceQuestion("side", "b", ((MOVED, 7),), "ab")
@@ -43,9 +43,9 @@ def store() -> PageValues:
 
 def test_an_answer_is_a_field_and_moves_the_page_to_where_it_is_seen() -> None:
     values = store()
-    answer(SIDE, values, "a")
+    take_choice(SIDE, values, "a")
     assert values.query() == {"side": "a", "moved": "7"}
-    answer(SIDE, values, "")
+    take_choice(SIDE, values, "")
     assert values.get(MOVED) == 7
     values.reset()
     assert values.query() == {}
@@ -62,19 +62,19 @@ def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
     ]
     for task, value, count in steps:
         values.put(task.field, value)
-        assert done((SIDE, CURVE, EVEN), values, session) == count
-    assert verdict(EVEN, values, session, (2,)) is None
+        assert done_task_count((SIDE, CURVE, EVEN), values, session) == count
+    assert challenge_verdict(EVEN, values, session, (2,)) is None
     for number, passed, count in ((3, False, 2), (4, True, 3), (0, False, 3)):
         values.put(NUMBER, number)
-        result = verdict(EVEN, values, session, (2,))
-        assert result and result.passed == passed and done((SIDE, CURVE, EVEN), values, session) == count
+        result = challenge_verdict(EVEN, values, session, (2,))
+        assert result and result.passed == passed and done_task_count((SIDE, CURVE, EVEN), values, session) == count
     another: dict[str, object] = {}
-    remember(another, remembered(session))
-    assert remembered(another) == ["page.curve", "page.even", "page.side"]
+    remember_done_tasks(another, done_task_names(session))
+    assert done_task_names(another) == ["page.curve", "page.even", "page.side"]
     for sent in (None, "page.side", 7, {"a": 1}, [7, None, "<b>.x", "a" * 99 + ".b", ["page.side"]]):
         fresh: dict[str, object] = {}
-        remember(fresh, sent)
-        assert remembered(fresh) == []
+        remember_done_tasks(fresh, sent)
+        assert done_task_names(fresh) == []
 
 
 def test_a_question_without_its_right_choice_and_a_field_that_is_filled_are_refused() -> None:
@@ -89,8 +89,8 @@ def test_a_question_without_its_right_choice_and_a_field_that_is_filled_are_refu
 @pytest.mark.parametrize("name", LEARNING)
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_task_has_its_words(name: str, lang: str) -> None:
-    own = labels(lang, name)
-    for task in declaration(name).tasks:
+    own = page_labels(lang, name)
+    for task in page_declaration(name).tasks:
         if isinstance(task, SketchQuestion):
             needed = {f"{task.name}_ask", f"{task.name}_label"}
         elif isinstance(task, ChoiceQuestion):
@@ -102,25 +102,25 @@ def test_every_task_has_its_words(name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_no_words_are_left_of_a_task_that_is_not_there(name: str) -> None:
-    known = {task.name for task in declaration(name).tasks if not isinstance(task, SketchQuestion)}
-    used = {match[1] for key in labels("en", name) if (match := re.match(r"(?:ask|challenge)\.(\w+)\.", key))}
+    known = {task.name for task in page_declaration(name).tasks if not isinstance(task, SketchQuestion)}
+    used = {match[1] for key in page_labels("en", name) if (match := re.match(r"(?:ask|challenge)\.(\w+)\.", key))}
     assert used == known
 
 
 def test_how_far_a_visitor_is_counts_what_was_done() -> None:
     session: dict[str, object] = {}
-    declared = declaration("rotation")
-    before = way("rotation", session)
+    declared = page_declaration("rotation")
+    before = path_progress("rotation", session)
     assert before and before.number == LEARNING.index("rotation") + 1 and before.total == len(LEARNING)
     assert (before.here, before.here_of, before.done) == (0, len(declared.tasks), 0)
     question = next(task for task in declared.tasks if isinstance(task, ChoiceQuestion))
-    answer(question, declared.store(session), question.right)
-    after, elsewhere = way("rotation", session), way("layouts", session)
+    take_choice(question, declared.store(session), question.right)
+    after, elsewhere = path_progress("rotation", session), path_progress("layouts", session)
     assert after and elsewhere and (after.here, after.done, elsewhere.done) == (1, 1, 1)
     assert before.following == LEARNING[LEARNING.index("rotation") + 1]
-    last = way(LEARNING[-1], session)
+    last = path_progress(LEARNING[-1], session)
     assert last and last.following is None
-    assert way("ledger", session) is None
+    assert path_progress("ledger", session) is None
 
 
 def texts(at: AppTest) -> str:
@@ -129,7 +129,7 @@ def texts(at: AppTest) -> str:
 
 def test_the_answer_is_hidden_until_a_choice_is_made_and_the_link_keeps_it() -> None:
     t = PageTexts("en", "rotation")
-    question = next(task for task in declaration("rotation").tasks if isinstance(task, ChoiceQuestion))
+    question = next(task for task in page_declaration("rotation").tasks if isinstance(task, ChoiceQuestion))
     at = opened("rotation", lang="en")
     assert t(f"ask.{question.name}.question") in texts(at) and t(f"ask.{question.name}.why") not in texts(at)
     wrong = next(k for k, letter in enumerate(question.choices) if letter != question.right)
@@ -178,20 +178,22 @@ TRIED: dict[str, tuple[tuple[object, ...], list[tuple[object, ...]]]] = {
 @pytest.mark.parametrize("name", LEARNING)
 def test_every_mistake_has_its_sentence_and_every_sentence_its_mistake(name: str, lang: str) -> None:
     t, words = PageTexts(lang, name), PageTexts(lang, "predict")
-    for task in (task for task in declaration(name).tasks if isinstance(task, Challenge)):
+    for task in (task for task in page_declaration(name).tasks if isinstance(task, Challenge)):
         given, answers = TRIED[task.name]
         verdicts = [task.check(*given, *each) for each in answers]
         start = f"challenge.{task.name}."
-        known = {key.removeprefix(start) for key in labels(lang, name) if key.startswith(start)}
+        known = {key.removeprefix(start) for key in page_labels(lang, name) if key.startswith(start)}
         assert {each.reason for each in verdicts} == known - {"task"} - set(task.fields[0].choices)
-        sentences = [feedback(task, each, words, t) for each in verdicts]
+        sentences = [challenge_feedback(task, each, words, t) for each in verdicts]
         assert len({each.reason for each in verdicts}) == len(set(sentences)) and "{" not in "".join(sentences)
 
 
 def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they_miss() -> None:
     t, words = PageTexts("en", "precision"), PageTexts("en", "predict")
-    (hold,) = (each for each in declaration("precision").tasks if isinstance(each, Challenge) and each.name == "hold")
-    assert "65,537 becomes 65,536" in feedback(hold, hold.check("bfloat16", 65_537), words, t)
+    (hold,) = (
+        each for each in page_declaration("precision").tasks if isinstance(each, Challenge) and each.name == "hold"
+    )
+    assert "65,537 becomes 65,536" in challenge_feedback(hold, hold.check("bfloat16", 65_537), words, t)
     rng = np.random.default_rng(5)
     for value, beside in zip(rng.lognormal(0, 8, 500), rng.lognormal(0, 8, 500), strict=True):
         for bound in (beside, value * (1 + 1e-6), value * (1 - 1e-9)):
@@ -201,9 +203,9 @@ def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_number_typed_from_the_task_is_no_solution(name: str) -> None:
-    for task in declaration(name).tasks:
+    for task in page_declaration(name).tasks:
         if isinstance(task, Challenge) and all(field.kind != "choice" for field in task.fields):
-            written_there = re.findall(r"\d[\d,.]*\d|\d", labels("en", name)[f"challenge.{task.name}.task"])
+            written_there = re.findall(r"\d[\d,.]*\d|\d", page_labels("en", name)[f"challenge.{task.name}.task"])
             numbers = {float(text.replace(",", "")) for text in written_there}
             for typed in product(numbers, repeat=len(task.fields)):
                 kinds = zip(typed, task.fields, strict=True)

@@ -15,4 +15,4 @@ def test_a_switch_that_reports_no_language_changes_none(
     state = {"lang": "en", "w.lang": reported}
     monkeypatch.setattr(language, "st", SimpleNamespace(session_state=state))
     language._speak()
-    assert state["lang"] == wanted and language.language() == wanted
+    assert state["lang"] == wanted and language.current_language() == wanted

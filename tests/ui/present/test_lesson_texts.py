@@ -8,8 +8,8 @@ import pytest
 
 from tests.support import films
 from tests.test_pages import opened
-from ui.page.menu import ORDER, SECTIONS, declaration
-from ui.page.state import FieldValue, number_text
+from ui.page.menu import ORDER, SECTIONS, page_declaration
+from ui.page.state import FieldValue, url_number
 from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
@@ -18,7 +18,7 @@ LANGUAGES = ("en", "zh")
 # A list of terms has no figure to teach from.
 BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS and name != "glossary"]
 # The seminar's steps are the lecture's.
-LESSONS = [*BUILT, *(talk for talk in lessons.talks() if talk != "seminar")]
+LESSONS = [*BUILT, *(talk for talk in lessons.talk_names() if talk != "seminar")]
 HAN = re.compile(r"[一-鿿]")
 DOWN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 NUMBER = re.compile(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -28,7 +28,7 @@ NAMES = ("Llama 3", "Llama 2", "Gemma 3", "Qwen3", "GPT-J", "i + d/2", "LLaMA2",
 
 
 def lesson(lang: str, name: str) -> Lesson:
-    result = lessons.talk(lang, name) if name in lessons.talks() else lessons.page_lesson(lang, name)
+    result = lessons.shipped_talk(lang, name) if name in lessons.talk_names() else lessons.page_lesson(lang, name)
     assert result is not None, f"no lesson for {name} in {lang}"
     return result
 
@@ -59,7 +59,7 @@ def shares(text: str) -> dict[str, set[str]]:
 
 
 def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
-    assert {"tour", "seminar", "lecture"} <= set(lessons.talks())
+    assert {"tour", "seminar", "lecture"} <= set(lessons.talk_names())
     for lang in ("en", "zh"):
         seminar, lecture = lesson(lang, "seminar"), lesson(lang, "lecture")
         assert [step.number for step in seminar.steps] == list(range(1, 16)) and seminar.minutes == 20
@@ -69,7 +69,7 @@ def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
     for lang in LANGUAGES:
         files = {path.stem for path in (lessons.FOLDER / lang / "pages").glob("*.toml")}
         assert files == set(BUILT)
-        assert {path.stem for path in (lessons.FOLDER / lang / "talks").glob("*.toml")} == set(lessons.talks())
+        assert {path.stem for path in (lessons.FOLDER / lang / "talks").glob("*.toml")} == set(lessons.talk_names())
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -142,7 +142,7 @@ def test_a_sentence_reads_from_the_last_row(name: str) -> None:
 @lru_cache(maxsize=256)
 def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Every figure's sentence by its id, as the page draws it for these values; of a film what it paints as well."""
-    answered = {task.name: task.right for task in declaration(page).tasks if isinstance(task, ChoiceQuestion)}
+    answered = {task.name: task.right for task in page_declaration(page).tasks if isinstance(task, ChoiceQuestion)}
     at = opened(page, lang=lang, open="all", **(answered | dict(query)))
     assert not at.exception
     assert not at.warning, [note.value for note in at.warning]
@@ -153,7 +153,7 @@ def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[s
 
 
 def shown(step: LessonStep, lang: str, state: dict[str, FieldValue]) -> str:
-    query = {key: number_text(value) for key, value in state.items()}
+    query = {key: url_number(value) for key, value in state.items()}
     result = findings(step.page, lang, tuple(sorted(query.items())))
     assert step.figure in result, f"step {step.number}: no figure {step.figure} on {step.page}"
     return " ".join((result[step.figure], *query.values()))

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import ROOT
-from ui.page.menu import declaration
+from ui.page.menu import page_declaration
 from ui.present import lessons
-from ui.present.lessons import LessonError, LessonProblem, LessonQuestion, load
-from ui.present.steps import described
-from ui.text.words import PageTexts, labels
+from ui.present.lessons import LessonError, LessonProblem, LessonQuestion, load_lesson
+from ui.present.steps import problem_sentence
+from ui.text.words import PageTexts, page_labels
 
 STEP = '[[steps]]\npage = "clock"\nsay = "Look."\n'
 
@@ -25,7 +25,7 @@ def file(steps: str = STEP, head: str = 'title = "T"\nminutes = 10\n') -> bytes:
 
 def problem(data: bytes, page: str | None = None) -> LessonProblem:
     with pytest.raises(LessonError) as bad:
-        load(data, "own", page)
+        load_lesson(data, "own", page)
     return bad.value.problem
 
 
@@ -35,7 +35,7 @@ def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
         '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 1\nthen = { factor = 16 }\n'
         '[[steps]]\npage = "rotation"\nsay = "Next."\n'
     )
-    lesson = load(file(steps), "own")
+    lesson = load_lesson(file(steps), "own")
     first, second = lesson.steps
     assert (lesson.title, lesson.minutes, lesson.id) == ("T", 10.0, "own")
     assert first.state == {"scheme": "yarn", "factor": 8.0, "seq_len": None}
@@ -47,13 +47,13 @@ def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
 
 def test_a_step_plays_a_control_from_its_state_to_a_value() -> None:
     steps = STEP + 'state = { factor = 2 }\nplay = { control = "factor", to = 8 }\n'
-    step = load(file(steps), "own").step(1)
+    step = load_lesson(file(steps), "own").step(1)
     assert step.play == lessons.FilmPlay("factor", 8.0, 4.0)
     assert step.state == {"factor": 2.0} and step.end == {"factor": 8.0}
 
 
 def test_a_page_lesson_stands_on_its_page() -> None:
-    assert load(file('[[steps]]\nsay = "Look."\n'), "clock", "clock").step(1).page == "clock"
+    assert load_lesson(file('[[steps]]\nsay = "Look."\n'), "clock", "clock").step(1).page == "clock"
     assert problem(file('[[steps]]\nsay = "a"\npage = "lrpe"\n'), "clock").key == "lesson.other_page"
 
 
@@ -116,20 +116,22 @@ def test_a_bad_file_is_refused_in_a_sentence_at_its_step(name: str) -> None:
     assert time.thread_time() - begun < 2.0
     assert (bad.step, bad.key.removeprefix("lesson.")) == expected
     for lang in ("en", "zh"):
-        text = described(bad, PageTexts(lang, "stage"))
+        text = problem_sentence(bad, PageTexts(lang, "stage"))
         assert text and "{" not in text.replace("\\{", "").replace("{ factor = 8 }", "") and len(text) < 800
         assert str(bad.step) in text or not bad.step
 
 
 def test_every_problem_has_its_sentence() -> None:
     source = Path(lessons.__file__).read_text("utf-8")
-    for key in labels("en", "stage"):
+    for key in page_labels("en", "stage"):
         number = f'"{key.removeprefix("lesson.")}"'
         assert not key.startswith("lesson.") or key == "lesson.at_step" or f'"{key}"' in source or number in source
 
 
 def test_foreign_letters_in_a_problem_are_escaped() -> None:
-    text = described(LessonProblem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), PageTexts("en", "stage"))
+    text = problem_sentence(
+        LessonProblem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), PageTexts("en", "stage")
+    )
     assert r"\<b\>\$x\$ \[a\]\(b\)" in text
 
 
@@ -152,14 +154,14 @@ VALUES = st.recursive(
 def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
     page: str, head: dict[str, Any], step: dict[str, Any], data: st.DataObject
 ) -> None:
-    fields = sorted(field.name for field in declaration(page).fields)
+    fields = sorted(field.name for field in page_declaration(page).fields)
     names = data.draw(st.lists(st.sampled_from(fields), max_size=3))
     state = {name: data.draw(VALUES) for name in names}
     table = {"title": "T", "minutes": 1, "steps": [{"page": page, "say": "a", "state": state} | step]} | head
     try:
         read = lessons.LessonReader(None).lesson(table, "own")
     except LessonError as bad:
-        assert described(bad.problem, PageTexts("zh", "stage"))
+        assert problem_sentence(bad.problem, PageTexts("zh", "stage"))
     else:
         for name, value in read.step(1).state.items():
             assert value is None or isinstance(value, bool | int | float | str), name
@@ -169,4 +171,4 @@ def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
 def test_the_lesson_of_docs_is_one(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     (example,) = re.findall(r"```toml\n(title.*?)```", text, re.DOTALL)
-    assert len(load(example.encode(), "own").steps) == 2
+    assert len(load_lesson(example.encode(), "own").steps) == 2

@@ -23,14 +23,14 @@ def screen() -> None:
     """Return the script of one page with one question."""
     import streamlit as st
 
-    from ui.present.predict import ask
-    from ui.present.steps import sentence
+    from ui.present.predict import ask_question
+    from ui.present.steps import headline_sentence
     from ui.present.view import PageView
-    from ui.text.escape import plain
+    from ui.text.escape import escaped_markdown
 
     view = PageView("clock", st.session_state["lang"], st.session_state)
-    st.header(plain(sentence(st.session_state["step"], "lecture", st.session_state), 300))
-    st.session_state["result"] = ask(view, st.session_state["step"], "lecture")
+    st.header(escaped_markdown(headline_sentence(st.session_state["step"], "lecture", st.session_state), 300))
+    st.session_state["result"] = ask_question(view, st.session_state["step"], "lecture")
 
 
 def opened(lang: str = "en", step: LessonStep = STEP, **view: str) -> AppTest:

@@ -1,8 +1,8 @@
 """The names of rooms: one spelling each."""
 
-from ui.present.rooms import room_name
+from ui.present.rooms import normalized_room_name
 
 
 def test_one_spelling_of_a_room() -> None:
-    assert room_name("ＰＨＹＳＩＫ－Ａ") == room_name("physik-a")
-    assert room_name("\u00e9") == room_name("e\u0301")
+    assert normalized_room_name("ＰＨＹＳＩＫ－Ａ") == normalized_room_name("physik-a")
+    assert normalized_room_name("\u00e9") == normalized_room_name("e\u0301")

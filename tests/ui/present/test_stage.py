@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.support import films
 from tests.test_pages import opened
 from ui.present import lessons, qr
-from ui.present.addresses import local
+from ui.present.addresses import is_local_address
 from ui.present.view import GOING, LOADED, PageView
 
 LESSON = b"""
@@ -48,7 +48,7 @@ state = { factor = 8 }
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch) -> None:
     """One lesson of two steps on the page rotation, in place of the shipped ones."""
-    lesson = lessons.load(LESSON, "rotation", "rotation")
+    lesson = lessons.load_lesson(LESSON, "rotation", "rotation")
     monkeypatch.setattr(lessons, "page_lesson", lambda lang, page: lesson if page == "rotation" else None)
 
 
@@ -89,7 +89,7 @@ def test_the_normal_display_has_nothing_of_the_stage(monkeypatch: pytest.MonkeyP
         raise AssertionError("a lesson was read for nothing")
 
     monkeypatch.setattr(lessons, "page_lesson", never)
-    monkeypatch.setattr(lessons, "talk", never)
+    monkeypatch.setattr(lessons, "shipped_talk", never)
     at = opened("rotation", lang="en", m="3", hide="apart")
     assert not any("stage" in (button.key or "") for button in at.button)
     assert not at.toggle
@@ -245,7 +245,7 @@ def test_leaving_keeps_the_place(own: None) -> None:
 
 def test_a_talk_moves_across_pages(own: None) -> None:
     at = opened("rotation", lang="zh", display="stage", room="hall")
-    at.session_state[LOADED] = lessons.load(TALK, "own")
+    at.session_state[LOADED] = lessons.load_lesson(TALK, "own")
     at.session_state["view"] |= {"talk": "own", "step": 1}
     at.run()
     assert "1 / 2" in shown(at) and values(at) == {"rotation.m": 40}
@@ -307,7 +307,7 @@ def test_the_audience_gets_the_view_without_the_stage(own: None) -> None:
 
 
 def decoded(text: str) -> str:
-    drawn = qr.code(text)
+    drawn = qr.qr_code(text)
     assert drawn is not None
     dark = np.kron(np.array(drawn.get_matrix()), np.ones((4, 4), bool))
     result = zxingcpp.read_barcodes(np.where(dark, 0, 255).astype(np.uint8))
@@ -323,15 +323,15 @@ def test_a_code_reads_back(length: int) -> None:
 
 
 def test_an_address_too_long_for_a_code_has_none() -> None:
-    assert qr.image("x" * 3000, "") is None
+    assert qr.qr_code_html("x" * 3000, "") is None
 
 
 def test_a_code_s_text_alternative_is_escaped() -> None:
-    assert '<img alt="&quot;&gt;&lt;b&gt;"' in str(qr.image("x", '"><b>'))
+    assert '<img alt="&quot;&gt;&lt;b&gt;"' in str(qr.qr_code_html("x", '"><b>'))
 
 
 @pytest.mark.parametrize(
     "url, here", [("http://[::1]:8501/", True), ("http://localhost/a", True), ("http://10.0.0.2/", False)]
 )
 def test_an_address_of_this_computer_is_known(url: str, here: bool) -> None:
-    assert local(url) is here
+    assert is_local_address(url) is here

@@ -7,13 +7,13 @@ import pytest
 
 from tests.test_pages import opened
 from ui.figures.drawing import KEPT
-from ui.page.state import number_text
+from ui.page.state import url_number
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
 from ui.present.stage import STANDS
 from ui.served import ahead
 
-TOUR = lessons.talk("en", "tour")
+TOUR = lessons.shipped_talk("en", "tour")
 assert TOUR is not None
 
 
@@ -27,7 +27,7 @@ def test_the_stage_finds_its_figure_drawn_and_knows_its_part(number: int, part: 
     assert {(wanted.page, wanted.figure): part} == STANDS
     before = set(KEPT)
     assert before
-    values = {name: number_text(value) for name, value in wanted.state.items()}
+    values = {name: url_number(value) for name, value in wanted.state.items()}
     at = opened(wanted.page, lang="en", display="stage", talk="tour", step=str(number), **values)
     assert not at.exception
     charts = [chart.proto.id for chart in at.get("plotly_chart")]
@@ -42,7 +42,7 @@ def test_an_answer_follows_a_question_and_the_next_step_follows_the_answer(monke
     first, second, third, last = TOUR.step(1), TOUR.step(2), TOUR.step(3), TOUR.steps[-1]
     assert second.predict is not None
     for shown, answered in ((second, False), (second, True), (last, False), (first, False), (third, False)):
-        ahead.rehearse(TOUR, shown, "zh", answered=answered)
+        ahead.queue_next_step(TOUR, shown, "zh", answered=answered)
     # The last step is followed by none, and no fourth job waits.
     assert [waiting.get_nowait()[1:] for _ in range(waiting.qsize())] == [
         (second, "zh", True),
@@ -67,6 +67,6 @@ def test_a_step_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
     for step in TOUR.steps[:2]:
         waiting.put((TOUR, step, "en", False))
     with caplog.at_level(logging.ERROR), pytest.raises(SystemExit):
-        ahead.work()
+        ahead.draw_queued_steps()
     assert drawn == [*sorted(ahead.SLOW), *((step.page, step.figure) for step in TOUR.steps[:2])]
     assert "could not be drawn ahead" in caplog.text and "out of chalk" in caplog.text

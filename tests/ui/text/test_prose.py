@@ -12,7 +12,7 @@ from rope_core.lab.estimates import paired_perplexity_ratio
 from rope_core.rope import Rope
 from rope_core.theory import attention, interpolation, softmax
 from ui.figures import catalogue as models
-from ui.text.words import LANGUAGES, PageTexts, powers
+from ui.text.words import LANGUAGES, PageTexts, exponent_text
 
 
 def bases() -> list[str]:
@@ -118,10 +118,10 @@ def kept_weight() -> list[str]:
 def one_radian() -> list[str]:
     """How many models of the catalogue turn their first pair one radian a token."""
     fastest = {}
-    for name in models.ids():
-        single = models.setting(name)
+    for name in models.model_ids():
+        single = models.model_rope_setting(name)
         request = rc.Request(single.rope, single.scheme, single.params, single.max_len)
-        fastest[models.name(name)] = float(rc.spectrum(request).inv_freq.max())
+        fastest[models.model_name(name)] = float(rc.spectrum(request).inv_freq.max())
     others = sorted(name for name, theta in fastest.items() if abs(theta - 1) > 1e-9)
     assert len(others) == 2 and all(name.startswith(("Phi-3.5 mini", "Phi-3 vision")) for name in others)
     return [str(len(fastest)), str(len(fastest) - 2), "Phi-3.5 mini", "Phi-3 vision"]
@@ -135,17 +135,17 @@ def rounded_angles() -> list[str]:
         pairs = list(zip(rope.theta.tolist(), exact, strict=True))
         float64 = max(float(abs(mpmath.mpf(mine * at) - true * at)) for mine, true in pairs for at in last)
     fixed = 2.0**31 * 2.0**-65 * 2 * np.pi
-    return [powers(f"{value:.1e}") for value in (float64, fixed)]
+    return [exponent_text(f"{value:.1e}") for value in (float64, fixed)]
 
 
 def farthest_wavelengths() -> list[str]:
     """Return the ratio of two models' slowest wavelengths, both labelled 4,096 tokens."""
     slowest = {}
-    for name in models.ids():
-        single = models.setting(name)
+    for name in models.model_ids():
+        single = models.model_rope_setting(name)
         if single.max_len == 4096:
             theta = rc.spectrum(rc.Request(single.rope, single.scheme, single.params, single.max_len)).inv_freq
-            slowest[models.name(name)] = 2 * np.pi / theta[theta > 0].min()
+            slowest[models.model_name(name)] = 2 * np.pi / theta[theta > 0].min()
     low, high = min(slowest, key=slowest.__getitem__), max(slowest, key=slowest.__getitem__)
     assert low.startswith("StableLM 3B") and high == "Yi 6B"
     return ["StableLM 3B", high, f"{slowest[high] / slowest[low]:.0f}"]

@@ -9,7 +9,7 @@ import pytest
 
 from ui.page.menu import ORDER
 from ui.present.lessons import FOLDER
-from ui.text.words import SLOT, TEXT, PageTexts, formulas, labels, sections
+from ui.text.words import SLOT, TEXT, PageTexts, formulas, page_labels, page_sections
 
 FILES = sorted(path.stem for path in (TEXT / "en").glob("*.toml"))
 PAGES = sorted(path.stem for path in Path("pages").glob("*/*.py"))
@@ -31,7 +31,7 @@ def test_the_same_files_in_both_languages() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_labels_have_the_same_keys_and_slots(name: str) -> None:
-    en, zh = labels("en", name), labels("zh", name)
+    en, zh = page_labels("en", name), page_labels("zh", name)
     assert en.keys() == zh.keys()
     for key in en:
         assert slots(en[key]) == slots(zh[key]), key
@@ -40,7 +40,7 @@ def test_labels_have_the_same_keys_and_slots(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_prose_has_the_same_sections_and_formulas(name: str) -> None:
-    en, zh = sections("en", name), sections("zh", name)
+    en, zh = page_sections("en", name), page_sections("zh", name)
     assert en and list(en) == list(zh)
     for key in en:
         assert formula_slots(en[key][1]) == formula_slots(zh[key][1]), key
@@ -52,7 +52,7 @@ def test_prose_has_the_same_sections_and_formulas(name: str) -> None:
 def test_every_page_has_a_title_a_claim_and_a_place_in_the_menu(name: str) -> None:
     for lang in ("en", "zh"):
         t = PageTexts(lang, name)
-        assert t("title") and t("claim") and labels(lang, "labels")[f"page.{name}"]
+        assert t("title") and t("claim") and page_labels(lang, "labels")[f"page.{name}"]
     assert any(name in pages for pages in ORDER.values())
 
 
@@ -74,10 +74,10 @@ def test_no_forbidden_rendering() -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_chinese_is_chinese_and_english_is_english(name: str) -> None:
     han = re.compile(r"[一-鿿]")
-    for _, body in sections("zh", name).values():
+    for _, body in page_sections("zh", name).values():
         assert han.search(body)
     quoted = ("小明",)
-    for key, text in labels("en", name).items():
+    for key, text in page_labels("en", name).items():
         assert not han.search(text) or any(word in text for word in quoted), key
 
 

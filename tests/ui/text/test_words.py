@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from ui.present.lessons import FOLDER
-from ui.text.words import SOFT_BREAK, TEXT, PageTexts, counted, counts, fill, formulas, sections
+from ui.text.words import SOFT_BREAK, TEXT, PageTexts, fill, fill_counts, formulas, page_sections, text_counts
 
 
 def test_a_page_answers_its_own_label_before_the_shared_one() -> None:
@@ -29,10 +29,10 @@ def test_formulas_fill_their_slots() -> None:
 
 
 def test_counts_fill_their_slots() -> None:
-    assert fill("{{n:claims}} claims") == counted("{{n:claims}} claims") == f"{counts()['claims']} claims"
-    assert counted("{{f:position_m}}") == "{{f:position_m}}"
+    assert fill("{{n:claims}} claims") == fill_counts("{{n:claims}} claims") == f"{text_counts()['claims']} claims"
+    assert fill_counts("{{f:position_m}}") == "{{f:position_m}}"
     with pytest.raises(KeyError):
-        counted("{{n:no_such_count}}")
+        fill_counts("{{n:no_such_count}}")
 
 
 # A part of the ledger or the catalogue, in words that texts count it by.
@@ -60,7 +60,7 @@ def test_a_typed_count_is_seen(typed: str) -> None:
 
 @pytest.mark.parametrize("page", sorted(path.stem for path in (TEXT / "zh").glob("*.md")))
 def test_a_line_s_end_leaves_no_gap_in_a_chinese_sentence(page: str) -> None:
-    for title, body in sections("zh", page).values():
+    for title, body in page_sections("zh", page).values():
         for before, after in pairwise(body.split("\n")):
             if before and after:
                 wide = [ord(letter) > 0x2E80 for letter in (before[-1], after[0])]

@@ -46,7 +46,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.JobQueue]:
 
 
 def finished(queue: jobs.JobQueue, session: dict[str, Any], panel: str = "sweep") -> jobs.JobStatus:
-    return queue.wait(work.own(session)[panel], 30)
+    return queue.wait(work.session_jobs(session)[panel], 30)
 
 
 def test_reading_and_drawing_records_loads_no_torch() -> None:
@@ -67,7 +67,7 @@ def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[
         name, longest, documents = (
             sentence.pop(k, v) for k, v in (("name", "rope-0"), ("longest", 256), ("documents", 3))
         )
-        return extrapolated.sweep(name, longest, documents, text=text, **sentence).key
+        return extrapolated.sweep_request(name, longest, documents, text=text, **sentence).key
 
     same = key()
     changed = [
@@ -87,7 +87,7 @@ def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[
 
 
 def test_a_text_never_stands_in_its_key(index: dict[str, WeightsCard]) -> None:
-    wanted = extrapolated.sweep("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
+    wanted = extrapolated.sweep_request("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
     assert "secret" not in repr(wanted.key)
     assert wanted.values == {"weights": ["rope-0"], "lengths": [64], "documents": 1}
 
@@ -116,7 +116,7 @@ def test_texts_that_do_not_do_are_answered_with_their_numbers(
     text: bytes, length: int, key: str, numbers: list[str], lang: str
 ) -> None:
     with pytest.raises(IncompatibleValues) as refused:
-        extrapolated.to_read(text, length, 8)
+        extrapolated.text_within_limits(text, length, 8)
     assert refused.value.key == key
     sentence = PageTexts(lang, "extrapolation")(refused.value.key, **refused.value.given)
     assert all(number in sentence for number in numbers)
@@ -124,31 +124,41 @@ def test_texts_that_do_not_do_are_answered_with_their_numbers(
 
 def test_the_first_documents_of_a_text_are_read_and_fit_into_an_argument() -> None:
     text = bytes(np.random.default_rng(0).integers(0, 256, 300_000, dtype=np.uint8))
-    used = extrapolated.to_read(text, 256, 4)
+    used = extrapolated.text_within_limits(text, 256, 4)
     assert used == text[: 4 * 257]
-    assert extrapolated.taken(text, used, 256) == {"size": "300,000", "used": "1,028", "each": "257", "count": "4"}
-    assert extrapolated.to_read(text[:600], 256, 4) == text[:514]
-    most = extrapolated.to_read(text, 2048, 4096)
+    assert extrapolated.text_usage_slots(text, used, 256) == {
+        "size": "300,000",
+        "used": "1,028",
+        "each": "257",
+        "count": "4",
+    }
+    assert extrapolated.text_within_limits(text[:600], 256, 4) == text[:514]
+    most = extrapolated.text_within_limits(text, 2048, 4096)
     assert len(most) % 2049 == 0
-    assert len(extrapolated.request("sweep", most, weights=["rope-0"]).argument) < 128 * 1024
+    assert len(extrapolated.experiment_request("sweep", most, weights=["rope-0"]).argument) < 128 * 1024
     with pytest.raises(IncompatibleValues):
-        extrapolated.held_out(4097)
-    extrapolated.held_out(4096)
+        extrapolated.check_held_out_length(4097)
+    extrapolated.check_held_out_length(4096)
 
 
 def test_results_are_found_by_their_request_alone(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
-    wanted = extrapolated.request("sweep", b"\x00\xff\x07", documents=4)
-    assert extrapolated.seen(mine, "sweep", wanted) is None
-    extrapolated.start(mine, "sweep", wanted, "a title")
+    wanted = extrapolated.experiment_request("sweep", b"\x00\xff\x07", documents=4)
+    assert extrapolated.measured_results(mine, "sweep", wanted) is None
+    extrapolated.start_measurement(mine, "sweep", wanted, "a title")
     assert finished(queue, mine).state == jobs.DONE
-    result = extrapolated.seen(mine, "sweep", wanted)
+    result = extrapolated.measured_results(mine, "sweep", wanted)
     assert result is not None and result.origin == HERE
     assert result.results == ({"kind": "sweep", "asked": {"documents": 4}}, {"read": 3, "sum": 262})
-    assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", b"\x00\xff\x08", documents=4)) is None
-    assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", documents=4)) is None
-    again = extrapolated.seen(yours, "sweep", wanted)
+    assert (
+        extrapolated.measured_results(
+            mine, "sweep", extrapolated.experiment_request("sweep", b"\x00\xff\x08", documents=4)
+        )
+        is None
+    )
+    assert extrapolated.measured_results(mine, "sweep", extrapolated.experiment_request("sweep", documents=4)) is None
+    again = extrapolated.measured_results(yours, "sweep", wanted)
     assert again is not None and again.results == result.results, "the same text and settings need no second run"
     assert all(status.title == "a title" for status in queue.all())
 
@@ -156,33 +166,35 @@ def test_results_are_found_by_their_request_alone(queue: jobs.JobQueue, index: d
 def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
-    slow = extrapolated.request("sweep", documents=1)
-    extrapolated.start(mine, "sweep", slow, "slow")
-    while not (status := work.latest(mine, "sweep")) or not status.results:
-        assert work.active(work.latest(mine, "sweep")) and extrapolated.every(mine, "sweep") == 1.0
-    part = extrapolated.seen(mine, "sweep", slow)
+    slow = extrapolated.experiment_request("sweep", documents=1)
+    extrapolated.start_measurement(mine, "sweep", slow, "slow")
+    while not (status := work.latest_job_status(mine, "sweep")) or not status.results:
+        assert (
+            work.is_active(work.latest_job_status(mine, "sweep")) and extrapolated.refresh_seconds(mine, "sweep") == 1.0
+        )
+    part = extrapolated.measured_results(mine, "sweep", slow)
     assert part is not None and part.origin == GOING and len(part.results) == 1
-    assert extrapolated.seen(yours, "sweep", slow) is None, "unfinished work is its owner's"
-    other = extrapolated.request("sweep", documents=5)
-    assert extrapolated.seen(mine, "sweep", other) is None, "results of another request are not shown"
-    extrapolated.start(yours, "sweep", other, "waits")
-    waiting = work.latest(yours, "sweep")
-    assert waiting is not None and waiting.state == jobs.WAITING and work.before(waiting) == 1
-    assert not work.ended(mine, "sweep")
-    work.cancel(mine, "sweep")
+    assert extrapolated.measured_results(yours, "sweep", slow) is None, "unfinished work is its owner's"
+    other = extrapolated.experiment_request("sweep", documents=5)
+    assert extrapolated.measured_results(mine, "sweep", other) is None, "results of another request are not shown"
+    extrapolated.start_measurement(yours, "sweep", other, "waits")
+    waiting = work.latest_job_status(yours, "sweep")
+    assert waiting is not None and waiting.state == jobs.WAITING and work.jobs_ahead(waiting) == 1
+    assert not work.has_just_ended(mine, "sweep")
+    work.cancel_job(mine, "sweep")
     assert finished(queue, mine).state == jobs.CANCELLED and finished(queue, yours).state == jobs.DONE
-    assert work.ended(mine, "sweep") and not work.ended(mine, "sweep")
-    assert extrapolated.every(mine, "sweep") is None
-    assert extrapolated.seen(yours, "", slow) is None, "what was cut short is kept for nobody"
+    assert work.has_just_ended(mine, "sweep") and not work.has_just_ended(mine, "sweep")
+    assert extrapolated.refresh_seconds(mine, "sweep") is None
+    assert extrapolated.measured_results(yours, "", slow) is None, "what was cut short is kept for nobody"
 
 
 def test_the_page_says_how_its_work_goes(queue: jobs.JobQueue) -> None:
     t, busy = PageTexts("en", "extrapolation"), dict[str, Any]()
-    extrapolated.start(busy, "sweep", extrapolated.request("sweep", documents=7), "before")
+    extrapolated.start_measurement(busy, "sweep", extrapolated.experiment_request("sweep", documents=7), "before")
     at = opened("extrapolation", lang="en", open="live", documents="7", longest="256")
     at.button(key="extrapolation.start.sweep").click().run()
     assert any(t("waiting", ahead=1) in each.value for each in at.markdown)
-    work.cancel(busy, "sweep")
+    work.cancel_job(busy, "sweep")
     job = queue.all()[1].id
     while queue.status(job).progress is None:
         pass
@@ -198,49 +210,52 @@ def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.JobQueue, index
     before: dict[str, Any] = {work.OWNER: "browser"}
     beside: dict[str, Any] = {work.OWNER: "another"}
     after: dict[str, Any] = {work.OWNER: "browser", work.TAB: "tab"}
-    slow = extrapolated.request("sweep", documents=1)
-    extrapolated.start(before, "sweep", slow, "slow")
-    while not (status := work.latest(before, "sweep")) or not status.results:
+    slow = extrapolated.experiment_request("sweep", documents=1)
+    extrapolated.start_measurement(before, "sweep", slow, "slow")
+    while not (status := work.latest_job_status(before, "sweep")) or not status.results:
         pass
-    extrapolated.start(beside, "sweep", slow, "beside")
-    assert work.own(beside) != work.own(before), "work stays its owner's"
-    work.cancel(beside, "sweep")
-    extrapolated.start(after, "sweep", slow, "again")
-    assert work.own(after) == work.own(before)
-    result = extrapolated.seen(after, "sweep", slow)
+    extrapolated.start_measurement(beside, "sweep", slow, "beside")
+    assert work.session_jobs(beside) != work.session_jobs(before), "work stays its owner's"
+    work.cancel_job(beside, "sweep")
+    extrapolated.start_measurement(after, "sweep", slow, "again")
+    assert work.session_jobs(after) == work.session_jobs(before)
+    result = extrapolated.measured_results(after, "sweep", slow)
     assert result is not None and result.origin == GOING
     queue.cancel_abandoned("tab")
     assert finished(queue, before).state == jobs.CANCELLED, "it ends with the page that looks at it now"
-    extrapolated.start(after, "sweep", slow, "anew")
-    assert work.own(after) != work.own(before)
-    work.cancel(after, "sweep")
+    extrapolated.start_measurement(after, "sweep", slow, "anew")
+    assert work.session_jobs(after) != work.session_jobs(before)
+    work.cancel_job(after, "sweep")
 
 
 def test_work_that_fails_says_why(queue: jobs.JobQueue, index: dict[str, WeightsCard]) -> None:
     mine: dict[str, Any] = {}
-    wanted = extrapolated.request("sweep", documents=2)
-    extrapolated.start(mine, "sweep", wanted, "fails")
+    wanted = extrapolated.experiment_request("sweep", documents=2)
+    extrapolated.start_measurement(mine, "sweep", wanted, "fails")
     assert "at most 4,096" in finished(queue, mine).error
-    assert extrapolated.seen({}, "sweep", wanted) is None and extrapolated.every(mine, "sweep") is None
+    assert (
+        extrapolated.measured_results({}, "sweep", wanted) is None
+        and extrapolated.refresh_seconds(mine, "sweep") is None
+    )
 
 
 def test_what_weights_there_are(index: dict[str, WeightsCard]) -> None:
-    assert extrapolated.models() == ("rope-0", "rope-1")
+    assert extrapolated.shipped_rotary_models() == ("rope-0", "rope-1")
     assert extrapolated.firsts() == ("rope-0", "alibi-0")
     assert extrapolated.family() == ("rope-0", "rope-0-linear")
-    assert extrapolated.first_context() == 64
-    assert '"weights": ["rope-0", "rope-1"]' in extrapolated.command("seeds")
-    assert '"weights": ["rope-0", "alibi-0"]' in extrapolated.command("encodings")
+    assert extrapolated.first_rotary_trained_length() == 64
+    assert '"weights": ["rope-0", "rope-1"]' in extrapolated.measure_command("seeds")
+    assert '"weights": ["rope-0", "alibi-0"]' in extrapolated.measure_command("encodings")
     index.clear()
-    assert extrapolated.models() == ("",) and extrapolated.firsts() == ()
+    assert extrapolated.shipped_rotary_models() == ("",) and extrapolated.firsts() == ()
 
 
 def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
-    plain = extrapolated.recipe(extrapolated.request("stale", documents=3))
+    plain = extrapolated.recipe(extrapolated.experiment_request("stale", documents=3))
     assert "run_measurement('stale', request)" in plain and "'documents': 3" in plain
     exec(plain.partition("\n")[0], {})
     compile(plain, "recipe", "exec")
-    own = extrapolated.recipe(extrapolated.request("sweep", b"x" * 99, documents=3))
+    own = extrapolated.recipe(extrapolated.experiment_request("sweep", b"x" * 99, documents=3))
     assert "read_bytes()[:99]" in own and "x" * 9 not in own
     compile(own, "recipe", "exec")
 
@@ -261,11 +276,11 @@ def put(shelf: Path, name: str, results: tuple[dict[str, Any], ...]) -> None:
 
 
 def test_absent_and_broken_records_are_no_records(shelf: Path) -> None:
-    assert extrapolated.seen_shipped("sweep") is None
+    assert extrapolated.shipped_results("sweep") is None
     (shelf / "sweep.json").write_text("{", "utf-8")
-    assert extrapolated.seen_shipped("sweep") is None
+    assert extrapolated.shipped_results("sweep") is None
     put(shelf, "stale", made.stale())
-    seen = extrapolated.seen_shipped("stale")
+    seen = extrapolated.shipped_results("stale")
     assert seen is not None and seen.origin == SHIPPED and len(seen.results) == 3
     scope: dict[str, Any] = {}
     exec(seen.code, scope)
@@ -312,14 +327,14 @@ def test_measuring_can_be_switched_off(shelf: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.long
 def test_a_real_model_answers() -> None:
-    names = extrapolated.models()
+    names = extrapolated.shipped_rotary_models()
     if not names[0]:
         pytest.skip("no trained weights are in the package")
     mine: dict[str, Any] = {}
     text = Path(__file__).read_bytes()
-    wanted = extrapolated.sweep(names[0], 256, 2, factor=None, base=1e4, params={}, text=text[:514])
-    extrapolated.start(mine, "sweep", wanted, "real")
-    assert jobs.default_queue().wait(work.own(mine)["sweep"], 300).state == jobs.DONE
-    seen = extrapolated.seen(mine, "sweep", wanted)
+    wanted = extrapolated.sweep_request(names[0], 256, 2, factor=None, base=1e4, params={}, text=text[:514])
+    extrapolated.start_measurement(mine, "sweep", wanted, "real")
+    assert jobs.default_queue().wait(work.session_jobs(mine)["sweep"], 300).state == jobs.DONE
+    seen = extrapolated.measured_results(mine, "sweep", wanted)
     assert seen is not None and [each["line"] for each in seen.results] == [each.key for each in scheme_lines()]
     assert all(each["documents"] == 2 and each["last"][0] < 256 for each in seen.results)

@@ -60,13 +60,13 @@ def test_suites_and_the_interpreter(records: Path) -> None:
 
 def test_words_for_links_are_unique() -> None:
     source = view.shipped_benchmarks(view.shipped_benchmark_names()[0])
-    kinds = measured.kinds(source)
+    kinds = measured.case_kinds_by_text(source)
     assert len(kinds) == len(view.case_kinds(source.points))
     assert measured.slug(CASE) != measured.slug(replace(CASE, direction="forward", inplace=True))
-    assert measured.chosen("b", "abc", "a") == "b" and measured.chosen("<", "abc", "a") == "a"
+    assert measured.choice_or_fallback("b", "abc", "a") == "b" and measured.choice_or_fallback("<", "abc", "a") == "a"
     points = [p for p in source.points if view.case_without_length(p.case) == view.case_kinds(source.points)[0]]
-    assert list(measured.lengths(points)) == sorted(measured.lengths(points), key=int)
-    assert {p.case.seq for p in measured.at_length(points, measured.lengths(points)[0])} == {
+    assert list(measured.length_choices(points)) == sorted(measured.length_choices(points), key=int)
+    assert {p.case.seq for p in measured.timings_at_length(points, measured.length_choices(points)[0])} == {
         min(p.case.seq for p in points)
     }
 
@@ -74,7 +74,7 @@ def test_words_for_links_are_unique() -> None:
 def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.JobQueue, records: Path) -> None:
     huge = BenchmarkCase("cpu", "float32", 4096, 1_048_576, 64, 64, 128, 128)
     with pytest.raises(ValueError, match=r"small enough for the [\d,]+ free bytes, got .1,125,899,906,842,624 bytes"):
-        measured.start({}, measured.ONE, huge, [], 5, "tuned")
+        measured.start_benchmark({}, measured.ONE, huge, [], 5, "tuned")
     assert queue.all() == []
     shape = {"batch": "4096", "seq": "1048576", "heads": "1024", "kv_heads": "1024", "head_dim": "1024"}
     at = opened("benchmark", lang="en", open="run", suite="one", **shape)
@@ -87,31 +87,31 @@ def test_two_sessions_in_the_queue(queue: jobs.JobQueue, records: Path) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
     place = measured.PLACE
-    assert work.latest(mine, place) is None and not work.active(None)
+    assert work.latest_job_status(mine, place) is None and not work.is_active(None)
     try:
-        measured.start(mine, measured.ONE, CASE, ["eager"], 5, "tuned")
+        measured.start_benchmark(mine, measured.ONE, CASE, ["eager"], 5, "tuned")
         for _ in range(200):
             if queue.all()[0].state == jobs.RUNNING:
                 break
-            queue.wait(work.own(mine)[place], 0.05)
-        measured.start(yours, measured.ONE, CASE, ["eager"], 5, "tuned")
-        first, second = work.latest(mine, place), work.latest(yours, place)
+            queue.wait(work.session_jobs(mine)[place], 0.05)
+        measured.start_benchmark(yours, measured.ONE, CASE, ["eager"], 5, "tuned")
+        first, second = work.latest_job_status(mine, place), work.latest_job_status(yours, place)
         assert first is not None and second is not None
-        assert work.owner(mine) != work.owner(yours)
-        assert [s.id for s in work.queue()] == [first.id, second.id]
-        assert (work.before(first), work.before(second)) == (0, 1)
-        work.cancel(yours, place)
-        work.cancel(mine, place)
-        assert queue.wait(work.own(mine)[place], 120).state == jobs.CANCELLED
-        assert work.queue() == []
-        assert work.ended(mine, place) and not work.ended(mine, place)
+        assert work.job_owner(mine) != work.job_owner(yours)
+        assert [s.id for s in work.active_jobs()] == [first.id, second.id]
+        assert (work.jobs_ahead(first), work.jobs_ahead(second)) == (0, 1)
+        work.cancel_job(yours, place)
+        work.cancel_job(mine, place)
+        assert queue.wait(work.session_jobs(mine)[place], 120).state == jobs.CANCELLED
+        assert work.active_jobs() == []
+        assert work.has_just_ended(mine, place) and not work.has_just_ended(mine, place)
     finally:
         queue.close()
 
 
 def test_a_forgotten_job_is_no_job(queue: jobs.JobQueue) -> None:
-    assert work.latest({work.JOBS: {measured.PLACE: "gone"}}, measured.PLACE) is None
-    work.cancel({}, measured.PLACE)
+    assert work.latest_job_status({work.JOBS: {measured.PLACE: "gone"}}, measured.PLACE) is None
+    work.cancel_job({}, measured.PLACE)
 
 
 def test_what_landed_is_this_runs_only(records: Path) -> None:
@@ -120,8 +120,8 @@ def test_what_landed_is_this_runs_only(records: Path) -> None:
     store.add(first, result(CASE, "numba", [1.0] * 5))
     store.add(two, result(CASE, "eager", [1.0] * 5))
     status = jobs.JobStatus("j", "o", "t", "running", 0, 0.5, 1.0, "", ({"run": two}, "other"), "", 1.0)
-    assert [r.contestant for r in measured.landed(status)] == ["eager"]
-    assert measured.landed(jobs.JobStatus("j", "o", "t", "running", 0, 0.5, 1.0, "", (), "", 1.0)) == []
+    assert [r.contestant for r in measured.recorded_results(status)] == ["eager"]
+    assert measured.recorded_results(jobs.JobStatus("j", "o", "t", "running", 0, 0.5, 1.0, "", (), "", 1.0)) == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import attention
-from ui.figures.attention.bins import bins
+from ui.figures.attention.bins import distance_bins
 from ui.film import marks
 from ui.film.colours import GREY, QUERY_COLOUR, RED
 from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
@@ -23,15 +23,15 @@ FIRST_LENGTH = 1_024
 GOAL_LENGTH = 8_192
 
 
-def text_lengths(own: int) -> tuple[int, ...]:
+def text_length_stops(own: int) -> tuple[int, ...]:
     """Return the words of the texts to drag to, from 64 to `FAR`, four an octave, and ``own``."""
     return tuple(sorted({own, *np.rint(2 ** np.arange(6.0, 17.1, 0.25)).astype(int).tolist()}))
 
 
-def drawn_bases(own: float) -> tuple[float, ...]:
+def four_drawn_bases(own: float) -> tuple[float, ...]:
     """Return four bases in rising order, of which the nearest to ``own`` is replaced by it.
 
-    >>> drawn_bases(1e6)
+    >>> four_drawn_bases(1e6)
     (1000.0, 10000.0, 100000.0, 1000000.0)
     """
     nearest = min(BASES, key=lambda base: abs(np.log(base / own)))
@@ -40,7 +40,7 @@ def drawn_bases(own: float) -> tuple[float, ...]:
 
 def _row(rope: rc.Rope, base: float, y: float) -> list[Mark]:
     """Return one base's curve over its zero at ``y``."""
-    d, middle, fold = bins(FAR)
+    d, middle, fold = distance_bins(FAR)
     ones = np.ones(rope.dim) / np.sqrt(rope.dim)
     spectrum = rc.Spectrum.from_inv_freq(rc.Rope(rope.dim, base, rope.train_len).theta)
     mean, least, most = fold(attention.score_curve(spectrum, d, ones, ones))

@@ -16,7 +16,7 @@ FEW = 32
 """So many distances of a wide bin are computed, evenly spread; of a narrower one, all."""
 
 
-def bins(reach: int) -> tuple[npt.NDArray[np.int64], Array, Callable[[Array], tuple[Array, Array, Array]]]:
+def distance_bins(reach: int) -> tuple[npt.NDArray[np.int64], Array, Callable[[Array], tuple[Array, Array, Array]]]:
     """Return the distances to compute, 1 to ``reach``, the middle of each bin (bins,), and what folds scores into bins.
 
     The fold takes scores (..., distances) and returns their mean, least and greatest in each bin, (..., bins). One

@@ -8,8 +8,8 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import attention
 from ui.figures.attention import bases, spread
-from ui.figures.attention.bins import bins
-from ui.figures.attention.scores import FAR, STOPS, QueryAndKey, recipe_vectors
+from ui.figures.attention.bins import distance_bins
+from ui.figures.attention.scores import FAR, STOPS, QueryAndKey, query_and_key_source
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, QUERY_COLOUR, SKY
@@ -30,7 +30,7 @@ from ui.text.words import PageTexts
 DECADES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
-def distances(at: int, reach: int) -> tuple[int, ...]:
+def distance_stops(at: int, reach: int) -> tuple[int, ...]:
     """Return the distances to drag to: eight an octave and the round ones, up to ``reach`` or ``at``, and ``at``."""
     steps = {*STOPS, *np.rint(np.geomspace(1, FAR, 137)).astype(int).tolist()}
     return tuple(sorted({at, *(step for step in steps if step <= max(reach, at))}))
@@ -99,7 +99,7 @@ def _samples(
 
 
 @cached_figure
-def decaying(
+def score_decay_film(
     rope: rc.Rope,
     kind: str,
     pairing: QueryAndKey,
@@ -117,8 +117,8 @@ def decaying(
     far = field_control(t, "at", at, play_seconds=8.0)
     text = field_control(t, "context", texts, play_seconds=6.0)
     keys = field_control(t, "keys", words, start=4.0 * rope.train_len, play_seconds=6.0)
-    drawn = bases.drawn_bases(rope.base)
-    squares, plain, sharp = spread.shares(words, rope.train_len)
+    drawn = bases.four_drawn_bases(rope.base)
+    squares, plain, sharp = spread.attention_shares(words, rope.train_len)
     panel, scores, finding = _curve(rope, far, kind, pairing, reach, t)
     spreading = spread.finding(keys, rope.train_len, squares, plain, sharp, t)
     scene = scene_in_beats(
@@ -134,7 +134,7 @@ def decaying(
         import rope_core as rc
         from rope_core.theory import attention
         from rope_core.theory.softmax import expected_entropy_and_weight, yarn_logit_scale
-        {recipe_vectors(pairing)}
+        {query_and_key_source(pairing)}
         print(attention.score_curve(rc.Spectrum.from_inv_freq(rc.Rope({rope.dim}, {rope.base!r}).theta), [0, at], q, k))
         times = keys / {rope.train_len}
         square = yarn_logit_scale(times)
@@ -153,7 +153,7 @@ def _curve(
     """Return the score over the distance with a mark to drag along it, its numbers, and the sentence about the mark."""
     q, k = pairing
     spectrum = rc.Spectrum.from_inv_freq(rope.theta)
-    d, middle, fold = bins(reach)
+    d, middle, fold = distance_bins(reach)
     scores = attention.score_curve(spectrum, d, q, k)
     _, least, most = fold(scores)
     there_and_back = np.log10(np.concatenate([middle, middle[::-1]]))

@@ -7,7 +7,18 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.limits import converged_failure_rates, order_and_locality_failure_rates, simulated_failure_rates
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import LOG, axis, dots, headings, in_panel, line, panels, plot, split, vline
+from ui.figures.plot import (
+    LOG,
+    dot_trace,
+    line_trace,
+    panel_axes,
+    panel_domains,
+    panel_titles,
+    plotly_axis,
+    plotly_figure,
+    trace_in_panel,
+    vertical_line,
+)
 from ui.film.colours import BLUE, GREY, ORANGE
 from ui.text.words import PageTexts
 
@@ -29,7 +40,7 @@ def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> t
 
 
 @cached_figure
-def limits(rope: rc.Rope, t: PageTexts) -> Drawing:
+def failure_rate_chart(rope: rc.Rope, t: PageTexts) -> Drawing:
     """Failures of order and of locality against the base at the trained length, and against the length at the base."""
     length = max(rope.train_len, 2)
     by_base = np.array([measured(rope, base, length, k % EACH == 0) for k, base in enumerate(BASES)])
@@ -38,30 +49,30 @@ def limits(rope: rc.Rope, t: PageTexts) -> Drawing:
     for panel, (x, values) in enumerate(((BASES, by_base), (LENGTHS, by_length)), 1):
         for column, (key, shade) in enumerate((("order", BLUE), ("locality", ORANGE))):
             label = t(f"fails.{key}") if panel == 1 else ""
-            data.append(in_panel(panel, line(x, values[:, column].round(4), shade, name=label)))
+            data.append(trace_in_panel(panel, line_trace(x, values[:, column].round(4), shade, name=label)))
             counted = t("fails.drawn", count=f"{TRIALS:,}") if panel == 1 and column == 0 else ""
-            marks = dots(
+            marks = dot_trace(
                 x[::EACH], values[::EACH, 2 + column].round(4), shade, 8, counted, marker={"symbol": "circle-open"}
             )
-            data.append(in_panel(panel, marks))
-    columns = split([1, 1], 0.08)
+            data.append(trace_in_panel(panel, marks))
+    columns = panel_domains([1, 1], 0.08)
     y = {"range": [0, 54], "dtick": 10}
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=440,
         legend={"y": -0.22, "yanchor": "top"},
         margin={"t": 40, "b": 100},
         shapes=[
-            vline(rope.base, GREY, 3, "dash"),
-            vline(length, GREY, 3, "dash") | {"xref": "x2", "yref": "y2 domain"},
+            vertical_line(rope.base, GREY, 3, "dash"),
+            vertical_line(length, GREY, 3, "dash") | {"xref": "x2", "yref": "y2 domain"},
         ],
-        annotations=headings(
+        annotations=panel_titles(
             [t("fails.by_base", length=f"{length:,}"), t("fails.by_length", base=f"{rope.base:,.0f}")], columns
         ),
-        **panels(
+        **panel_axes(
             [
-                (axis(t("base_axis"), **LOG), axis(t("fails.axis"), **y)),
-                (axis(t("fails.tokens"), **LOG), axis("", **y)),
+                (plotly_axis(t("base_axis"), **LOG), plotly_axis(t("fails.axis"), **y)),
+                (plotly_axis(t("fails.tokens"), **LOG), plotly_axis("", **y)),
             ],
             columns,
         ),

@@ -12,7 +12,7 @@ from rope_core.rope import Array
 from rope_core.theory import attention, demo
 from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import LOG, axis, dots, hline, line, plot
+from ui.figures.plot import LOG, dot_trace, horizontal_line, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import BLUE, LINE, ORANGE, RED
 from ui.text.words import PageTexts
 
@@ -31,7 +31,7 @@ def numbers(argument: str, text: str) -> list[float]:
         raise argument_error(argument, "number_list", text) from None
 
 
-def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> QueryAndKey:
+def query_and_key(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> QueryAndKey:
     """Query and key of length 1 and the given width: one vector twice, two drawn ones, or the visitor's, repeated."""
     if kind == "equal":
         q = k = np.ones(dim)
@@ -46,7 +46,7 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> QueryAn
     return q / sizes[0], k / sizes[1]
 
 
-def recipe_vectors(pairing: QueryAndKey) -> str:
+def query_and_key_source(pairing: QueryAndKey) -> str:
     """Return the two vectors as Python lists."""
     q, k = (np.asarray(x).round(12).tolist() for x in pairing)
     return f"q, k = {q}, {k}"
@@ -60,7 +60,7 @@ def text_or_never(first: int | None, limit: int, t: PageTexts) -> str:
 @lru_cache(maxsize=64)
 def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
     """Name, base and context of the catalogue's models of one rotary width whose frequencies no scheme changes."""
-    results = ((models.name(i), models.setting(i)) for i in models.ids())
+    results = ((models.model_name(i), models.model_rope_setting(i)) for i in models.model_ids())
     return tuple(
         (name, each.rope.base, each.max_len)
         for name, each in results
@@ -69,7 +69,7 @@ def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
 
 
 @cached_figure
-def base_bound(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
+def base_bound_chart(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
     """Draw the context that each base serves, the base that a context needs, and where real models are."""
     grid, served = attention.bases_and_served_contexts(rope.dim)
     enough = np.flatnonzero(served >= context)
@@ -82,8 +82,8 @@ def base_bound(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
         if attention.first_negative_score_distance(rope.dim, base, length) is not None
     ]
     data = [
-        line(grid, served, BLUE, name=t("served"), line={"shape": "hv"}),
-        dots(
+        line_trace(grid, served, BLUE, name=t("served"), line={"shape": "hv"}),
+        dot_trace(
             [base for _, base, _ in points],
             [length for _, _, length in points],
             ORANGE,
@@ -94,12 +94,12 @@ def base_bound(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
         ),
     ]
     if need is not None:
-        data.append(dots([need], [context], RED, 17, t("needed"), marker={"symbol": "diamond"}))
-    figure = plot(
+        data.append(dot_trace([need], [context], RED, 17, t("needed"), marker={"symbol": "diamond"}))
+    figure = plotly_figure(
         data,
-        shapes=[hline(context, RED, 3, "dot")],
-        xaxis=axis(t("base_axis"), **LOG),
-        yaxis=axis(t("context_axis"), **LOG),
+        shapes=[horizontal_line(context, RED, 3, "dot")],
+        xaxis=plotly_axis(t("base_axis"), **LOG),
+        yaxis=plotly_axis(t("context_axis"), **LOG),
     )
     return Drawing(
         "base_bound",

@@ -7,7 +7,16 @@ import numpy as np
 from rope_core.rope import Array
 from rope_core.theory import softmax as temperature
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split
+from ui.figures.plot import (
+    LOG,
+    dot_trace,
+    line_trace,
+    panel_axes,
+    panel_domains,
+    plotly_axis,
+    plotly_figure,
+    trace_in_panel,
+)
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE
 from ui.text.words import PageTexts
 
@@ -35,7 +44,7 @@ def lengths_for(train_len: int) -> Array:
 
 
 @cached_figure
-def softmax(train_len: int, signal: float, t: PageTexts) -> Drawing:
+def attention_entropy_chart(train_len: int, signal: float, t: PageTexts) -> Drawing:
     """Entropy of one attention row, and the weight of the target key, against the number of keys."""
     lengths = lengths_for(train_len)
     results = {
@@ -49,17 +58,19 @@ def softmax(train_len: int, signal: float, t: PageTexts) -> Drawing:
     for name, (entropy, meant) in results.items():
         colour, dash = LOOKS[name]
         label = t(f"scale.{name}")
-        data.append(line(lengths, entropy.round(5), colour, name=label, dash=dash))
+        data.append(line_trace(lengths, entropy.round(5), colour, name=label, dash=dash))
         share = (100 * meant).round(5)
-        data.append(in_panel(2, line(lengths, share, colour, name=label, dash=dash, showlegend=False)))
+        data.append(trace_in_panel(2, line_trace(lengths, share, colour, name=label, dash=dash, showlegend=False)))
     cross, label = {"symbol": "x"}, t("drawn", count=DRAWS)
-    data.append(dots(CHECKED, [row.entropy for row in drawn], LINE, 12, label, marker=cross))
+    data.append(dot_trace(CHECKED, [row.entropy for row in drawn], LINE, 12, label, marker=cross))
     shares = [100 * row.meant for row in drawn]
-    data.append(in_panel(2, dots(CHECKED, shares, LINE, 12, label, marker=cross, showlegend=False)))
-    x = axis(t("length_log"), **LOG)
-    left = axis(t("entropy_axis"))
-    right = axis(t("meant_axis"), **LOG, side="right", dtick=1)
-    figure = plot(data, height=340, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
+    data.append(trace_in_panel(2, dot_trace(CHECKED, shares, LINE, 12, label, marker=cross, showlegend=False)))
+    x = plotly_axis(t("length_log"), **LOG)
+    left = plotly_axis(t("entropy_axis"))
+    right = plotly_axis(t("meant_axis"), **LOG, side="right", dtick=1)
+    figure = plotly_figure(
+        data, height=340, margin={"t": 70}, **panel_axes([(x, left), (x, right)], panel_domains([1, 1], 0.06))
+    )
     before = float(temperature.expected_entropy_and_weight([train_len], 1.0, signal)[1][0])
     after = {name: float(values[1][-1]) for name, values in results.items()}
     return Drawing(

@@ -23,13 +23,13 @@ PITCH, HEAD, BAR = 28.0, 15.5, 9.0
 """From a row's zero to the next row's, to its heading and to a bar's upper edge, in scores."""
 
 
-def lengths(train_len: int, own: int | None) -> tuple[int, ...]:
+def text_length_stops(train_len: int, own: int | None) -> tuple[int, ...]:
     """Return the words of the texts to drag to, from the trained length to 64 times it, and ``own`` if it is longer."""
     longer = np.maximum(np.rint(train_len * 2**OCTAVES), 2).astype(int).tolist()
     return tuple(sorted({*longer, *([] if own is None or own <= train_len else [own])}))
 
 
-def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
+def attention_shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
     squares = np.array([yarn_logit_scale(n / train_len) for n in keys])
     plain, sharp = (100 * expected_entropy_and_weight(keys, scale, LEAD)[1] for scale in (1.0, squares))
@@ -54,7 +54,7 @@ def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: 
 
 def panels(keys: Control, train_len: int, squares: Array, t: PageTexts) -> tuple[Panel, Panel]:
     """Return the drawn scores of a text at the trained length and longer, and the word's share of attention in each."""
-    _, plain, sharp = shares(tuple(map(int, keys.stops)), train_len)
+    _, plain, sharp = attention_shares(tuple(map(int, keys.stops)), train_len)
     ones, count = np.ones(len(keys.stops)), np.array(keys.stops)
     ranges = random_score_ranges(keys.stops, BINS, SEED)
     widths = (train_len / count, ones, ones)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_core.bench.traffic import PATHS
 from rope_core.bench.view import CaseTiming
-from ui.figures.benchmark.words import size_text, time_text, who
+from ui.figures.benchmark.words import byte_count_text, implementation_name, seconds_text
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, MUTED_COLOUR, ORANGE
@@ -37,11 +37,11 @@ def pairs_of(points: Sequence[CaseTiming]) -> dict[int, tuple[CaseTiming, CaseTi
 
 
 @cached_figure
-def in_copies(points: tuple[CaseTiming, ...], hardware: str, t: PageTexts) -> Film:
+def time_over_copy_film(points: tuple[CaseTiming, ...], hardware: str, t: PageTexts) -> Film:
     """Return a bar for each as long as its time over a copy's, for every recorded number of tokens."""
     pairs = pairs_of(points)
     at = field_control(t, "at", tuple(pairs), start=float(max(pairs)), play_seconds=5.0)
-    sizes = [size_text(pair[0].case.tensor_bytes) for pair in pairs.values()]
+    sizes = [byte_count_text(pair[0].case.tensor_bytes) for pair in pairs.values()]
     counts = {n: t("one_token") if n == 1 else t("many_tokens", count=f"{n:,}") for n in pairs}
     titles = [t("bars_title", tokens=counts[n], size=size) for n, size in zip(pairs, sizes, strict=True)]
     findings = []
@@ -85,9 +85,9 @@ def _bars(pairs: dict[int, tuple[CaseTiming, CaseTiming]], at: Control, t: PageT
         y, colour, k = 2.0 - row, COLOURS[name], (OURS, PEER).index(name) if name != "copy" else 0
         own = [pair[k] for pair in pairs.values()]
         ratio = np.array([1.0 if name == "copy" else each.ratio.median for each in own])
-        label = t("torch_copy") if name == "copy" else who(name, t)
+        label = t("torch_copy") if name == "copy" else implementation_name(name, t)
         seconds = [e.copy_seconds if name == "copy" else e.seconds.median for e in own]
-        took = at.texts(map(time_text, seconds))
+        took = at.texts(map(seconds_text, seconds))
         way = at.texts(t(f"way.{name}" if n >= MANY or name == "copy" else "way.few") for n in pairs)
         place = (LEFT, y, -4, LEFT, y, 15) if wide else (0.0, y + half, -6, WIDE + 0.5, y + half, -6)
         drawn += [

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.view import CaseTiming
-from ui.figures.benchmark.times import recipe, rows, spread
-from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
+from ui.figures.benchmark.times import ratio_error_bars, timings_recipe, timings_table
+from ui.figures.benchmark.words import GIGA, MEGA, byte_count_text, implementation_name, seconds_text
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import axis, bars, note, plot
+from ui.figures.plot import bar_trace, plotly_axis, plotly_figure, text_annotation
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, text_colour_on
 from ui.text.words import PageTexts
 
@@ -19,7 +19,7 @@ TOKEN_STEPS = tuple(2**e for e in range(18))
 BANDWIDTH_STEPS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 3350.0, 4800.0, 8000.0)
 
 
-def largest_forward(points: Sequence[CaseTiming]) -> list[CaseTiming]:
+def largest_forward_timings(points: Sequence[CaseTiming]) -> list[CaseTiming]:
     """Return the points of the largest plain forward case with tuned allocator; [] where none was measured."""
     plain = [p for p in points if p.case.direction == "forward" and not p.case.inplace and p.allocator == "tuned"]
     peers = [p for p in plain if p.contestant in traffic.MEASURED and p.contestant not in view.OURS] or plain
@@ -30,7 +30,7 @@ def largest_forward(points: Sequence[CaseTiming]) -> list[CaseTiming]:
 
 
 @cached_figure
-def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
+def traffic_chart(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
     """Bytes that each implementation moves forward, kernel by kernel, and the time that memory alone takes."""
     case = BenchmarkCase("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)
     names = list(reversed(traffic.PATHS))
@@ -38,7 +38,7 @@ def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
     for place in range(max(map(len, traffic.PATHS.values()))):
         steps = [(n, traffic.PATHS[n][place]) for n in names if place < len(traffic.PATHS[n])]
         data.append(
-            bars(
+            bar_trace(
                 [step.moved * case.tensor_bytes / MEGA for _, step in steps],
                 [t(f"path.{n}") for n, _ in steps],
                 PATH_LOOKS[place],
@@ -53,29 +53,29 @@ def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
         )
     labels = []
     for n in names:
-        time = time_text(traffic.memory_bound_seconds(case, n, gigabytes_per_second * GIGA))
+        time = seconds_text(traffic.memory_bound_seconds(case, n, gigabytes_per_second * GIGA))
         end = traffic.traffic_per_element(n) * case.tensor_bytes / MEGA
         text = f" {traffic.traffic_per_element(n):g}N · {time}"
-        labels.append(note(text, end, t(f"path.{n}"), xanchor="left", font={"size": 16}))
-    figure = plot(
+        labels.append(text_annotation(text, end, t(f"path.{n}"), xanchor="left", font={"size": 16}))
+    figure = plotly_figure(
         data,
         height=330,
         barmode="stack",
         annotations=labels,
-        xaxis=axis(
+        xaxis=plotly_axis(
             t("moved_axis"), range=[0, 1.25 * traffic.traffic_per_element("transformers") * case.tensor_bytes / MEGA]
         ),
-        yaxis=axis(automargin=True),
+        yaxis=plotly_axis(automargin=True),
     )
     finding = t(
         "paths_finding",
         tokens=f"{tokens:,}",
-        size=size_text(case.tensor_bytes),
-        eager=size_text(traffic.traffic_per_element("transformers") * case.tensor_bytes),
-        ours=size_text(traffic.traffic_per_element("ours") * case.tensor_bytes),
+        size=byte_count_text(case.tensor_bytes),
+        eager=byte_count_text(traffic.traffic_per_element("transformers") * case.tensor_bytes),
+        ours=byte_count_text(traffic.traffic_per_element("ours") * case.tensor_bytes),
         rate=f"{gigabytes_per_second:,.5g}",
-        slow=time_text(traffic.memory_bound_seconds(case, "transformers", gigabytes_per_second * GIGA)),
-        fast=time_text(traffic.memory_bound_seconds(case, "ours", gigabytes_per_second * GIGA)),
+        slow=seconds_text(traffic.memory_bound_seconds(case, "transformers", gigabytes_per_second * GIGA)),
+        fast=seconds_text(traffic.memory_bound_seconds(case, "ours", gigabytes_per_second * GIGA)),
     )
     return Drawing(
         "paths",
@@ -99,17 +99,17 @@ def paths(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Drawing:
     )
 
 
-def paper(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing | None:
+def paper_and_measured_time_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing | None:
     """Time as a multiple of the copy, on paper and measured, for those whose kernels are known; None without such."""
     known = [p for p in points if p.contestant in traffic.MEASURED]
     if not known or known[0].case.direction != "forward":
         return None
-    labels = [who(p.contestant, t) for p in known]
+    labels = [implementation_name(p.contestant, t) for p in known]
     model = [traffic.time_over_copy(traffic.MEASURED[p.contestant]) for p in known]
     inside = {"textposition": "inside", "insidetextanchor": "start"}
     ratios = [p.ratio for p in known]
     traces = [
-        bars(
+        bar_trace(
             labels,
             model,
             GREY,
@@ -118,57 +118,66 @@ def paper(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing | No
             textfont={"color": text_colour_on(GREY), "size": 17},
             **inside,
         ),
-        bars(
+        bar_trace(
             labels,
             [ratio.median for ratio in ratios],
             BLUE,
             t("measured"),
             text=[f"{ratio.median:.2f}" for ratio in ratios],
             textfont={"color": text_colour_on(BLUE), "size": 17},
-            error_y=spread(ratios, thickness=3),
+            error_y=ratio_error_bars(ratios, thickness=3),
             **inside,
         ),
     ]
-    figure = plot(traces, height=350, barmode="group", yaxis=axis(t("over_copy_axis")))
+    figure = plotly_figure(traces, height=350, barmode="group", yaxis=plotly_axis(t("over_copy_axis")))
     slow = max(known, key=lambda p: p.ratio.median)
     finding = t(
         "paper_finding",
-        who=who(slow.contestant, t),
+        who=implementation_name(slow.contestant, t),
         paper=f"{traffic.time_over_copy(traffic.MEASURED[slow.contestant]):.3g}",
         measured=f"{slow.ratio.median:.2f}",
         low=f"{slow.ratio.low:.2f}",
         high=f"{slow.ratio.high:.2f}",
     )
     kind = view.case_without_length(known[0].case)
-    return Drawing("paper", figure, finding, lambda: rows(known) | {"on_paper": model}, recipe(name, kind, "p.ratio"))
+    return Drawing(
+        "paper",
+        figure,
+        finding,
+        lambda: timings_table(known) | {"on_paper": model},
+        timings_recipe(name, kind, "p.ratio"),
+    )
 
 
-def faults(pairs: Sequence[tuple[CaseTiming, CaseTiming]], name: str, t: PageTexts) -> Drawing:
+def page_fault_chart(pairs: Sequence[tuple[CaseTiming, CaseTiming]], name: str, t: PageTexts) -> Drawing:
     """Time as a multiple of the copy with glibc's thresholds raised and as they are, with the page faults of a call."""
     ordered = sorted(pairs, key=lambda pair: pair[1].faults)
     # Faults stand below the name: beside a bar a phone cuts them off.
-    labels = [f"{who(plain.contestant, t)}<br>{t('faults_text', count=f'{plain.faults:,.0f}')}" for _, plain in ordered]
-    figure = plot(
+    labels = [
+        f"{implementation_name(plain.contestant, t)}<br>{t('faults_text', count=f'{plain.faults:,.0f}')}"
+        for _, plain in ordered
+    ]
+    figure = plotly_figure(
         [
-            bars(
+            bar_trace(
                 [pair[place].ratio.median for pair in ordered],
                 labels,
                 shade,
                 t(f"allocator.{allocator}"),
                 orientation="h",
-                error_x=spread([pair[place].ratio for pair in ordered], thickness=2),
+                error_x=ratio_error_bars([pair[place].ratio for pair in ordered], thickness=2),
             )
             for place, (allocator, shade) in enumerate((("tuned", BLUE), ("default", RED)))
         ],
         height=140 + 60 * len(ordered),
         barmode="group",
-        xaxis=axis(t("over_copy_axis")),
-        yaxis=axis(automargin=True),
+        xaxis=plotly_axis(t("over_copy_axis")),
+        yaxis=plotly_axis(automargin=True),
     )
     tuned, plain = ordered[-1]
     finding = t(
         "faults_finding",
-        who=who(plain.contestant, t),
+        who=implementation_name(plain.contestant, t),
         count=f"{plain.faults:,.0f}",
         plain=f"{plain.ratio.median:.1f}",
         tuned=f"{tuned.ratio.median:.1f}",
@@ -177,7 +186,7 @@ def faults(pairs: Sequence[tuple[CaseTiming, CaseTiming]], name: str, t: PageTex
         "faults",
         figure,
         finding,
-        lambda: rows([p for pair in ordered for p in pair]),
+        lambda: timings_table([p for pair in ordered for p in pair]),
         f"""
         from rope_core.bench import view
         for tuned, plain in view.allocator_timing_pairs(view.benchmark_source({name!r}).points):

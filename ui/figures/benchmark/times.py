@@ -11,9 +11,20 @@ from rope_core.bench import view
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.statistics import SampleSummary
 from rope_core.bench.view import CaseTiming
-from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
+from ui.figures.benchmark.words import GIGA, MEGA, byte_count_text, implementation_name, seconds_text
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, PlotlyProps, axis, bars, dots, error_bars, line, note, plot, vline
+from ui.figures.plot import (
+    LOG,
+    PlotlyProps,
+    bar_trace,
+    dot_trace,
+    error_bars,
+    line_trace,
+    plotly_axis,
+    plotly_figure,
+    text_annotation,
+    vertical_line,
+)
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SERIES_COLOURS, SKY, YELLOW
 from ui.text.words import PageTexts
 
@@ -39,13 +50,13 @@ def colour(contestant: str, place: int = 0) -> str:
     return LOOKS.get(contestant, SERIES_COLOURS[place % len(SERIES_COLOURS)])
 
 
-def spread(ratios: Sequence[SampleSummary], **look: Any) -> PlotlyProps:
+def ratio_error_bars(ratios: Sequence[SampleSummary], **look: Any) -> PlotlyProps:
     """Return the error bars of ratios."""
     low, high = [ratio.low for ratio in ratios], [ratio.high for ratio in ratios]
     return error_bars([ratio.median for ratio in ratios], low, high, **look)
 
 
-def recipe(name: str, kind: BenchmarkCase, what: str) -> str:
+def timings_recipe(name: str, kind: BenchmarkCase, what: str) -> str:
     """Python lines that read a source's points of one kind and print ``what`` of each point p."""
     return f"""
         from rope_core.bench import view
@@ -56,7 +67,7 @@ def recipe(name: str, kind: BenchmarkCase, what: str) -> str:
         """
 
 
-def rows(points: Sequence[CaseTiming]) -> dict[str, list[object]]:
+def timings_table(points: Sequence[CaseTiming]) -> dict[str, list[object]]:
     """Points as named columns."""
     return {
         "tokens": [p.case.seq for p in points],
@@ -81,7 +92,7 @@ def names_of(points: Sequence[CaseTiming]) -> list[str]:
     return sorted({p.contestant for p in points}, key=lambda n: (order.index(n) if n in order else len(order), n))
 
 
-def curves(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool = True) -> Drawing:
+def bandwidth_chart(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool = True) -> Drawing:
     """GB/s against the bytes of q and k, one curve a contestant, the copy's as a dashed line.
 
     Without ``every`` three lines that are named at their ends: the copy, our kernel, transformers.
@@ -92,16 +103,16 @@ def curves(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool
         points = [p for p in points if p.contestant in (entry, "transformers")]
     floors = sorted({(p.case.tensor_bytes, p.floor) for p in points})
     x, y = [size / MEGA for size, _ in floors], [floor / GIGA for _, floor in floors]
-    data = [line(x, y, GREY, name=t("copy"), dash="dash", mode="lines+markers")]
+    data = [line_trace(x, y, GREY, name=t("copy"), dash="dash", mode="lines+markers")]
     for place, contestant in enumerate(names_of(points)):
         own = [p for p in points if p.contestant == contestant]
         data.append(
-            line(
+            line_trace(
                 [p.case.tensor_bytes / MEGA for p in own],
                 [p.bandwidth / GIGA for p in own],
                 colour(contestant, place),
                 5 if contestant in view.ENTRY.values() else 3,
-                who(contestant, t),
+                implementation_name(contestant, t),
                 mode="lines+markers",
                 marker={"size": 12, "symbol": place % 8},
             )
@@ -113,7 +124,7 @@ def curves(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool
     heights = {"tickvals": steps, "ticktext": [f"{step:,g}" for step in steps]} if few else {}
     ends = (
         [
-            note(
+            text_annotation(
                 f"<b>{trace['name']}</b>",
                 *np.log10([trace["x"][-1], trace["y"][-1]]),
                 xanchor="left",
@@ -125,25 +136,31 @@ def curves(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool
         if few
         else []
     )
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=340 if few else 390,
         legend=BELOW,
         showlegend=not few,
         annotations=ends,
         margin={"t": 12, "r": 130 if few else 20},
-        xaxis=axis(t("size_axis"), **powers, **fit),
-        yaxis=axis(t("bandwidth_axis"), **powers, **heights),
+        xaxis=plotly_axis(t("size_axis"), **powers, **fit),
+        yaxis=plotly_axis(t("bandwidth_axis"), **powers, **heights),
     )
     kind = view.case_without_length(points[0].case)
-    return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))
+    return Drawing(
+        "curves",
+        figure,
+        curves_finding(points, t),
+        lambda: timings_table(points),
+        timings_recipe(name, kind, "p.bandwidth"),
+    )
 
 
 def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
     """Our kernel's bandwidth at the largest size, beside the copy's."""
     last = [p for p in points if p.case.tensor_bytes == max(q.case.tensor_bytes for q in points)]
     ours = view.own_reference_timing(last)
-    size = size_text(last[0].case.tensor_bytes)
+    size = byte_count_text(last[0].case.tensor_bytes)
     if ours is None:
         return t("curves_finding_floor", size=size, floor=f"{last[0].floor / GIGA:.3g}")
     peer = next((p for p in last if p.contestant == "transformers"), None)
@@ -151,7 +168,7 @@ def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
     return t(
         "curves_finding_peer" if peer else "curves_finding",
         size=size,
-        who=who(ours.contestant, t),
+        who=implementation_name(ours.contestant, t),
         ratio=f"{ours.ratio.median:.2f}",
         low=f"{ours.ratio.low:.2f}",
         high=f"{ours.ratio.high:.2f}",
@@ -159,69 +176,78 @@ def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
     ) + (t("curves_faster") if faster else "")
 
 
-def speed_ups(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
+def speed_up_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
     """How many times longer everybody else takes than our kernel on one case; bars with intervals."""
     ours = view.own_reference_timing(points)
     assert ours is not None, "the page asks only where ours was measured"
     others = sorted((p for p in points if p is not ours), key=lambda p: p.ratio.median)
     times = [view.speedup_over_peer(ours, p) for p in others]
-    figure = plot(
+    figure = plotly_figure(
         [
-            bars(
+            bar_trace(
                 [s.median for s in times],
-                [f"{who(p.contestant, t)}  {s.median:.2f}×" for p, s in zip(others, times, strict=True)],
+                [
+                    f"{implementation_name(p.contestant, t)}  {s.median:.2f}×"
+                    for p, s in zip(others, times, strict=True)
+                ],
                 [colour(p.contestant) for p in others],
                 orientation="h",
-                error_x=spread(times, thickness=3),
+                error_x=ratio_error_bars(times, thickness=3),
             )
         ],
         height=120 + 42 * len(others),
-        shapes=[vline(1, BLUE, 4, "dash")],
+        shapes=[vertical_line(1, BLUE, 4, "dash")],
         margin={"r": 30, "b": 72},
-        xaxis=axis(t("speed_up_axis", who=who(ours.contestant, t))),
-        yaxis=axis(automargin=True),
+        xaxis=plotly_axis(t("speed_up_axis", who=implementation_name(ours.contestant, t))),
+        yaxis=plotly_axis(automargin=True),
     )
     rivals = [(p, s) for p, s in zip(others, times, strict=True) if p.contestant in view.PEERS]
-    finding = t("alone_finding", who=who(ours.contestant, t), time=time_text(ours.seconds.median))
+    finding = t("alone_finding", who=implementation_name(ours.contestant, t), time=seconds_text(ours.seconds.median))
     if rivals:
         best, by = min(rivals, key=lambda each: each[1].median)
         verdict = "faster" if by.low > 1 else "slower" if by.high < 1 else "same"
         values = {"ratio": f"{by.median:.2f}", "low": f"{by.low:.2f}", "high": f"{by.high:.2f}"}
-        sizes = {"tokens": f"{ours.case.seq:,}", "who": who(ours.contestant, t), "peer": who(best.contestant, t)}
+        sizes = {
+            "tokens": f"{ours.case.seq:,}",
+            "who": implementation_name(ours.contestant, t),
+            "peer": implementation_name(best.contestant, t),
+        }
         finding = t(f"speed_up_finding.{verdict}", **values, **sizes)
     return Drawing(
         "speed_ups",
         figure,
         finding,
-        lambda: rows(points) | {"speed_up": [view.speedup_over_peer(ours, p).median for p in points]},
-        recipe(name, view.case_without_length(ours.case), "p.seconds, p.ratio"),
+        lambda: timings_table(points) | {"speed_up": [view.speedup_over_peer(ours, p).median for p in points]},
+        timings_recipe(name, view.case_without_length(ours.case), "p.seconds, p.ratio"),
     )
 
 
-def errors(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
+def error_and_time_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
     """Draw the largest difference from float64 against the time as a multiple of the copy's, one mark a contestant."""
     data = []
     for place, contestant in enumerate(names_of(points)):
         p = next(p for p in points if p.contestant == contestant)
-        symbol, interval = {"symbol": place % 8}, spread([p.ratio], thickness=2)
-        shade, label = colour(contestant, place), who(contestant, t)
-        data.append(dots([p.ratio.median], [p.error], shade, 18, label, marker=symbol, error_x=interval))
-    figure = plot(
+        symbol, interval = {"symbol": place % 8}, ratio_error_bars([p.ratio], thickness=2)
+        shade, label = colour(contestant, place), implementation_name(contestant, t)
+        data.append(dot_trace([p.ratio.median], [p.error], shade, 18, label, marker=symbol, error_x=interval))
+    figure = plotly_figure(
         data,
         height=420,
-        shapes=[vline(1, GREY, 3, "dash")],
+        shapes=[vertical_line(1, GREY, 3, "dash")],
         legend=BELOW,
-        xaxis=axis(t("over_copy_axis"), **LOG, dtick="D2"),
-        yaxis=axis(t("error_axis"), rangemode="tozero", exponentformat="e", tickformat=".1e", nticks=6),
+        xaxis=plotly_axis(t("over_copy_axis"), **LOG, dtick="D2"),
+        yaxis=plotly_axis(t("error_axis"), rangemode="tozero", exponentformat="e", tickformat=".1e", nticks=6),
     )
     least, most = min(points, key=lambda p: p.error), max(points, key=lambda p: p.error)
     finding = t(
         "error_finding",
         dtype=points[0].case.dtype,
         least=f"{least.error:.1e}",
-        best=who(least.contestant, t),
+        best=implementation_name(least.contestant, t),
         most=f"{most.error:.1e}",
-        worst=who(most.contestant, t),
+        worst=implementation_name(most.contestant, t),
     )
     kind = view.case_without_length(points[0].case)
-    return Drawing("errors", figure, finding, lambda: rows(points), recipe(name, kind, "p.error, p.ratio"))
+    return Drawing(
+        "errors", figure, finding, lambda: timings_table(points), timings_recipe(name, kind, "p.error, p.ratio")
+    )

@@ -13,16 +13,16 @@ from ui.text.words import PageTexts
 MEGA, GIGA, MICRO, MILLI = 1e6, 1e9, 1e-6, 1e-3
 
 
-def who(contestant: str, t: PageTexts) -> str:
+def implementation_name(contestant: str, t: PageTexts) -> str:
     """Return a contestant's name for readers; a visitor's own function keeps the name it was recorded under."""
     key = f"who.{contestant}"
     return t(key) if t.has(key) else contestant
 
 
-def size_text(count: float) -> str:
+def byte_count_text(count: float) -> str:
     """Bytes for a reader, in decimal units.
 
-    >>> size_text(33554432), size_text(8192)
+    >>> byte_count_text(33554432), byte_count_text(8192)
     ('33.6 MB', '8.19 kB')
     """
     for unit, name in ((GIGA, "GB"), (MEGA, "MB"), (1e3, "kB")):
@@ -31,10 +31,10 @@ def size_text(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def time_text(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
     """Seconds for a reader.
 
-    >>> [time_text(seconds) for seconds in (2.0, 0.0123, 2.5e-6, 3e-9)]
+    >>> [seconds_text(seconds) for seconds in (2.0, 0.0123, 2.5e-6, 3e-9)]
     ['2 s', '12.3 ms', '2.5 µs', '3 ns']
     """
     for unit, name in ((1.0, "s"), (MILLI, "ms"), (MICRO, "µs")):
@@ -43,7 +43,7 @@ def time_text(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def kind_text(case: BenchmarkCase, t: PageTexts) -> str:
+def case_kind_text(case: BenchmarkCase, t: PageTexts) -> str:
     """Return a kind of case in one line of a menu."""
     heads = f"{case.batch}×{case.q_heads}/{case.k_heads}×{case.dim}"
     part = "" if case.rotary_dim == case.dim else f" ({case.rotary_dim})"
@@ -52,7 +52,7 @@ def kind_text(case: BenchmarkCase, t: PageTexts) -> str:
     return f"{case.device} · {case.dtype} · {words} · {case.memory.upper()} {heads}{part}{place}"
 
 
-def provenance(source: view.BenchmarkSource, t: PageTexts) -> str:
+def source_provenance(source: view.BenchmarkSource, t: PageTexts) -> str:
     """Hardware, versions, date and load of the latest run of a source."""
     run = source.runs[0]
     where = run.environment
@@ -73,22 +73,22 @@ def provenance(source: view.BenchmarkSource, t: PageTexts) -> str:
     )
 
 
-def warmth(points: Sequence[view.CaseTiming], source: view.BenchmarkSource, t: PageTexts) -> str:
+def warm_cache_note(points: Sequence[view.CaseTiming], source: view.BenchmarkSource, t: PageTexts) -> str:
     """Says that the cache held the buffers where it did; empty where memory was measured or nobody knows."""
     if not any(p.cold is False for p in points):
         return ""
     cache = source.runs[0].environment.get("cache_bytes", 0)
-    return t("in_cache", cache=size_text(cache))
+    return t("in_cache", cache=byte_count_text(cache))
 
 
-def absent(source: view.BenchmarkSource, t: PageTexts) -> str:
+def missing_implementations_note(source: view.BenchmarkSource, t: PageTexts) -> str:
     """Who has no number in a source; empty where everybody has one."""
     present = {p.contestant for p in source.points}
     missing = dict.fromkeys(r.contestant for r in source.refused if r.contestant not in present)
-    return t("absent", names=t("comma").join(who(name, t) for name in missing)) if missing else ""
+    return t("absent", names=t("comma").join(implementation_name(name, t) for name in missing)) if missing else ""
 
 
-def progress_text(share: float | None, left: float | None, seconds: float, t: PageTexts) -> str:
+def run_progress_text(share: float | None, left: float | None, seconds: float, t: PageTexts) -> str:
     """How far a run is, with the time left where it says so."""
     if share is None:
         return t("preparing", seconds=f"{seconds:.0f}")
@@ -96,14 +96,14 @@ def progress_text(share: float | None, left: float | None, seconds: float, t: Pa
     return t("progress", percent=percent, left="?" if left is None else f"{left:.0f}")
 
 
-def landed(results: Sequence[CaseResult], t: PageTexts) -> dict[str, list[str]]:
+def results_table(results: Sequence[CaseResult], t: PageTexts) -> dict[str, list[str]]:
     """Results as a table for reading, in the order in which they came."""
     good = [view.case_timing(r, {}) if r.state == "ok" else None for r in results]
     return {
         t("column.case"): [r.case.title for r in results],
-        t("column.who"): [who(r.contestant, t) for r in results],
+        t("column.who"): [implementation_name(r.contestant, t) for r in results],
         t("column.state"): [t(f"state.{r.state}") for r in results],
-        t("column.time"): ["" if p is None else time_text(p.seconds.median) for p in good],
+        t("column.time"): ["" if p is None else seconds_text(p.seconds.median) for p in good],
         t("column.rate"): ["" if p is None else f"{p.bandwidth / GIGA:.3g}" for p in good],
         t("column.ratio"): [
             "" if p is None else f"{p.ratio.median:.2f} [{p.ratio.low:.2f}, {p.ratio.high:.2f}]" for p in good

@@ -48,7 +48,7 @@ class ResidualConnection:
     end: int
 
 
-def row_of(model: str, wanted: str) -> ArchitectureRow | None:
+def architecture_row_of_model(model: str, wanted: str) -> ArchitectureRow | None:
     """Return the architecture row to draw: the wanted one, or the model's; None where the table has none."""
     if wanted != "model":
         return catalogue.architecture_row(wanted)
@@ -56,12 +56,12 @@ def row_of(model: str, wanted: str) -> ArchitectureRow | None:
     return catalogue.architecture_row(known[model]) if known.get(model) else None
 
 
-def row_name(row: ArchitectureRow) -> str:
+def architecture_row_name(row: ArchitectureRow) -> str:
     """Return the row's name, corrected, with its year."""
     return f"{row.corrected('name')}, {row.corrected('year')}"
 
 
-def chosen(row: ArchitectureRow | None, norm: str, place: str, order: str, unit: str) -> BlockChoices:
+def switched_block_choices(row: ArchitectureRow | None, norm: str, place: str, order: str, unit: str) -> BlockChoices:
     """Return the row's block (or the table's commonest one) with what the visitor switched."""
     base = (block_choices(row) if row else None) or commonest_block_and_counts()[0]
     base = base if norm == "row" else replace(base, norm=norm)
@@ -210,7 +210,7 @@ def _formulas(block: BlockChoices, t: PageTexts) -> Panel:
 
 
 @cached_figure
-def layer(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: PageTexts) -> Film:
+def transformer_layer_film(title: str, printed: BlockChoices | None, chosen: BlockChoices, t: PageTexts) -> Film:
     """Return one layer from its input down to its output, beside the formula of each choice.
 
     ``printed``: what the table says, None where it leaves it open.
@@ -262,7 +262,7 @@ def in_words(cell: str, t: PageTexts) -> str:
     return t(f"said.{SENTENCES[cell]}") if cell in SENTENCES else cell
 
 
-def cells(row: ArchitectureRow, t: PageTexts) -> dict[str, list[str]]:
+def architecture_row_table(row: ArchitectureRow, t: PageTexts) -> dict[str, list[str]]:
     """Return the row as source 004 prints it, with a mark where the model's own paper or code says something else."""
     wrong = {correction.field for correction in row.corrections}
     return {
@@ -274,7 +274,7 @@ def cells(row: ArchitectureRow, t: PageTexts) -> dict[str, list[str]]:
     }
 
 
-def corrections(row: ArchitectureRow, t: PageTexts) -> list[str]:
+def correction_sentences(row: ArchitectureRow, t: PageTexts) -> list[str]:
     """One sentence for each corrected cell of the row, as Markdown with a link to its source."""
     return [
         t(

@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.block.demo import shifted_output_errors
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.colours import PURPLE
 from ui.film.scene import Axis, Panel
@@ -17,7 +17,7 @@ REACH, EACH, TOP = 40, 4, 150.0
 
 
 @cached_figure
-def drift(rope: rc.Rope, t: PageTexts) -> Film:
+def output_change_sketch(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a place to draw the change of the output over the common shift, v rotated, and the true curve.
 
     The change is the length of the difference to the unmoved output, as a percentage of that output's length.
@@ -31,7 +31,7 @@ def drift(rope: rc.Rope, t: PageTexts) -> Film:
         marks.text(float(REACH), 0.0, t("v_plain"), PURPLE, anchor="end", bold=True, dx=-4, dy=-8),
     ]
     panel = Panel(x, Axis(-6.0, TOP, ((0.0, "0 %"), (100.0, "100 %")), t("drift_axis")), drawn, height=180)
-    return predicted(
+    return sketch_film(
         "drift",
         panel,
         (shifts, rotated),

@@ -8,10 +8,10 @@ import numpy as np
 
 import rope_core as rc
 from ui.figures.block.vectors import CAT
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, link, text_lines
+from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, hidden_past, link, text_lines
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import PageTexts
 
@@ -25,7 +25,7 @@ SIDE = 2.8
 
 def panels(rope: rc.Rope, later: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the cache, for a wide and for a narrow screen, and the query of the last word and of a later one."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     far = MAT + np.array(later.stops)
     queries = _query(theta, later, np.full_like(far, MAT), t("query_of_mat"), t), _query(theta, later, far, None, t)
     return _cache(theta, t, wide=True), _cache(theta, t, wide=False), *queries
@@ -38,13 +38,13 @@ def _cache(theta: float, t: PageTexts, *, wide: bool) -> Panel:
     drawn: list[Mark] = [marks.rect(-0.5, MAT + 0.5, -0.85, 0.5, GREY, opacity=0.12, corner_px=8)]
     for k, word in enumerate(words):
         colour, width = (KEY_COLOUR, 5) if k == CAT else (GREY, 3)
-        arrow = dial(float(k), 0.0, RADIUS, k * theta, colour, stroke_width=width)
+        arrow = dial_marks(float(k), 0.0, RADIUS, k * theta, colour, stroke_width=width)
         drawn += [marks.link_symbol("k", mark) if mark["kind"] == "vector" else mark for mark in arrow]
         ink = colour if k == CAT else "ink"
         drawn.append(marks.text(float(k), -0.6, word, ink, bold=k == CAT, dy=5, font_size=16 if wide else 14))
         drawn.append(marks.text(k + 0.3, 0.28, str(k), MUTED_COLOUR, anchor="start", font_size=13))
     if wide:
-        lines = (t("key_stays", angle=degrees(CAT * theta)), *t("never_again").split("|"))
+        lines = (t("key_stays", angle=degrees_text(CAT * theta)), *t("never_again").split("|"))
         drawn.append(marks.text(MAT + 0.62, 0.12, lines[0], KEY_COLOUR, anchor="start", bold=True, dy=0))
         drawn += text_lines(MAT + 0.62, 0.12, lines[1:], anchor="start", bold=False, step=21, dy=21)
         ends = (left + (right - left) * share for share in (0.25, 0.75))
@@ -67,7 +67,7 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Pa
     own, angle = CAT * theta, later.numbers(at[:, None] * theta)
     between = later.numbers(own + (distance * theta) % (2 * np.pi))
     turns = (distance * theta // (2 * np.pi)).astype(int).tolist()
-    apart = later.texts(degrees(d * theta % (2 * np.pi)) for d in distance.tolist())
+    apart = later.texts(degrees_text(d * theta % (2 * np.pi)) for d in distance.tolist())
     after = later.texts(t("after_turns", turns=turn) if turn else t("apart_now") for turn in turns)
     position = later.texts(f"{value:.0f}" for value in at.tolist())
     title: TextOrTrack = name or sentence_parts(partial(t, "query_later"), m=position)
@@ -94,11 +94,11 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Pa
 
 def finding(rope: rc.Rope, later: Control, t: PageTexts) -> TextOrTrack:
     """Return the sentence about the stored key and the later query."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     words = [MAT - CAT + int(stop) for stop in later.stops]
     return sentence_parts(
-        lambda **slots: t("query_finding", own=degrees(CAT * theta), **slots),
+        lambda **slots: t("query_finding", own=degrees_text(CAT * theta), **slots),
         later=later.stop_text,
         words=later.texts(map(str, words)),
-        angle=later.texts(degrees(each * theta % (2 * np.pi)) for each in words),
+        angle=later.texts(degrees_text(each * theta % (2 * np.pi)) for each in words),
     )

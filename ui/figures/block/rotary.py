@@ -13,7 +13,18 @@ from rope_core.theory.block.demo import (
 )
 from rope_core.theory.block.logit import mla_cache_sizes
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import POWERS, PlotlyProps, axis, bars, headings, in_panel, line, panels, plot, split
+from ui.figures.plot import (
+    POWERS,
+    PlotlyProps,
+    bar_trace,
+    line_trace,
+    panel_axes,
+    panel_domains,
+    panel_titles,
+    plotly_axis,
+    plotly_figure,
+    trace_in_panel,
+)
 from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import PageTexts
 
@@ -29,19 +40,19 @@ def residual_bars(names: list[str], values: list[float]) -> PlotlyProps:
     """Return residuals on a logarithmic axis, green where they are rounding only."""
     colours = [GREEN if value < 1e-9 else RED for value in values]
     outside: PlotlyProps = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
-    return bars([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
+    return bar_trace([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
 
 @cached_figure
-def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: PageTexts) -> Drawing:
+def norm_commutation_chart(rope: rc.Rope, position: int, factor: float, layout: str, t: PageTexts) -> Drawing:
     """Draw the difference between norm then RoPE and RoPE then norm, for each kind of norm."""
     gaps = norm_rotation_errors(rope, position, factor, layout)
-    figure = plot(
+    figure = plotly_figure(
         [residual_bars([t(f"commute.{key}") for key in gaps], list(gaps.values()))],
         height=300,
         margin={"l": 8, "r": 70, "t": 12},
-        xaxis=axis(t("commute_axis"), **POWERS | {"dtick": 8}, range=[-17, 2]),
-        yaxis=axis(autorange="reversed", automargin=True),
+        xaxis=plotly_axis(t("commute_axis"), **POWERS | {"dtick": 8}, range=[-17, 2]),
+        yaxis=plotly_axis(autorange="reversed", automargin=True),
     )
     return Drawing(
         "commute",
@@ -57,20 +68,20 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: PageTex
     )
 
 
-def cacheable(rope: rc.Rope) -> bool:
+def has_two_pairs(rope: rc.Rope) -> bool:
     """Whether a scheme that follows the length can stretch this rotation: it needs two pairs."""
     return rope.pairs > 1
 
 
 @cached_figure
-def cache(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
+def stale_cache_chart(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
     """Draw the logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
-    figure = plot(
-        [line(positions, true, GREY, 6, t("cache.true")), line(positions, stale, RED, 3, t("cache.stale"))],
+    figure = plotly_figure(
+        [line_trace(positions, true, GREY, 6, t("cache.true")), line_trace(positions, stale, RED, 3, t("cache.stale"))],
         height=340,
-        xaxis=axis(t("key_axis")),
-        yaxis=axis(t("logit")),
+        xaxis=plotly_axis(t("key_axis")),
+        yaxis=plotly_axis(t("logit")),
     )
     worst = int(np.argmax(np.abs(stale - true)))
     finding = t(
@@ -91,22 +102,22 @@ def cache(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
 
 
 @cached_figure
-def latent(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
+def mla_chart(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64
     exact, wrong = mla_absorption_errors(rank, position)
     small, plain = mla_cache_sizes(rank, rope_dim, heads, width)
-    sizes, columns = [small, plain], split([1, 1], 0.2)
+    sizes, columns = [small, plain], panel_domains([1, 1], 0.2)
     outside: PlotlyProps = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
-    powers = axis(**POWERS | {"dtick": 7}, range=[-17, 4])
-    figure = plot(
+    powers = plotly_axis(**POWERS | {"dtick": 7}, range=[-17, 4])
+    figure = plotly_figure(
         [
             residual_bars([t("mla.split"), t("mla.rotated")], [exact, wrong]),
-            in_panel(2, bars(["MLA", t("mla.plain")], sizes, [BLUE, GREY], **outside)),
+            trace_in_panel(2, bar_trace(["MLA", t("mla.plain")], sizes, [BLUE, GREY], **outside)),
         ],
         height=330,
-        annotations=headings([t("mla_error"), t("mla_cache")], columns),
-        **panels([(powers, axis(automargin=True)), ({}, axis(rangemode="tozero"))], columns),
+        annotations=panel_titles([t("mla_error"), t("mla_cache")], columns),
+        **panel_axes([(powers, plotly_axis(automargin=True)), ({}, plotly_axis(rangemode="tozero"))], columns),
     )
     return Drawing(
         "latent",

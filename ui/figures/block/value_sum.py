@@ -8,10 +8,10 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.block.demo import attention_output_partial_sums
 from ui.figures.block.vectors import CAT
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, RED, VALUE_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, verdict, word_tile
+from ui.film.composite_marks import drag_hint, hidden_past, verdict_marks, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
 from ui.text.words import PageTexts
 
@@ -26,7 +26,7 @@ def chains(rope: rc.Rope, *, rotate_v: bool) -> Array:
 
     In the page's plane: x is a value's second number and y its first, so that a rotation goes the clock's way.
     """
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     starts = range(FRONT + 1)
     return np.array(
         [attention_output_partial_sums(TOKENS, rope.base, theta, start, rotate_v)[:, ::-1] for start in starts]
@@ -86,12 +86,14 @@ def _output(moved: Control, chain: Array, reach: float, t: PageTexts, *, rotated
     tip = moved.numbers(0.55 * chain[:, -1, :1]), moved.numbers(0.55 * chain[:, -1, 1:])
     drawn.append(marks.text(*tip, t("output_name"), VALUE_COLOUR, bold=True, anchor="start", dx=16, dy=16))
     if rotated:
-        written = tuple("" if n == 0 else t("output_turned", angle=degrees(a)) for n, a in enumerate(turned.tolist()))
+        written = tuple(
+            "" if n == 0 else t("output_turned", angle=degrees_text(a)) for n, a in enumerate(turned.tolist())
+        )
         drawn.append(marks.arc(0.0, 0.0, 0.35 * float(length), float(angle[0]), here, RED, 3))
         drawn.append(marks.text(-1.45 * reach, 0.92 * reach, moved.texts(written), RED, bold=True, anchor="start"))
     moving = tuple(t("another_output") if n and rotated else "" for n in range(len(moved.stops)))
     same = "" if rotated else t("same_output")
-    drawn += verdict(-1.45 * reach, -0.9 * reach, same, moved.texts(moving))
+    drawn += verdict_marks(-1.45 * reach, -0.9 * reach, same, moved.texts(moving))
     drawn.append(marks.dot([0.0], [0.0], "ink", 5))
     across = Axis(-1.5 * reach, 1.5 * reach)
     title = t("values_rotated" if rotated else "values_as_they_are")
@@ -103,7 +105,7 @@ def finding(rope: rc.Rope, moved: Control, t: PageTexts) -> TextOrTrack:
     end = chains(rope, rotate_v=True)[:, -1]
     angle = np.unwrap(np.arctan2(end[:, 1], end[:, 0]))
     texts = [
-        t("output_finding", words=n, angle=degrees(abs(each))) if n else t("output_start")
+        t("output_finding", words=n, angle=degrees_text(abs(each))) if n else t("output_start")
         for n, each in enumerate((angle - angle[0]).tolist())
     ]
     return moved.texts(texts)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 import rope_core as rc
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
 from ui.film.composite_marks import (
@@ -40,20 +40,20 @@ MARGIN = 0.55
 
 def panels(rope: rc.Rope, token: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return a word's three vectors, for a wide and for a narrow screen, and the text that it is dragged along."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     return (*(_circles(token, theta, t, wide=wide) for wide in (True, False)), _text(token, t))
 
 
 def turned(token: Control, theta: float, less: int = 0) -> TextTrack:
     """Return by which angle a vector at the word's position, or ``less`` words before it, is turned."""
-    return token.texts(degrees((stop - less) * theta) for stop in token.stops)
+    return token.texts(degrees_text((stop - less) * theta) for stop in token.stops)
 
 
 def finding(rope: rc.Rope, token: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how far the word's query and key have turned, and the other word's key."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     return sentence_parts(
-        partial(t, "word_finding", own=degrees(CAT * theta)), m=token.stop_text, angle=turned(token, theta)
+        partial(t, "word_finding", own=degrees_text(CAT * theta)), m=token.stop_text, angle=turned(token, theta)
     )
 
 
@@ -113,7 +113,7 @@ def _between(x: float, token: Control, theta: float, t: PageTexts, *, wide: bool
     along, up = (token.numbers(1.1 * part(middle)[:, None]) for part in (np.sin, np.cos))
     apart = sentence_parts(partial(t, "apart"), angle=turned(token, theta, CAT))
     key_x, key_y = x + 1.06 * np.sin(own), 1.06 * np.cos(own)
-    name = t("cats_key", own=degrees(own)) if wide else t("cats_key_short")
+    name = t("cats_key", own=degrees_text(own)) if wide else t("cats_key_short")
     below = sentence_parts(partial(t, "apart_long"), angle=turned(token, theta, CAT))
     written = marks.text(offset(along, x), up, apart, DISTANCE_COLOUR, anchor="start", bold=True, dy=8)
     return [

@@ -5,19 +5,19 @@ from __future__ import annotations
 import rope_core as rc
 from ui.figures.block import key_cache, value_sum, vectors
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.home import single
+from ui.figures.home import single_drawn_pair
 from ui.film.scene import field_control, scene_in_beats
 from ui.text.words import PageTexts
 
 
 @cached_figure
-def word_vectors(rope: rc.Rope, t: PageTexts) -> Film:
+def word_vectors_film(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a word's three vectors, then stored keys and a later query, then the output with words in front."""
     token = field_control(t, "token", range(vectors.FIRST, vectors.LAST + 1), play_seconds=6.0)
     later = field_control(t, "later", range(1, key_cache.LATER + 1), play_seconds=8.0)
     moved = field_control(t, "moved", range(value_sum.FRONT + 1), play_seconds=6.0)
     positions = [vectors.CAT, *map(int, token.stops)]
-    theta, pair = float(rope.theta[single(rope)]), single(rope)
+    theta, pair = float(rope.theta[single_drawn_pair(rope)]), single_drawn_pair(rope)
     scene = scene_in_beats(
         t,
         "word_vectors",

@@ -15,7 +15,7 @@ from rope_core.rope import Array
 from rope_core.theory.extension import TURN, extended_length, trained_angles, untrained_angle_reached_mask, with_factor
 from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.home import degrees
+from ui.figures.home import degrees_text
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, REGION_COLOURS
 from ui.film.scene import Axis, Control, Panel, Paragraph, TextTrack, field_control, scene_in_beats, sentence_parts
@@ -61,7 +61,7 @@ class SchemeDial:
     @property
     def apart(self) -> tuple[str, ...]:
         """The same in degrees, as text."""
-        return tuple(map(degrees, self.steps))
+        return tuple(map(degrees_text, self.steps))
 
     @property
     def moved(self) -> npt.NDArray[np.int8]:
@@ -70,7 +70,7 @@ class SchemeDial:
 
 
 @cached_figure
-def dials(
+def dials_film(
     rope: rc.Rope,
     requests: Sequence[rc.Request],
     factors: Sequence[float],

@@ -9,8 +9,8 @@ from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Film
 from ui.figures.extrapolation import curves
-from ui.figures.extrapolation.words import name
-from ui.figures.predicted import predicted
+from ui.figures.extrapolation.words import line_name
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.colours import GREY
 from ui.film.scene import Axis, Panel
@@ -21,7 +21,7 @@ LINEAR, DRAWN, KNOWN = KINDS
 EACH = 128
 
 
-def measured(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
+def measured_perplexity_sketch(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
     """Return perplexity against position at the longest length: one scheme is seen, the next is drawn, then the last.
 
     Raises KeyError where the record lacks one of them.
@@ -34,12 +34,12 @@ def measured(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
     columns = np.arange(EACH, length, EACH)
     top = 1.1 * max(float(line.value.max()) for line in lines.values())
     ticks = tuple((float(x), f"{x:,}") for x in (trained, *range(2 * trained, length + 1, 2 * trained)))
-    colours = {key: curves.colour(key) for key in lines}
+    colours = {key: curves.line_colour(key) for key in lines}
     end = float(length)
 
     def named(key: str, dy: int) -> dict[str, object]:
         at = float(np.interp(0.8 * end, lines[key].position, lines[key].value))
-        return marks.text(0.8 * end, at, name(key, lab), colours[key], anchor="end", bold=True, dy=dy)
+        return marks.text(0.8 * end, at, line_name(key, lab), colours[key], anchor="end", bold=True, dy=dy)
 
     up = Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis"))
     drawn = [
@@ -52,14 +52,14 @@ def measured(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
         marks.after_reveal(named(DRAWN, -8)),
     ]
     panel = Panel(Axis(0.0, end, ticks, lab("position_axis")), up, drawn, height=200)
-    return predicted(
+    return sketch_film(
         "measured",
         panel,
         (lines[DRAWN].position, lines[DRAWN].value),
         {f"{at:,}": float(at) for at in columns.tolist()},
         t,
-        lambda: curves.numbers([last[key] for key in lines]),
-        curves.code(
+        lambda: curves.perplexity_table([last[key] for key in lines]),
+        curves.results_recipe(
             seen,
             f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
             f"    if cell.line in {tuple(lines)}: print(cell.weights, cell.line, cell.curve)",

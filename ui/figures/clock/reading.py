@@ -6,7 +6,16 @@ import numpy as np
 
 from rope_core.theory.clock import WALL, clock_readings
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import axis, bars, dots, hband, line, note, plot, vline
+from ui.figures.plot import (
+    bar_trace,
+    dot_trace,
+    horizontal_band,
+    line_trace,
+    plotly_axis,
+    plotly_figure,
+    text_annotation,
+    vertical_line,
+)
 from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import PageTexts
 
@@ -15,7 +24,7 @@ QUOTED = 129_600.0
 
 
 @cached_figure
-def reading(error: float, slower: float, t: PageTexts) -> Drawing:
+def clock_reading_chart(error: float, slower: float, t: PageTexts) -> Drawing:
     """How far the hands move within a time, and below which time a reader cannot see it."""
     apart = np.linspace(0.0, 12.0, 49)
     both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
@@ -24,13 +33,16 @@ def reading(error: float, slower: float, t: PageTexts) -> Drawing:
     ]
     data = []
     for (clock, name, colour), degrees in zip(both, moved, strict=True):
-        data += [line(apart, degrees, colour, 5, name), dots([clock.finest_difference(error)], [error], colour, 15)]
-    figure = plot(
+        data += [
+            line_trace(apart, degrees, colour, 5, name),
+            dot_trace([clock.finest_difference(error)], [error], colour, 15),
+        ]
+    figure = plotly_figure(
         data,
         height=340,
-        shapes=[hband(0, error, GREY, 0.3, name=t("unreadable"), showlegend=True)],
-        xaxis=axis(t("time_apart"), range=[0, 12]),
-        yaxis=axis(t("degrees_apart"), range=[0, float(moved[0].max())]),
+        shapes=[horizontal_band(0, error, GREY, 0.3, name=t("unreadable"), showlegend=True)],
+        xaxis=plotly_axis(t("time_apart"), range=[0, 12]),
+        yaxis=plotly_axis(t("degrees_apart"), range=[0, float(moved[0].max())]),
     )
     fine, coarse = (clock.finest_difference(error) for clock, _, _ in both)
     steps = [float(clock.hand_angle_differences(1.0)[0]) for clock, _, _ in both]
@@ -56,7 +68,7 @@ def signed(value: float) -> str:
 
 
 @cached_figure
-def quoted(error: float, t: PageTexts) -> Drawing:
+def quoted_duration_chart(error: float, t: PageTexts) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
     rows = clock_readings(error)
     names = [t(f"quote.{row.key}", slow=", ".join(f"{s:.4g}" for s in row.slowdown)) for row in rows]
@@ -67,10 +79,10 @@ def quoted(error: float, t: PageTexts) -> Drawing:
     ):
         ends = [value if np.isfinite(value) else 0.0 for value in values]
         longest = max(longest, *ends)
-        data.append(bars(ends, names, colour, t(key), orientation="h"))
+        data.append(bar_trace(ends, names, colour, t(key), orientation="h"))
         # Past the bar and past the dotted line; two bars share a row's height of 0.8.
         labels += [
-            note(
+            text_annotation(
                 f"{value:,.0f} s" if np.isfinite(value) else t("never"),
                 max(end, QUOTED),
                 row + below,
@@ -80,15 +92,15 @@ def quoted(error: float, t: PageTexts) -> Drawing:
             )
             for row, (value, end) in enumerate(zip(values, ends, strict=True))
         ]
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=380,
-        shapes=[vline(QUOTED, RED, 4, "dot")],
+        shapes=[vertical_line(QUOTED, RED, 4, "dot")],
         annotations=labels,
         barmode="group",
         margin={"b": 96},
-        xaxis=axis(t("seconds"), range=[0, 2 * longest], nticks=4),
-        yaxis=axis(autorange="reversed", automargin=True, tickfont={"size": 15}),
+        xaxis=plotly_axis(t("seconds"), range=[0, 2 * longest], nticks=4),
+        yaxis=plotly_axis(autorange="reversed", automargin=True, tickfont={"size": 15}),
     )
     residuals = {row.key: row.once_round - QUOTED for row in rows}
     return Drawing(

@@ -10,7 +10,19 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.theory.extension import SchemeSpectrum, mean_cosine_per_bin, position_bin_edges, untrained_pair_count
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import LOG, PlotlyProps, as_bytes, axis, byte_bar, end_names, heatmap, line, note, plot, text_width
+from ui.figures.plot import (
+    LOG,
+    PlotlyProps,
+    heatmap_trace,
+    int8_colour_bar,
+    label_width_px,
+    line_end_labels,
+    line_trace,
+    plotly_axis,
+    plotly_figure,
+    scaled_int8,
+    text_annotation,
+)
 from ui.film.colours import DIVERGING_SCALE, SERIES_COLOURS
 from ui.text.words import PageTexts, markdown_table
 
@@ -26,7 +38,9 @@ def listed(names: Sequence[str], t: PageTexts, after: Callable[[str], str] = lam
 
 
 @cached_figure
-def heatmaps(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, logarithmic: bool, t: PageTexts) -> Drawing:
+def scheme_heatmaps(
+    rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, logarithmic: bool, t: PageTexts
+) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
     edges = position_bin_edges(length, CELLS, logarithmic)
     pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
@@ -38,16 +52,16 @@ def heatmaps(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, loga
     corners = [(k % across * 1.1 * columns, -(k // across) * 1.5 * rows) for k in range(len(results))]
     trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
     data = [
-        heatmap(as_bytes(z, 1.0), coloraxis="coloraxis", hoverinfo="skip", x0=x, dx=1, y0=y, dy=1)
+        heatmap_trace(scaled_int8(z, 1.0), coloraxis="coloraxis", hoverinfo="skip", x0=x, dx=1, y0=y, dy=1)
         for z, (x, y) in zip(values, corners, strict=True)
     ]
     mark = {"type": "line", "line": {"color": "black", "width": 3, "dash": "dot"}}
     place = {"xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 14}}
     titles = [
-        note(f"<b>{t(f'scheme.{name}')}</b><br>{t('unseen', count=count)}", x - 0.5, y + rows - 0.5, **place)
+        text_annotation(f"<b>{t(f'scheme.{name}')}</b><br>{t('unseen', count=count)}", x - 0.5, y + rows - 0.5, **place)
         for (name, count), (x, y) in zip(unseen.items(), corners, strict=True)
     ]
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=104 + 200 * down,
         margin={"l": 50, "r": 8, "t": 8, "b": 100},
@@ -91,7 +105,7 @@ def recipe_requests(results: Sequence[SchemeSpectrum]) -> list[tuple[str, dict[s
 
 def colour_axis(filled: float, down: int) -> PlotlyProps:
     """Return the one colour scale of all panels: in the places that the last row leaves empty, else below."""
-    bar = byte_bar(1.0, parts=2) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
+    bar = int8_colour_bar(1.0, parts=2) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
     if filled:
         bar |= {"len": 0.9 * (1 - filled), "x": 1.0, "xanchor": "right", "y": 0.3 / down, "yanchor": "middle"}
     else:
@@ -105,10 +119,10 @@ def position_axis(edges: IntArray, lefts: Sequence[float], title: str) -> Plotly
     decades = [10**e for e in range(len(str(last)))]
     wanted = decades if edges[0] else [0, round(last / 2), last]
     where = np.interp(wanted, edges, np.arange(edges.size)) - 0.5
-    return axis(
+    return plotly_axis(
         title,
         tickvals=[left + x for left in lefts for x in where.tolist()],
-        ticktext=[brief(p) for p in wanted] * len(lefts),
+        ticktext=[position_tick_text(p) for p in wanted] * len(lefts),
         range=[-0.5, lefts[-1] + edges.size - 1.5],
         tickangle=0,
         showgrid=False,
@@ -119,7 +133,7 @@ def position_axis(edges: IntArray, lefts: Sequence[float], title: str) -> Plotly
 def pair_axis(pairs: IntArray, bottoms: Sequence[float], title: str) -> PlotlyProps:
     """Return rows up, labelled beside every panel with the first, middle and last pair."""
     rows = sorted({0, len(pairs) // 2, len(pairs) - 1})
-    return axis(
+    return plotly_axis(
         title,
         tickvals=[y + row for y in bottoms for row in rows],
         ticktext=[str(pairs[row]) for row in rows] * len(bottoms),
@@ -129,7 +143,7 @@ def pair_axis(pairs: IntArray, bottoms: Sequence[float], title: str) -> PlotlyPr
     )
 
 
-def brief(position: int) -> str:
+def position_tick_text(position: int) -> str:
     """Return a position for a tick: 100, 10k, 1M."""
     for size, letter in ((10**6, "M"), (10**3, "k")):
         if position >= size:
@@ -138,7 +152,7 @@ def brief(position: int) -> str:
 
 
 @cached_figure
-def slowdowns(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageTexts) -> Drawing:
+def slowdown_chart(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageTexts) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
     index = np.arange(rope.pairs)
     curves = [np.where(np.isfinite(s), s, np.nan) for s in (each.spectrum.slowdown for each in results)]
@@ -150,17 +164,17 @@ def slowdowns(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageTexts) ->
     data = []
     for k, (each, curve) in enumerate(zip(results, curves, strict=True)):
         name, dash = t(f"scheme.{each.scheme}"), ("solid", "dash")[k // len(SERIES_COLOURS) % 2]
-        data.append(line(index, curve, shades[k], 4, name, dash, mode="lines+markers", marker={"size": 3}))
+        data.append(line_trace(index, curve, shades[k], 4, name, dash, mode="lines+markers", marker={"size": 3}))
     ends = [float(log[np.isfinite(log)][-1]) for log in logs]
-    labels, heights = end_names(names, ends, shades, 0.085 * room)
-    figure = plot(
+    labels, heights = line_end_labels(names, ends, shades, 0.085 * room)
+    figure = plotly_figure(
         data,
         height=420,
-        margin={"r": 16 + max(map(text_width, names))},
+        margin={"r": 16 + max(map(label_width_px, names))},
         showlegend=False,
         annotations=labels,
-        xaxis=axis(t("axis.pair")),
-        yaxis=axis(
+        xaxis=plotly_axis(t("axis.pair")),
+        yaxis=plotly_axis(
             t("axis.slowdown"),
             **LOG,
             range=[min(low, *heights) - 0.08 * room, max(high, *heights) + 0.08 * room],
@@ -200,7 +214,7 @@ def label_factor(factor: float) -> str:
     return f"  a = {factor:.3g}" if factor != 1.0 else ""
 
 
-def summary(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, t: PageTexts) -> str:
+def schemes_markdown_table(rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, t: PageTexts) -> str:
     """Return the schemes' numbers as a Markdown table."""
     columns = {
         "scheme": [t(f"scheme.{each.scheme}") for each in results],

@@ -15,7 +15,7 @@ from rope_core.theory.extension import TURN, first_pair_under_fifth_turn, traine
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial, drag_hint, turned_hand, verdict_where
+from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial_marks, drag_hint, turned_hand, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, sentence_parts
 from ui.text.words import PageTexts
 
@@ -56,7 +56,7 @@ def _spectrum(rope: rc.Rope, scheme: str, span: float) -> rc.Spectrum:
     return rc.spectrum(rc.Request(rope, scheme, given))
 
 
-degrees = partial(home.degrees, whole_from=10.0, below=".2g")
+degrees = partial(home.degrees_text, whole_from=10.0, below=".2g")
 
 
 def finding(rope: rc.Rope, far: Control, t: PageTexts) -> TextTrack:
@@ -132,10 +132,10 @@ def _slow(far: Control, way: HandTreatment, trained: float, t: PageTexts, *, gra
     beyond = far.numbers(np.clip(way.slow, trained, TURN))
     drawn = [
         marks.wedge(0.0, 0.0, 0.8, TOP - trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
-        *dial(0.0, 0.0, 1.0, angle, trained=trained, arrow=not grabbed),
+        *dial_marks(0.0, 0.0, 1.0, angle, trained=trained, arrow=not grabbed),
     ]
     if grabbed:
-        goal = way.slow[far.nearest(GOAL)] * GOAL / far.stops[far.nearest(GOAL)]
+        goal = way.slow[far.nearest_stop_index(GOAL)] * GOAL / far.stops[far.nearest_stop_index(GOAL)]
         ghost = far.numbers_where(np.array(far.stops) < GOAL - 1, goal)
         drawn += [
             marks.vector(0.0, 0.0, 0.78, clock_angle(ghost), GREY, 3, True, stroke_dash="5 4"),
@@ -150,8 +150,8 @@ def _fast(rope: rc.Rope, far: Control, way: HandTreatment, x: float, y: float, t
     following = far.numbers(GREYS_AT + way.step)
     return [
         *angle_wedge(x, y, 0.84, GREYS_AT, following),
-        *dial(x, y, 1.0, GREYS_AT, GREY, trained=float(trained_angles(rope)[0])),
-        *dial(x, y, 1.0, following, ring=False),
+        *dial_marks(x, y, 1.0, GREYS_AT, GREY, trained=float(trained_angles(rope)[0])),
+        *dial_marks(x, y, 1.0, following, ring=False),
         *_verdicts(far, way.step, way.closer, x + 1.15, y, (t("as_trained"), t("too_close"))),
     ]
 

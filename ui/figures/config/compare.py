@@ -13,9 +13,9 @@ from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import FieldComparison
 from rope_core.programs.engines import EngineResult, engine_evidence_sentence, engine_sentences
 from rope_core.rope import Array
-from ui.figures.config.parts import DOUBLING, amount, cell, curve
+from ui.figures.config.parts import DOUBLING, frequency_quantity_curve, number_text, value_cell_text
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, POWERS, PlotlyProps, axis, line, plot
+from ui.figures.plot import LOG, POWERS, PlotlyProps, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import BLUE, GREY, RED, SERIES_COLOURS
 from ui.text.words import PageTexts
 
@@ -36,7 +36,7 @@ def engine_table(results: Sequence[EngineResult], t: PageTexts) -> dict[str, lis
     }
 
 
-def engine_notes(results: Sequence[EngineResult], t: PageTexts) -> list[tuple[str, str]]:
+def engine_remarks(results: Sequence[EngineResult], t: PageTexts) -> list[tuple[str, str]]:
     """Each program that does something of its own, with the sentences that say so; plain text."""
     words = [
         (each.name, t("semicolon").join(engine_sentences(each, t.lang))) for each in results if each.notes != ("same",)
@@ -53,7 +53,7 @@ def engines_finding(results: Sequence[EngineResult], t: PageTexts) -> str:
     return finding + (" " + t("engines_refuse", listed=refused) if refused else "")
 
 
-def differing(results: Sequence[EngineResult]) -> list[str]:
+def differing_engine_names(results: Sequence[EngineResult]) -> list[str]:
     """Return the programs, without their versions, that turn by other frequencies than transformers."""
     return [each.name.rpartition(" ")[0] or each.name for each in results if each.difference]
 
@@ -75,7 +75,7 @@ def gap(difference: float | None, t: PageTexts) -> str:
     return f"{100 * difference:.3g} %" if difference < 10 else f"{100 * difference:,.0f} %"
 
 
-def engines(results: Sequence[EngineResult], rope: HfRope, where: str, t: PageTexts) -> Drawing:
+def engine_frequency_chart(results: Sequence[EngineResult], rope: HfRope, where: str, t: PageTexts) -> Drawing:
     """Each program's frequencies over transformers', pair by pair; programs that agree share a curve."""
     first = results[0].inv_freq
     groups: dict[bytes, list[EngineResult]] = {}
@@ -90,12 +90,18 @@ def engines(results: Sequence[EngineResult], rope: HfRope, where: str, t: PageTe
         # Two programs a line: the legend fits a phone.
         lines = [t("comma").join(each.name for each in same[at : at + 2]) for at in range(0, len(same), 2)]
         name = f"{t('comma').rstrip()}<br>".join(lines)
-        data.append(line(np.arange(ratio.size), ratio, SERIES_COLOURS[k % len(SERIES_COLOURS)], name=name, dash=dash))
+        data.append(
+            line_trace(np.arange(ratio.size), ratio, SERIES_COLOURS[k % len(SERIES_COLOURS)], name=name, dash=dash)
+        )
     spread = max((float(np.nanmax(np.abs(np.log10(each)))) for each in ratios.values()), default=0.0)
     # Decades or doublings where the axis has several of them; between, Plotly's own ticks.
     ticks = {"dtick": 1} if spread > 1 else {} if 1e-3 < spread < 2 * DOUBLING else {"dtick": DOUBLING}
-    figure = plot(
-        data, height=360, legend={"y": 1.02}, xaxis=axis(t("axis.pair")), yaxis=axis(t("ratio_axis"), **LOG, **ticks)
+    figure = plotly_figure(
+        data,
+        height=360,
+        legend={"y": 1.02},
+        xaxis=plotly_axis(t("axis.pair")),
+        yaxis=plotly_axis(t("ratio_axis"), **LOG, **ticks),
     )
     recipe = f"""
         from rope_core.programs.engines import engines
@@ -114,12 +120,14 @@ def scale_of(inv_freq: Array | None) -> Array:
     return np.where(values > 0, values, 1.0)
 
 
-def differences(rows: Sequence[FieldComparison], names: tuple[str, str], t: PageTexts) -> dict[str, list[str]]:
+def config_difference_table(
+    rows: Sequence[FieldComparison], names: tuple[str, str], t: PageTexts
+) -> dict[str, list[str]]:
     """Two configs field by field, differences first, as a table's columns; plain text."""
     heads = [t("col.field"), names[0], names[1], t("col.same")]
     if heads[1] == heads[2]:
         heads[2] = t("other_one", name=names[1])
-    cells = [(field_name(row, t), *values(row, t), t("same") if row.same else t("differs")) for row in rows]
+    cells = [(field_name(row, t), *row_cell_texts(row, t), t("same") if row.same else t("differs")) for row in rows]
     return {head: list(column) for head, column in zip(heads, zip(*cells, strict=True), strict=True)}
 
 
@@ -129,27 +137,34 @@ def field_name(row: FieldComparison, t: PageTexts) -> str:
     return name if row.layer_type is None else f"{row.layer_type} · {name}"
 
 
-def values(row: FieldComparison, t: PageTexts) -> tuple[str, str]:
+def row_cell_texts(row: FieldComparison, t: PageTexts) -> tuple[str, str]:
     """Both cells of a row; the frequencies' row holds how far the right ones are from the left ones."""
     if row.field == "inv_freq" and isinstance(row.right, float):
         return t("reference"), gap(row.right, t)
-    return cell(row.left), cell(row.right)
+    return value_cell_text(row.left), value_cell_text(row.right)
 
 
-def overlay(
+def wavelength_overlay_chart(
     left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[FieldComparison], t: PageTexts
 ) -> Drawing:
     """Draw the wavelengths of two configs on one axis."""
     both = {"left": left, "right": right}
-    columns = {key: curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
+    columns = {key: frequency_quantity_curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
     index = np.arange(max(values.size for values in columns.values()))
     traces = [
-        line(index[: columns["left"].size], columns["left"], BLUE, name=names[0]),
-        line(index[: columns["right"].size], columns["right"], RED, name=names[1], dash="dash"),
+        line_trace(index[: columns["left"].size], columns["left"], BLUE, name=names[0]),
+        line_trace(index[: columns["right"].size], columns["right"], RED, name=names[1], dash="dash"),
     ]
-    figure = plot(traces, height=340, xaxis=axis(t("axis.pair")), yaxis=axis(t("quantity_axis.wavelength"), **POWERS))
+    figure = plotly_figure(
+        traces,
+        height=340,
+        xaxis=plotly_axis(t("axis.pair")),
+        yaxis=plotly_axis(t("quantity_axis.wavelength"), **POWERS),
+    )
     count = sum(not row.same for row in rows)
-    slowest = [amount(float(f"{np.nanmax(each):.6g}")) if np.isfinite(each).any() else "-" for each in columns.values()]
+    slowest = [
+        number_text(float(f"{np.nanmax(each):.6g}")) if np.isfinite(each).any() else "-" for each in columns.values()
+    ]
     finding = t("overlay_finding", count=count, total=len(rows), left=slowest[0], right=slowest[1])
     requests = [(each.request.rope, each.scheme, dict(each.params), each.seq_len) for each in (left, right)]
     parts = [f"    ({r.dim}, {r.base!r}, {r.train_len}, {s!r}, {p!r}, {n!r})," for r, s, p, n in requests]
@@ -159,24 +174,29 @@ def overlay(
     return Drawing("overlay", figure, finding, lambda: {"pair": index} | columns, "\n".join(lines))
 
 
-def extensions(results: Sequence[ContextExtension], now: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
+def extension_slowdown_chart(
+    results: Sequence[ContextExtension], now: HfRope, length: int, where: str, t: PageTexts
+) -> Drawing:
     """Draw the slow-down of every pair in each way to a longer context, beside what the config does at present."""
     drawn = {way.name: rope_of(way, now.layer_type) for way in results}
-    columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
-    present = curve(now.inv_freq, now.unscaled, "slowdown")
+    columns = {
+        name: frequency_quantity_curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown")
+        for name, rope in drawn.items()
+    }
+    present = frequency_quantity_curve(now.inv_freq, now.unscaled, "slowdown")
     index = np.arange(max(present.size, *(values.size for values in columns.values())))
-    figure = plot(
-        [line(index[: present.size], present, GREY, 3, t("at_present"), "dot")]
+    figure = plotly_figure(
+        [line_trace(index[: present.size], present, GREY, 3, t("at_present"), "dot")]
         + [
-            line(index[: values.size], values, SERIES_COLOURS[k % len(SERIES_COLOURS)], name=way.title(t.lang))
+            line_trace(index[: values.size], values, SERIES_COLOURS[k % len(SERIES_COLOURS)], name=way.title(t.lang))
             for k, (way, values) in enumerate(zip(results, columns.values(), strict=True))
         ],
         height=340,
-        xaxis=axis(t("axis.pair")),
-        yaxis=axis(t("axis.slowdown"), **LOG, dtick=DOUBLING),
+        xaxis=plotly_axis(t("axis.pair")),
+        yaxis=plotly_axis(t("axis.slowdown"), **LOG, dtick=DOUBLING),
     )
     listed = t("comma").join(f"{way.title(t.lang)}{t('colon')}{way.unseen}" for way in results)
-    factor = amount(float(f"{results[0].factor:.3g}"))
+    factor = number_text(float(f"{results[0].factor:.3g}"))
     return Drawing(
         "extensions",
         figure,
@@ -201,11 +221,13 @@ def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
     return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
 
 
-def costs(results: Sequence[ContextExtension], t: PageTexts) -> dict[str, list[str]]:
+def extension_cost_table(results: Sequence[ContextExtension], t: PageTexts) -> dict[str, list[str]]:
     """Return what each way costs, as a table's columns."""
     return {
         t("col.way"): [way.title(t.lang) for way in results],
-        t("col.factor"): [amount(float(f"{scaling_factor(next(iter(way.ropes.values()))):.6g}")) for way in results],
+        t("col.factor"): [
+            number_text(float(f"{scaling_factor(next(iter(way.ropes.values()))):.6g}")) for way in results
+        ],
         t("col.kept"): [f"{way.kept} / {way.pairs}" for way in results],
         t("col.fastest"): [f"{way.fastest:.4g}" for way in results],
         t("col.unseen"): [f"{way.unseen} / {way.pairs}" for way in results],

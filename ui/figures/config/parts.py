@@ -14,7 +14,18 @@ from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import spectrum
 from ui.figures.drawing import Drawing
-from ui.figures.plot import POWERS, PlotlyProps, axis, dots, hline, line, note, plot, vband, vline
+from ui.figures.plot import (
+    POWERS,
+    PlotlyProps,
+    dot_trace,
+    horizontal_line,
+    line_trace,
+    plotly_axis,
+    plotly_figure,
+    text_annotation,
+    vertical_band,
+    vertical_line,
+)
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED, REGION_COLOURS
 from ui.text.words import PageTexts
 
@@ -24,7 +35,7 @@ DRIFT_POINTS = 48
 DOUBLING = math.log10(2.0)
 
 
-def amount(value: float) -> str:
+def number_text(value: float) -> str:
     """Return a number for a sentence: six digits, thousands separated, tiny ones in powers."""
     if not math.isfinite(value):
         return "∞"
@@ -39,7 +50,7 @@ def recipe(where: str, rope: HfRope, *lines: str) -> str:
     return "\n".join([*head, *lines])
 
 
-def curve(inv_freq: Array, plain: Array, quantity: str) -> Array:
+def frequency_quantity_curve(inv_freq: Array, plain: Array, quantity: str) -> Array:
     """Frequencies as the quantity drawn; nan where a pair does not turn."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if quantity == "wavelength":
@@ -55,27 +66,29 @@ def counts(rope: HfRope) -> dict[str, int]:
     return {name: names.count(name) for name in anatomy.REGIONS}
 
 
-def glance(rope: HfRope, quantity: str, where: str, t: PageTexts) -> Drawing:
+def pair_overview_chart(rope: HfRope, quantity: str, where: str, t: PageTexts) -> Drawing:
     """Every pair before and after the scheme, coloured by what the scheme does to it, with both lengths."""
-    plain, now = (curve(f, rope.unscaled, quantity) for f in (rope.unscaled, rope.inv_freq))
+    plain, now = (frequency_quantity_curve(f, rope.unscaled, quantity) for f in (rope.unscaled, rope.inv_freq))
     names = anatomy.pair_effects(rope)
     index = np.arange(plain.size)
-    data = [line(index, plain, GREY, 3, t("without"), "dot")]
+    data = [line_trace(index, plain, GREY, 3, t("without"), "dot")]
     if rope.scheme != rope.request.scheme or any(name != "kept" for name in names):
-        data.append(line(index, now, "#bbb", 2, hoverinfo="skip"))
+        data.append(line_trace(index, now, "#bbb", 2, hoverinfo="skip"))
     for name in anatomy.REGIONS:
         there = [k for k, each in enumerate(names) if each == name]
         if there and name != "still":
             size, label = 8 if plain.size <= 64 else 6, t(f"region.{name}", count=len(there))
-            data.append(dots(there, now[there], REGION_COLOURS[name], size, label))
+            data.append(dot_trace(there, now[there], REGION_COLOURS[name], size, label))
     lines, labels = length_marks(rope, t) if quantity == "wavelength" else ([], [])
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=372,
         shapes=[*shades(names), *lines],
         annotations=labels,
-        xaxis=axis(t("axis.pair"), range=[-0.6, plain.size - 0.4]),
-        yaxis=axis(t(f"quantity_axis.{quantity}"), **POWERS | ({"dtick": DOUBLING} if quantity == "slowdown" else {})),
+        xaxis=plotly_axis(t("axis.pair"), range=[-0.6, plain.size - 0.4]),
+        yaxis=plotly_axis(
+            t(f"quantity_axis.{quantity}"), **POWERS | ({"dtick": DOUBLING} if quantity == "slowdown" else {})
+        ),
     )
     return Drawing(
         "glance",
@@ -86,8 +99,8 @@ def glance(rope: HfRope, quantity: str, where: str, t: PageTexts) -> Drawing:
             "region": list(names),
             "unscaled": rope.unscaled,
             "inv_freq": rope.inv_freq,
-            "wavelength": curve(rope.inv_freq, rope.unscaled, "wavelength"),
-            "slowdown": curve(rope.inv_freq, rope.unscaled, "slowdown"),
+            "wavelength": frequency_quantity_curve(rope.inv_freq, rope.unscaled, "wavelength"),
+            "slowdown": frequency_quantity_curve(rope.inv_freq, rope.unscaled, "slowdown"),
         },
         recipe(where, rope, "from rope_core.hf import anatomy", "print(rope.inv_freq, anatomy.pair_effects(rope))"),
     )
@@ -99,7 +112,7 @@ def shades(names: Sequence[str]) -> list[PlotlyProps]:
     if not 1 < len(runs) <= 8:
         return []
     below = {"xref": "x", "yref": "paper", "layer": "below"}
-    return [vband(first - 0.5, last + 0.5, REGION_COLOURS[name], 0.09, **below) for name, first, last in runs]
+    return [vertical_band(first - 0.5, last + 0.5, REGION_COLOURS[name], 0.09, **below) for name, first, last in runs]
 
 
 def length_marks(rope: HfRope, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
@@ -110,11 +123,12 @@ def length_marks(rope: HfRope, t: PageTexts) -> tuple[list[PlotlyProps], list[Pl
     across: PlotlyProps = {"xref": "paper", "yref": "y"}
     label = {"xref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"color": GREEN, "size": 14}}
     lines = [
-        hline(length, GREEN, 3, "dash" if key == "trained_line" else "solid", **across)
+        horizontal_line(length, GREEN, 3, "dash" if key == "trained_line" else "solid", **across)
         for key, length in lengths.items()
     ]
     return lines, [
-        note(t(key, length=f"{length:,}"), 0.01, math.log10(length), **label) for key, length in lengths.items()
+        text_annotation(t(key, length=f"{length:,}"), 0.01, math.log10(length), **label)
+        for key, length in lengths.items()
     ]
 
 
@@ -125,25 +139,25 @@ def glance_finding(rope: HfRope, t: PageTexts) -> str:
         return t("finding_nope")
     with np.errstate(divide="ignore"):
         waves = 2 * np.pi / rope.inv_freq[rope.inv_freq > 0]
-    values = {"pairs": pairs, "longest": amount(float(f"{waves.max():.6g}")), "kept": results["kept"]}
+    values = {"pairs": pairs, "longest": number_text(float(f"{waves.max():.6g}")), "kept": results["kept"]}
     if results["still"]:
         return t("finding_still", still=results["still"], turning=pairs - results["still"], **values)
     if results["own"]:
         slow = spectrum(rope.request).slowdown
-        return t("finding_own", own=results["own"], low=amount(slow.min()), high=amount(slow.max()), **values)
+        return t("finding_own", own=results["own"], low=number_text(slow.min()), high=number_text(slow.max()), **values)
     if results["divided"]:
-        most = amount(float(spectrum(rope.request).slowdown.max()))
+        most = number_text(float(spectrum(rope.request).slowdown.max()))
         return t("finding_scaled", blended=results["blended"], divided=results["divided"], most=most, **values)
     return t("finding_kept", **values)
 
 
-def severities(results: Sequence[Finding]) -> dict[str, int]:
+def finding_counts_by_severity(results: Sequence[Finding]) -> dict[str, int]:
     """How many findings there are of each severity that occurs, the gravest first."""
     counted = {name: sum(each.severity == name for each in results) for name in SEVERITIES}
     return {name: count for name, count in counted.items() if count}
 
 
-def ramp(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
+def ramp_chart(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
     """How much of each pair is divided, with the ramp rounded to whole pairs and not; None without a ramp."""
     results, factor = anatomy.ramp_bounds(rope), rope.params.get("factor")
     if results is None or not isinstance(factor, int | float) or factor <= 1:
@@ -160,16 +174,16 @@ def ramp(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
         inside = key == ("used" if results.rounded is None else "rounded" if results.rounds else "exact")
         name = t(f"ramp_{key}") + (t("in_force") if inside and results.rounded is not None else "")
         colour, dash = (BLUE, "solid") if inside else (ORANGE, "dot")
-        data.append(line(index, values, colour, name=name, dash=dash, mode="lines+markers"))
-    figure = plot(
+        data.append(line_trace(index, values, colour, name=name, dash=dash, mode="lines+markers"))
+    figure = plotly_figure(
         data,
         height=320,
-        shapes=[vline(x, GREY, 2, "dash") for x in results.exact],
-        xaxis=axis(t("axis.pair")),
-        yaxis=axis(t("share_axis")),
+        shapes=[vertical_line(x, GREY, 2, "dash") for x in results.exact],
+        xaxis=plotly_axis(t("axis.pair")),
+        yaxis=plotly_axis(t("share_axis")),
     )
     low, high = (f"{x:.3g}" for x in results.exact)
-    words = {"fast": amount(results.fast), "slow": amount(results.slow), "low": low, "high": high}
+    words = {"fast": number_text(results.fast), "slow": number_text(results.slow), "low": low, "high": high}
     if results.rounded is None:
         finding = t("ramp_finding", **words)
     else:
@@ -191,7 +205,7 @@ def ramp(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
     )
 
 
-def drift(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
+def cached_key_drift_chart(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
     """How far the angle of each cached key is off once ``length`` tokens are in use."""
     last = max(length - 1, 0)
     around = [at for at in (rope.train_len - 1, rope.train_len) if at < last]
@@ -202,13 +216,16 @@ def drift(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
     pair = int(values[int(worst.argmax())].argmax())
     powers = POWERS if worst.max() > 0 else {}
     shapes, labels = drift_marks(rope, length, t) if worst.max() > 0 else ([], [])
-    figure = plot(
-        [line(points, worst, RED, name=t("worst_pair")), line(points, values[:, -1], BLUE, name=t("last_pair"))],
+    figure = plotly_figure(
+        [
+            line_trace(points, worst, RED, name=t("worst_pair")),
+            line_trace(points, values[:, -1], BLUE, name=t("last_pair")),
+        ],
         height=320,
         shapes=shapes,
         annotations=labels,
-        xaxis=axis(t("key_axis"), **powers),
-        yaxis=axis(t("drift_axis"), **powers),
+        xaxis=plotly_axis(t("key_axis"), **powers),
+        yaxis=plotly_axis(t("drift_axis"), **powers),
     )
     top = float(worst.max())
     key = "drift_finding" if top > 0 else "drift_none"
@@ -229,21 +246,21 @@ def drift(rope: HfRope, length: int, where: str, t: PageTexts) -> Drawing:
 
 def drift_marks(rope: HfRope, length: int, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
     """Return a line at half a turn with its label, and one at the trained length where it is passed."""
-    shapes = [hline(math.pi, GREY, 3, "dot", xref="paper", yref="y")]
+    shapes = [horizontal_line(math.pi, GREY, 3, "dot", xref="paper", yref="y")]
     if rope.train_len < length:
-        shapes.append(vline(rope.train_len, GREEN, 3, "dash", xref="x", yref="paper"))
+        shapes.append(vertical_line(rope.train_len, GREEN, 3, "dash", xref="x", yref="paper"))
     place = {"xref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"size": 14}}
-    return shapes, [note(t("half_turn"), 0.01, math.log10(math.pi), **place)]
+    return shapes, [text_annotation(t("half_turn"), 0.01, math.log10(math.pi), **place)]
 
 
-def layers(rope: HfRope, total: int, t: PageTexts) -> str:
+def unrotated_layers_text(rope: HfRope, total: int, t: PageTexts) -> str:
     """Return which layers do not turn, "" where all turn."""
     resting = rope.nope_layers
     listed = ", ".join(map(str, resting))
     return t("layers_finding", count=len(resting), total=total, listed=listed) if resting and total else ""
 
 
-def sections(rope: HfRope, t: PageTexts) -> str:
+def axis_sections_text(rope: HfRope, t: PageTexts) -> str:
     """Return how many pairs follow which axis of multimodal positions, "" for text-only positions."""
     if not rope.mrope_section or not sum(rope.mrope_section):
         return ""
@@ -254,14 +271,14 @@ def sections(rope: HfRope, t: PageTexts) -> str:
     return t(key, listed=listed, total=len(names), pairs=rope.inv_freq.size)
 
 
-def provenance(rope: HfRope, t: PageTexts) -> dict[str, list[str]]:
+def provenance_table(rope: HfRope, t: PageTexts) -> dict[str, list[str]]:
     """Each effective value with where it came from, as a table's columns; plain text."""
     own = {name: getattr(rope, name) for name in ("layout", "head_dim", "rotary_dim", "base", "train_len", "max_len")}
     own |= {"scheme": t(f"scheme.{rope.scheme}") + f" ({rope.rope_type})"}
     own |= {name: value for name, value in rope.params.items() if value is not None}
     own |= {"attention_factor": rope.attention_factor, "logit_scale": rope.logit_scale}
     own |= {"nope_layers": rope.nope_layers}
-    rows = [(name, cell(value), rope.provenance.get(name)) for name, value in own.items()]
+    rows = [(name, value_cell_text(value), rope.provenance.get(name)) for name, value in own.items()]
     kept = [(name, value, origin) for name, value, origin in rows if origin is not None]
     return {
         t("col.value_of"): [t(f"value_of.{name}") if t.has(f"value_of.{name}") else name for name, _, _ in kept],
@@ -271,7 +288,7 @@ def provenance(rope: HfRope, t: PageTexts) -> dict[str, list[str]]:
     }
 
 
-def cell(value: object) -> str:
+def value_cell_text(value: object) -> str:
     """Return a value for a table's cell: numbers short, long lists cut."""
     if value is None:
         return "-"
@@ -280,12 +297,15 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, list | tuple):
-        return ", ".join(cell(item) for item in value[:8]) + (f", … ({len(value)})" if len(value) > 8 else "") or "-"
+        return (
+            ", ".join(value_cell_text(item) for item in value[:8]) + (f", … ({len(value)})" if len(value) > 8 else "")
+            or "-"
+        )
     text = str(value)
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t: PageTexts) -> str:
+def plain_summary(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t: PageTexts) -> str:
     """Return what a config does in sentences that need no field's name.
 
     Args:
@@ -300,23 +320,31 @@ def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t
         verdict=t(f"verdict.{worst}", count=counts.get(worst, 0)),
         does=t(
             f"does.{does}",
-            trained=amount(rope.train_len),
-            longest=amount(rope.max_len or rope.train_len),
+            trained=number_text(rope.train_len),
+            longest=number_text(rope.max_len or rope.train_len),
             scheme=t(f"scheme.{rope.scheme}"),
-            base=amount(rope.base),
+            base=number_text(rope.base),
         ),
         programs=t("programs_differ" if differing else "programs_agree", listed=t("comma").join(differing)),
     )
 
 
-def summary(rope: HfRope, t: PageTexts) -> str:
+def rotation_summary(rope: HfRope, t: PageTexts) -> str:
     """Return the rotation of a layer type in one line of Markdown; holds numbers and this house's words only."""
     parts = [
         t("sum_scheme", scheme=t(f"scheme.{rope.scheme}")) + factor_text(rope),
-        t("sum_base", base=amount(rope.base), origin=t(f"origin.{rope.provenance['base'].source.replace(' ', '_')}")),
+        t(
+            "sum_base",
+            base=number_text(rope.base),
+            origin=t(f"origin.{rope.provenance['base'].source.replace(' ', '_')}"),
+        ),
         t("sum_width", rotary=rope.rotary_dim, head=rope.head_dim),
         t("sum_layout", layout=t(f"layout.{rope.layout}")),
-        t("sum_lengths", trained=amount(rope.train_len), longest=amount(rope.max_len) if rope.max_len else "-"),
+        t(
+            "sum_lengths",
+            trained=number_text(rope.train_len),
+            longest=number_text(rope.max_len) if rope.max_len else "-",
+        ),
         t("sum_attention", factor=f"{rope.attention_factor:.6g}", logits=f"{rope.attention_factor**2:.6g}"),
     ]
     if rope.logit_scale != 1.0:
@@ -328,4 +356,4 @@ def factor_text(rope: HfRope) -> str:
     """Return the factor in force, where the scheme has one."""
     searched = any(param.kind == "vector" for param in SCHEMES[rope.scheme].params)
     factor = None if searched else rope.params.get("factor")
-    return f" ×{amount(float(factor))}" if isinstance(factor, int | float) and factor != 1 else ""
+    return f" ×{number_text(float(factor))}" if isinstance(factor, int | float) and factor != 1 else ""

@@ -15,7 +15,7 @@ from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, REGION_COLOURS, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import drag_hint, verdict
+from ui.film.composite_marks import drag_hint, verdict_marks
 from ui.film.scene import (
     Axis,
     Beat,
@@ -40,14 +40,14 @@ FIELDS = {"max_len": "max_position_embeddings", "train_len": "original_max_posit
 """The fields that a promise is made of, by what the config resolves them to."""
 
 
-def offered(rope: rc.HfRope) -> bool:
+def has_changeable_factor(rope: rc.HfRope) -> bool:
     """Return whether a rotation has a factor of its own that can be another one."""
     scheme = SCHEMES[rope.request.scheme]
     searched = any(param.kind == "vector" for param in scheme.params)
     return not rope.nope and not scheme.follows_length and not searched and "factor" in rope.request.params
 
 
-def promised(rope: rc.HfRope, keys: Collection[str]) -> int | None:
+def promised_length(rope: rc.HfRope, keys: Collection[str]) -> int | None:
     """Return the length that a YaRN config promises by its ratio to the trained one; None where its factor is no such.
 
     ``keys``: of the check's findings, which let a factor pass that a model's card asks for.
@@ -99,7 +99,7 @@ class RequestGrid:
 
 
 @cached_figure
-def slowed_enough(
+def promised_length_film(
     request: rc.Request,
     promise: int | None,
     name: str,
@@ -342,11 +342,11 @@ def _config(
             ]
     factor = times.texts(f'"factor": {text}' for text in times.stop_labels)
     drawn.append(marks.text(0.04, float(rows[2]), factor, anchor="start", bold=True, dy=5, halo=False, font_size=side))
-    drawn += verdict(0.53, float(rows[2]), *sentences("verdict_mark"), dy=6, halo=False)
-    drawn += verdict(0.04, box - 26.0, *sentences("verdict_head"), font_size=18 if wide else 16, halo=False)
+    drawn += verdict_marks(0.53, float(rows[2]), *sentences("verdict_mark"), dy=6, halo=False)
+    drawn += verdict_marks(0.04, box - 26.0, *sentences("verdict_head"), font_size=18 if wide else 16, halo=False)
     for y, label in zip((54, 79, 104), ("1", "2", "3"), strict=True) if wide else ((46, "phone"),):
         look: dict[str, Any] = {"font_size": 15 if wide else 13, "bold": False, "halo": False}
-        drawn += verdict(0.04, float(box - y), *sentences(f"verdict_{label}"), **look)
+        drawn += verdict_marks(0.04, float(box - y), *sentences(f"verdict_{label}"), **look)
     return Panel(
         Axis(0.0, 1.0), Axis(0.0, float(high)), drawn, min_width=250, height=high, screen="wide" if wide else "narrow"
     )

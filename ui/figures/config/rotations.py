@@ -9,11 +9,11 @@ from rope_core.errors import ConfigError
 from rope_core.hf.axial import AxialRope, axial_ropes
 from rope_core.hf.resolve import from_hf, rotary_part_names
 from rope_core.hf.ropes import HfRope
-from ui.figures.config.parts import amount
+from ui.figures.config.parts import number_text
 from ui.text.words import PageTexts
 
 
-def rotations(config: Mapping[str, Any], rope: HfRope | None, t: PageTexts) -> dict[str, list[str]]:
+def rotation_table(config: Mapping[str, Any], rope: HfRope | None, t: PageTexts) -> dict[str, list[str]]:
     """Each part that turns, as a table's columns; {} where the language model's attention is all there is."""
     rows = [(t("part.attention"), *token_cells(rope, t))] if rope else []
     for name in parts_of(config):
@@ -51,11 +51,11 @@ def token_cells(rope: HfRope, t: PageTexts) -> tuple[str, str, str, str]:
     if rope.nope:
         return t("positions.none"), "-", f"0 / {rope.head_dim}", "-"
     width = f"{rope.rotary_dim} / {rope.head_dim}"
-    return t("positions.token"), amount(rope.base), width, t(f"layout.{rope.layout}")
+    return t("positions.token"), number_text(rope.base), width, t(f"layout.{rope.layout}")
 
 
 def image_cells(rope: AxialRope, t: PageTexts) -> tuple[str, str, str, str]:
     """Cells of a rotation by rows, columns and frames."""
     widths = t("comma").join(f"{t(f'mrope.{axis}')} {width}" for axis, width in rope.axis_widths.items())
     layout = t(f"layout.{rope.layout}")
-    return f"{rope.position}", amount(rope.base), f"{widths} / {rope.head_dim}", layout
+    return f"{rope.position}", number_text(rope.base), f"{widths} / {rope.head_dim}", layout

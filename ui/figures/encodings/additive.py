@@ -12,7 +12,7 @@ from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, RED
 from ui.film.scene import Axis, NumberTrack, Panel, Scene, field_control, sentence_parts
-from ui.text.words import PageTexts, powers, short
+from ui.text.words import PageTexts, exponent_text, number_text
 
 CIRCLES = 4
 CHECKED = 64
@@ -20,11 +20,11 @@ CHECKED = 64
 
 def _degrees(steps: Sequence[int], theta: float) -> list[str]:
     """Return how far a pair turns in each of the steps, with three digits."""
-    return [short(float(f"{angle:.3g}")) for angle in np.degrees(np.multiply(steps, theta)).tolist()]
+    return [number_text(float(f"{angle:.3g}")) for angle in np.degrees(np.multiply(steps, theta)).tolist()]
 
 
 @cached_figure
-def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: PageTexts) -> Film:
+def sinusoidal_rotation_film(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: PageTexts) -> Film:
     """Return p_i and M p_i of four pairs in their (sin, cos) planes, for every step and every i."""
     dim = 2 * CIRCLES
     delta, i = field_control(t, "delta", steps), field_control(t, "i", at, play_seconds=8.0)
@@ -68,7 +68,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: PageTe
     finding = sentence_parts(
         lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
         delta=delta.stop_text,
-        residual=delta.texts(powers(f"{value:.1e}") for value in residual),
+        residual=delta.texts(exponent_text(f"{value:.1e}") for value in residual),
         angle=delta.texts(_degrees(steps, theta[0])),
     )
     return Film(

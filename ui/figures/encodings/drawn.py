@@ -7,7 +7,7 @@ import numpy as np
 from rope_core.theory.encodings.compare import encoding_logits, random_encoding_weights, token_vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.scores import WIDTH
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.colours import BLUE, PURPLE
 from ui.film.scene import Axis, Panel
@@ -20,7 +20,7 @@ KEY = 1
 
 
 @cached_figure
-def added(tokens: tuple[str, ...], base: float, t: PageTexts) -> Film:
+def added_score_sketch(tokens: tuple[str, ...], base: float, t: PageTexts) -> Film:
     """Return a place to draw the last word's score with word ``KEY`` while the sentence moves, and the true curve.
 
     The true curve is that of sinusoidal positions added to the words; RoPE is shown beside it then.
@@ -55,7 +55,7 @@ def added(tokens: tuple[str, ...], base: float, t: PageTexts) -> Film:
         ),
     ]
     panel = Panel(across, Axis(low, high, ((0.0, "0"),) if low < 0 < high else (), t("added_axis")), drawn, height=180)
-    return predicted(
+    return sketch_film(
         "added",
         panel,
         (moved, sinusoidal),

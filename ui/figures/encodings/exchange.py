@@ -19,7 +19,7 @@ from ui.figures.encodings import moved as moving
 from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
 from ui.film import marks
 from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
-from ui.film.composite_marks import TILE, drag_hint, text_lines, verdict, word_tile
+from ui.film.composite_marks import TILE, drag_hint, text_lines, verdict_marks, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats
 from ui.text.words import PageTexts
 
@@ -48,7 +48,7 @@ class ExchangeOutputs:
 
 
 @cached_figure
-def swapping(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
+def word_exchange_film(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
     """Return two words that change places, then the whole sentence moved by ``moved``, positions added or turned."""
     handed = ExchangeOutputs(base)
     order = Control("order", t("field.order"), (0.0, 1.0), (t("own_order"), t("other_order")))
@@ -170,7 +170,7 @@ def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, w
             marks.text(-0.5, 0.0, line, anchor="end", bold=True, font_size=17, dy=22 * k - 4)
             for k, line in enumerate(lines)
         ]
-        drawn += verdict(16.6, 0.0, *verdicts, font_size=19, dy=-16)
+        drawn += verdict_marks(16.6, 0.0, *verdicts, font_size=19, dy=-16)
         here, there = (f"{100 * share:.0f}" for share in handed.shares[name])
         shares = [t(meaning, here=a, there=b).split("|") for a, b in ((here, there), (there, here))]
         drawn += text_lines(16.6, 0.0, [order.texts(each) for each in zip(*shares, strict=True)], anchor="start", dy=8)

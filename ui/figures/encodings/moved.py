@@ -25,10 +25,10 @@ STILL = 1e-9
 COLOURS = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR, READER: "ink"}
 
 
-def shifts(value: int) -> tuple[int, ...]:
+def shift_stops(value: int) -> tuple[int, ...]:
     """Return how many words can be put in front: none to 5, a thousand, and a value in force.
 
-    >>> shifts(3), shifts(40)
+    >>> shift_stops(3), shift_stops(40)
     ((0, 1, 2, 3, 4, 5, 1000), (0, 1, 2, 3, 4, 5, 40, 1000))
     """
     return tuple(sorted({*range(NEAR + 1), value, FAR}))

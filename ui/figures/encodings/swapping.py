@@ -40,7 +40,7 @@ def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]
 
 
 @cached_figure
-def reordering(sentences: SentencePair, base: float, causal: bool, t: PageTexts) -> Film:
+def sentence_reordering_film(sentences: SentencePair, base: float, causal: bool, t: PageTexts) -> Film:
     """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE.
 
     ``causal``: each word sees itself and earlier words only.

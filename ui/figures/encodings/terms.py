@@ -17,7 +17,7 @@ from rope_core.theory.encodings.additive import (
 from rope_core.theory.encodings.compare import random_encoding_weights, relative_residual, token_vectors
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings.moved import DIM, WORDS
-from ui.figures.plot import as_bytes
+from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import DIVERGING_SCALE, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.scene import Axis, Control, Panel, Paragraph, Scene, field_control, sentence_parts
@@ -39,7 +39,7 @@ def terms_of(base: float, shift: int) -> dict[str, Array]:
 
 
 @cached_figure
-def crossing(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
+def score_terms_film(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
     """Return the four terms of every score of a sentence, while it moves by ``moved``."""
     shift = field_control(t, "shift", moved, play_seconds=4.0)
     parts = [terms_of(base, by) for by in moved]
@@ -73,7 +73,7 @@ def _term(name: str, values: Array, changes: Array, limit: float, shift: Control
     count, tokens = len(WORDS), t("sentence").split()
     ticks = tuple((k + 0.5, token) for k, token in enumerate(tokens))
     rows = tuple((-k - 0.5, token) for k, token in enumerate(tokens))
-    cells = shift.numbers(as_bytes(values, limit))
+    cells = shift.numbers(scaled_int8(values, limit))
     still = bool(changes.max() < STILL)
     words_of = ("✓ ", "term_stays", TRAINED_COLOUR) if still else ("✗ ", "term_changes", UNSEEN_COLOUR)
     x = Axis(0.0, count, ticks, t("term_key"), grid=False)
@@ -84,7 +84,7 @@ def _term(name: str, values: Array, changes: Array, limit: float, shift: Control
 
 
 @cached_figure
-def hessian(base: float, t: PageTexts) -> Film:
+def hessian_term_film(base: float, t: PageTexts) -> Film:
     """Return H and p_m^T H p_n for all m and n, from a diagonal H to one with entries everywhere."""
     off = field_control(t, "off", STRENGTHS, play_seconds=5.0)
     where = np.arange(PLACES)
@@ -135,7 +135,7 @@ def _square(
     values: Array, limit: float, off: Control, title: str, axes: tuple[str, str], paragraphs: tuple[Paragraph, ...]
 ) -> Panel:
     count = values.shape[1]
-    cells = off.numbers(as_bytes(values, limit))
+    cells = off.numbers(scaled_int8(values, limit))
     ends = (0, count // 2, count - 1)
     return Panel(
         Axis(-0.5, count - 0.5, tuple((float(k), str(k)) for k in ends), axes[0], grid=False),

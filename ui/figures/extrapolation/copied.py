@@ -10,8 +10,8 @@ import numpy as np
 from rope_core.lab import view
 from rope_core.lab.results import ResultRecords
 from rope_core.rope import Array
-from ui.figures.extrapolation.past import WINDOW, YARN, shade
-from ui.figures.extrapolation.recall import trained_for
+from ui.figures.extrapolation.past import WINDOW, YARN, film_line_colour
+from ui.figures.extrapolation.recall import copy_training_label
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import drag_hint
@@ -30,9 +30,9 @@ PASSAGE, TEXT = 64, 1900
 """Bytes of the passage, and of the text that is drawn."""
 
 
-def curves(results: ResultRecords) -> dict[str, tuple[Array, Array]]:
+def copy_perplexity_curves(results: ResultRecords) -> dict[str, tuple[Array, Array]]:
     """Return distances and the second copy's perplexity, float64 (distances,) each, by `LINES`."""
-    cells = {(cell.line, trained_for(cell.weights)): cell.curve for cell in view.copy_cells(results)}
+    cells = {(cell.line, copy_training_label(cell.weights)): cell.curve for cell in view.copy_cells(results)}
     return {name: (cells[key].position, cells[key].value) for name, key in LINES.items() if key in cells}
 
 
@@ -73,8 +73,8 @@ def _text(context: int, back: Control, t: PageTexts) -> Panel:
         marks.rect(-float(TEXT), 0.0, 0.62, 1.38, GREY, opacity=0.15, corner_px=4),
         marks.rect(-float(PASSAGE), 0.0, 0.55, 1.45, QUERY_COLOUR, corner_px=4),
         *marks.in_wide_panel(600, drag_hint(hint, 1.0, t("drag_passage"), anchor="end", dy=5)),
-        *bracket(-float(context), 0.05, shade(WINDOW), t("in_window")),
-        *bracket(-float(TEXT), -0.85, shade(YARN), t("all_read")),
+        *bracket(-float(context), 0.05, film_line_colour(WINDOW), t("in_window")),
+        *bracket(-float(TEXT), -0.85, film_line_colour(YARN), t("all_read")),
         marks.drag_handle(
             back, back.numbers(-stops - PASSAGE / 2), 1.0, KEY_COLOUR, t("grab_passage"), [first], radius_px=0
         ),
@@ -88,7 +88,7 @@ def _chart(given: Mapping[str, tuple[Array, Array]], context: int, back: Control
     here = back.numbers(np.log2(np.array(back.stops)))
     low, high = float(x[0]) - 0.2, float(x[-1]) + 0.2
     drawn: list[Mark] = [
-        marks.rect(low, np.log2(context), 0.0, top, shade(WINDOW), opacity=0.12),
+        marks.rect(low, np.log2(context), 0.0, top, film_line_colour(WINDOW), opacity=0.12),
         marks.text(np.log2(context), top, t("outside_window"), MUTED_COLOUR, anchor="start", dx=6, dy=14),
     ]
     for name, (_, y) in given.items():
@@ -109,7 +109,7 @@ def _chart(given: Mapping[str, tuple[Array, Array]], context: int, back: Control
 
 def _look(name: str) -> tuple[str, str]:
     """Return a line's colour and dashes."""
-    colour = shade(LINES[name][0]) if name in TAUGHT else GREY
+    colour = film_line_colour(LINES[name][0]) if name in TAUGHT else GREY
     return colour, {"untuned": "7 5", "untaught": "2 5"}.get(name, "")
 
 

@@ -16,21 +16,28 @@ from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, TableColumns
-from ui.figures.extrapolation.words import factor, in_order, name, ranked, times, with_interval
+from ui.figures.extrapolation.words import (
+    estimate_text,
+    length_factor_text,
+    line_name,
+    ranking_text,
+    ratio_text,
+    seed_order_text,
+)
 from ui.figures.plot import (
     LOG,
     Figure,
     PlotlyProps,
-    axis,
-    dots,
-    end_names,
+    dot_trace,
     error_bars,
-    line,
-    note,
-    plot,
-    scatter,
-    text_width,
-    vline,
+    label_width_px,
+    line_end_labels,
+    line_trace,
+    plotly_axis,
+    plotly_figure,
+    scatter_trace,
+    text_annotation,
+    vertical_line,
 )
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.text.words import PageTexts
@@ -45,13 +52,13 @@ LEAST = 32
 LABEL = 0.072
 
 
-def colour(key: str) -> str:
+def line_colour(key: str) -> str:
     """Return a line's colour, by its place in the ladder."""
     keys = [each.key for each in scheme_lines()]
     return TURNS[keys.index(key) % len(TURNS)] if key in keys else GREY
 
 
-def code(seen: ExperimentResults, *more: str) -> str:
+def results_recipe(seen: ExperimentResults, *more: str) -> str:
     """Python lines that put the results in hand, and then print what a figure shows."""
     room = "experiments" if "experiments." in "".join(more) else "view"
     return "\n".join((f"from rope_core.lab import {room}", seen.code, *more))
@@ -67,7 +74,7 @@ def faint(shade: str) -> str:
     return f"rgba({red},{green},{blue},0.18)"
 
 
-def columns(results: Sequence[SweepCell]) -> TableColumns:
+def curves_table(results: Sequence[SweepCell]) -> TableColumns:
     """Every curve as named columns."""
     return {
         "weights": [each.weights for each in results for _ in each.curve.position],
@@ -80,7 +87,7 @@ def columns(results: Sequence[SweepCell]) -> TableColumns:
     }
 
 
-def numbers(results: Sequence[SweepCell]) -> TableColumns:
+def perplexity_table(results: Sequence[SweepCell]) -> TableColumns:
     """Every cell's two perplexities as named columns."""
     table: dict[str, list[object]] = {
         "weights": [each.weights for each in results],
@@ -94,7 +101,7 @@ def numbers(results: Sequence[SweepCell]) -> TableColumns:
     return table
 
 
-def curves_plot(
+def perplexity_figure(
     results: Sequence[SweepCell],
     labels: Sequence[str],
     shades: Sequence[str],
@@ -113,14 +120,14 @@ def curves_plot(
     ``strong``: drawn thick; ``weak``: the dash of the others; ``data``, ``notes``: more to draw; ``xaxis``: where it is
     not the position in bytes.
     """
-    across = axis(t("position_axis")) if xaxis is None else xaxis
+    across = plotly_axis(t("position_axis")) if xaxis is None else xaxis
     traces, ends = [], []
     for cell, label, shade, bold, band in zip(results, labels, shades, strong, banded, strict=True):
         x, curve = cell.curve.position, cell.curve
         if band and np.isfinite(curve.low).all():
             traces.append(interval_band(x, curve.low, curve.high, shade, label))
         width, dash = (5, "solid") if bold else (3, weak)
-        traces.append(line(x, curve.value, shade, width, label, dash, showlegend=False))
+        traces.append(line_trace(x, curve.value, shade, width, label, dash, showlegend=False))
         ends.append(float(np.log10(curve.value[-1])))
     shown: list[tuple[Array, ...]] = [(each.curve.value,) for each in results]
     shown += [(each.curve.low, each.curve.high) for each, band in zip(results, banded, strict=True) if band]
@@ -130,15 +137,15 @@ def curves_plot(
     low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
     high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
     texts = [f"<b>{label}</b>" if bold else label for label, bold in zip(labels, strong, strict=True)]
-    names, heights = end_names(texts, ends, shades, LABEL * (high - low))
-    return plot(
+    names, heights = line_end_labels(texts, ends, shades, LABEL * (high - low))
+    return plotly_figure(
         [*traces, *data],
         height=410,
-        margin={"r": 16 + max(map(text_width, labels)), "t": 28},
-        shapes=[vline(trained, GREY, 3, "dash")],
+        margin={"r": 16 + max(map(label_width_px, labels)), "t": 28},
+        shapes=[vertical_line(trained, GREY, 3, "dash")],
         annotations=[*names, *notes, trained_mark(trained, t, across)],
         xaxis=across,
-        yaxis=axis(
+        yaxis=plotly_axis(
             t("perplexity_axis"),
             **LOG,
             range=[min(low, *heights) - 0.03, max(high, *heights) + 0.03],
@@ -152,10 +159,10 @@ def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "")
     """Return the area between two curves over x, nearly clear."""
     around, edge = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
     look = {"fill": "toself", "fillcolor": faint(shade), "line": {"width": 0}, "hoverinfo": "skip"}
-    return scatter(around, edge, "lines", name, **look) | {"showlegend": False}
+    return scatter_trace(around, edge, "lines", name, **look) | {"showlegend": False}
 
 
-def intervals(results: Sequence[Estimate], **look: Any) -> PlotlyProps:
+def interval_error_bars(results: Sequence[Estimate], **look: Any) -> PlotlyProps:
     """Return the error bars of numbers, of no length where one has no interval."""
     ends = [(each.low, each.high) if each.has_interval else (each.value, each.value) for each in results]
     return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)
@@ -166,10 +173,10 @@ def trained_mark(trained: int, t: PageTexts, across: PlotlyProps | None = None) 
     place = {"xanchor": "left", "xshift": 4, "yref": "paper", "yanchor": "bottom"}
     # Plotly places shapes on a logarithmic axis by the value, annotations by its logarithm.
     x = math.log10(trained) if (across or {}).get("type") == "log" else trained
-    return note(t("trained_mark", length=f"{trained:,}"), x, 1, font={"size": 14, "color": GREY}, **place)
+    return text_annotation(t("trained_mark", length=f"{trained:,}"), x, 1, font={"size": 14, "color": GREY}, **place)
 
 
-def curves(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
+def perplexity_chart(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
     """Perplexity against position at the longest length, all lines at once."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
@@ -179,14 +186,14 @@ def curves(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> D
     drawn = [replace(each.cell, curve=view.coarsen_curve(each.cell.curve, LEAST)) for each in reversed(places)]
     strong = [each.line in (best, plain_line) for each in drawn]
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
-    names, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]
-    figure = curves_plot(drawn, names, shades, strong, banded, trained, t)
+    names, shades = [line_name(each.line, t) for each in drawn], [line_colour(each.line) for each in drawn]
+    figure = perplexity_figure(drawn, names, shades, strong, banded, trained, t)
     return Drawing(
         "curves",
         figure,
         order_sentence(results, trained, t) + near_sentence(cells, trained, t),
-        lambda: columns([each for each in cells if not each.undefined]),
-        code(
+        lambda: curves_table([each for each in cells if not each.undefined]),
+        results_recipe(
             seen,
             f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
             "    print(cell.line, cell.curve.position, cell.curve.value, cell.curve.low, cell.curve.high)",
@@ -201,13 +208,13 @@ def order_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> 
     return t(
         "order_finding" if len(places) > 1 else "alone_finding",
         length=f"{best.length:,}",
-        times=times(best.length, trained),
+        times=length_factor_text(best.length, trained),
         documents=best.documents,
-        best=name(best.line, t),
-        low=with_interval(best.last),
-        worst=name(worst.line, t),
-        high=with_interval(worst.last),
-        order=ranked(places, t),
+        best=line_name(best.line, t),
+        low=estimate_text(best.last),
+        worst=line_name(worst.line, t),
+        high=estimate_text(worst.last),
+        order=ranking_text(places, t),
     )
 
 
@@ -217,34 +224,34 @@ def near_sentence(cells: Sequence[SweepCell], trained: int, t: PageTexts) -> str
     if len(past) < 2 or not view.cells_at_length(cells, past[0]):
         return ""
     best = view.group_ties(view.rank_cells(view.cells_at_length(cells, past[0])))[0]
-    names = t("tied").join(name(place.cell.line, t) for place in best)
-    value = with_interval(best[0].cell.last)
-    return t("order_near", length=f"{past[0]:,}", times=times(past[0], trained), best=names, value=value)
+    names = t("tied").join(line_name(place.cell.line, t) for place in best)
+    value = estimate_text(best[0].cell.last)
+    return t("order_near", length=f"{past[0]:,}", times=length_factor_text(past[0], trained), best=names, value=value)
 
 
-def order(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
+def perplexity_ratio_chart(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
     """How many times the best line's perplexity each line has at one length, documents paired."""
     results = view.cells_at_length(view.read_cells(seen.results), length)
     places = list(reversed(view.rank_cells(results)))
     ratios = [place.over_best for place in places]
     ends = [each.high if each.has_interval else each.value for each in ratios]
     span = float(np.log10(max(ends)))
-    names = [name(place.cell.line, t) for place in places]
-    figure = plot(
+    names = [line_name(place.cell.line, t) for place in places]
+    figure = plotly_figure(
         [
-            dots(
+            dot_trace(
                 [each.value for each in ratios],
                 names,
-                [colour(place.cell.line) for place in places],
+                [line_colour(place.cell.line) for place in places],
                 16,
-                error_x=intervals(ratios, thickness=3, color=LINE),
+                error_x=interval_error_bars(ratios, thickness=3, color=LINE),
             )
         ],
         height=116 + 36 * len(places),
-        shapes=[vline(1, GREY, 3, "dash")],
+        shapes=[vertical_line(1, GREY, 3, "dash")],
         annotations=[
-            note(
-                with_interval(place.cell.last),
+            text_annotation(
+                estimate_text(place.cell.last),
                 float(np.log10(end)),
                 label,
                 xanchor="left",
@@ -254,25 +261,25 @@ def order(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> D
             for place, end, label in zip(places, ends, names, strict=True)
         ],
         margin={"t": 8, "b": 72},
-        xaxis=axis(
+        xaxis=plotly_axis(
             t("ratio_axis", best=names[-1]),
             **PLAIN_LOG,
             range=[-0.04 - 0.03 * span, 0.06 + 1.55 * span],
             showgrid=False,
         ),
-        yaxis=axis(automargin=True),
+        yaxis=plotly_axis(automargin=True),
     )
     return Drawing(
         "order",
         figure,
         at_sentence(results, trained, t),
         lambda: {
-            **numbers([place.cell for place in places]),
+            **perplexity_table([place.cell for place in places]),
             "over_best": [each.value for each in ratios],
             "over_best_low": [each.low for each in ratios],
             "over_best_high": [each.high for each in ratios],
         },
-        code(
+        results_recipe(
             seen,
             f"for place in view.rank_cells(view.cells_at_length(view.read_cells(results), {length})):",
             "    print(place.cell.line, place.cell.last, place.behind, place.over_best, place.settled)",
@@ -289,20 +296,24 @@ def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str
     behind = [place for place in places[1:] if place.over_best.excludes(1.0)]
     values = {
         "length": f"{best.cell.length:,}",
-        "times": times(best.cell.length, trained),
-        "best": name(best.cell.line, t),
-        "value": with_interval(best.cell.last),
-        "level": t("comma").join(name(place.cell.line, t) for place in level),
+        "times": length_factor_text(best.cell.length, trained),
+        "best": line_name(best.cell.line, t),
+        "value": estimate_text(best.cell.last),
+        "level": t("comma").join(line_name(place.cell.line, t) for place in level),
     }
     if not behind:
         return t("at_finding.level", **values)
     first, worst = behind[0], behind[-1]
-    last = t("at_last", worst=name(worst.cell.line, t), worst_ratio=factor(worst.over_best))
-    more = {"next": name(first.cell.line, t), "ratio": factor(first.over_best), "last": "" if worst is first else last}
+    last = t("at_last", worst=line_name(worst.cell.line, t), worst_ratio=ratio_text(worst.over_best))
+    more = {
+        "next": line_name(first.cell.line, t),
+        "ratio": ratio_text(first.over_best),
+        "last": "" if worst is first else last,
+    }
     return t("at_finding.tied" if level else "at_finding.alone", **values, **more)
 
 
-def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def perplexity_by_seed_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Draw the last quarter's perplexity of every line, one mark a trained model, at the longest length."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
@@ -312,11 +323,14 @@ def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     data = []
     for place, model in enumerate(models):
         own = [(each.line, each.by_weights[model]) for each in across if model in each.by_weights]
-        x, y = [three.value for _, three in own], [name(line, t) for line, _ in own]
+        x, y = [three.value for _, three in own], [line_name(line, t) for line, _ in own]
         look = {"symbol": place, "opacity": 0.9}
-        data.append(dots(x, y, (BLUE, ORANGE, GREEN, PURPLE)[place % 4], 15, model, marker=look))
-    figure = plot(
-        data, height=130 + 34 * len(across), xaxis=axis(t("last_axis"), **PLAIN_LOG), yaxis=axis(automargin=True)
+        data.append(dot_trace(x, y, (BLUE, ORANGE, GREEN, PURPLE)[place % 4], 15, model, marker=look))
+    figure = plotly_figure(
+        data,
+        height=130 + 34 * len(across),
+        xaxis=plotly_axis(t("last_axis"), **PLAIN_LOG),
+        yaxis=plotly_axis(automargin=True),
     )
     orders = view.line_order_by_weights(results)
     common = max(set(orders.values()), key=list(orders.values()).count)
@@ -325,21 +339,21 @@ def seeds(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
         "seeds_finding",
         models=len(models),
         same=sum(each == common for each in orders.values()),
-        best=name(best.line, t),
-        value=with_interval(best.mean_and_range),
-        order=in_order(across[::-1], t),
+        best=line_name(best.line, t),
+        value=estimate_text(best.mean_and_range),
+        order=seed_order_text(across[::-1], t),
         length=f"{length:,}",
-        times=times(length, trained),
+        times=length_factor_text(length, trained),
     )
-    recipe = code(
+    recipe = results_recipe(
         seen,
         f"found = view.cells_at_length(view.read_cells(results), {length})",
         "for each in view.results_over_seeds(found): print(each.line, each.mean_and_range)",
         "print(view.line_order_by_weights(found))",
     )
-    return Drawing("seeds", figure, finding, lambda: numbers(results), recipe)
+    return Drawing("seeds", figure, finding, lambda: perplexity_table(results), recipe)
 
 
-def live(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
+def live_perplexity_chart(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
     """Draw the same curves for what a visitor measured."""
-    return replace(curves(seen, trained, bands, t), id="live")
+    return replace(perplexity_chart(seen, trained, bands, t), id="live")

@@ -9,24 +9,24 @@ import numpy as np
 from rope_core.lab import experiments, view
 from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import code, curves_plot
-from ui.figures.extrapolation.words import factor, name, number, times, with_interval
+from ui.figures.extrapolation.curves import perplexity_figure, results_recipe
+from ui.figures.extrapolation.words import estimate_text, length_factor_text, line_name, perplexity_text, ratio_text
 from ui.film.colours import BLUE, GREY, ORANGE, RED
 from ui.text.words import PageTexts
 
 SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 
 
-def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def stale_keys_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
     results = sorted(experiments.cache_handling_cells(seen.results), key=lambda each: -each.last.value)
     labels = [t(f"variant.{each.line}") for each in results]
     shades = [SHADES.get(each.line, ORANGE) for each in results]
     strong = [each.line != "unscaled" for each in results]
-    figure = curves_plot(results, labels, shades, strong, strong, trained, t)
+    figure = perplexity_figure(results, labels, shades, strong, strong, trained, t)
     by_name = {each.line: each for each in results}
     values = t("comma").join(
-        f"{label} {with_interval(each.last)}"
+        f"{label} {estimate_text(each.last)}"
         for label, each in sorted(zip(labels, results, strict=True), key=_by_value)
     )
     length = results[0].length
@@ -43,8 +43,8 @@ def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
         finding = t(
             f"stale_finding.{kind}",
             length=f"{length:,}",
-            times=times(length, trained),
-            ratio=factor(ratio),
+            times=length_factor_text(length, trained),
+            ratio=ratio_text(ratio),
             values=values,
             documents=results[0].nats.size,
         )
@@ -59,7 +59,7 @@ def stale(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
                 for part in ("position", "value", "low", "high")
             },
         },
-        code(
+        results_recipe(
             seen,
             "for each in experiments.cache_handling_cells(results):",
             "    print(each.line, each.last, each.curve)",
@@ -71,23 +71,26 @@ def _by_value(pair: tuple[str, view.SweepCell]) -> float:
     return pair[1].last.value
 
 
-def lengths_written(seen: ExperimentResults) -> tuple[int, ...]:
+def generated_text_lengths(seen: ExperimentResults) -> tuple[int, ...]:
     """Return the lengths at which text was written."""
     return tuple(sorted({each["length"] for each in seen.results if "text" in each}))
 
 
-def written(seen: ExperimentResults, length: int, t: PageTexts) -> list[tuple[str, str]]:
+def generated_texts(seen: ExperimentResults, length: int, t: PageTexts) -> list[tuple[str, str]]:
     """Text at one length: (who and how well it knew what follows, what it wrote), the document's own first."""
     results = [each for each in seen.results if "text" in each and each["length"] == length]
     if not results:
         return []
     wrote = [
-        (t("wrote", line=name(each["line"], t), perplexity=number(math.exp(each["truth_loss"]))), each["text"])
+        (
+            t("wrote", line=line_name(each["line"], t), perplexity=perplexity_text(math.exp(each["truth_loss"]))),
+            each["text"],
+        )
         for each in results
     ]
     return [(t("truth"), results[0]["truth"]), *wrote]
 
 
-def prompt(seen: ExperimentResults, length: int) -> str:
+def prompt_end(seen: ExperimentResults, length: int) -> str:
     """Return the end of what was read before."""
     return next((each["prompt_end"] for each in seen.results if "text" in each and each["length"] == length), "")

@@ -17,7 +17,7 @@ LENGTH = 2048
 
 
 @cached_figure
-def hesitates(
+def perplexity_film(
     curves: Mapping[str, tuple[Array, Array]],
     rope: rc.Rope,
     at: tuple[int, ...],

@@ -11,8 +11,8 @@ from rope_core.lab import view
 from rope_core.lab.results import ExperimentResults
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.extrapolation.curves import LEAST, colour
-from ui.figures.extrapolation.words import name
+from ui.figures.extrapolation.curves import LEAST, line_colour
+from ui.figures.extrapolation.words import line_name
 from ui.film import marks
 from ui.film.colours import SEQUENTIAL_SCALE
 from ui.film.scene import Axis, Panel, Scene, field_control, sentence_parts
@@ -38,7 +38,7 @@ class DocumentCurves:
     chances: Mapping[str, Array]
 
 
-def read(sweep: ExperimentResults, read_bytes: ExperimentResults) -> DocumentCurves:
+def recorded_document_curves(sweep: ExperimentResults, read_bytes: ExperimentResults) -> DocumentCurves:
     """Return the recorded document, with the curves of the lines at its length."""
     document, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
     curves = {
@@ -53,14 +53,16 @@ def read(sweep: ExperimentResults, read_bytes: ExperimentResults) -> DocumentCur
     )
 
 
-def places(at: int, text: str) -> tuple[int, ...]:
+def byte_stops(at: int, text: str) -> tuple[int, ...]:
     """Return the bytes to drag to: every ``STEP`` one that has neighbours on both sides, and ``at``."""
     first, last = BESIDE + 1, len(text) - 1 - BESIDE
     return tuple(sorted({*range(first + STEP - 1, last, STEP), min(max(at, first), last)}))
 
 
 @cached_figure
-def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, ...], t: PageTexts) -> Film:
+def byte_probability_film(
+    text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, ...], t: PageTexts
+) -> Film:
     """Return a byte of a text that is dragged along it, and the bytes around it with their chances.
 
     Args:
@@ -105,8 +107,8 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
             marks.text(
                 wide,
                 row + 0.5,
-                [name(line, t), " ", byte.texts(here[line]), " %"],
-                colour(line),
+                [line_name(line, t), " ", byte.texts(here[line]), " %"],
+                line_colour(line),
                 anchor="start",
                 bold=True,
                 dx=8,
@@ -122,7 +124,7 @@ def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, 
             (strip,),
             (byte,),
             sentence_parts(
-                lambda **slots: t("letters_finding", name=name(best, t), **slots),
+                lambda **slots: t("letters_finding", name=line_name(best, t), **slots),
                 at=byte.stop_text,
                 plain=byte.texts(here[plain]),
                 best=byte.texts(here[best]),

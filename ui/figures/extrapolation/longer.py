@@ -8,9 +8,9 @@ from rope_core.lab import view
 from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import ExperimentResults
 from ui.figures.drawing import Film
-from ui.figures.extrapolation.curves import code, colour, numbers
-from ui.figures.extrapolation.words import name
-from ui.figures.predicted import predicted
+from ui.figures.extrapolation.curves import line_colour, perplexity_table, results_recipe
+from ui.figures.extrapolation.words import line_name
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.scene import Axis, Panel
 from ui.text.words import PageTexts
@@ -18,7 +18,7 @@ from ui.text.words import PageTexts
 TOP = 6.0
 
 
-def longer(seen: ExperimentResults, line: str, t: PageTexts) -> Film:
+def perplexity_by_length_sketch(seen: ExperimentResults, line: str, t: PageTexts) -> Film:
     """Return a place to draw a line's perplexity on the last quarter, over the length, and the truth.
 
     The window's is seen from the start: it reads the same end without the longer text.
@@ -36,24 +36,26 @@ def longer(seen: ExperimentResults, line: str, t: PageTexts) -> Film:
     drawn = [
         marks.line(x, values[window], "ink", 3),
         marks.dot(x, values[window], "ink", 5),
-        marks.text(last, float(values[window][-1]), name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
+        marks.text(last, float(values[window][-1]), line_name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
         marks.after_reveal(
-            marks.text(last, float(values[line][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=-10)
+            marks.text(
+                last, float(values[line][-1]), line_name(line, t), line_colour(line), anchor="end", bold=True, dy=-10
+            )
         ),
     ]
     panel = Panel(across, up, drawn, height=200)
-    return predicted(
+    return sketch_film(
         "longer",
         panel,
         (x, values[line]),
         columns,
         t,
-        lambda: numbers([*shown[window], *shown[line]]),
-        code(
+        lambda: perplexity_table([*shown[window], *shown[line]]),
+        results_recipe(
             seen,
             "for cell in view.read_cells(results):",
             f"    if cell.line in {(window, line)}: print(cell.line, cell.length, cell.last)",
         ),
         digits=1,
-        line=name(line, t),
+        line=line_name(line, t),
     )

@@ -14,9 +14,27 @@ from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import TURNS, code, colour, columns, curves_plot, numbers
-from ui.figures.extrapolation.words import factor, name, times, with_interval
-from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
+from ui.figures.extrapolation.curves import (
+    TURNS,
+    curves_table,
+    line_colour,
+    perplexity_figure,
+    perplexity_table,
+    results_recipe,
+)
+from ui.figures.extrapolation.words import estimate_text, length_factor_text, line_name, ratio_text
+from ui.figures.plot import (
+    heatmap_trace,
+    line_trace,
+    panel_axes,
+    panel_domains,
+    panel_titles,
+    plotly_axis,
+    plotly_figure,
+    scatter_trace,
+    text_annotation,
+    trace_in_panel,
+)
 from ui.film.colours import SEQUENTIAL_SCALE, text_colour_on_sequential
 from ui.text.words import PageTexts
 
@@ -39,7 +57,7 @@ def read_by(results: Sequence[SweepCell]) -> list[SweepCell]:
     return [each for each in results if each.line == plain]
 
 
-def encodings(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def encoding_perplexity_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity against position for models that differ in how positions enter alone."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
@@ -62,27 +80,27 @@ def encodings(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
         label = t("ends_here", name=encoding_name(weights, t), length=f"{cell.length:,}")
         cross = {"size": [0] * curve.position.size + [16], "symbol": "x", "opacity": 1}
         x, y = [*curve.position, cell.length], [*curve.value, curve.value[-1]]
-        data.append(line(x, y, shade, 5, label, mode="lines+markers", marker=cross, showlegend=False))
+        data.append(line_trace(x, y, shade, 5, label, mode="lines+markers", marker=cross, showlegend=False))
         # Between the curves that stay low and those that rise.
         arrow = {"showarrow": True, "ax": 90, "ay": -34, "arrowcolor": shade, "xanchor": "left"}
-        notes.append(note(label, cell.length, math.log10(y[-1]), font={"color": shade, "size": 15}, **arrow))
-    figure = curves_plot(drawn, labels, shades, strong, strong, trained, t, data=data, notes=notes)
+        notes.append(text_annotation(label, cell.length, math.log10(y[-1]), font={"color": shade, "size": 15}, **arrow))
+    figure = perplexity_figure(drawn, labels, shades, strong, strong, trained, t, data=data, notes=notes)
     ranked = sorted(there.values(), key=lambda each: each.last.value)
-    values = t("comma").join(f"{encoding_name(each.weights, t)} {with_interval(each.last)}" for each in ranked)
+    values = t("comma").join(f"{encoding_name(each.weights, t)} {estimate_text(each.last)}" for each in ranked)
     undefined = t("comma").join(encoding_name(weights, t) for weights in ended)
     text = t(
         "encodings_finding",
         length=f"{length:,}",
-        times=times(length, trained),
+        times=length_factor_text(length, trained),
         values=values,
         undefined=t("encodings_undefined", names=undefined) if undefined else "",
     )
-    recipe = code(
+    recipe = results_recipe(
         seen,
         "for cell in view.read_cells(results):",
         "    print(cell.weights, cell.line, cell.length, cell.last, cell.undefined)",
     )
-    return Drawing("encodings", figure, text, lambda: columns([*drawn, *ended.values()]), recipe)
+    return Drawing("encodings", figure, text, lambda: curves_table([*drawn, *ended.values()]), recipe)
 
 
 def _length(cell: SweepCell) -> int:
@@ -101,7 +119,7 @@ def tuned_line(weights: str) -> str | None:
     return next((each.key for each in scheme_lines() if each.scheme == known.recipe.scheme and each.times == 1.0), None)
 
 
-def pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
+def finetune_cell_pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
     """Cells before and after a fine-tune, both read under the line of the fine-tune."""
     tuned = []
     for after in results:
@@ -113,38 +131,41 @@ def pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, SweepCell]]:
     return tuned
 
 
-def finetuned(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | None:
+def finetune_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | None:
     """Perplexity against position before a short fine-tune and after it; None where no pair was measured."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
-    results = pairs(view.cells_at_length(cells, length))
+    results = finetune_cell_pairs(view.cells_at_length(cells, length))
     if not results:
         return None
     drawn = [each for pair in results for each in pair]
-    labels = [t(when, line=name(each.line, t)) for pair in results for when, each in zip(WHEN, pair, strict=True)]
-    shades = [colour(each.line) for each in drawn]
+    labels = [t(when, line=line_name(each.line, t)) for pair in results for when, each in zip(WHEN, pair, strict=True)]
+    shades = [line_colour(each.line) for each in drawn]
     after = [bool(place % 2) for place in range(len(drawn))]
-    figure = curves_plot(drawn, labels, shades, after, after, trained, t, weak="dot")
+    figure = perplexity_figure(drawn, labels, shades, after, after, trained, t, weak="dot")
     sentence = [
         t(
             "finetuned_one",
-            line=name(before.line, t),
-            before=with_interval(before.last),
-            after=with_interval(later.last),
-            ratio=factor(view.last_quarter_ratio(later, before)),
+            line=line_name(before.line, t),
+            before=estimate_text(before.last),
+            after=estimate_text(later.last),
+            ratio=ratio_text(view.last_quarter_ratio(later, before)),
             steps=cards.get_weights_card(later.weights).recipe.steps,
         )
         for before, later in results
     ]
     finding = t(
-        "finetuned_finding", length=f"{length:,}", times=times(length, trained), pairs=t("semicolon").join(sentence)
+        "finetuned_finding",
+        length=f"{length:,}",
+        times=length_factor_text(length, trained),
+        pairs=t("semicolon").join(sentence),
     )
     return Drawing(
         "finetuned",
         figure,
         finding,
-        lambda: numbers(drawn),
-        code(
+        lambda: perplexity_table(drawn),
+        results_recipe(
             seen,
             f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
             "    print(cell.weights, cell.line, cell.last)",
@@ -155,23 +176,23 @@ def finetuned(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | 
 WHEN = ("before_tuning", "after_tuning")
 
 
-def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
+def passkey_chart(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
     """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
     grids = experiments.retrieval_grids(seen.results, counted)
     across = 4 if len(grids) > 3 else max(1, len(grids))
     down = math.ceil(len(grids) / across)
-    columns, rows = split([1] * across, 0.03), split([1] * down, 0.28 / down)
+    columns, rows = panel_domains([1] * across, 0.03), panel_domains([1] * down, 0.28 / down)
     data, axes = [], []
     for place, grid in enumerate(grids.values()):
         across_names, depths = [f"{length:,}" for length in grid.lengths], [f"{depth:.0%}" for depth in grid.depths]
         bar = {"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14}
         z = np.rint(100 * grid.right.T)
-        shades = heatmap(
+        shades = heatmap_trace(
             z, SEQUENTIAL_SCALE, x=across_names, y=depths, zmin=0, zmax=100, showscale=place == 0, colorbar=bar
         )
         cells = [(i, j) for j in range(len(depths)) for i in range(len(across_names))]
         shares = [grid.right[cell] for cell in cells]
-        words = scatter(
+        words = scatter_trace(
             [across_names[i] for i, _ in cells],
             [depths[j] for _, j in cells],
             "text",
@@ -180,11 +201,11 @@ def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
             textfont={"size": 13, "color": [text_colour_on_sequential(share) for share in shares]},
             hoverinfo="skip",
         )
-        data += [in_panel(place + 1, shades), in_panel(place + 1, words)]
+        data += [trace_in_panel(place + 1, shades), trace_in_panel(place + 1, words)]
         row, left = place // across, place % across == 0
         # The panel below has the same lengths, and on a phone they would be on its title.
-        x = axis(t("length_axis") if row == down - 1 else "", showticklabels=place + across >= len(grids))
-        y = axis(t("depth_axis") if left else "", autorange="reversed", showticklabels=left)
+        x = plotly_axis(t("length_axis") if row == down - 1 else "", showticklabels=place + across >= len(grids))
+        y = plotly_axis(t("depth_axis") if left else "", autorange="reversed", showticklabels=left)
         category = {"type": "category", "tickfont": {"size": 12}}
         axes.append(
             (
@@ -192,12 +213,12 @@ def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
                 y | category | ({} if left else {"matches": f"y{row * across + 1 if row else ''}"}),
             )
         )
-    figure = plot(
+    figure = plotly_figure(
         data,
         height=138 + 220 * down,
         margin={"l": 74, "t": 40, "b": 84},
-        annotations=headings([name(key, t) for key in grids], columns, rows),
-        **panels(axes, columns, rows),
+        annotations=panel_titles([line_name(key, t) for key in grids], columns, rows),
+        **panel_axes(axes, columns, rows),
     )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     named = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
@@ -211,7 +232,7 @@ def passkey(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
             trials=trials,
         ),
         lambda: passkey_table(grids),
-        code(
+        results_recipe(
             seen,
             f"for line, grid in experiments.retrieval_grids(results, {counted!r}).items():",
             "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
@@ -227,13 +248,13 @@ def recall(seen: ExperimentResults, keys: Sequence[str], length: int, counted: s
     sentence = t(
         "passkey_one",
         length=f"{length:,}",
-        best=name(best, t),
+        best=line_name(best, t),
         high=percent(scores[best]),
-        worst=name(worst, t),
+        worst=line_name(worst, t),
         low=percent(scores[worst]),
     )
     return sentence + "".join(
-        t("passkey_window", window=name(key, t), share=percent(scores[key]))
+        t("passkey_window", window=line_name(key, t), share=percent(scores[key]))
         for key in keys
         if line_of(key).sliding and key not in (best, worst)
     )

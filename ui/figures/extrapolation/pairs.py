@@ -5,28 +5,30 @@ from __future__ import annotations
 from rope_core.hf.types import LINEAR, LLAMA3
 from rope_core.verification.pairs import PairSummary, pair_changes_by_scheme
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, axis, line, plot, vline
+from ui.figures.plot import LOG, line_trace, plotly_axis, plotly_figure, vertical_line
 from ui.film.colours import BLUE, GREY, ORANGE
 from ui.text.words import PageTexts
 
 TICKS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
-def pairs(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
+def pair_norm_chart(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
     """Norm of each pair's rows over the head's mean, against the pair's wavelength; dashed: the trained length."""
     weight = summary.q * summary.k
     most = int(weight.argmax())
     still = summary.trained_turns < 1.0
     by_scheme = pair_changes_by_scheme(summary)
-    figure = plot(
+    figure = plotly_figure(
         [
-            line(summary.wavelength, summary.q, BLUE, 3, t("pairs_q"), mode="lines+markers", marker={"size": 10}),
-            line(summary.wavelength, summary.k, ORANGE, 3, t("pairs_k"), mode="lines+markers", marker={"size": 10}),
+            line_trace(summary.wavelength, summary.q, BLUE, 3, t("pairs_q"), mode="lines+markers", marker={"size": 10}),
+            line_trace(
+                summary.wavelength, summary.k, ORANGE, 3, t("pairs_k"), mode="lines+markers", marker={"size": 10}
+            ),
         ],
         height=380,
-        shapes=[vline(summary.rope.train_len, GREY, 3, "dash")],
-        xaxis=axis(t("wavelength_axis"), **LOG, tickvals=TICKS, ticktext=[f"{tick:,}" for tick in TICKS]),
-        yaxis=axis(t("norm_axis")),
+        shapes=[vertical_line(summary.rope.train_len, GREY, 3, "dash")],
+        xaxis=plotly_axis(t("wavelength_axis"), **LOG, tickvals=TICKS, ticktext=[f"{tick:,}" for tick in TICKS]),
+        yaxis=plotly_axis(t("norm_axis")),
         legend={"orientation": "h", "y": 1.12, "x": 0},
     )
     return Drawing(

@@ -15,10 +15,10 @@ from rope_core.rope import Array
 from rope_core.schemes import KINDS, UNSCALED
 from rope_core.theory.extension import TURN, trained_angles, untrained_angle_mask
 from ui.figures import home
-from ui.figures.extrapolation.curves import LEAST, TICKS, colour
+from ui.figures.extrapolation.curves import LEAST, TICKS, line_colour
 from ui.film import marks
 from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
-from ui.film.composite_marks import TOP, clock_angle, dial, drag_hint, text_lines, verdict_where
+from ui.film.composite_marks import TOP, clock_angle, dial_marks, drag_hint, text_lines, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -33,9 +33,9 @@ STRIPS = {YARN: 0.0, WINDOW: -0.26}
 """Where the strips of what is in view stand on the same axis."""
 
 
-def shade(key: str) -> str:
+def film_line_colour(key: str) -> str:
     """Return a line's colour; the unscaled model's and the window's are no scheme's."""
-    return {UNSCALED: "ink", WINDOW: YELLOW}.get(key, colour(key))
+    return {UNSCALED: "ink", WINDOW: YELLOW}.get(key, line_colour(key))
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class PastWindowReading:
         return rc.spectrum(get_line(UNSCALED if key == WINDOW else key).request_for_rope(self.rope, self.length))
 
 
-degrees = partial(home.degrees, whole_from=9.5, below=".1f")
+degrees = partial(home.degrees_text, whole_from=9.5, below=".1f")
 
 
 def finding(past: PastWindowReading, byte: Control, t: PageTexts) -> TextTrack:
@@ -160,20 +160,24 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
         along = np.where(x[None] <= mark, x[None], mark)
         solid = byte.numbers(along), byte.numbers(done)
         drawn += [
-            marks.line(x, y, shade(key), 2, stroke_dash="2 5", opacity=0.7),
-            marks.line(solid[0], solid[1], shade(key), 4),
-            marks.dot(here, byte.numbers(height), shade(key), 6),
+            marks.line(x, y, film_line_colour(key), 2, stroke_dash="2 5", opacity=0.7),
+            marks.line(solid[0], solid[1], film_line_colour(key), 4),
+            marks.dot(here, byte.numbers(height), film_line_colour(key), 6),
         ]
     for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
         text = byte.texts(past.guesses(key))
         place = byte.numbers(past.heights(key))
-        drawn.append(marks.text(here, place, text, shade(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy))
+        drawn.append(
+            marks.text(here, place, text, film_line_colour(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy)
+        )
     for key, foot in STRIPS.items():
         first = byte.numbers(np.array(past.starts(key), dtype=float))
-        name = marks.text(0.0, foot + 0.05, t(f"past_strip.{key}"), shade(key), anchor="start", bold=True, dy=-4)
+        name = marks.text(
+            0.0, foot + 0.05, t(f"past_strip.{key}"), film_line_colour(key), anchor="start", bold=True, dy=-4
+        )
         drawn += [
             marks.rect(0.0, length, foot - 0.05, foot + 0.05, GREY, opacity=0.13, corner_px=4),
-            marks.rect(first, here, foot - 0.05, foot + 0.05, shade(key), opacity=0.75, corner_px=4),
+            marks.rect(first, here, foot - 0.05, foot + 0.05, film_line_colour(key), opacity=0.75, corner_px=4),
             *marks.in_wide_panel(430, name),
         ]
     bar = marks.line(byte.numbers(np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
@@ -213,21 +217,28 @@ def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> 
             for start, beyond, best in states
         ]
         drawn += [
-            marks.rect(x - 1.24, right, low, high, "none", outline=shade(key), stroke_width=2, corner_px=8),
+            marks.rect(x - 1.24, right, low, high, "none", outline=film_line_colour(key), stroke_width=2, corner_px=8),
             marks.wedge(x, y, 0.82, TOP - past.trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
-            *dial(x, y, 1.0, byte.numbers(angle), trained=past.trained, stroke_width=5),
+            *dial_marks(x, y, 1.0, byte.numbers(angle), trained=past.trained, stroke_width=5),
         ]
         if wide:
             look: dict[str, Any] = {"anchor": "start", "font_size": 15}
             drawn += [
-                marks.text(1.25, y, t(f"past_way.{key}"), shade(key), **look | {"bold": True, "font_size": 17}, dy=-28),
+                marks.text(
+                    1.25,
+                    y,
+                    t(f"past_way.{key}"),
+                    film_line_colour(key),
+                    **look | {"bold": True, "font_size": 17},
+                    dy=-28,
+                ),
                 marks.text(1.25, y, t(f"past_how.{key}", **numbers), **look, dy=-6),
                 *verdict_where(byte, trained, 1.25, y, good, bad, font_size=15, dy=16),
                 marks.text(1.25, y, byte.texts(seen), **look, dy=38),
             ]
         else:
             drawn += [
-                marks.text(x, 1.0, t(f"past_short.{key}"), shade(key), bold=True, dy=-12),
+                marks.text(x, 1.0, t(f"past_short.{key}"), film_line_colour(key), bold=True, dy=-12),
                 *verdict_where(byte, trained, x, -1.0, good, bad, font_size=13, anchor="middle", dy=22),
                 *text_lines(x, -1.0, t(f"past_view_short.{key}").split("|"), step=17, dy=42, font_size=13),
             ]

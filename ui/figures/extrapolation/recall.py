@@ -8,53 +8,55 @@ from rope_core.lab.lines import get_line
 from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import code, colour, columns, curves_plot
-from ui.figures.extrapolation.words import name, ranked, times, with_interval
-from ui.figures.plot import LOG, axis
+from ui.figures.extrapolation.curves import curves_table, line_colour, perplexity_figure, results_recipe
+from ui.figures.extrapolation.words import estimate_text, length_factor_text, line_name, ranking_text
+from ui.figures.plot import LOG, plotly_axis
 from ui.text.words import PageTexts
 
 
-def recall(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def copy_perplexity_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first."""
 
     def label(cell: SweepCell) -> str:
-        kind = trained_for(cell.weights)
-        return t(kind, line=name(cell.line, t)) if kind else name(cell.line, t)
+        kind = copy_training_label(cell.weights)
+        return t(kind, line=line_name(cell.line, t)) if kind else line_name(cell.line, t)
 
     places = view.rank_cells(view.copy_cells(seen.results))
     drawn = [place.cell for place in reversed(places)]
-    strong = [bool(trained_for(each.weights)) or get_line(each.line).sliding for each in drawn]
+    strong = [bool(copy_training_label(each.weights)) or get_line(each.line).sliding for each in drawn]
     distances = [int(each) for each in drawn[0].curve.position]
-    figure = curves_plot(
+    figure = perplexity_figure(
         drawn,
         [label(each) for each in drawn],
-        [colour(each.line) for each in drawn],
+        [line_colour(each.line) for each in drawn],
         strong,
         strong,
         trained,
         t,
-        xaxis=axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
+        xaxis=plotly_axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
     )
     best = places[0].cell
-    window = next((each for each in drawn if get_line(each.line).sliding and not trained_for(each.weights)), None)
+    window = next(
+        (each for each in drawn if get_line(each.line).sliding and not copy_training_label(each.weights)), None
+    )
     finding = t(
         "recall_finding",
         distance=f"{distances[-1]:,}",
-        times=times(distances[-1], trained),
+        times=length_factor_text(distances[-1], trained),
         best=label(best),
-        low=with_interval(best.last),
-        order=ranked(places, t, label),
+        low=estimate_text(best.last),
+        order=ranking_text(places, t, label),
         trials=best.documents,
     ) + ("" if window is None else near(window, t))
-    recipe = code(
+    recipe = results_recipe(
         seen,
         "for cell in view.copy_cells(results):",
         "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
     )
-    return Drawing("recall", figure, finding, lambda: columns(drawn), recipe)
+    return Drawing("recall", figure, finding, lambda: curves_table(drawn), recipe)
 
 
-def trained_for(weights: str) -> str:
+def copy_training_label(weights: str) -> str:
     """Return the label of weights that went on from copying ones, or never learned to copy; "" for all others."""
     known = cards.weights_cards()
     if weights not in known or known[weights].task != "copy":
@@ -66,6 +68,6 @@ def near(window: SweepCell, t: PageTexts) -> str:
     """Return what the sliding window reads at the least distance and at the greatest."""
     curve = window.curve
     ends = [Estimate(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]
-    near_value, far_value = (with_interval(each) for each in ends)
+    near_value, far_value = (estimate_text(each) for each in ends)
     near_distance, far_distance = (f"{int(curve.position[at]):,}" for at in (0, -1))
     return t("recall_window", near=near_value, near_distance=near_distance, far=far_value, far_distance=far_distance)

@@ -9,16 +9,16 @@ from rope_core.evaluate.summary import ReportSummary
 from rope_core.lab import view
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import LEAST, colour, columns, curves_plot
-from ui.figures.extrapolation.words import name, ranked, times, with_interval
-from ui.figures.plot import LOG, Figure, PlotlyProps, axis
-from ui.text.escape import plain
+from ui.figures.extrapolation.curves import LEAST, curves_table, line_colour, perplexity_figure
+from ui.figures.extrapolation.words import estimate_text, length_factor_text, line_name, ranking_text
+from ui.figures.plot import LOG, Figure, PlotlyProps, plotly_axis
+from ui.text.escape import escaped_markdown
 from ui.text.words import PageTexts
 
 READ = "import json\n\nfrom rope_core.lab import view\n\nresults = json.load(open('eval.json'))['results']"
 
 
-def curves(report: ReportSummary, t: PageTexts) -> Drawing:
+def report_perplexity_chart(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity against position at the report's longest length, all lines at once."""
     cells = view.read_cells(report.perplexity)
     length = max(view.cell_lengths(cells))
@@ -27,24 +27,24 @@ def curves(report: ReportSummary, t: PageTexts) -> Drawing:
     best = places[0].cell
     finding = t(
         "report_finding",
-        model=plain(report.name),
+        model=escaped_markdown(report.name),
         length=f"{length:,}",
         unit=t(f"report_unit.{report.unit}"),
-        times=times(length, report.trained),
-        best=name(best.line, t),
-        low=with_interval(best.last),
-        order=ranked(places, t),
+        times=length_factor_text(length, report.trained),
+        best=line_name(best.line, t),
+        low=estimate_text(best.last),
+        order=ranking_text(places, t),
         documents=best.documents,
     )
-    across = axis(t("report_position_axis", unit=t(f"report_unit.{report.unit}")))
+    across = plotly_axis(t("report_position_axis", unit=t(f"report_unit.{report.unit}")))
     code = (
         f"{READ}\nfound = [each for each in results if each['task'] == 'perplexity']\n"
         f"for cell in view.cells_at_length(view.read_cells(found), {length}):\n    print(cell.line, cell.curve.value)"
     )
-    return Drawing("reported", _plot(drawn, best, report, across, t), finding, lambda: columns(cells), code)
+    return Drawing("reported", _plot(drawn, best, report, across, t), finding, lambda: curves_table(cells), code)
 
 
-def copies(report: ReportSummary, t: PageTexts) -> Drawing:
+def report_copy_chart(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first, in the report."""
     places = view.rank_cells(view.copy_cells(report.copies))
     drawn, best = [place.cell for place in reversed(places)], places[0].cell
@@ -52,20 +52,20 @@ def copies(report: ReportSummary, t: PageTexts) -> Drawing:
     unit = t(f"report_unit.{report.unit}")
     finding = t(
         "report_copy_finding",
-        model=plain(report.name),
+        model=escaped_markdown(report.name),
         distance=f"{distances[-1]:,}",
         unit=unit,
-        best=name(best.line, t),
-        low=with_interval(best.last),
-        order=ranked(places, t),
+        best=line_name(best.line, t),
+        low=estimate_text(best.last),
+        order=ranking_text(places, t),
     )
     ticks = {"tickvals": distances, "ticktext": [f"{each:,}" for each in distances]}
-    across = axis(t("report_distance_axis", unit=unit), **LOG, **ticks)
+    across = plotly_axis(t("report_distance_axis", unit=unit), **LOG, **ticks)
     code = (
         f"{READ}\nfound = [each for each in results if each['task'] == 'copy']\n"
         "for cell in view.copy_cells(found):\n    print(cell.line, cell.curve.position, cell.curve.value)"
     )
-    return Drawing("reported_copies", _plot(drawn, best, report, across, t), finding, lambda: columns(drawn), code)
+    return Drawing("reported_copies", _plot(drawn, best, report, across, t), finding, lambda: curves_table(drawn), code)
 
 
 def _plot(
@@ -73,8 +73,8 @@ def _plot(
 ) -> Figure:
     """Return the lab's curves with the report's unit on both axes; the best line is thick and banded."""
     strong = [each.line == best.line for each in drawn]
-    labels, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]
-    figure = curves_plot(drawn, labels, shades, strong, strong, report.trained, t, xaxis=across)
+    labels, shades = [line_name(each.line, t) for each in drawn], [line_colour(each.line) for each in drawn]
+    figure = perplexity_figure(drawn, labels, shades, strong, strong, report.trained, t, xaxis=across)
     unit = t(f"report_one.{report.unit}")
     figure["layout"]["yaxis"]["title"] = {"text": t("report_perplexity_axis", one=unit)}
     return figure

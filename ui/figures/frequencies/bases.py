@@ -13,9 +13,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from ui.figures import catalogue
-from ui.figures.frequencies.spans import read
+from ui.figures.frequencies.spans import three_digit_text
 from ui.figures.frequencies.stripes import LONGER, decades, turns_by_position
-from ui.figures.plot import as_bytes
+from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
 from ui.film.composite_marks import drag_hint
@@ -31,7 +31,7 @@ from ui.film.scene import (
     sentence_parts,
     text_panel,
 )
-from ui.text.words import PageTexts, short
+from ui.text.words import PageTexts, number_text
 
 COLUMNS = 160
 PAIRS, LOW, HIGH, LEVELS = 64, 3.5, 8.5, 81
@@ -53,8 +53,8 @@ def never(rope: rc.Rope) -> int:
 def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn with the larger base, and with the model's own."""
     counts = at.texts(str(never(rope)) for rope in ropes)
-    middle = at.texts(read((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes)
-    given = partial(t, "base_finding", pairs=own.pairs, own=short(own.base), before=never(own))
+    middle = at.texts(three_digit_text((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes)
+    given = partial(t, "base_finding", pairs=own.pairs, own=number_text(own.base), before=never(own))
     return sentence_parts(given, base=at.stop_text, count=counts, times=middle)
 
 
@@ -69,7 +69,7 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
     rows = frequency_demo.sampled_positions(pairs, PAIRS)
     counts = np.array([never(rope) for rope in ropes])
     cells = np.stack(
-        [as_bytes(frequency_demo.cosine_stripes_and_contrast(rope, longest, COLUMNS)[rows], 1.0) for rope in ropes]
+        [scaled_int8(frequency_demo.cosine_stripes_and_contrast(rope, longest, COLUMNS)[rows], 1.0) for rope in ropes]
     )
     waves = np.stack([rope.wavelength for rope in ropes])
 
@@ -101,14 +101,14 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
     else:
         drawn.append(line)
     numbers = {
-        "first": text([read(rope.wavelength[0]) for rope in ropes]),
-        "middle": text([read(rope.wavelength[pairs // 2]) for rope in ropes]),
-        "last": text([read(rope.wavelength[-1]) for rope in ropes]),
+        "first": text([three_digit_text(rope.wavelength[0]) for rope in ropes]),
+        "middle": text([three_digit_text(rope.wavelength[pairs // 2]) for rope in ropes]),
+        "last": text([three_digit_text(rope.wavelength[-1]) for rope in ropes]),
         "ratio": text([f"{rope.base ** (2 / rope.dim):.3g}" for rope in ropes]),
     }
     amber = sentence_parts(partial(t, "never_of", pairs=pairs), count=text([str(count) for count in counts]))
     across = Axis(-0.03 * end, 1.03 * end, decades(end), t("token"), grid=False)
-    title = sentence_parts(partial(t, "base_is"), base=text([short(rope.base) for rope in ropes]))
+    title = sentence_parts(partial(t, "base_is"), base=text([number_text(rope.base) for rope in ropes]))
     paragraphs = (
         Paragraph(amber, UNSEEN_COLOUR, 17, bold=True),
         Paragraph(sentence_parts(partial(t, "rows_need"), **numbers), MUTED_COLOUR, 15),
@@ -128,7 +128,7 @@ def fit_finding(at: Control, t: PageTexts) -> list[str | TextTrack]:
         name: at.texts(str(never(rc.Rope(2 * PAIRS, base, int(length)))) for length in at.stops)
         for name, base in (("few", FEW), ("many", MANY))
     }
-    given = partial(t, "fit_finding", pairs=PAIRS, small=short(FEW), large=short(MANY))
+    given = partial(t, "fit_finding", pairs=PAIRS, small=number_text(FEW), large=number_text(MANY))
     return sentence_parts(given, length=at.stop_text, **counts)
 
 
@@ -142,7 +142,7 @@ def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
     powers = np.linspace(LOW, HIGH, LEVELS)
     waves = np.log10(2 * np.pi) + powers[::-1, None] * np.arange(PAIRS) / PAIRS
     span = SCALE_ENDS[1] - SCALE_ENDS[0]
-    cells = as_bytes(2 * (np.floor(waves) - SCALE_ENDS[0]) / span - 1, 1.0)
+    cells = scaled_int8(2 * (np.floor(waves) - SCALE_ENDS[0]) / span - 1, 1.0)
     edge = np.clip(np.stack([contour(10.0**powers, length) for length in at.stops]), -0.5, PAIRS - 0.5)
     half = (HIGH - LOW) / (LEVELS - 1) / 2
     drawn: list[Mark] = [
@@ -150,11 +150,11 @@ def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
         marks.rect(at.numbers(edge), PAIRS - 0.5, powers - half, powers + half, UNSEEN_COLOUR, fill_pattern="hatch"),
     ]
     for power, base in ((2, 6.6), (3, 7.6), (4, 6.3), (5, 6.3), (6, 7.4), (7, 7.4)):
-        words = short(10.0**power) if power > 2 else t("turn_in", length=short(10.0**power))
+        words = number_text(10.0**power) if power > 2 else t("turn_in", length=number_text(10.0**power))
         name = marks.text(float(contour(np.array([10.0**base]), 10**power)[0]), base, words, font_size=13)
         drawn.append(marks.line(np.minimum(contour(10.0**powers, 10**power), PAIRS - 0.5), powers, "paper", 1))
         drawn += [name] if power < 4 else marks.in_wide_panel(420, name)
-    models = [(catalogue.name(each), catalogue.setting(each).rope) for each in MODELS]
+    models = [(catalogue.model_name(each), catalogue.model_rope_setting(each).rope) for each in MODELS]
     grip = [np.interp(4.6, powers, row) for row in edge]
     green = [
         marks.line(at.numbers(edge), powers, colour, width) for colour, width in (("paper", 9), (TRAINED_COLOUR, 5))
@@ -178,7 +178,7 @@ def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
     return (
         Panel(
             Axis(-0.5, PAIRS - 0.5, ticks, t("pairs_axis"), grid=False),
-            Axis(LOW, HIGH, tuple((float(p), short(10.0**p)) for p in bases), t("field.base"), grid=False),
+            Axis(LOW, HIGH, tuple((float(p), number_text(10.0**p)) for p in bases), t("field.base"), grid=False),
             drawn,
             min_width=320,
             width_share=2.2,

@@ -16,13 +16,13 @@ from ui.text.words import PageTexts
 COUNTED = 47
 
 
-def positions(value: int) -> tuple[int, ...]:
+def position_stops(value: int) -> tuple[int, ...]:
     """Return the positions to drag to: some about ``value``, and the powers of ten."""
     return tuple(sorted({0, *integer_window(value, COUNTED), *(10**e for e in range(7))}))
 
 
 @cached_figure
-def digits(width: int, base: float, at: tuple[int, ...], t: PageTexts) -> Film:
+def position_digits_film(width: int, base: float, at: tuple[int, ...], t: PageTexts) -> Film:
     """Return the positions' digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
     rope = rc.Rope(width, base)
     beta, pairs = rope_beta(rope), np.arange(rope.pairs)

@@ -15,10 +15,10 @@ from ui.text.words import PageTexts
 ROWS = 32
 
 
-def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
+def pair_stops(dim: int, pair: int) -> tuple[int, ...]:
     """Return the pairs to drag to, at most ``ROWS`` spread evenly, the last and a given one.
 
-    >>> pairs_of(12, 3), pairs_of(128, 3)[:4], pairs_of(128, 2)[-2:]
+    >>> pair_stops(12, 3), pair_stops(128, 3)[:4], pair_stops(128, 2)[-2:]
     ((0, 1, 2, 3, 4, 5), (0, 2, 3, 4), (62, 63))
     """
     pairs = dim // 2
@@ -28,7 +28,7 @@ def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
 
 
 @cached_figure
-def heat(
+def frequency_film(
     rope: rc.Rope, shown: tuple[int, ...], bases: tuple[float, ...], lengths: tuple[int, ...], t: PageTexts
 ) -> Film:
     """Return every pair at every position, then the same beside another base, then turns by pair and base.

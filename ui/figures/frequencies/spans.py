@@ -7,20 +7,20 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import frequency_demo
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import POWERS, axis, line, plot
+from ui.figures.plot import POWERS, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import BLUE, GREY
 from ui.text.words import PageTexts
 
 NEAR = 100
 
 
-def read(value: float) -> str:
+def three_digit_text(value: float) -> str:
     """Return a number for a reader: 54,410 or 6.28 or 0.000115."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 @cached_figure
-def repeats(rope: rc.Rope, t: PageTexts) -> Drawing:
+def code_similarity_chart(rope: rc.Rope, t: PageTexts) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.similarity_curve_length(rope.dim))
     alike = frequency_demo.mean_cosine_by_distance(rope, span)
@@ -29,14 +29,21 @@ def repeats(rope: rc.Rope, t: PageTexts) -> Drawing:
     near = shown[shown < NEAR]
     fast = np.cos(near * rope.theta[0])
     data = [
-        line(near + 1, fast.astype("f4"), GREY, 3, t("fast_pair")),
-        line(shown + 1, alike[shown].astype("f4"), BLUE, name=t("all_pairs")),
+        line_trace(near + 1, fast.astype("f4"), GREY, 3, t("fast_pair")),
+        line_trace(shown + 1, alike[shown].astype("f4"), BLUE, name=t("all_pairs")),
     ]
-    figure = plot(
-        data, height=360, xaxis=axis(t("distance_plus"), **POWERS), yaxis=axis(t("similarity"), range=[-1.05, 1.05])
+    figure = plotly_figure(
+        data,
+        height=360,
+        xaxis=plotly_axis(t("distance_plus"), **POWERS),
+        yaxis=plotly_axis(t("similarity"), range=[-1.05, 1.05]),
     )
     finding = t(
-        "repeats_finding", first=read(rope.wavelength[0]), span=f"{span:,}", best=f"{alike[closest]:.3f}", at=closest
+        "repeats_finding",
+        first=three_digit_text(rope.wavelength[0]),
+        span=f"{span:,}",
+        best=f"{alike[closest]:.3f}",
+        at=closest,
     )
     recipe = f"""
         import rope_core as rc

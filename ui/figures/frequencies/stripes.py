@@ -10,8 +10,8 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
-from ui.figures.frequencies.spans import read
-from ui.figures.plot import as_bytes
+from ui.figures.frequencies.spans import three_digit_text
+from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
 from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
@@ -97,7 +97,7 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
     ring = [
         marks.wedge(0.0, 0.0, 1.18, TOP - a, TOP - b - 0.02, f"rgb({','.join(map(str, shade))})", inner_radius=1.0)
         for a, b, shade in zip(
-            rim[:-1], rim[1:], shades[as_bytes(np.cos((rim[:-1] + rim[1:]) / 2), 1.0) + 127].tolist(), strict=True
+            rim[:-1], rim[1:], shades[scaled_int8(np.cos((rim[:-1] + rim[1:]) / 2), 1.0) + 127].tolist(), strict=True
         )
     ]
     angles = 2 * np.pi * drawn.rope.turns[drawn.which]
@@ -105,7 +105,7 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
     swept = clock_angle(drawn.track(np.minimum(angles, 2 * np.pi)))
     notes: tuple[tuple[TextOrTrack, str, int, int], ...] = (
         ([t("one_turn_in")], "ink", 16, 0),
-        ([drawn.texts(lambda pair: read(float(drawn.rope.wavelength[pair]))), t("tokens")], "ink", 19, 24),
+        ([drawn.texts(lambda pair: three_digit_text(float(drawn.rope.wavelength[pair]))), t("tokens")], "ink", 19, 24),
         ([t("arrow_at", length=f"{drawn.rope.train_len:,}")], MUTED_COLOUR, 15, 52),
         ([drawn.texts(lambda pair: drawn.turned(pair, t))], TRAINED_COLOUR, 17, 76),
     )
@@ -164,7 +164,7 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     before = drawn.which < max(1, rope.pairs * GOAL // 64)
     path = np.stack([np.where(before, lower - 0.04, np.nan), np.where(before, goal, np.nan)], axis=1)
     shown = [
-        *turns_by_position(as_bytes(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
+        *turns_by_position(scaled_int8(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
         marks.text(trained, 0.025, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True),
         marks.text(np.log10(rope.wavelength[0]), 0.025, t("once_round"), bold=True, dx=-6),
     ]
@@ -218,7 +218,7 @@ def decades(end: float) -> tuple[tuple[float, str], ...]:
 def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return how fast the pairs turn and how many never finish, for a phone."""
     rope = drawn.rope
-    waves = {"first": read(rope.wavelength[0]), "last": read(rope.wavelength[-1])}
+    waves = {"first": three_digit_text(rope.wavelength[0]), "last": three_digit_text(rope.wavelength[-1])}
     note = Paragraph(t("short_note", count=drawn.never, pairs=rope.pairs, **waves), UNSEEN_COLOUR, 15, bold=True)
     return text_panel(note, min_width=320, screen="narrow")
 
@@ -226,7 +226,7 @@ def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
 def _notes(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return what the map's parts are, each beside its rows."""
     rope = drawn.rope
-    last, first = read(rope.wavelength[-1]), read(rope.wavelength[0])
+    last, first = three_digit_text(rope.wavelength[-1]), three_digit_text(rope.wavelength[0])
     ratio = f"{rope.base ** (2 / rope.dim):.4g}"
     blocks: list[tuple[float, str, str, int]] = [
         (0.0, t("fast_note", first=first), MUTED_COLOUR, 10),

@@ -11,7 +11,7 @@ from rope_core.lab.inside import ForwardTrace, TracePositions
 from rope_core.rope import Array
 from ui.figures.drawing import Film
 from ui.figures.inside import stopping
-from ui.figures.inside.reading import along, percent, shown
+from ui.figures.inside.reading import byte_letter, byte_position_control, percentage_text
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, ORANGE, RED, SKY
 from ui.film.scene import Axis, Control, NumberTrack, Panel, TextTrack, field_control, scene_in_beats
@@ -23,12 +23,12 @@ TALL = 105
 """The height of what shows one head, and of what shows all, in px."""
 
 
-def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: PageTexts) -> Film:
+def stopped_pairs_film(name: str, text: bytes, positions: TracePositions, kind: str, t: PageTexts) -> Film:
     """Return a head with its fast and slow pairs stopped, then one's own text, all heads and the next byte."""
     shape = inside.load_numpy_weights(name).shape
     pairs = shape.rope.pairs
-    letters = [shown(byte) for byte in text]
-    query = along(t, "query", letters)
+    letters = [byte_letter(byte) for byte in text]
+    query = byte_position_control(t, "query", letters)
     count = field_control(t, "still", range(pairs + 1), play_seconds=8.0)
     before = inside.cached_trace(name, text, TracePositions())
     settings = [
@@ -46,11 +46,11 @@ def breaking(name: str, text: bytes, positions: TracePositions, kind: str, t: Pa
     layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
     likely = inside.likeliest_bytes([before.next_byte_probabilities(), *chances], NEXT)
     best = likely[int(np.argmax(before.next_byte_probabilities()[likely]))]
-    first = stopping.stopped(name)
+    first = stopping.head_with_stopped_pairs(name)
     one_head = _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t)
     trained = before.next_byte_probabilities()
     all_heads = count.texts(
-        _whole(kind, k, moved[k], [each[best] for each in (trained, chances[k], spared[k])], shown(best), t)
+        _whole(kind, k, moved[k], [each[best] for each in (trained, chances[k], spared[k])], byte_letter(best), t)
         for k in range(len(count.stops))
     )
     row = replace(_row(count, kind, pairs, t), first_beat=2)
@@ -98,7 +98,7 @@ def _before_it(
     def write(at: int, k: int) -> str:
         if at == 0:
             return t("nothing_before")
-        trained, now = (percent(float(each[at, at - 1])) for each in (weights[0], weights[k]))
+        trained, now = (percentage_text(float(each[at, at - 1])) for each in (weights[0], weights[k]))
         key = f"stopped_{kind}" if k else "stopped_none"
         return t(key, byte=letters[at], count=k, before=trained, share=now)
 
@@ -112,8 +112,8 @@ def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, 
     ``chance``: as trained, with the pairs stopped, and with as many of the slowest stopped.
     """
     worst = np.unravel_index(moved.argmax(), moved.shape)
-    before, after, slow = (percent(float(each)) for each in chance)
-    slots = {"layer": int(worst[0]) + 1, "head": int(worst[1]) + 1, "share": percent(float(moved.max()))}
+    before, after, slow = (percentage_text(float(each)) for each in chance)
+    slots = {"layer": int(worst[0]) + 1, "head": int(worst[1]) + 1, "share": percentage_text(float(moved.max()))}
     return t(
         f"breaking_finding.{kind if count else 'none'}",
         count=count,
@@ -191,7 +191,11 @@ def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: 
     rows = np.arange(NEXT)
     return Panel(
         Axis(
-            -0.6, NEXT - 0.4, tuple((float(at), shown(byte)) for at, byte in enumerate(likely)), t("next_axis"), False
+            -0.6,
+            NEXT - 0.4,
+            tuple((float(at), byte_letter(byte)) for at, byte in enumerate(likely)),
+            t("next_axis"),
+            False,
         ),
         Axis(0.0, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("chance_axis")),
         [

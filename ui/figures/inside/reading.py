@@ -9,19 +9,19 @@ import numpy as np
 from rope_core.lab import inside
 from rope_core.lab.inside import TracePositions
 from ui.figures.drawing import Drawing, Film
-from ui.figures.plot import axis, bars, dots, plot
+from ui.figures.plot import bar_trace, dot_trace, plotly_axis, plotly_figure
 from ui.film import marks
 from ui.film.colours import BLUE, GREY, ORANGE
 from ui.film.scene import Axis, Control, NumberTrack, Panel, Scene, sentence_parts
-from ui.text.words import PageTexts, short
+from ui.text.words import PageTexts, number_text
 
 PRINTABLE = range(33, 127)
 
 
-def shown(byte: int) -> str:
+def byte_letter(byte: int) -> str:
     """Return one byte as a letter: a space as ␣, what cannot be printed as two hexadecimal digits.
 
-    >>> shown(97), shown(32), shown(10)
+    >>> byte_letter(97), byte_letter(32), byte_letter(10)
     ('a', '␣', '0a')
     """
     return "␣" if byte == 32 else chr(byte) if byte in PRINTABLE else f"{byte:02x}"
@@ -36,10 +36,10 @@ def signed(value: float) -> str:
     return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
 
 
-def percent(share: float) -> str:
+def percentage_text(share: float) -> str:
     """Return a share as a percentage that never rounds up to all or down to none.
 
-    >>> percent(0.0), percent(0.0004), percent(0.34), percent(0.9996)
+    >>> percentage_text(0.0), percentage_text(0.0004), percentage_text(0.34), percentage_text(0.9996)
     ('0', '<0.1', '34', '>99.9')
     """
     if 0 < share < 0.001:
@@ -56,7 +56,7 @@ def recipe(name: str, text: bytes, positions: TracePositions) -> str:
         reading = inside.cached_trace({name!r}, {text!r}, inside.{positions!r})"""
 
 
-def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: PageTexts) -> Film:
+def attention_film(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: PageTexts) -> Film:
     """Return where each query of a head looks, and each score's part by content and by position; drag the query.
 
     ``layer`` and ``head`` are counted from 1.
@@ -64,8 +64,8 @@ def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     layer, head = layer - 1, head - 1
     reading = inside.cached_trace(name, text, positions)
     length = len(text)
-    letters = [shown(byte) for byte in text]
-    query = along(t, "query", letters)
+    letters = [byte_letter(byte) for byte in text]
+    query = byte_position_control(t, "query", letters)
     keys = np.arange(length)
     weights = reading.attention[layer, head].astype(float)
     content, position = np.zeros((2, length, length))
@@ -122,7 +122,9 @@ def looks(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     )
 
 
-def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: int, query: int, t: PageTexts) -> Film:
+def pair_score_share_film(
+    name: str, text: bytes, positions: TracePositions, layer: int, head: int, query: int, t: PageTexts
+) -> Film:
     """Return each pair's share of one query's score of a key, without and with rotation; drag the key.
 
     ``layer`` and ``head`` are counted from 1.
@@ -130,8 +132,8 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     layer, head = layer - 1, head - 1
     query = min(query, len(text) - 1)
     reading = inside.cached_trace(name, text, positions)
-    letters = [shown(byte) for byte in text[: query + 1]]
-    key = along(t, "key", letters)
+    letters = [byte_letter(byte) for byte in text[: query + 1]]
+    key = byte_position_control(t, "key", letters)
     # The first byte has one key, itself, and a control has two stops.
     here = np.arange(len(key.stops)) % (query + 1)
     still, turned = (share[here] for share in reading.pair_score_shares(layer, head, query))
@@ -141,7 +143,7 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     most = np.abs(moved).argmax(axis=1)
     low, high = min(still.min(), turned.min()), max(still.max(), turned.max())
     room = 0.06 * (high - low)
-    ticks = tuple((float(i), short(float(f"{waves[i]:.2g}"))) for i in numbers[::3])
+    ticks = tuple((float(i), number_text(float(f"{waves[i]:.2g}"))) for i in numbers[::3])
     drawn = [
         marks.rect(query - 0.5, query + 0.5, 0.1, 0.9, ORANGE, opacity=0.35),
         marks.rect(_one(key, here - 0.5), _one(key, here + 0.5), 0.1, 0.9, BLUE, opacity=0.35),
@@ -171,7 +173,7 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
         seen=key.texts(letters[at] for at in here),
         back=key.texts(str(query - at) for at in here),
         pair=key.texts(str(i) for i in most),
-        wave=key.texts(short(float(f"{waves[i]:.2g}")) for i in most),
+        wave=key.texts(number_text(float(f"{waves[i]:.2g}")) for i in most),
         part=key.texts(signed(moved[at, i]) for at, i in enumerate(most)),
         all=key.texts(signed(v) for v in moved.sum(axis=1)),
     )
@@ -192,7 +194,7 @@ def pairs(name: str, text: bytes, positions: TracePositions, layer: int, head: i
     )
 
 
-def sizes(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Drawing:
+def pair_size_chart(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Drawing:
     """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
     largest = inside.cached_trace(name, text, positions).largest()
     rope = inside.load_numpy_weights(name).shape.rope
@@ -200,18 +202,20 @@ def sizes(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Dr
     numbers = np.arange(pairs)
     held = np.bincount(largest[1].argmax(axis=-1).ravel(), minlength=pairs)
     top = int(held.argmax())
-    figure = plot(
+    figure = plotly_figure(
         [
-            bars(numbers, largest[0].mean(axis=(0, 1)), GREY, t("of_queries")),
-            bars(numbers, largest[1].mean(axis=(0, 1)), BLUE, t("of_keys")),
-            dots(numbers, largest[1].max(axis=(0, 1)), ORANGE, 9, t("of_one_head")),
+            bar_trace(numbers, largest[0].mean(axis=(0, 1)), GREY, t("of_queries")),
+            bar_trace(numbers, largest[1].mean(axis=(0, 1)), BLUE, t("of_keys")),
+            dot_trace(numbers, largest[1].max(axis=(0, 1)), ORANGE, 9, t("of_one_head")),
         ],
         height=380,
         barmode="group",
-        xaxis=axis(
-            t("wave_axis"), tickvals=numbers.tolist(), ticktext=[short(float(f"{w:.2g}")) for w in rope.wavelength]
+        xaxis=plotly_axis(
+            t("wave_axis"),
+            tickvals=numbers.tolist(),
+            ticktext=[number_text(float(f"{w:.2g}")) for w in rope.wavelength],
         ),
-        yaxis=axis(t("size_axis"), rangemode="tozero"),
+        yaxis=plotly_axis(t("size_axis"), rangemode="tozero"),
         legend={"orientation": "h", "y": 1.12},
     )
     each = np.indices(largest.shape[1:]).reshape(3, -1)
@@ -222,7 +226,7 @@ def sizes(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Dr
             "sizes_finding",
             heads=int(held[top]),
             all=layers * count,
-            wave=short(float(f"{rope.wavelength[top]:.2g}")),
+            wave=number_text(float(f"{rope.wavelength[top]:.2g}")),
             turns=f"{rope.turns[top]:.1f}",
             most=f"{largest[1].max():.1f}",
         ),
@@ -235,7 +239,7 @@ def sizes(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Dr
     )
 
 
-def along(t: PageTexts, name: str, letters: list[str], **more: Any) -> Control:
+def byte_position_control(t: PageTexts, name: str, letters: list[str], **more: Any) -> Control:
     """Return a control over the bytes of a text, each written as its place and its letter."""
     stops = tuple(float(at) for at in range(max(2, len(letters))))
     texts = tuple(f"{at + 1} {letter}" for at, letter in enumerate([*letters, *letters][: len(stops)]))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rope_core.lab import inside
 from rope_core.rope import Array
-from ui.figures.inside.reading import percent, shown
+from ui.figures.inside.reading import byte_letter, percentage_text
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, text_colour_on
 from ui.film.composite_marks import angle_wedge, clock_angle, drag_hint
@@ -56,7 +56,7 @@ class StoppedPairs:
 
 
 @lru_cache(maxsize=2)
-def stopped(name: str) -> StoppedPairs:
+def head_with_stopped_pairs(name: str) -> StoppedPairs:
     """Return a model's head with its pairs stopped; the text is the page's own."""
     return StoppedPairs(name)
 
@@ -65,8 +65,8 @@ def finding(of: StoppedPairs, count: Control, t: PageTexts) -> TextTrack:
     """Return what the chosen letter and the letters' mean still give to the letter before."""
 
     def write(k: int) -> str:
-        fast, slow = (percent(float(each[k, CHOSEN - 1])) for each in of.weights)
-        fast_mean, slow_mean = (percent(float(each[k, of.layer, of.head])) for each in of.back)
+        fast, slow = (percentage_text(float(each[k, CHOSEN - 1])) for each in of.weights)
+        fast_mean, slow_mean = (percentage_text(float(each[k, of.layer, of.head])) for each in of.back)
         label = "stopping_finding" if k else "turning_finding"
         return t(label, count=k, fast=fast, slow=slow, fast_mean=fast_mean, slow_mean=slow_mean)
 
@@ -86,10 +86,10 @@ def panels(of: StoppedPairs, count: Control, t: PageTexts) -> tuple[Panel, ...]:
     for label, still, weights, back in rows:
         title = count.texts(t(label, count=k) for k in count.stop_labels)
         shares = np.broadcast_to(back[:, of.layer, of.head], stops.size)
-        mean = count.texts(t("mean_back", share=percent(float(each))) for each in shares)
+        mean = count.texts(t("mean_back", share=percentage_text(float(each))) for each in shares)
         # A phone has room for the two rows that are compared.
         screen = "wide" if label == "all_turn" else ""
-        whole = t("none_stopped", share=percent(float(of.weights[0, 0, CHOSEN - 1])))
+        whole = t("none_stopped", share=percentage_text(float(of.weights[0, 0, CHOSEN - 1])))
         drawn += [_pairs(of, count, title, label, still, screen, t), _looks(count, weights, mean, whole, screen, t)]
     return tuple(drawn)
 
@@ -147,10 +147,10 @@ def _pairs(
 
 def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen: str, t: PageTexts) -> Panel:
     """Return the text, how much of its attention the chosen letter gives each, and how much the one before gets."""
-    letters = [shown(byte) for byte in TEXT]
+    letters = [byte_letter(byte) for byte in TEXT]
     keys, before = np.arange(CHOSEN + 1), CHOSEN - 1
     shares = weights[:, : CHOSEN + 1].astype(float)
-    share = count.texts(f"{percent(float(each))} %" for each in shares[:, before])
+    share = count.texts(f"{percentage_text(float(each))} %" for each in shares[:, before])
     scattered = count.numbers(np.where(shares[:, [before]] < 0.5, 2.0, np.nan))
     colours = [QUERY_COLOUR if at == CHOSEN else "ink" if at < CHOSEN else GREY for at in range(len(letters))]
     picture = [

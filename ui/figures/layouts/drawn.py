@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.theory.challenges import SHAPES
 from rope_core.theory.layout_demo import conversion_scores
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film.scene import Axis, Panel
 from ui.text.words import PageTexts
 
@@ -17,7 +17,7 @@ MARKS = (0, 1, 3, 7, 15, 31, 63, 127)
 
 
 @cached_figure
-def wrong(base: float, t: PageTexts) -> Film:
+def layout_error_sketch(base: float, t: PageTexts) -> Film:
     """Return a place to draw the error of all scores over the distance, weights not reordered, and the true curve.
 
     The error is the root mean square of the difference, as a percentage of the right scores'.
@@ -29,7 +29,7 @@ def wrong(base: float, t: PageTexts) -> Film:
     ticks = tuple((place, text) for text, place in columns.items())
     y = Axis(0.0, 200.0, ((0.0, "0 %"), (100.0, "100 %"), (200.0, "200 %")), t("error_axis"))
     panel = Panel(Axis(0.0, float(x[-1]), ticks, t("distance")), y, [], height=190)
-    return predicted(
+    return sketch_film(
         "wrong",
         panel,
         (x, error),

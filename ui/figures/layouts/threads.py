@@ -15,7 +15,7 @@ from ui.figures.layouts import mended
 from ui.figures.layouts.mended import COLOURS
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, text_colour_on
-from ui.film.composite_marks import clock_angle, drag_hint, link, verdict
+from ui.film.composite_marks import clock_angle, drag_hint, link, verdict_marks
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack, scene_in_beats
 from ui.text.words import PageTexts
 
@@ -52,7 +52,7 @@ class LayoutVectors:
 
 
 @cached_figure
-def permutation(rope: rc.Rope, t: PageTexts) -> Film:
+def layout_permutation_film(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a head's numbers in both orders with their arrows, then the permutation that mends mixed orders."""
     given = Control("given", t("field.given"), (0.0, 1.0), (t("own_code"), t("other_code")))
     at = Control("mended", t("field.mended"), (0.0, 1.0), (t("left_out"), t("in_place")))
@@ -248,7 +248,7 @@ def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float,
         marks.text(-2.7, low, _at(given, "(rotate_half)", ""), MUTED_COLOUR, dy=33, **left),
         drag_hint(_shown(given, OWN, 4.0), low - HIGH, t("drag_row"), dy=26, anchor="middle"),
         marks.text(8.3, 0.0, t("score"), KEY_COLOUR, dy=-14, **left),
-        *verdict(8.3, 0.0, *_score(drawn, given, t), font_size=24, dy=16),
+        *verdict_marks(8.3, 0.0, *_score(drawn, given, t), font_size=24, dy=16),
         arrow,
         marks.text(8.3, low, _at(given, t("score"), t("in_own_code")), KEY_COLOUR, dy=-14, **left),
         marks.text(
@@ -269,7 +269,7 @@ def _narrow_words(drawn: LayoutVectors, given: Control, middle: float, low: floa
         marks.text(
             0.05, top, _at(given, t("side_by_side"), t("turns_neighbours")), MUTED_COLOUR, anchor="start", dy=19
         ),
-        *verdict(8.0, top, own, _score(drawn, given, t)[1], **end),
+        *verdict_marks(8.0, top, own, _score(drawn, given, t)[1], **end),
         marks.text(0.05, foot, t("hugging_face"), **head),
         marks.text(0.05, foot, _at(given, t("half_apart"), t("moved")), MUTED_COLOUR, anchor="start", dy=19),
         drag_hint(_shown(given, OWN, 0.05), foot, t("drag_row"), dy=44),

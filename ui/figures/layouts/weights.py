@@ -11,7 +11,7 @@ from rope_core.rope import Array
 from rope_core.theory import challenges, layout_demo
 from rope_core.theory.layout_demo import HeadShapes
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import PlotlyProps, axis, line, plot
+from ui.figures.plot import PlotlyProps, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import BLUE, GREEN, ORANGE, RED
 from ui.text.words import PageTexts
 
@@ -35,10 +35,10 @@ def possible(shapes: HeadShapes) -> list[str]:
 def curve(x: Any, y: Array, name: str, t: PageTexts) -> PlotlyProps:
     """Return the curve of a conversion in its own look."""
     colour, dash = LOOKS[name]
-    return line(x, y, colour, name=t(name), dash=dash)
+    return line_trace(x, y, colour, name=t(name), dash=dash)
 
 
-def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
+def conversion_errors_recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
     """Python lines that print the errors of the named conversions."""
     return f"""
         import rope_core as rc
@@ -53,17 +53,17 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
 
 
 @cached_figure
-def errors(rope: rc.Rope, kv_heads: int, group: int, t: PageTexts) -> Drawing:
+def conversion_error_chart(rope: rc.Rope, kv_heads: int, group: int, t: PageTexts) -> Drawing:
     """Draw the error of all heads' scores over the distance after each conversion."""
     shapes = HeadShapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
     names = possible(shapes)
     results = {name: layout_demo.conversion_scores(shapes, name, at, rope.theta).relative for name in names}
-    figure = plot(
+    figure = plotly_figure(
         [curve(at, (100 * relative).round(2), name, t) for name, relative in results.items()],
         margin={"t": 70},
-        xaxis=axis(t("distance")),
-        yaxis=axis(t("error_axis"), rangemode="tozero"),
+        xaxis=plotly_axis(t("distance")),
+        yaxis=plotly_axis(t("error_axis"), rangemode="tozero"),
     )
     wrong = 100 * results["none"]
     sentence = t("errors_finding", zero=f"{wrong[0]:.1f}", one=f"{wrong[1]:.0f}", late=f"{wrong.max():.0f}")
@@ -79,11 +79,11 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: PageTexts) -> Drawing:
         figure,
         sentence,
         lambda: {"distance": at} | {f"{name}_relative_error": relative for name, relative in results.items()},
-        recipe(rope, kv_heads, group, names),
+        conversion_errors_recipe(rope, kv_heads, group, names),
     )
 
 
-def checkpoints(t: PageTexts) -> dict[str, list[str]]:
+def checkpoint_scores_table(t: PageTexts) -> dict[str, list[str]]:
     """Return the challenge's table: a head's score at each distance, of the original model and of each checkpoint."""
     right, scores = challenges.checkpoint_scores(CHECKED, CHECKED_BASE)
     rows = {t("as_trained"): right} | {t(f"challenge.which.{name}"): got for name, got in scores.items()}

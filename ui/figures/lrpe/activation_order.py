@@ -7,11 +7,11 @@ import numpy as np
 from rope_core.lrpe import lrpe_rotate
 from rope_core.lrpe.activations import apply_activation
 from rope_core.rope import Array
-from ui.figures.home import single
+from ui.figures.home import single_drawn_pair
 from ui.figures.lrpe.order import ROPE
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, text_lines, verdict
+from ui.film.composite_marks import drag_hint, hidden_past, text_lines, verdict_marks
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -28,7 +28,7 @@ BAR, FOOT, HIGH = 0.3, -1.95, 0.55
 def rotated_pairs(vector: tuple[float, float], step: int, *, activation_first: bool) -> tuple[Array, Array]:
     """Return a pair at each place, ``step`` places further on: before the last operation and after it, (places, 2)."""
     rows = np.tile(np.array(vector), (LAST + 1 + step, 1))[None]
-    theta = ROPE.theta[[single(ROPE)]]
+    theta = ROPE.theta[[single_drawn_pair(ROPE)]]
     before = lrpe_rotate(rows, theta)
     after = lrpe_rotate(rows, theta, act=ACT) if activation_first else apply_activation(before, ACT, None)
     return np.asarray(before[0, step:]), np.asarray(after[0, step:])
@@ -96,7 +96,7 @@ def _side(place: Control, t: PageTexts, *, activation_first: bool) -> Panel:
     lines = t("whole_turn" if activation_first else "cut_turn").split("|")
     drawn += text_lines(1.25, 0.15, lines, MUTED_COLOUR, anchor="start", font_size=14)
     words = (t("same_everywhere"), "") if activation_first else ("", t("place_counts"))
-    drawn += verdict(-1.0, FOOT, *words, dy=42)
+    drawn += verdict_marks(-1.0, FOOT, *words, dy=42)
     if activation_first:
         grips = [marks.rect(here, right, FOOT, top, TRAINED_COLOUR)]
         drawn.append(marks.drag_handle(place, here, FOOT, colour, t("grab_place"), grips, radius_px=0))

@@ -17,7 +17,7 @@ FIRST_LENGTH, GOAL_LENGTH = 512, 4096
 LENGTHS = tuple(sorted({*np.rint(2 ** np.arange(4.0, 14.1, 0.25)).astype(int).tolist()}))
 
 
-def lengths(own: int) -> tuple[int, ...]:
+def length_stops(own: int) -> tuple[int, ...]:
     """Return the lengths to drag to, four an octave from 16 to 16,384, and ``own``."""
     return tuple(sorted({own, *LENGTHS}))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rope_core.lrpe.demo import negative_output_share
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film.scene import Axis, Panel
 from ui.text.words import PageTexts
 
@@ -14,7 +14,7 @@ DOUBLINGS, TOP = 10, 60.0
 
 
 @cached_figure
-def negative(width: int, base: float, t: PageTexts) -> Film:
+def negative_share_sketch(width: int, base: float, t: PageTexts) -> Film:
     """Return a place to draw the share of negative numbers after ReLU and the turn, over the position."""
     positions = np.arange(2**DOUBLINGS)
     share = 100 * negative_output_share("relu", width, base, len(positions))
@@ -24,7 +24,7 @@ def negative(width: int, base: float, t: PageTexts) -> Film:
     up = Axis(0.0, TOP, tuple((y, f"{y:.0f} %") for y in (0.0, 25.0, 50.0)), t("negative_axis"))
     panel = Panel(Axis(0.0, float(DOUBLINGS - 1), ticks, t("negative_position")), up, [], height=180)
     at = [2**k - 1 for k in range(DOUBLINGS)]
-    return predicted(
+    return sketch_film(
         "negative",
         panel,
         (x[: at[-1] + 1], share[: at[-1] + 1]),

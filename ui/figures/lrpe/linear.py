@@ -6,36 +6,40 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.lrpe import linear
-from ui.figures.drawing import Drawing, cached_figure, grid
-from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
-from ui.figures.plot import axis, in_panel, panels, plot, split
+from ui.figures.drawing import Drawing, cached_figure, heatmap_table
+from ui.figures.lrpe.op import LAYOUT, largest_magnitude_or_one, panel_title, residual_text, signed_heatmap
+from ui.figures.plot import panel_axes, panel_domains, plotly_axis, plotly_figure, trace_in_panel
 from ui.text.words import PageTexts
 
 TOKENS = 32
 
 
 @cached_figure
-def attention(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
+def linear_attention_chart(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
     """Scores of drawn non-negative features, plain and turned, on one scale."""
     results = linear.random_linear_attention(rope.theta, phi, TOKENS)
     plain, scores = np.tril(results.plain), np.tril(results.scores)
     hidden = np.triu(np.ones((TOKENS, TOKENS), dtype=bool), 1)
-    top, tokens = limit(plain, scores), np.arange(TOKENS)
-    columns, axes, data = split([1, 1], 0.08), [], []
+    top, tokens = largest_magnitude_or_one(plain, scores), np.arange(TOKENS)
+    columns, axes, data = panel_domains([1, 1], 0.08), [], []
     for side, values in enumerate((plain, scores)):
         bar = {"thickness": 14} if side else None
-        data.append(in_panel(side + 1, signed_map(np.where(hidden, np.nan, values), tokens, tokens, top, bar)))
-        down = axis(autorange="reversed", nticks=6, showgrid=False, showticklabels=not side)
-        axes.append((axis(t("key_n"), showgrid=False), down if side else axis(t("query_m")) | down))
-    heads = [title(f"<b>{t(name)}</b>", columns[k][0], 1.0) for k, name in enumerate(("plain_scores", "turned_scores"))]
-    figure = plot(data, height=420, **LAYOUT, annotations=heads, **panels(axes, columns))
+        data.append(
+            trace_in_panel(side + 1, signed_heatmap(np.where(hidden, np.nan, values), tokens, tokens, top, bar))
+        )
+        down = plotly_axis(autorange="reversed", nticks=6, showgrid=False, showticklabels=not side)
+        axes.append((plotly_axis(t("key_n"), showgrid=False), down if side else plotly_axis(t("query_m")) | down))
+    heads = [
+        panel_title(f"<b>{t(name)}</b>", columns[k][0], 1.0) for k, name in enumerate(("plain_scores", "turned_scores"))
+    ]
+    figure = plotly_figure(data, height=420, **LAYOUT, annotations=heads, **panel_axes(axes, columns))
     sentence = t(
         "attention_finding",
         phi=t(f"act.{phi}"),
         least=f"{plain[~hidden].min():.3g}",
         negative=results.negative_score_count,
         count=int((~hidden).sum()),
-        residual=apart(results.residual),
+        residual=residual_text(results.residual),
     )
     if results.undefined_token_count:
         sentence += t("attention_undefined", count=results.undefined_token_count)
@@ -43,7 +47,10 @@ def attention(rope: rc.Rope, phi: str, t: PageTexts) -> Drawing:
         "attention",
         figure,
         sentence,
-        lambda: {**grid(tokens, tokens, results.plain, ("key", "query", "plain")), "turned": results.scores.ravel()},
+        lambda: {
+            **heatmap_table(tokens, tokens, results.plain, ("key", "query", "plain")),
+            "turned": results.scores.ravel(),
+        },
         f"""
         import rope_core as rc
         from rope_core.lrpe import linear

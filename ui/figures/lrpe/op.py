@@ -10,30 +10,30 @@ import numpy as np
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, LrpeExample, backward_steps
 from rope_core.rope import Array
-from ui.figures.drawing import Drawing, TableColumns, grid
+from ui.figures.drawing import Drawing, TableColumns, heatmap_table
 from ui.figures.plot import (
     POWERS,
     WHOLE,
     Figure,
     PlotlyProps,
-    axis,
-    dots,
-    heatmap,
-    in_panel,
-    line,
-    note,
-    panels,
-    plot,
-    split,
+    dot_trace,
+    heatmap_trace,
+    line_trace,
+    panel_axes,
+    panel_domains,
+    plotly_axis,
+    plotly_figure,
+    text_annotation,
+    trace_in_panel,
 )
 from ui.film.colours import BLUE, DIVERGING_SCALE, SERIES_COLOURS
-from ui.text.words import PageTexts, powers
+from ui.text.words import PageTexts, exponent_text
 
 GAP_X, GAP_Y = 0.1, 0.2
 LAYOUT: PlotlyProps = {"margin": {"r": 12}, "legend": {"font": {"size": 14}}}
 
 
-def recipe(case: LrpeExample, *lines: str) -> str:
+def example_recipe(case: LrpeExample, *lines: str) -> str:
     """Python lines that begin with the case."""
     head = (
         "from rope_core.lrpe import explain, lrpe_rotate",
@@ -42,7 +42,7 @@ def recipe(case: LrpeExample, *lines: str) -> str:
     return "\n".join((*head, f"case = {case!r}", *lines))
 
 
-def limit(*values: Array) -> float:
+def largest_magnitude_or_one(*values: Array) -> float:
     """Return the largest magnitude among the values, 1 where there is none above zero."""
     return float(np.nanmax(np.abs(np.concatenate([v.ravel() for v in values])))) or 1.0
 
@@ -52,16 +52,18 @@ def small(values: Array) -> Array:
     return np.asarray(values, dtype=np.float32)
 
 
-def signed_map(z: Array, x: Any, y: Any, top: float, bar: PlotlyProps | None = None) -> PlotlyProps:
+def signed_heatmap(z: Array, x: Any, y: Any, top: float, bar: PlotlyProps | None = None) -> PlotlyProps:
     """Return a heatmap of signed values between -top and top, with a colour bar where one is given."""
     looks = {"zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None} | ({"colorbar": bar} if bar else {})
-    return heatmap(small(z), DIVERGING_SCALE, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks)
+    return heatmap_trace(
+        small(z), DIVERGING_SCALE, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks
+    )
 
 
-def title(text: str, x: float, y: float) -> PlotlyProps:
+def panel_title(text: str, x: float, y: float) -> PlotlyProps:
     """Return a panel's title above its upper left corner."""
     place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"size": 16}}
-    return note(text, x, y, **place)
+    return text_annotation(text, x, y, **place)
 
 
 def shades(top: float) -> dict[str, object]:
@@ -74,7 +76,7 @@ def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Seq
 
     ``maps``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
     """
-    columns, rows = split([1, 1], GAP_X), split([1, 1], GAP_Y)
+    columns, rows = panel_domains([1, 1], GAP_X), panel_domains([1, 1], GAP_Y)
     across, down = np.arange(case.width), case.positions
     data, heads, axes = [], [], []
     token, first, second = marks
@@ -82,32 +84,34 @@ def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Seq
     for number, (name, values, top) in enumerate(maps):
         left, low = number % 2 == 0, number >= 2
         bar = shades(top) if number == 0 else None
-        spots = dots([first, second], [down[token]] * 2, "black", 15, marker=square, hoverinfo="skip")
-        data.append(in_panel(number + 1, signed_map(values, across, down, top, bar)))
-        data.append(in_panel(number + 1, spots))
-        heads.append(title(f"<b>{name}</b>  ±{top:.3g}", columns[number % 2][0], rows[0 if low else 1][1]))
+        spots = dot_trace([first, second], [down[token]] * 2, "black", 15, marker=square, hoverinfo="skip")
+        data.append(trace_in_panel(number + 1, signed_heatmap(values, across, down, top, bar)))
+        data.append(trace_in_panel(number + 1, spots))
+        heads.append(panel_title(f"<b>{name}</b>  ±{top:.3g}", columns[number % 2][0], rows[0 if low else 1][1]))
         linked: tuple[PlotlyProps, PlotlyProps] = (
             ({}, {"autorange": "reversed"}) if number == 0 else ({"matches": "x"}, {"matches": "y"})
         )
-        x = axis(t("dimension") if low else "", nticks=5, showticklabels=low, **linked[0])
-        y = axis(t("axis.position") if left else "", nticks=5, tickformat="d", showticklabels=left, **linked[1])
+        x = plotly_axis(t("dimension") if low else "", nticks=5, showticklabels=low, **linked[0])
+        y = plotly_axis(t("axis.position") if left else "", nticks=5, tickformat="d", showticklabels=left, **linked[1])
         axes.append((x, y))
-    return plot(data, height=396, **LAYOUT, showlegend=False, annotations=heads, **panels(axes, columns, rows))
+    return plotly_figure(
+        data, height=396, **LAYOUT, showlegend=False, annotations=heads, **panel_axes(axes, columns, rows)
+    )
 
 
-def cells(case: LrpeExample, **columns: Array) -> TableColumns:
+def example_table(case: LrpeExample, **columns: Array) -> TableColumns:
     """Named columns of values (12, D), one row per token and dimension."""
     first, *rest = columns.items()
-    table = dict(grid(np.arange(case.width), case.positions, first[1], ("dimension", "position", first[0])))
+    table = dict(heatmap_table(np.arange(case.width), case.positions, first[1], ("dimension", "position", first[0])))
     return table | {name: values.ravel() for name, values in rest}
 
 
-def apart(value: float) -> str:
+def residual_text(value: float) -> str:
     """Return a residual as a reader writes it."""
-    return powers(f"{value:.1e}") if value else "0"
+    return exponent_text(f"{value:.1e}") if value else "0"
 
 
-def thetas(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
+def theta_chart(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
     each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
@@ -116,14 +120,14 @@ def thetas(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     for h in shown:
         width, colour, dash = (6, BLUE, "solid") if h == head else (3, SERIES_COLOURS[1 + h % 3], "dot")
         name = t("all_heads") if each else t("one_head", head=h)
-        data.append(line(pairs, values[h], colour, width, name, dash, mode="lines+markers", marker={"size": 9}))
-    figure = plot(
+        data.append(line_trace(pairs, values[h], colour, width, name, dash, mode="lines+markers", marker={"size": 9}))
+    figure = plotly_figure(
         data,
         height=320,
         **LAYOUT,
         showlegend=True,
-        xaxis=axis(t("axis.pair"), nticks=9, tickformat="d"),
-        yaxis=axis(t("theta_axis"), **POWERS),
+        xaxis=plotly_axis(t("axis.pair"), nticks=9, tickformat="d"),
+        yaxis=plotly_axis(t("theta_axis"), **POWERS),
     )
     shape = "(" + ", ".join(str(n) for n in case.theta.shape) + ("," if case.theta.ndim == 1 else "") + ")"
     key = case.kind.replace(" ", "_")
@@ -131,30 +135,35 @@ def thetas(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
         f"thetas_{key}", shape=shape, base=f"{case.base:,.12g}", high=f"{values.max():.3g}", low=f"{values.min():.3g}"
     )
     table = {"pair": pairs} | {f"head_{h}": values[h] for h in range(HEADS)}
-    return Drawing("thetas", figure, sentence, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
+    return Drawing(
+        "thetas", figure, sentence, lambda: table, example_recipe(case, "print(case.theta.shape, case.theta)")
+    )
 
 
-def decode(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
+def decoding_chart(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the whole sequence at once above, one token at a time with a growing offset below."""
     strip = explain.compare_decoding(case.x, case.theta, **case.options)
     at_once, steps = strip.whole[0, :, head].T, strip.steps[0, :, head].T
-    top, low, high = limit(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
+    top, low, high = largest_magnitude_or_one(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
     rows = np.arange(case.width)
     x: PlotlyProps = {"range": [low, high], "tickformat": "d", "nticks": 7}
     y: PlotlyProps = {"range": [case.width - 0.5, -0.5], "nticks": 5}
     strips = [[0.0, 0.42], [0.58, 1.0]]
-    figure = plot(
-        [signed_map(at_once, case.positions, rows, top), in_panel(2, signed_map(steps, case.positions, rows, top))],
+    figure = plotly_figure(
+        [
+            signed_heatmap(at_once, case.positions, rows, top),
+            trace_in_panel(2, signed_heatmap(steps, case.positions, rows, top)),
+        ],
         **LAYOUT,
         showlegend=False,
         annotations=[
-            title(f"<b>{t(text)}</b>", 0, top)
+            panel_title(f"<b>{t(text)}</b>", 0, top)
             for text, (_, top) in zip(("at_once", "step_by_step"), strips[::-1], strict=True)
         ],
-        **panels(
+        **panel_axes(
             [
-                (axis(**x, showticklabels=False), axis(t("dimension"), **y)),
-                (axis(t("decode_axis"), **x), axis(t("dimension"), **y)),
+                (plotly_axis(**x, showticklabels=False), plotly_axis(t("dimension"), **y)),
+                (plotly_axis(t("decode_axis"), **x), plotly_axis(t("dimension"), **y)),
             ],
             WHOLE,
             strips,
@@ -165,40 +174,49 @@ def decode(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     sentence = t(
         key, tokens=TOKENS, first=f"{case.offset:,}", last=f"{case.positions[-1]:,}", apart=f"{difference:.3g}"
     )
-    code = recipe(
+    code = example_recipe(
         case,
         "strip = explain.compare_decoding(case.x, case.theta, **case.options)",
         f"print(strip.same_bits, abs(strip.whole - strip.steps)[0, :, {head}].max())",
         "print(case.positions.size, case.positions[0], case.positions[-1])",
     )
-    return Drawing("decode", figure, sentence, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
+    return Drawing(
+        "decode", figure, sentence, lambda: example_table(case, at_once=at_once.T, step_by_step=steps.T), code
+    )
 
 
-def backward(case: LrpeExample, head: int, token: int, wanted: int, t: PageTexts) -> Drawing:
+def backward_chart(case: LrpeExample, head: int, token: int, wanted: int, t: PageTexts) -> Drawing:
     """DO, turned by -theta, the activation's derivative, and dX, each beside torch's autograd."""
     results = backward_steps(case)
     grad, turned, factor, dx = (v[0, :, head] for v in (results.grad, results.turned, results.factor, results.dx))
     _, *at = case.pair_at(wanted)
     soft = results.gap_factor is None
-    top = limit(grad, turned)
+    top = largest_magnitude_or_one(grad, turned)
     panels = [("dO", grad, top), (t("turned_back"), turned, top)]
-    panels += [(t("soft_factor" if soft else "slope"), factor, limit(factor)), ("dX", dx, limit(dx))]
+    panels += [
+        (t("soft_factor" if soft else "slope"), factor, largest_magnitude_or_one(factor)),
+        ("dX", dx, largest_magnitude_or_one(dx)),
+    ]
     gaps = {"turned": results.gap_turned, "dx": results.gap_dx, "dtheta": results.gap_dtheta}
     if results.gap_factor is not None:
         gaps["slope"] = results.gap_factor
     sentence = t(
         "backward_softmax" if soft else "backward_finding",
         act=t(f"act.{case.act}"),
-        **{key: apart(value) for key, value in gaps.items()},
+        **{key: residual_text(value) for key, value in gaps.items()},
     )
     names = {"dO": grad, "turned_by_minus_theta": turned, "softmax" if soft else "slope": factor, "dX": dx}
     figure = four(case, panels, (token, *at), t)
     return Drawing(
-        "backward", figure, sentence, lambda: cells(case, **names), recipe(case, "print(backward_steps(case))")
+        "backward",
+        figure,
+        sentence,
+        lambda: example_table(case, **names),
+        example_recipe(case, "print(backward_steps(case))"),
     )
 
 
-def slice_words(case: LrpeExample, t: PageTexts) -> str:
+def rotary_slice_text(case: LrpeExample, t: PageTexts) -> str:
     """Return what turns of a head, in words."""
     key = "whole_head" if 2 * case.pairs == case.width else "part_of_head"
     return t(key, width=case.width, first=case.front, last=case.width - case.behind - 1)

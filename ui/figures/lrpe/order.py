@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.lrpe.activations import apply_activation
 from rope_core.rope import Array
 from rope_core.theory.demo import random_vectors
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import clock_angle, drag_hint, hidden_past, word_tile
@@ -26,7 +26,7 @@ RECIPE = (
     "from rope_core.lrpe.activations import apply_activation",
     "from rope_core.theory.demo import random_vectors",
     f"keys = apply_activation(random_vectors(2, {WORDS - 1}, {SEED}), 'sigmoid', None)[[0, 1, 2, 3, 0, 4]]",
-    f"theta = rc.Rope({ROPE.dim}, {ROPE.base!r}).theta[[{single(ROPE)}]]",
+    f"theta = rc.Rope({ROPE.dim}, {ROPE.base!r}).theta[[{single_drawn_pair(ROPE)}]]",
     "for row in (keys, keys[[0, 5, 2, 3, 4, 1]]):",
     "    print(row.sum(axis=0), sum(rc.rotation_matrix(n, theta, 'half') @ key for n, key in enumerate(row)))",
 )
@@ -48,7 +48,7 @@ def places() -> np.ndarray:
 
 def turned(turns: bool) -> Array:
     """Return the keys in both orders, turned by their places or as they are, (2, WORDS, 2)."""
-    theta = ROPE.theta[[single(ROPE)]]
+    theta = ROPE.theta[[single_drawn_pair(ROPE)]]
     return np.array(
         [
             [
@@ -60,7 +60,7 @@ def turned(turns: bool) -> Array:
     )
 
 
-def sums(turns: bool) -> Array:
+def key_sums_in_both_orders(turns: bool) -> Array:
     """Return the sum of the keys in both orders, (2, 2)."""
     return np.asarray(turned(turns).sum(axis=1))
 
@@ -78,7 +78,7 @@ def finding(cat: Control, t: PageTexts) -> TextTrack:
 def _row(cat: Control, t: PageTexts) -> Panel:
     """Return the words in tiles and each one's key in a circle, before and after its turn."""
     words, at = t("words_order").split(), places()
-    theta = float(ROPE.theta[single(ROPE)])
+    theta = float(ROPE.theta[single_drawn_pair(ROPE)])
     raw, long = np.arctan2(*keys().T[::-1]), np.hypot(*keys().T)
     long = RADIUS * long / long.max()
     drawn: list[Mark] = []
@@ -94,7 +94,7 @@ def _row(cat: Control, t: PageTexts) -> Panel:
         ]
     for place in range(WORDS):
         ink = [COLOURS.get(place, MUTED_COLOUR), COLOURS.get(FIRST + LAST - place, MUTED_COLOUR)]
-        text = degrees(place * theta) if place else t("not_turned")
+        text = degrees_text(place * theta) if place else t("not_turned")
         for stop in range(2 if place in COLOURS else 1):
             shown = np.full((2, 1), float(place))
             if place in COLOURS:
@@ -123,7 +123,7 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
         joints = np.vstack([np.zeros(2), row.cumsum(axis=0)])
         start[order] = joints[at[order]]
         ghosts.append(marks.line(joints[:, 1], joints[:, 0], GREY, 1.5, "4 4"))
-    ends = sums(turns)
+    ends = key_sums_in_both_orders(turns)
     size = cat.numbers(np.hypot(*ends.T))
     way = cat.numbers(np.arctan2(*ends.T[::-1]))
     colour = TRAINED_COLOUR if turns else UNSEEN_COLOUR
@@ -156,5 +156,5 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
 
 def _angles(turns: bool) -> Array:
     """Return where the keys point, the clock's way from the top, in both orders, (2, WORDS) rad, unwrapped."""
-    theta = float(ROPE.theta[single(ROPE)])
+    theta = float(ROPE.theta[single_drawn_pair(ROPE)])
     return np.asarray(np.arctan2(*keys().T[::-1]) + turns * places() * theta)

@@ -9,7 +9,7 @@ from ui.text.words import PageTexts
 
 
 @cached_figure
-def running_sum(width: int, lengths: tuple[int, ...], t: PageTexts) -> Film:
+def running_sum_film(width: int, lengths: tuple[int, ...], t: PageTexts) -> Film:
     """Return keys added in two orders, a score by the order of activation and turn, and the cost of a running sum.
 
     Args:
@@ -33,8 +33,8 @@ def running_sum(width: int, lengths: tuple[int, ...], t: PageTexts) -> Film:
         "running_sum",
         scene,
         lambda: {
-            "sum as they are": order.sums(False).ravel(),
-            "sum turned": order.sums(True).ravel(),
+            "sum as they are": order.key_sums_in_both_orders(False).ravel(),
+            "sum turned": order.key_sums_in_both_orders(True).ravel(),
             "activation first": activation_order.scores(activation_first=True),
             "turn first": activation_order.scores(activation_first=False),
         },

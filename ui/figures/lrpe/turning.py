@@ -9,8 +9,8 @@ import numpy as np
 from rope_core.lrpe.demo import TOKENS, LrpeExample
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.lrpe.op import cells, limit, recipe
-from ui.figures.plot import as_bytes
+from ui.figures.lrpe.op import example_recipe, example_table, largest_magnitude_or_one
+from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import BLUE, DIVERGING_SCALE, GREY, PURPLE
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Scene, TextTrack, field_control, sentence_parts
@@ -20,13 +20,13 @@ EVERY, FAR = 64, (128, 256, 512, 1024, 2048, 4096)
 HALF = 0.5
 
 
-def offsets(value: int) -> tuple[int, ...]:
+def offset_stops(value: int) -> tuple[int, ...]:
     """Return the offsets to drag to: every one at first, then doublings, and ``value``."""
     return tuple(sorted({value, *range(EVERY + 1), *FAR}))
 
 
 @cached_figure
-def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t: PageTexts) -> Film:
+def lrpe_stages_film(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t: PageTexts) -> Film:
     """Return one pair's way through the op, between all numbers of a head before it and after it.
 
     Args:
@@ -59,7 +59,10 @@ def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t
     )
     maps = [
         _cells(values, t(f"map_{name}"), top, dims, token, name, t)
-        for name, values, top in (("x", x, limit(x)), ("o", offset.numbers(out), limit(out)))
+        for name, values, top in (
+            ("x", x, largest_magnitude_or_one(x)),
+            ("o", offset.numbers(out), largest_magnitude_or_one(out)),
+        )
     ]
     circle_of = _circle(
         x[:, dims],
@@ -73,8 +76,10 @@ def stages(case: LrpeExample, head: int, wanted: int, starts: tuple[int, ...], t
     return Film(
         "stages",
         Scene((maps[0], circle_of, maps[1]), (offset, token), turn),
-        lambda: dict(cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head])),
-        recipe(
+        lambda: dict(
+            example_table(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head])
+        ),
+        example_recipe(
             case,
             "import numpy as np",
             f"pair, dims, head = {pair}, {dims}, {head}",
@@ -103,7 +108,7 @@ def _cells(
     """Return a panel of signed values, a row for each token, the framed token's pair marked in its row."""
     frames = values.keyframes if isinstance(values, NumberTrack) else values
     width = frames.shape[-1]
-    shown = as_bytes(frames[..., ::-1, :], top)
+    shown = scaled_int8(frames[..., ::-1, :], top)
     row = TOKENS - np.arange(TOKENS, dtype=float)[:, None]
 
     def frame(first: float, last: float, stroke: float) -> Mark:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rope_core.theory.encodings.rotary import AXES, mrope_axes
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.plot import axis, bars, plot
+from ui.figures.plot import bar_trace, plotly_axis, plotly_figure
 from ui.figures.positions.patches import AXIS_COLOURS
 from ui.text.words import PageTexts
 
@@ -20,14 +20,14 @@ def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
 
 
 @cached_figure
-def sections(counts: tuple[int, int, int], t: PageTexts) -> Drawing:
+def mrope_section_chart(counts: tuple[int, int, int], t: PageTexts) -> Drawing:
     """Which axis turns each pair: in three blocks, and interleaved where the sections allow it."""
     blocks, mixed = mrope_axes(counts), interleaved(counts)
     total = sum(counts)
     rows = [(1, blocks)] if mixed is None else [(1, blocks), (0, mixed)]
-    figure = plot(
+    figure = plotly_figure(
         [
-            bars(
+            bar_trace(
                 np.flatnonzero(owner == k),
                 np.full(int((owner == k).sum()), 0.8),
                 colour,
@@ -43,8 +43,8 @@ def sections(counts: tuple[int, int, int], t: PageTexts) -> Drawing:
         height=270,
         barmode="overlay",
         margin={"t": 44},
-        xaxis=axis(t("axis.pair"), range=[-0.6, total - 0.4]),
-        yaxis=axis(tickvals=[1, 0], ticktext=[t("in_blocks"), t("in_turn")], range=[-0.5, 1.5], automargin=True),
+        xaxis=plotly_axis(t("axis.pair"), range=[-0.6, total - 0.4]),
+        yaxis=plotly_axis(tickvals=[1, 0], ticktext=[t("in_blocks"), t("in_turn")], range=[-0.5, 1.5], automargin=True),
     )
     sentence = {"total": total, "counts": f"{counts[0]}, {counts[1]}, {counts[2]}", "block": counts[0] - 1}
     columns = {"pair": np.arange(total), "blocks": blocks}

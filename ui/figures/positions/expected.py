@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.theory.attention import score_curve
 from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.colours import RED
 from ui.film.scene import Axis, Panel
@@ -18,7 +18,7 @@ CACHED, REACH, EACH = 64, 40, 4
 
 
 @cached_figure
-def slipped(rope: rc.Rope, t: PageTexts) -> Film:
+def renumbered_key_score_sketch(rope: rc.Rope, t: PageTexts) -> Film:
     """Return a place to draw the score of a new word with the word before it over the words that were dropped.
 
     Both have the same vector; positions stay, or the new word's alone goes back.
@@ -34,7 +34,7 @@ def slipped(rope: rc.Rope, t: PageTexts) -> Film:
         marks.text(float(REACH), float(right[-1]), t("slipped_known"), RED, anchor="end", bold=True, dx=-4, dy=18),
     ]
     panel = Panel(x, Axis(-0.2, 1.1, ((0.0, "0"), (1.0, "1")), t("slipped_axis")), drawn, height=180)
-    return predicted(
+    return sketch_film(
         "slipped",
         panel,
         (dropped, wrong),

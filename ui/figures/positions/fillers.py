@@ -9,7 +9,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.position_demo import stored_and_new_positions
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import (
@@ -36,7 +36,7 @@ ROW, NUMBER, NEW, BELIEVED, TRUE, READ = 9.2, 7.5, 4.3, 3.25, 1.3, 0.45
 
 def panels(rope: rc.Rope, fillers: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the row of words with their numbers, and both arrows, for a wide and for a narrow screen."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     wide = (_rows(fillers, t, wide=True), _dial(fillers, theta, t, wide=True))
     return (*wide, _rows(fillers, t, wide=False), _dial(fillers, theta, t, wide=False))
 
@@ -180,10 +180,10 @@ def _dial(fillers: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel:
     lines: list[tuple[TextOrTrack, str]] = []
     for k, label in ((CAT, "cat_turned"), (STORED, "mat_turned")):
         number = fillers.texts(map(str, numbers[:, k].tolist()))
-        angle = fillers.texts(degrees(each * theta) for each in numbers[:, k].tolist())
+        angle = fillers.texts(degrees_text(each * theta) for each in numbers[:, k].tolist())
         lines.append((sentence_parts(partial(t, label), number=number, angle=angle), COLOURS[k]))
     between = (numbers[:, STORED] - numbers[:, CAT]).tolist()
-    apart = (t("apart_by", angle=degrees(each * theta)) if each else t("same_turn") for each in between)
+    apart = (t("apart_by", angle=degrees_text(each * theta)) if each else t("same_turn") for each in between)
     lines.append((fillers.texts(apart), DISTANCE_COLOUR))
     x, y, at = (0.0, -1.0, (30, 54, 82)) if wide else (1.3, 0.0, (-22, 4, 32))
     return Panel(
@@ -200,7 +200,7 @@ def _dial(fillers: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel:
                 for (line, colour), dy in zip(lines, at, strict=True)
             ),
         ],
-        t("dial_title", step=degrees(theta)),
+        t("dial_title", step=degrees_text(theta)),
         min_width=230 if wide else 330,
         height=310 if wide else 125,
         equal_aspect=True,

@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.position_demo import cached_key_distances_by_mode
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import (
@@ -37,7 +37,7 @@ def distances(dropped: int) -> tuple[int, int]:
 
 def panels(rope: rc.Rope, dropped: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the words as stored and after some are dropped, then both arrows in each way."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     gone = list(map(int, dropped.stops))
     return (
         _rows(dropped, gone, t),
@@ -95,7 +95,7 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: PageTexts, *, back
         (0.75, dropped.texts(t("key_turned", n=int(n)) for n in key), KEY_COLOUR),
         (0.45, dropped.texts(t("query_turned", n=int(n)) for n in query), QUERY_COLOUR),
         (-0.05, dropped.texts(words), DISTANCE_COLOUR),
-        (-0.4, dropped.texts(degrees(abs(n) * theta) if n else t("same_turn") for n in taken), DISTANCE_COLOUR),
+        (-0.4, dropped.texts(degrees_text(abs(n) * theta) if n else t("same_turn") for n in taken), DISTANCE_COLOUR),
     ]
     right, wrong = f"✓ {t('right_distance')}", f"✗ {t('wrong_distance', true=TRUE)}"
     drawn: list[Mark] = [
@@ -114,7 +114,7 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: PageTexts, *, back
 
 def finding(rope: rc.Rope, dropped: Control, t: PageTexts) -> TextOrTrack:
     """Return what RoPE takes the two words' distance for in each way."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     texts = []
     for n in map(int, dropped.stops):
         stored, _ = distances(n)
@@ -123,5 +123,5 @@ def finding(rope: rc.Rope, dropped: Control, t: PageTexts) -> TextOrTrack:
         else:
             words = t("one_word") if stored == 1 else t("so_many_words", count=stored)
             taken = t("as_one_place") if stored == 0 else t("as_words", words=words)
-            texts.append(t("dropped_finding", dropped=n, taken=taken, angle=degrees(n * theta), true=TRUE))
+            texts.append(t("dropped_finding", dropped=n, taken=taken, angle=degrees_text(n * theta), true=TRUE))
     return dropped.texts(texts)

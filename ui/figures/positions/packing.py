@@ -32,7 +32,7 @@ CUTS = range(SHORTEST, PACKED - SHORTEST + 1)
 LONGEST = PACKED - SHORTEST
 
 
-def attention(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Array]:
+def packed_text_attention(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Array]:
     """Return the last word's attention to every word of the row, texts kept apart and mixed, (cuts, PACKED) each."""
     apart, mixed = (
         np.array(way) for way in zip(*(last_token_distances((at, PACKED - at)) for at in cuts), strict=True)
@@ -44,7 +44,7 @@ def attention(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Array]:
 def panels(rope: rc.Rope, cut: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the row with its positions, and both texts over their positions without and with a mask."""
     cuts = list(map(int, cut.stops))
-    alone, both = attention(rope, cuts)
+    alone, both = packed_text_attention(rope, cuts)
     return _row(cut, cuts, t), _overlap(cut, cuts, both, t, mask=False), _overlap(cut, cuts, alone, t, mask=True)
 
 
@@ -127,7 +127,7 @@ def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: PageTexts, *,
 def finding(rope: rc.Rope, cut: Control, t: PageTexts) -> TextTrack:
     """Return how much of its attention the last word gives to the other text, and how near its red word seems."""
     cuts = list(map(int, cut.stops))
-    _, both = attention(rope, cuts)
+    _, both = packed_text_attention(rope, cuts)
     texts = []
     for at, row in zip(cuts, both, strict=True):
         away = PACKED - at - 1 - CAT

@@ -13,9 +13,9 @@ from rope_core.theory import precision
 from ui.figures.precision.formats import REACH
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, KEY_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, hidden_past, word_tile
+from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, hidden_past, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
-from ui.text.words import PageTexts, short
+from ui.text.words import PageTexts, number_text
 
 STILL = (1, 100)
 """The words whose arrows stay in the picture."""
@@ -25,7 +25,7 @@ LEAST = 0.01
 """Degrees below which an error is not written out."""
 
 
-def error_text(error: float, t: PageTexts) -> str:
+def angle_error_text(error: float, t: PageTexts) -> str:
     """Return an error (rad) as a reader takes it in: degrees up to a turn, then turns."""
     if not math.isfinite(error):
         return t("overflow")
@@ -72,10 +72,10 @@ def _arrows(
         return at.numbers(values) if at else float(values.reshape(-1)[0])
 
     exact, rounded = words * frequency, words * frequency + errors
-    off = tuple(t("off_by", off=error_text(float(each), t)) for each in errors)
+    off = tuple(t("off_by", off=angle_error_text(float(each), t)) for each in errors)
     shown = [
         *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, track(exact), track(rounded), KEY_COLOUR)),
-        *dial(0.0, 0.0, 1.0, track(rounded), stroke_width=5),
+        *dial_marks(0.0, 0.0, 1.0, track(rounded), stroke_width=5),
         marks.vector(0.0, 0.0, 0.95, clock_angle(track(exact)), KEY_COLOUR, 3, True, stroke_dash="5 4"),
         marks.text(0.0, -1.2, at.texts(off) if at else off[0], UNSEEN_COLOUR, bold=True, dy=6),
     ]
@@ -125,6 +125,6 @@ def finding(frequency: float, at: Control, dtype: str, t: PageTexts) -> TextOrTr
     return sentence_parts(
         partial(t, "ahead_finding"),
         at=at.stop_text,
-        off=at.texts(error_text(float(each), t) for each in errors),
-        times=at.texts(short(float(f"{stop / STILL[1]:.3g}")) for stop in at.stops),
+        off=at.texts(angle_error_text(float(each), t) for each in errors),
+        times=at.texts(number_text(float(f"{stop / STILL[1]:.3g}")) for stop in at.stops),
     )

@@ -8,14 +8,14 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.theory import precision
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.precision.formats import spectrum_code
-from ui.figures.precision.phase import stops
-from ui.figures.precision.steps import raised
-from ui.figures.predicted import compared
+from ui.figures.precision.formats import spectrum_recipe
+from ui.figures.precision.phase import position_stops
+from ui.figures.precision.steps import power_of_ten_text
+from ui.figures.predicted import sketch_feedback
 from ui.film import marks
 from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
-from ui.film.sketch import over
+from ui.film.sketch import sketch_between
 from ui.text.words import PageTexts
 
 DOUBLINGS = 20
@@ -25,18 +25,18 @@ OTHER = {"bfloat16": "float32", "float16": "float32", "float32": "bfloat16"}
 
 
 @cached_figure
-def expected(request: rc.Request, dtype: str, t: PageTexts) -> Film:
+def rounding_error_sketch(request: rc.Request, dtype: str, t: PageTexts) -> Film:
     """Return the error of a rounded frequency over the position, and a place to draw that of ``OTHER``'s format.
 
     The reader's curve has a height, a power of ten in rad, at every doubling of the position.
     """
     s, other = rc.spectrum(request), OTHER[dtype]
-    positions = np.array(stops(1))
+    positions = np.array(position_stops(1))
     at = 2 ** np.arange(DOUBLINGS + 1)
     known, wanted = (_logarithm(s, positions, each) for each in (dtype, other))
     true = wanted[np.searchsorted(positions, at)]
     x = np.log10(positions)
-    drawn = over(
+    drawn = sketch_between(
         "expected",
         t("expected_label", asked=other),
         np.log10(at).tolist(),
@@ -46,7 +46,7 @@ def expected(request: rc.Request, dtype: str, t: PageTexts) -> Film:
         1,
     )
     ticks = tuple((float(k), f"{10**k:,}") for k in range(0, 7, 2))
-    y = Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("phase_axis"))
+    y = Axis(LOW, HIGH, tuple((float(k), f"10{power_of_ten_text(k)}") for k in (-8, -4, 0, 4)), t("phase_axis"))
     shown = [
         marks.line(x, known, GREY, 3),
         marks.text(float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42),
@@ -66,11 +66,13 @@ def expected(request: rc.Request, dtype: str, t: PageTexts) -> Film:
         f"""
         import rope_core as rc
         from rope_core.theory import precision
-        s = {spectrum_code(request)}
+        s = {spectrum_recipe(request)}
         for dtype in {(dtype, other)}:
             print(dtype, abs(precision.phase_error(s, [1, 1024, 1048576], "inv_freq", dtype)).max(axis=1))
         """,
-        gap=lambda heights: compared(drawn, heights, true, lambda power: t("expected_height", power=f"{power:.1f}"), t),
+        gap=lambda heights: sketch_feedback(
+            drawn, heights, true, lambda power: t("expected_height", power=f"{power:.1f}"), t
+        ),
     )
 
 

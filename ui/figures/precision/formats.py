@@ -13,7 +13,7 @@ from rope_core.rope import Array
 from rope_core.theory import demo, precision
 from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, POWERS, axis, dots, hline, line, plot
+from ui.figures.plot import LOG, POWERS, dot_trace, horizontal_line, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import GREY, LINE, PURPLE, SKY, YELLOW
 from ui.text.words import PageTexts
 
@@ -31,7 +31,7 @@ PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bott
 BY_DTYPE = {"bfloat16": PURPLE, "float16": SKY, "float32": YELLOW}
 
 
-def spectrum_code(request: rc.Request) -> str:
+def spectrum_recipe(request: rc.Request) -> str:
     """Return Python that makes the request's spectrum."""
     rope = request.rope
     rope_code = f"rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})"
@@ -48,7 +48,7 @@ def drawn(values: Array, digits: int = 4) -> list[float | None]:
     return [float(f"{v:.{digits}g}") if math.isfinite(v) and v > 0 else None for v in values.tolist()]
 
 
-def drift(request: rc.Request, stage: str, distance: int, reach: int, t: PageTexts) -> Drawing:
+def score_drift_chart(request: rc.Request, stage: str, distance: int, reach: int, t: PageTexts) -> Drawing:
     """Draw one score at one distance, wherever query and key are together."""
     s = rc.spectrum(request)
     dim = 2 * s.inv_freq.size
@@ -57,10 +57,10 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: PageTex
     scores = {name: precision.score_under_rounding(s, at, distance, stage, name, q, k) for name in ("float64", *DTYPES)}
     exact = float(precision.score_under_rounding(s, [0], distance, stage, "float64", q, k)[0])
     off = {name: float(np.max(np.abs(curve - exact))) for name, curve in scores.items()}
-    data = [line(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES] + [
-        line(at, scores["float64"].round(6), LINE, name=t("exact"), dash="dot")
+    data = [line_trace(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES] + [
+        line_trace(at, scores["float64"].round(6), LINE, name=t("exact"), dash="dot")
     ]
-    figure = plot(data, height=330, xaxis=axis(t("both_at")), yaxis=axis(t("score_axis")))
+    figure = plotly_figure(data, height=330, xaxis=plotly_axis(t("both_at")), yaxis=plotly_axis(t("score_axis")))
     finding = t(
         "drift_finding",
         distance=f"{distance:,}",
@@ -74,7 +74,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: PageTex
         import numpy as np
         import rope_core as rc
         from rope_core.theory import demo, precision
-        s = {spectrum_code(request)}
+        s = {spectrum_recipe(request)}
         q = demo.random_vectors({dim}, 1)[0]
         q /= np.linalg.norm(q)
         at = np.unique(np.rint(np.linspace(0, {reach}, {DRIFT})).astype(int))
@@ -90,16 +90,19 @@ count_positions = lru_cache(maxsize=256)(precision.exact_and_distinct_position_c
 
 
 @lru_cache(maxsize=32)
-def distinct(train_len: int, t: PageTexts) -> Drawing:
+def distinct_positions_chart(train_len: int, t: PageTexts) -> Drawing:
     """How many different positions are left of the first n, by format."""
     lengths = [2**e for e in range(6, 18)]
     counts = {dtype: [count_positions(n, dtype)[1] for n in lengths] for dtype in DTYPES}
     powers = {"type": "log", "dtick": 1}
-    figure = plot(
-        [line(lengths, counts[dtype], BY_DTYPE[dtype], name=dtype, mode="lines+markers") for dtype in DTYPES[::-1]],
+    figure = plotly_figure(
+        [
+            line_trace(lengths, counts[dtype], BY_DTYPE[dtype], name=dtype, mode="lines+markers")
+            for dtype in DTYPES[::-1]
+        ],
         height=380,
-        xaxis=axis(t("length_log"), **powers),
-        yaxis=axis(t("distinct_axis"), **powers),
+        xaxis=plotly_axis(t("length_log"), **powers),
+        yaxis=plotly_axis(t("distinct_axis"), **powers),
     )
     shown = min(train_len, lengths[-1])
     return Drawing(
@@ -130,15 +133,15 @@ def measured(request: rc.Request, start: int) -> dict[str, precision.TableError]
     return precision.compare_table_methods(rc.spectrum(request), start, ROWS, 3)
 
 
-def ways(request: rc.Request, start: int, t: PageTexts) -> Drawing:
+def table_method_chart(request: rc.Request, start: int, t: PageTexts) -> Drawing:
     """Error against time of four ways to make a float32 table."""
     results = measured(request, start)
     times = [way.over_floor for way in results.values()]
     errors = [way.error for way in results.values()]
     looks = zip(results.items(), (GREY, PURPLE, SKY, YELLOW), strict=True)
-    figure = plot(
+    figure = plotly_figure(
         [
-            dots(
+            dot_trace(
                 [way.over_floor],
                 [way.error],
                 colour,
@@ -151,8 +154,10 @@ def ways(request: rc.Request, start: int, t: PageTexts) -> Drawing:
             for (name, way), colour in looks
         ],
         height=380,
-        xaxis=axis(t("time_axis"), **LOG, range=[math.log10(min(times)) - 0.6, math.log10(max(times)) + 0.5]),
-        yaxis=axis(t("error_axis"), **POWERS, range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2]),
+        xaxis=plotly_axis(t("time_axis"), **LOG, range=[math.log10(min(times)) - 0.6, math.log10(max(times)) + 0.5]),
+        yaxis=plotly_axis(
+            t("error_axis"), **POWERS, range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2]
+        ),
     )
     return Drawing(
         "ways",
@@ -173,7 +178,7 @@ def ways(request: rc.Request, start: int, t: PageTexts) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.theory import precision
-        s = {spectrum_code(request)}
+        s = {spectrum_recipe(request)}
         for name, way in precision.compare_table_methods(s, {start}, {ROWS}, 3).items():
             print(name, way)
         """,
@@ -184,26 +189,26 @@ FormatPoint = tuple[str, float, int, float]
 
 
 @lru_cache(maxsize=16)
-def at_the_end(stage: str, dtype: str) -> tuple[FormatPoint, ...]:
+def phase_errors_at_context_end(stage: str, dtype: str) -> tuple[FormatPoint, ...]:
     """Name, base, context and largest phase error near the last position of every model of the catalogue, rad."""
     points = []
-    for model in models.ids():
-        each = models.setting(model)
+    for model in models.model_ids():
+        each = models.model_rope_setting(model)
         s = rc.spectrum(rc.Request(each.rope, each.scheme, each.params, each.max_len))
         last: npt.NDArray[np.int64] = np.arange(max(each.max_len - LAST, 0), each.max_len)
         worst = float(np.max(precision.phase_error_curve(s, last, stage, dtype)))
-        points.append((models.name(model), each.rope.base, each.max_len, worst))
+        points.append((models.model_name(model), each.rope.base, each.max_len, worst))
     return tuple(points)
 
 
 @lru_cache(maxsize=32)
-def real(stage: str, t: PageTexts) -> Drawing:
+def model_phase_error_chart(stage: str, t: PageTexts) -> Drawing:
     """Draw the phase error of real models at the end of their own context, by format."""
-    results = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
+    results = {dtype: phase_errors_at_context_end(stage, dtype) for dtype in DTYPES}
     outline = {"opacity": 0.75, "line": {"width": 1, "color": LINE}}
-    figure = plot(
+    figure = plotly_figure(
         [
-            dots(
+            dot_trace(
                 [length for _, _, length, _ in points],
                 drawn(np.array([error for *_, error in points])),
                 BY_DTYPE[dtype],
@@ -215,9 +220,9 @@ def real(stage: str, t: PageTexts) -> Drawing:
             for dtype, points in results.items()
         ],
         height=420,
-        shapes=[hline(math.pi, LINE, 2, "dot")],
-        xaxis=axis(t("context_log"), **LOG),
-        yaxis=axis(t("phase_axis"), **EVERY_OTHER_POWER),
+        shapes=[horizontal_line(math.pi, LINE, 2, "dot")],
+        xaxis=plotly_axis(t("context_log"), **LOG),
+        yaxis=plotly_axis(t("phase_axis"), **EVERY_OTHER_POWER),
     )
     over = {dtype: sum(not error <= math.pi for *_, error in points) for dtype, points in results.items()}
     worst = max(results["float32"], key=lambda point: point[3])

@@ -11,8 +11,8 @@ import rope_core as rc
 from rope_core.theory import precision
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.precision import drift, position, steps
-from ui.figures.precision.drift import error_text
-from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
+from ui.figures.precision.drift import angle_error_text
+from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_recipe
 from ui.film.scene import field_control, scene_in_beats, sentence_parts
 from ui.text.words import PageTexts
 
@@ -22,7 +22,7 @@ FIRST_FAR = 100
 """The position that the third step begins with."""
 
 
-def stops(at: int) -> tuple[int, ...]:
+def position_stops(at: int) -> tuple[int, ...]:
     """Return the positions that can be dragged to: eight an octave below 2**20, all powers of two, and ``at``."""
     spread = np.rint(np.geomspace(1, REACH, 141)).astype(int).tolist()
     return tuple(sorted({at, *spread, *STOPS}))
@@ -43,15 +43,15 @@ def largest_errors(s: rc.Spectrum, positions: tuple[int, ...], stage: str, dtype
 
 
 @cached_figure
-def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: PageTexts) -> Film:
+def phase_error_film(request: rc.Request, dtype: str, positions: tuple[int, ...], t: PageTexts) -> Film:
     """Return a position that ``dtype`` cannot hold, the frequency that it holds worst, then the error by step."""
     s = rc.spectrum(request)
-    near = position.near_control(t)
+    near = position.red_word_control(t)
     at = field_control(t, "at", positions, play_seconds=12.0)
     pair = int(np.abs(precision.round_to_dtype(s.inv_freq, dtype) - s.inv_freq).argmax())
     frequency, name = float(s.inv_freq[pair]), t("pair_of", nth=pair + 1, pairs=s.inv_freq.size)
     largest = {stage: largest_errors(s, positions, stage, dtype) for stage in SINGLE}
-    most = {stage: at.texts(error_text(value, t) for value in each.tolist()) for stage, each in largest.items()}
+    most = {stage: at.texts(angle_error_text(value, t) for value in each.tolist()) for stage, each in largest.items()}
     reached = sentence_parts(partial(t, "largest_finding"), at=at.stop_text, **most)
     scene = scene_in_beats(
         t,
@@ -73,7 +73,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Pag
         import numpy as np
         import rope_core as rc
         from rope_core.theory import precision
-        s = {spectrum_code(request)}
+        s = {spectrum_recipe(request)}
         print(precision.round_to_dtype(near, {dtype!r}), np.degrees(near * s.inv_freq[0]))
         print([100, at], np.degrees(precision.phase_error(s, [100, at], "inv_freq", {dtype!r})[:, {pair}]), at / 100)
         octaves = [np.linspace(2**e, 2 ** (e + 1), min(2**e, {OCTAVE}) + 1) for e in range({int(math.log2(REACH))})]

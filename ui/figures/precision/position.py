@@ -11,7 +11,7 @@ from rope_core.theory import precision
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial, drag_hint, word_tile
+from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -39,13 +39,13 @@ class PositionRounding:
         self.off, self.slowest_off = behind * self.step, behind * float(spectrum.inv_freq[-1])
 
 
-def near_control(t: PageTexts) -> Control:
+def red_word_control(t: PageTexts) -> Control:
     """Return the position of the red word."""
     stops = tuple(map(float, range(FIRST, LAST + 1)))
     return Control("near", t("field.near"), stops, tuple(f"{at:,.0f}" for at in stops), play_seconds=10.0)
 
 
-whole_degrees = partial(home.degrees, whole_from=1.0, below=".1g")
+whole_degrees = partial(home.degrees_text, whole_from=1.0, below=".1g")
 
 
 def finding(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> TextTrack:
@@ -67,12 +67,12 @@ def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tu
     exact = near.numbers(rounding.positions * rounding.step)
     held = near.numbers(rounding.held * rounding.step)
     return (
-        _arrow(dial(0.0, 0.0, 1.0, exact, KEY_COLOUR), "exact_at", near, rounding.positions, t),
+        _arrow(dial_marks(0.0, 0.0, 1.0, exact, KEY_COLOUR), "exact_at", near, rounding.positions, t),
         _arrow(
             [
                 *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, held, exact, KEY_COLOUR)),
                 marks.vector(0.0, 0.0, 0.95, clock_angle(exact), KEY_COLOUR, 3, True, stroke_dash="5 4"),
-                *dial(0.0, 0.0, 1.0, held),
+                *dial_marks(0.0, 0.0, 1.0, held),
             ],
             "stored_at",
             near,

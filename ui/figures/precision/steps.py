@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ui.figures.precision.drift import HALF_TURN, error_text
+from ui.figures.precision.drift import HALF_TURN, angle_error_text
 from ui.figures.precision.formats import REACH, SINGLE
 from ui.film import marks
 from ui.film.colours import GREEN, ORANGE, PURPLE, SKY
@@ -38,7 +38,7 @@ def _chain(largest: dict[str, np.ndarray], at: Control, t: PageTexts) -> Panel:
     for k, stage in enumerate(SINGLE):
         colour = STAGE_COLOURS[stage]
         small = [math.degrees(float(each)) < SMALL for each in largest[stage]]
-        texts = [error_text(float(each), t) for each in largest[stage]]
+        texts = [angle_error_text(float(each), t) for each in largest[stage]]
         right, wrong = ([f"{sign} {text}" for text in texts] for sign in "✓✗")
         edge: dict[str, Any] = {"outline": colour, "stroke_width": 2, "corner_px": 6}
         drawn += [
@@ -61,7 +61,7 @@ def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Cont
     here, end = at.numbers(where), math.log10(REACH)
     line = at.numbers(np.stack([where, where], axis=1))
     ticks = [
-        (k, f"{10.0**k:,g}°" if k > -3 else f"10{raised(k)}°")
+        (k, f"{10.0**k:,g}°" if k > -3 else f"10{power_of_ten_text(k)}°")
         for k in range(low, min(math.floor(high), 4) + 1, 2 if high - low > 4 else 1)
     ]
     ends = {stage: each[np.isfinite(each)][-1] for stage, each in logs.items() if np.isfinite(each).any()}
@@ -99,6 +99,6 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def raised(power: int) -> str:
+def power_of_ten_text(power: int) -> str:
     """Return a power of ten as its small raised digits."""
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.theory import demo
 from rope_core.theory.attention import score_curve
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.predicted import predicted
+from ui.figures.predicted import sketch_film
 from ui.film import marks
 from ui.film.colours import GREY
 from ui.film.scene import WINDOW, Axis, Panel
@@ -16,7 +16,7 @@ from ui.text.words import PageTexts
 
 
 @cached_figure
-def shifted(rope: rc.Rope, m: int, n: int, t: PageTexts) -> Film:
+def shifted_score_sketch(rope: rc.Rope, m: int, n: int, t: PageTexts) -> Film:
     """Return a place to draw the score of a query at m and a key at n while both move along, and the true line.
 
     From the start one pair's share is seen as it would be, were the query alone to move.
@@ -34,7 +34,7 @@ def shifted(rope: rc.Rope, m: int, n: int, t: PageTexts) -> Film:
         marks.dot([0.0], [scores[0]], "ink", 7),
     ]
     panel = Panel(x, Axis(-reach, reach, ((0.0, "0"),), t("score_axis")), drawn, height=200)
-    return predicted(
+    return sketch_film(
         "shifted",
         panel,
         (along, scores),

@@ -12,11 +12,11 @@ from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
 from ui.figures.drawing import Drawing, cached_figure
-from ui.figures.home import degrees
+from ui.figures.home import degrees_text
 from ui.figures.layouts.mended import COLOURS
 from ui.figures.layouts.threads import SIXTEENTHS, LayoutVectors
-from ui.figures.plot import axis, plot, scatter
-from ui.figures.rotation.names import KEY_POSITION, entry, matrix_name
+from ui.figures.plot import plotly_axis, plotly_figure, scatter_trace
+from ui.figures.rotation.names import KEY_POSITION, matrix_entry_text, rotation_matrix_name
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import drag_hint, hidden_past, signed_matrix, word_tile
@@ -73,7 +73,7 @@ def panels(rope: rc.Rope, turns: RotationMatrices, at: Control, t: PageTexts) ->
 def finding(turns: RotationMatrices, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how far each of the four pairs has turned, and how many places are empty."""
     angles = np.multiply.outer(np.array(at.stops), turns.theta)
-    written = {name: at.texts(map(degrees, angles[:, k].tolist())) for k, name in enumerate("abcd")}
+    written = {name: at.texts(map(degrees_text, angles[:, k].tolist())) for k, name in enumerate("abcd")}
     size = turns.query.size
     given = partial(t, "matrix_finding", zeros=size * (size - 2), all=size * size)
     return sentence_parts(given, m=at.stop_text, **written)
@@ -99,7 +99,7 @@ def _line(at: Control, t: PageTexts) -> Panel:
 
 
 def _tracked(at: Control, values: Array) -> TextTrack:
-    return at.texts(entry(value) for value in values.tolist())
+    return at.texts(matrix_entry_text(value) for value in values.tolist())
 
 
 def _column(at: Control, values: Array) -> list[list[TextOrTrack]]:
@@ -115,7 +115,7 @@ def _product(turns: RotationMatrices, at: Control, t: PageTexts) -> Panel:
     ]
     strengths = at.numbers(np.abs(turns.matrices).reshape(len(at.stops), -1))
     before = np.tile(turns.query, (len(at.stops), 1))
-    names = at.texts(matrix_name(int(m)) for m in at.stops)
+    names = at.texts(rotation_matrix_name(int(m)) for m in at.stops)
     top = 2.0 * -MARKED
     head: dict[str, Any] = {"bold": True, "font_size": 17, "dy": -12}
     picture = [
@@ -142,15 +142,15 @@ def _difference(value: float) -> str:
 
 def _three_ways(turns: RotationMatrices, at: Control, t: PageTexts) -> Panel:
     """Return the marked pair's turn written as a block, element by element and complex, and what is left in a score."""
-    a, b = map(entry, turns.query[2 * MARKED : 2 * MARKED + 2].tolist())
+    a, b = map(matrix_entry_text, turns.query[2 * MARKED : 2 * MARKED + 2].tolist())
     u, v = (_tracked(at, turns.turned[:, 2 * MARKED + k]) for k in (0, 1))
-    angle = at.texts(degrees(m * turns.theta[MARKED]) for m in at.stops)
+    angle = at.texts(degrees_text(m * turns.theta[MARKED]) for m in at.stops)
     names: dict[str, TextOrTrack] = {
-        "on": at.texts(matrix_name(int(m)) for m in at.stops),
-        "rest": at.texts(matrix_name(int(m) - KEY_POSITION) for m in at.stops),
+        "on": at.texts(rotation_matrix_name(int(m)) for m in at.stops),
+        "rest": at.texts(rotation_matrix_name(int(m) - KEY_POSITION) for m in at.stops),
     }
     relative = partial(
-        t, "relative_matrix", back=matrix_name(KEY_POSITION) + "ᵀ", difference=_difference(turns.relative)
+        t, "relative_matrix", back=rotation_matrix_name(KEY_POSITION) + "ᵀ", difference=_difference(turns.relative)
     )
     return text_panel(
         Paragraph(t("three_title"), "ink", 17, bold=True),
@@ -192,7 +192,7 @@ def _model(rope: rc.Rope, t: PageTexts) -> Panel:
 
 
 @cached_figure
-def backward(width: int, position: int, base: float, t: PageTexts) -> Drawing:
+def rotated_gradient_chart(width: int, position: int, base: float, t: PageTexts) -> Drawing:
     """Draw a gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
     theta = rc.Rope(width, base).theta
     gradient = demo.random_vectors(width, 1, seed=1)[0]
@@ -203,10 +203,10 @@ def backward(width: int, position: int, base: float, t: PageTexts) -> Drawing:
         (t("negative"), turned, {"symbol": "x", "size": 12}),
     )
     data = [
-        scatter(np.arange(width), values, "markers", name, marker=look | {"line": {"width": 3}})
+        scatter_trace(np.arange(width), values, "markers", name, marker=look | {"line": {"width": 3}})
         for name, values, look in both
     ]
-    figure = plot(data, height=320, xaxis=axis(t("dimension")), yaxis=axis(t("value")))
+    figure = plotly_figure(data, height=320, xaxis=plotly_axis(t("dimension")), yaxis=plotly_axis(t("value")))
     return Drawing(
         "backward",
         figure,

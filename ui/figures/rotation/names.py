@@ -7,10 +7,10 @@ KEY_POSITION, QUERY_POSITION = 1, 5
 SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
 
 
-def entry(value: float) -> str:
+def matrix_entry_text(value: float) -> str:
     """Return a matrix entry to two places.
 
-    >>> entry(0.309), entry(-0.004), entry(-0.9999)
+    >>> matrix_entry_text(0.309), matrix_entry_text(-0.004), matrix_entry_text(-0.9999)
     ('0.31', '0', '−1')
     """
     text = f"{abs(value):.2f}"
@@ -18,10 +18,10 @@ def entry(value: float) -> str:
     return f"−{short}" if value < 0 and short != "0" else short
 
 
-def matrix_name(position: int) -> str:
+def rotation_matrix_name(position: int) -> str:
     """Return the name of the rotation to a position.
 
-    >>> matrix_name(11), matrix_name(-1)
+    >>> rotation_matrix_name(11), rotation_matrix_name(-1)
     ('R₁₁', 'R₋₁')
     """
     return f"R{position}".translate(SUBSCRIPTS)

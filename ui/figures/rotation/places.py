@@ -23,7 +23,7 @@ HALF = 0.75
 """Half the width of a marked diagonal, in places."""
 
 
-def maps(base: float) -> dict[str, Array]:
+def scores_by_kind(base: float) -> dict[str, Array]:
     """Return the scores of all query places (rows) with all key places, float64 (40, 40), by kind."""
     head = random_encoding_weights(WIDTH, base)
     return {kind: position_only_logits(kind, np.arange(PLACES), head) for kind in KINDS}

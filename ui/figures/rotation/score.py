@@ -11,9 +11,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from ui.figures.drawing import Film, cached_figure
-from ui.figures.home import degrees, single
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.figures.rotation import matrix, places
-from ui.figures.rotation.names import KEY_POSITION, QUERY_POSITION, entry, matrix_name
+from ui.figures.rotation.names import KEY_POSITION, QUERY_POSITION, matrix_entry_text, rotation_matrix_name
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import (
@@ -46,12 +46,12 @@ CELL = 1.0
 
 
 @cached_figure
-def turning(rope: rc.Rope, positions: tuple[int, ...], t: PageTexts) -> Film:
+def rotation_score_film(rope: rc.Rope, positions: tuple[int, ...], t: PageTexts) -> Film:
     """Return the score's matrices while a sentence moves, then a whole vector's matrix, then all places' scores."""
     before = field_control(t, "before", range(MOST_BEFORE + 1), play_seconds=6.0)
     at = field_control(t, "m", positions, play_seconds=12.0)
     apart = field_control(t, "apart", range(places.PLACES), play_seconds=8.0)
-    turns, maps = matrix.RotationMatrices(rope, at.stops), places.maps(rope.base)
+    turns, maps = matrix.RotationMatrices(rope, at.stops), places.scores_by_kind(rope.base)
     scene = scene_in_beats(
         t,
         "circle",
@@ -88,7 +88,7 @@ def turning(rope: rc.Rope, positions: tuple[int, ...], t: PageTexts) -> Film:
 
 def panels(rope: rc.Rope, before: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the sentence with words before it, both arrows, and the score's matrices, shown in the first beat."""
-    theta = float(rope.theta[single(rope)])
+    theta = float(rope.theta[single_drawn_pair(rope)])
     return (_sentence(before, t), _product(before, theta, t), _left_over(before, theta, t), _circle(before, theta, t))
 
 
@@ -150,7 +150,7 @@ def _circle(before: Control, theta: float, t: PageTexts) -> Panel:
             marks.text(x, y, t(name), colour, bold=True, font_size=16, dy=6),
         ]
     left = QUERY_POSITION - KEY_POSITION
-    given = {"left": left, "step": f"{np.degrees(theta):.4g}°", "angle": degrees(left * theta)}
+    given = {"left": left, "step": f"{np.degrees(theta):.4g}°", "angle": degrees_text(left * theta)}
     words = before.texts(t("still_apart" if stop else "apart", **given) for stop in before.stops)
     picture = [*drawn, marks.dot([0.0], [0.0], "ink", 5), marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True)]
     return Panel(
@@ -171,7 +171,7 @@ def _turning(before: Control, angles: Array, transposed: bool) -> tuple[list[lis
     matrices = np.array([rc.rotation_matrix(1, [angle], "interleaved") for angle in angles.tolist()])
     matrices = matrices.transpose(0, 2, 1) if transposed else matrices
     written: list[list[TextOrTrack]] = [
-        [before.texts(entry(value) for value in matrices[:, i, j].tolist()) for j in (0, 1)] for i in (0, 1)
+        [before.texts(matrix_entry_text(value) for value in matrices[:, i, j].tolist()) for j in (0, 1)] for i in (0, 1)
     ]
     return written, before.numbers(np.abs(matrices).reshape(len(angles), 4))
 
@@ -188,7 +188,7 @@ def _product(before: Control, theta: float, t: PageTexts) -> Panel:
     columns = ((KEY_POSITION, KEY_COLOUR, 1.1, "turn_back", "ᵀ"), (QUERY_POSITION, QUERY_COLOUR, 3.7, "turn_on", ""))
     for place, colour, x, label, raised in columns:
         entries, sizes = _turning(before, (place + shift) * theta, bool(raised))
-        names = _along(before, place, lambda at, raised=raised: matrix_name(at) + raised)  # type: ignore[misc]
+        names = _along(before, place, lambda at, raised=raised: rotation_matrix_name(at) + raised)  # type: ignore[misc]
         drawn += [
             *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL, font_size=15),
             marks.text(
@@ -197,7 +197,7 @@ def _product(before: Control, theta: float, t: PageTexts) -> Panel:
             marks.text(x + 1, -2.0, names, colour, bold=True, font_size=20, dy=30),
             marks.text(x + 1, -2.0, changed, colour, bold=True, dy=54),
         ]
-    key, query = (_along(before, place, matrix_name) for place in (KEY_POSITION, QUERY_POSITION))
+    key, query = (_along(before, place, rotation_matrix_name) for place in (KEY_POSITION, QUERY_POSITION))
     title = sentence_parts(partial(t, "score_is"), k=key, q=query)
     return Panel(
         Axis(-0.3, 6.7),
@@ -234,8 +234,8 @@ def _left_over(before: Control, theta: float, t: PageTexts) -> Panel:
         frame,
         marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
         marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
-        *marks.in_wide_panel(200, *_below(matrix_name(left), same, 36)),
-        *marks.in_narrow_panel(200, *_below(matrix_name(left), same, 28)),
+        *marks.in_wide_panel(200, *_below(rotation_matrix_name(left), same, 36)),
+        *marks.in_narrow_panel(200, *_below(rotation_matrix_name(left), same, 28)),
     ]
     return Panel(
         Axis(-0.6, 4.1),

@@ -14,7 +14,7 @@ from rope_core.comparisons.measured import Contrast
 from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film
 from ui.figures.schemes.measured import contrast_example
-from ui.figures.schemes.pairs import COLOURS, SchemeComparison, number, recipe, sign_of
+from ui.figures.schemes.pairs import COLOURS, SchemeComparison, check_sign, recipe, three_digit_text
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
@@ -40,14 +40,14 @@ def cell_text(row: ColumnCheck | None, t: PageTexts) -> str:
         return "−"
     if row.key == "finite_positive":
         # It holds or it does not: there is no margin to tell.
-        return sign_of(row) + (f" @{row.pair}" if row.broken else "")
+        return check_sign(row) + (f" @{row.pair}" if row.broken else "")
     if row.key == "attention_factor":
         source = row.values["source"]
-        return shortened(f"{sign_of(row)} {scheme_of(source, t) if source else t('beside.no_source')}")
+        return shortened(f"{check_sign(row)} {scheme_of(source, t) if source else t('beside.no_source')}")
     margin = f"{row.margin:.2f}" if abs(row.margin) < 10 else f"{row.margin:.0f}"
     margin = margin if abs(row.margin) < MOST - 1 else "-∞" if row.margin < 0 else "∞"
     pair = f" @{row.pair}" if row.marked_pairs else ""
-    return f"{sign_of(row)} {margin}{pair}".replace("-", "−")
+    return f"{check_sign(row)} {margin}{pair}".replace("-", "−")
 
 
 def shortened(name: str) -> str:
@@ -84,7 +84,7 @@ def _broken_text(row: ColumnCheck, t: PageTexts) -> str:
     return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
 
 
-def headline(given: SchemeComparison, t: PageTexts) -> str:
+def failed_checks_sentence(given: SchemeComparison, t: PageTexts) -> str:
     """Return what the column in question does not hold, its checks counted as the table marks them, pairs as dots."""
     required = sum(row.required for row in given.mine.rows)
     own, broken = given.names[0], given.mine.broken
@@ -106,7 +106,7 @@ def against(given: SchemeComparison, t: PageTexts) -> str:
     slots: dict[str, Any] = {"name": given.names[given.reference], "pairs": given.theta.size}
     key = "same" if apart.pair is None else "some" if apart.equal else "nowhere"
     if apart.pair is not None:
-        slots |= {"pair": apart.pair, "ratio": number(apart.ratio)}
+        slots |= {"pair": apart.pair, "ratio": three_digit_text(apart.ratio)}
         slots |= {"equal": runs_of(apart.equal), "other": runs_of(apart.other)}
     a, b = (f"{each.attention_factor:.4g}" for each in (given.mine, other))
     return t(f"against.{key}", **slots) + t("against.a_same" if a == b else "against.a_other", a=a, b=b)
@@ -167,7 +167,7 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
     )
 
 
-def margins_of(given: SchemeComparison, t: PageTexts, measured: Mapping[str, Contrast] | None = None) -> Film:
+def margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[str, Contrast] | None = None) -> Film:
     """Return margins of each check by column, with the chosen one's formula, reason, source and counter-example.
 
     ``measured``: what was read of schemes that hold a check, by its key.
@@ -204,7 +204,7 @@ def margins_of(given: SchemeComparison, t: PageTexts, measured: Mapping[str, Con
         _table(given, at, t, wide=False),
         text_panel(*about, min_width=300, width_share=1.0),
     )
-    return Film("margins", Scene(panels, (at,), sentences), lambda: table(given), recipe(given))
+    return Film("margins", Scene(panels, (at,), sentences), lambda: check_table(given), recipe(given))
 
 
 def _beside(row: ColumnCheck, t: PageTexts) -> str:
@@ -231,7 +231,7 @@ def _beside(row: ColumnCheck, t: PageTexts) -> str:
     return ""
 
 
-def table(given: SchemeComparison) -> dict[str, list[object]]:
+def check_table(given: SchemeComparison) -> dict[str, list[object]]:
     """Return a row for each check and column."""
     rows = [(name, row) for name, column in zip(given.names, given.columns, strict=True) for row in column.rows]
     return {

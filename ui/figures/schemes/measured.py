@@ -15,10 +15,10 @@ from rope_core.lab.lines import get_line as line_of
 from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.words import factor, ladder
-from ui.figures.extrapolation.words import name as line_name
-from ui.figures.plot import LOG, axis, headings, line, panels, plot, split
-from ui.figures.schemes.pairs import number, percent
+from ui.figures.extrapolation.words import line_name as line_name
+from ui.figures.extrapolation.words import perplexity_by_length_table, ratio_text
+from ui.figures.plot import LOG, line_trace, panel_axes, panel_domains, panel_titles, plotly_axis, plotly_figure
+from ui.figures.schemes.pairs import percentage_text, three_digit_text
 from ui.film.colours import BLUE, GREY, ORANGE, PURPLE, RED, SKY
 from ui.text.words import PageTexts
 
@@ -28,16 +28,16 @@ COLOURS = (BLUE, PURPLE, SKY, RED, GREY, ORANGE)
 """Of the schemes that papers draw, in the order in which they come."""
 
 
-def table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
+def perplexity_by_scheme_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity over the last quarter, by scheme and length, with its interval."""
-    return ladder(view.read_cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
+    return perplexity_by_length_table(view.read_cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
 
 
 def recall_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity of a stretch that is read a second time, by scheme, for the model without further training."""
     copies = view.copy_cells(seen.results)
     first = [each for each in copies if each.weights == _first(seen)]
-    return ladder(first, "last", PageTexts(t.lang, "extrapolation"))
+    return perplexity_by_length_table(first, "last", PageTexts(t.lang, "extrapolation"))
 
 
 def recall_sentence(seen: ExperimentResults, t: PageTexts) -> str:
@@ -56,18 +56,18 @@ def _first(seen: ExperimentResults) -> str:
     return view.copy_cells(seen.results)[0].weights
 
 
-def sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
+def raised_base_sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
     """Return how a raised base reads beside an even slow-down at each length past the trained one, documents paired."""
     cells = view.read_cells(seen.results)
     ratios = []
     for length in (each for each in view.cell_lengths(cells) if each > trained):
         at = {each.line: each for each in view.cells_at_length(cells, length)}
         ratio = view.last_quarter_ratio(at[FASTEST_TOO], at[RAISED])
-        ratios.append(t("ratio_at", times=length // trained, ratio=factor(ratio)))
+        ratios.append(t("ratio_at", times=length // trained, ratio=ratio_text(ratio)))
     return t("ntk_sentence", ratios=t("comma").join(ratios))
 
 
-def paper_pictures(t: PageTexts) -> Drawing:
+def paper_curves_chart(t: PageTexts) -> Drawing:
     """Return what YaRN, LongRoPE2 and CoPE draw by pair, from their formulas at their settings."""
     curves = paper_curves()
     colour_of = dict(zip(dict.fromkeys(name for each in curves for name in each.by_scheme), COLOURS, strict=True))
@@ -78,20 +78,24 @@ def paper_pictures(t: PageTexts) -> Drawing:
             style = {"xaxis": f"x{number_of}", "yaxis": f"y{number_of}", "legendgroup": name}
             first = not any(name in each.by_scheme for each in curves[:k])
             traces.append(
-                line(np.arange(values.size), values, colour_of[name], 3, t(f"scheme.{name}"), showlegend=first, **style)
+                line_trace(
+                    np.arange(values.size), values, colour_of[name], 3, t(f"scheme.{name}"), showlegend=first, **style
+                )
             )
-    columns = split([1, 1, 1], 0.09)
+    columns = panel_domains([1, 1, 1], 0.09)
     sizes = [(curve.rope.pairs, f"{curve.factor:g}") for curve in curves]
     heads = [t(f"paper.{curve.key}", pairs=pairs, factor=f) for curve, (pairs, f) in zip(curves, sizes, strict=True)]
-    across = axis(t("axis.pair"))
-    up = [axis(t("axis.slowdown"), **LOG, **doublings(curve.factor)) for curve in curves[:2]] + [axis(t("paper.left"))]
-    figure = plot(
+    across = plotly_axis(t("axis.pair"))
+    up = [plotly_axis(t("axis.slowdown"), **LOG, **doublings(curve.factor)) for curve in curves[:2]] + [
+        plotly_axis(t("paper.left"))
+    ]
+    figure = plotly_figure(
         traces,
         height=380,
-        annotations=headings(heads, columns),
+        annotations=panel_titles(heads, columns),
         margin={"t": 96},
         legend={"y": 1.14},
-        **panels([(across, each) for each in up], columns),
+        **panel_axes([(across, each) for each in up], columns),
     )
     ends = {f"{curve.key}_{name}": getattr(curve, name) for curve in curves for name in ("turning", "settled")}
     table = {
@@ -136,13 +140,13 @@ def contrast_example(contrast: Contrast, t: PageTexts) -> str:
     return t("read.example", holder=holder, breaker=breaker, times=f"{contrast.times:g}", ratio=f"{contrast.ratio:.2f}")
 
 
-def papers(t: PageTexts) -> dict[str, list[str]]:
+def printed_numbers_table(t: PageTexts) -> dict[str, list[str]]:
     """Return numbers that papers print beside those that the formulas here give."""
     rows = printed_numbers()
     return {
         t("printed.source"): [each.source for each in rows],
         t("printed.what"): [t(f"printed.{each.key}") for each in rows],
         t("printed.printed"): [f"{each.printed:,g}" for each in rows],
-        t("printed.here"): [f"{each.here:,.0f}" if each.here > 1000 else number(each.here) for each in rows],
-        t("printed.off"): [percent(each.off) for each in rows],
+        t("printed.here"): [f"{each.here:,.0f}" if each.here > 1000 else three_digit_text(each.here) for each in rows],
+        t("printed.off"): [percentage_text(each.off) for each in rows],
     }

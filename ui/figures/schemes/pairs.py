@@ -13,9 +13,9 @@ import numpy as np
 from rope_core.comparisons import curves, margins
 from rope_core.comparisons.compare import DISTANCES, ColumnCheck, ComparedColumn, runs_of
 from rope_core.rope import Array
-from ui.figures.clock.schemes import brief
+from ui.figures.clock.schemes import position_tick_text
 from ui.figures.drawing import Film
-from ui.figures.plot import as_bytes
+from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import (
     ACTION_COLOUR,
@@ -39,7 +39,7 @@ from ui.film.scene import (
     scene_in_beats,
     text_panel,
 )
-from ui.text.words import PageTexts, powers, short
+from ui.text.words import PageTexts, exponent_text, number_text
 
 COLOURS = ("ink", BLUE, PURPLE, SKY)
 DASHES = ("", "7 4", "2 3", "12 4")
@@ -88,29 +88,29 @@ class SchemeComparison:
         return next((each for each in self.mine.rows if each.key == key), ColumnCheck(key, None, None, None, False))
 
 
-def sign_of(row: ColumnCheck) -> str:
+def check_sign(row: ColumnCheck) -> str:
     """Return the sign of whether a check holds, which says the same as its colour."""
     return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
 
 
-def percent(share: float) -> str:
+def percentage_text(share: float) -> str:
     """Return a share in per cent.
 
-    >>> percent(0.0753), percent(1.0)
+    >>> percentage_text(0.0753), percentage_text(1.0)
     ('7.53 %', '100 %')
     """
-    return f"{number(100 * share)} %"
+    return f"{three_digit_text(100 * share)} %"
 
 
-def number(value: float) -> str:
+def three_digit_text(value: float) -> str:
     """Return a number with three digits, a minus as type sets it.
 
-    >>> number(-0.01234), number(12345.6), number(float("inf"))
+    >>> three_digit_text(-0.01234), three_digit_text(12345.6), three_digit_text(float("inf"))
     ('−0.0123', '12,300', '∞')
     """
     if not np.isfinite(value):
         return "?" if value != value else "∞" if value > 0 else "−∞"
-    return powers(f"{float(f'{value:.3g}'):,g}").replace("-", "−")
+    return exponent_text(f"{float(f'{value:.3g}'):,g}").replace("-", "−")
 
 
 def heights(slowdown: Array) -> Array:
@@ -130,7 +130,9 @@ def pair_axis(pairs: int, t: PageTexts) -> Axis:
 def position_axis(length: int, t: PageTexts, title: str) -> Axis:
     """Return a logarithmic axis of positions or distances from 1 to a length."""
     decades = [10.0**k for k in range(int(np.log10(length)) + 1)]
-    return Axis(0.0, float(np.log10(length)), tuple((float(np.log10(x)), brief(int(x))) for x in decades), title)
+    return Axis(
+        0.0, float(np.log10(length)), tuple((float(np.log10(x)), position_tick_text(int(x))) for x in decades), title
+    )
 
 
 class ComparisonPanels:
@@ -183,7 +185,7 @@ class ComparisonPanels:
             text = self.t(
                 key, title=row.text("title" if row.holds else "fault", self.t.lang), pairs=runs_of(pairs.tolist())
             )
-            text = f"{sign_of(row)} {text}"
+            text = f"{check_sign(row)} {text}"
             name = marks.text(
                 float(pairs[0]),
                 y,
@@ -231,7 +233,9 @@ class ComparisonPanels:
             for k in pairs[:: max(1, pairs.size // 16)]
         ]
         faster = marks.text(first - 1.0, 0.75 * low, t("faster"), RED, anchor="end", dy=5, font_size=13)
-        ticks = tuple((float(k), short(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2))
+        ticks = tuple(
+            (float(k), number_text(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2)
+        )
         drawn += [*marks.in_wide_panel(420, faster), *self.lines(self.index, values), *crosses]
         for k, (name, colour, stroke) in enumerate(zip(given.names, COLOURS, STROKES, strict=False)):
             x, look = (0.05 + 0.48 * (k % 2)) * self.pairs, {"anchor": "start", "bold": True, "font_size": 14}
@@ -263,7 +267,7 @@ class ComparisonPanels:
         seen = curves.share(given.theta, given.trained)
 
         def head(k: int) -> str:
-            return t("pair_head", i=k, seen=percent(seen[k]), wave=number(2 * np.pi / given.theta[k]))
+            return t("pair_head", i=k, seen=percentage_text(seen[k]), wave=three_digit_text(2 * np.pi / given.theta[k]))
 
         rows = [Paragraph(self.at.texts(head(k) for k in self.stops.tolist()), font_size=15, bold=True)]
         for each, name, colour, stroke in zip(given.columns, given.names, COLOURS, STROKES, strict=False):
@@ -272,9 +276,9 @@ class ComparisonPanels:
                 t(
                     "pair_line",
                     name=f"{stroke} {name}",
-                    s=number(each.slowdown[k]),
-                    used=percent(used[k]),
-                    f=number(each.inv_freq[k]),
+                    s=three_digit_text(each.slowdown[k]),
+                    used=percentage_text(used[k]),
+                    f=three_digit_text(each.inv_freq[k]),
                 )
                 for k in self.stops.tolist()
             ]
@@ -289,7 +293,7 @@ class ComparisonPanels:
         most = max(0.25, *(float(np.nanmax(np.abs(y), initial=0.0)) for y in values)) * 1.1
         step = next(step for step in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if most / step <= 4)
         places = np.arange(-int(most / step), int(most / step) + 1) * step
-        ticks = tuple((float(y), f"×{number(2.0**y)}") for y in places)
+        ticks = tuple((float(y), f"×{three_digit_text(2.0**y)}") for y in places)
         drawn = [*self.lines(self.index, values), *self.marked(-most, most, grip=True)]
         drawn += self.checked(values[0], -most, most)
         title = t("difference_title", name=given.names[given.reference])
@@ -315,7 +319,7 @@ class ComparisonPanels:
         lines = [(t("in_training"), given.theta, "ink"), *columns]
         rows = [Paragraph(t("agreement_head"), font_size=15, bold=True)]
         for name, f, colour in lines:
-            near = {f"at_{n}": number(margins.agreement(f, n)) for n in DISTANCES}
+            near = {f"at_{n}": three_digit_text(margins.agreement(f, n)) for n in DISTANCES}
             rows.append(Paragraph(t("agreement_line", name=name, **near), colour, 15))
         return text_panel(*rows, min_width=300, width_share=1.0)
 
@@ -370,7 +374,7 @@ class ComparisonPanels:
         last, end = float(self.pairs), float(np.log10(self.length))
         edge = float(np.log10(given.trained))
         at = self.at.numbers(np.repeat(self.stops[:, None] + 0.5, 2, axis=1))
-        cells = as_bytes(np.nan_to_num(values), 1.0)
+        cells = scaled_int8(np.nan_to_num(values), 1.0)
         grip = self.at.numbers(self.stops + 0.5)
         drawn = [
             marks.heatmap(cells[::-1], DIVERGING_SCALE, (0.0, end), (last, 0.0)),
@@ -406,7 +410,7 @@ def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
 
 
 @np.errstate(all="ignore")
-def by_pair(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
+def comparison_film(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
     """Return the pictures of a comparison; ``marked``: the pair that is marked at first, by default the check's."""
     pairs, setting = given.theta.size, given.mine.setting
     row = given.row(given.check)
@@ -422,14 +426,19 @@ def by_pair(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
         f = given.mine.inv_freq
         used, seen = curves.share(f, setting.length), curves.share(given.theta, given.trained)
         text = t(
-            "pair_finding", i=k, s=number(given.mine.slowdown[k]), used=percent(used[k]), seen=percent(seen[k]), **slots
+            "pair_finding",
+            i=k,
+            s=three_digit_text(given.mine.slowdown[k]),
+            used=percentage_text(used[k]),
+            seen=percentage_text(seen[k]),
+            **slots,
         )
         breaks = [row.text("fault", t.lang) for row in given.mine.broken if k in row.marked_pairs]
         return text + (t("pair_breaks", checks=t("headline.and").join(breaks)) if breaks else "")
 
     sentences = at.texts(finding(k) for k in drawn.stops.tolist())
-    near = {n: number(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in DISTANCES}
-    plain = {f"plain_{n}": number(margins.agreement(given.theta, n)) for n in DISTANCES}
+    near = {n: three_digit_text(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in DISTANCES}
+    plain = {f"plain_{n}": three_digit_text(margins.agreement(given.theta, n)) for n in DISTANCES}
     agree = t("agreement_finding", **{f"at_{n}": value for n, value in near.items()}, **plain, **slots)
     scene = scene_in_beats(
         t,
@@ -439,10 +448,10 @@ def by_pair(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
         (at, drawn.maps(), sentences),
         **slots,
     )
-    return Film("by_pair", scene, lambda: table(given), recipe(given) + _pair_recipe(given))
+    return Film("by_pair", scene, lambda: pair_numbers_table(given), recipe(given) + _pair_recipe(given))
 
 
-def table(given: SchemeComparison) -> dict[str, Array]:
+def pair_numbers_table(given: SchemeComparison) -> dict[str, Array]:
     """Return each column's numbers by pair."""
     columns: dict[str, Array] = {"pair": np.arange(given.theta.size, dtype=float), "theta": given.theta}
     for each, name in zip(given.columns, given.names, strict=True):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.comparisons.compare import checks, least_margins
-from ui.figures.clock.schemes import brief
-from ui.figures.drawing import Drawing, grid
-from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, note, plot
-from ui.figures.schemes.pairs import SchemeComparison, number, recipe
+from ui.figures.clock.schemes import position_tick_text
+from ui.figures.drawing import Drawing, heatmap_table
+from ui.figures.plot import heatmap_trace, int8_colour_bar, plotly_axis, plotly_figure, scaled_int8, text_annotation
+from ui.figures.schemes.pairs import SchemeComparison, recipe, three_digit_text
 from ui.film.colours import DIVERGING_SCALE
 from ui.text.words import PageTexts
 
@@ -22,14 +22,14 @@ def lengths_of(trained: int, most: int) -> tuple[int, ...]:
     return tuple(length for length in (trained * 2**k for k in range(7)) if length <= most)
 
 
-def sweep(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Drawing:
+def least_margin_chart(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Drawing:
     """Return the least margin of the chosen check at each length and factor."""
     column, setting = given.mine.column, given.mine.setting
     least = least_margins(column, setting, FACTORS, lengths, given.check)
     shown = np.nan_to_num(np.clip(least, -MOST, MOST))
     cells = [
-        note(
-            "−" if np.isnan(value) else number(round(value, 1)),
+        text_annotation(
+            "−" if np.isnan(value) else three_digit_text(round(value, 1)),
             j,
             i,
             font={"size": 13, "color": "white" if abs(value) > DARK else "black"},
@@ -37,13 +37,19 @@ def sweep(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Dr
         for (i, j), value in np.ndenumerate(least)
     ]
     title = checks()[given.check][t.lang]["title"]
-    bar = {"colorbar": byte_bar(MOST, t("bits")), "zmin": -127, "zmax": 127}
-    figure = plot(
-        [heatmap(as_bytes(shown, MOST), DIVERGING_SCALE, hoverinfo="skip", **bar)],
+    bar = {"colorbar": int8_colour_bar(MOST, t("bits")), "zmin": -127, "zmax": 127}
+    figure = plotly_figure(
+        [heatmap_trace(scaled_int8(shown, MOST), DIVERGING_SCALE, hoverinfo="skip", **bar)],
         height=330,
         annotations=cells,
-        xaxis=axis(t("field.factor"), tickvals=list(range(len(FACTORS))), ticktext=[f"{each:g}" for each in FACTORS]),
-        yaxis=axis(t("target_axis"), tickvals=list(range(len(lengths))), ticktext=[brief(each) for each in lengths]),
+        xaxis=plotly_axis(
+            t("field.factor"), tickvals=list(range(len(FACTORS))), ticktext=[f"{each:g}" for each in FACTORS]
+        ),
+        yaxis=plotly_axis(
+            t("target_axis"),
+            tickvals=list(range(len(lengths))),
+            ticktext=[position_tick_text(each) for each in lengths],
+        ),
     )
     broken = np.argwhere(least < 0)
     if broken.size:
@@ -63,7 +69,7 @@ def sweep(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Dr
         "sweep",
         figure,
         text,
-        lambda: grid(FACTORS, lengths, least, ("factor", "length", "margin_bits")),
+        lambda: heatmap_table(FACTORS, lengths, least, ("factor", "length", "margin_bits")),
         recipe(given),
         wide=True,
     )
