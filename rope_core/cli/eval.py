@@ -15,6 +15,7 @@ from rope_core.cli.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
     from rope_core.evaluate.ask import EvaluationSettings
+    from rope_core.evaluate.loading import LoadedModel, ModelSource
     from rope_core.evaluate.run import Evaluation
 
 
@@ -42,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device-map",
         choices=("auto",),
         help="spread a model larger than one card over all of them and the memory; takes the package accelerate",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("transformers", "vllm"),
+        default="transformers",
+        help="what reads the tokens; vllm, where it is installed, is loaded again for each scheme and length",
     )
     parser.add_argument("--dtype", default="auto", help="auto (as stored), float32, bfloat16, float16, float64")
     parser.add_argument("--batch", type=int, default=1, help="windows read together")
@@ -141,9 +148,8 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     import torch
 
     from rope_core.errors import argument_error
-    from rope_core.evaluate import cost, loading, texts, words
+    from rope_core.evaluate import cost, loading, vllm, words
     from rope_core.evaluate.ask import rope_variants
-    from rope_core.evaluate.run import Evaluation
 
     set_torch_threads(options.threads)
     ask = _ask(options)
@@ -154,18 +160,15 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     ask = ask.of(source)
     rope_variants(source, ask)
     kind = getattr(torch, source.stored if options.dtype == "auto" else options.dtype)
+    if options.engine == vllm.ENGINE:
+        return _prepared_vllm(options, source, ask)
     size = cost.model_size(source.config, source.numbers)
     memory = size.reading_bytes(kind.itemsize, max(ask.lengths), ask.batch, min(ask.chunk, max(ask.lengths)))
     cost.check_free_memory(memory, device)
     free = cost.free_memory(device)
     loaded = loading.load_model(source, device, options.dtype)
-    read = texts.tokenize_files(options.text, loaded.coder, max(ask.lengths), ask.documents)
-    folder = options.out or Path("rope-eval-" + re.sub(r"[^\w.-]+", "-", options.model).strip("-")[-60:])
-    try:
-        evaluation = Evaluation(loaded, read, ask, folder)
-    except OSError as error:
-        raise argument_error("--out", "eval_out_folder", f"{folder}: {error.strerror}") from error
-    sample = read.documents[: ask.batch, : min(min(ask.lengths), 2 * ask.chunk, 512) + 1]
+    evaluation = _evaluation(options, loaded, ask)
+    sample = evaluation.texts.documents[: ask.batch, : min(min(ask.lengths), 2 * ask.chunk, 512) + 1]
     rate = cost.measure_seconds_per_work(loaded, size, sample, ask.chunk)
     cells = evaluation.cells()
     seconds = rate * sum(map(evaluation.work, cells)) / ask.batch
@@ -174,6 +177,36 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     return evaluation, words.report_text(
         "needs", options.lang, memory=memory / cost.GIB, free=shown, time=time, cells=len(cells)
     )
+
+
+def _evaluation(options: argparse.Namespace, loaded: LoadedModel, ask: EvaluationSettings) -> Evaluation:
+    """Return an evaluation with its text and its folder."""
+    from rope_core.errors import argument_error
+    from rope_core.evaluate import texts
+    from rope_core.evaluate.run import Evaluation
+
+    read = texts.tokenize_files(options.text, loaded.coder, max(ask.lengths), ask.documents)
+    folder = options.out or Path("rope-eval-" + re.sub(r"[^\w.-]+", "-", options.model).strip("-")[-60:])
+    try:
+        return Evaluation(loaded, read, ask, folder)
+    except OSError as error:
+        raise argument_error("--out", "eval_out_folder", f"{folder}: {error.strerror}") from error
+
+
+def _prepared_vllm(options: argparse.Namespace, source: ModelSource, ask: EvaluationSettings) -> tuple[Evaluation, str]:
+    """Return an evaluation that vLLM reads, and how often it loads the model; vLLM looks after memory itself."""
+    import torch
+
+    from rope_core.errors import argument_error
+    from rope_core.evaluate import vllm, words
+
+    if options.device != "auto":
+        raise argument_error("--device", "eval_engine_device", options.device)
+    cards = max(1, torch.cuda.device_count()) if options.device_map else 1
+    evaluation = _evaluation(options, vllm.load_vllm(source, options.dtype, max(ask.lengths), cards), ask)
+    cells = evaluation.cells()
+    loads = len({(cell.line, cell.length) for cell in cells})
+    return evaluation, words.report_text("needs_vllm", options.lang, loads=loads, cells=len(cells))
 
 
 def _device(name: str) -> str:

@@ -63,7 +63,7 @@ class ModelSource:
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model on its device with what turns text into its tokens."""
+    """A model of transformers on its device, or a reader of another program, with what turns text into its tokens."""
 
     source: ModelSource
     model: Any
@@ -207,7 +207,7 @@ def load_model(source: ModelSource, device: str, dtype: str) -> LoadedModel:
     if missing:
         raise argument_error("model", "eval_missing", missing[0], count=len(missing))
     placed = model if device == SPREAD else model.to(device)
-    return LoadedModel(source, placed.requires_grad_(False).eval(), coder_of(source.folder, source.name))
+    return LoadedModel(source, placed.requires_grad_(False).eval(), tokenizer_of(source.folder, source.name))
 
 
 def _first_line(error: Exception) -> str:
@@ -233,7 +233,7 @@ def _is_installed(distribution: str) -> bool:
     return True
 
 
-def coder_of(folder: Path, name: str) -> TextTokenizer:
+def tokenizer_of(folder: Path, name: str) -> TextTokenizer:
     """Return a folder's tokenizer; raises ValueError where there is none that transformers can read."""
     from transformers import AutoTokenizer
 

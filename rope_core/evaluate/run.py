@@ -18,9 +18,9 @@ from rope_core.errors import LANGUAGES, argument_error, error_sentence
 from rope_core.evaluate import tasks
 from rope_core.evaluate.ask import TASKS, EvaluationSettings, rope_variants
 from rope_core.evaluate.cost import ModelSize, model_size
+from rope_core.evaluate.harness import written_config
 from rope_core.evaluate.loading import LoadedModel
-from rope_core.evaluate.modules import RotaryModules
-from rope_core.evaluate.reading import likeliest_token_mask, sliding_losses, token_losses
+from rope_core.evaluate.reading import ModelReader, TransformersReader, sliding_losses
 from rope_core.evaluate.report import KIND, SCHEMA, report_page
 from rope_core.evaluate.texts import TokenizedTexts
 from rope_core.evaluate.turning import (
@@ -30,8 +30,8 @@ from rope_core.evaluate.turning import (
     config_reached_length,
     config_trained_length,
     rope_variant_at_load,
-    ropes_at_length,
 )
+from rope_core.evaluate.vllm import VllmReader
 from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
 from rope_core.lab.shards import WorkShard
@@ -86,7 +86,7 @@ class Evaluation:
     texts: TokenizedTexts
     ask: EvaluationSettings
     folder: Path
-    rotary: RotaryModules = field(init=False)
+    reader: ModelReader = field(init=False)
     turnings: dict[tuple[str, int], RopeVariant] = field(init=False, default_factory=dict)
     refused: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     notes: tuple[str, ...] = field(init=False, default=())
@@ -98,13 +98,28 @@ class Evaluation:
         self.window = config_reached_length(source.config, self.ask.trained)
         self.size = model_size(source.config, source.numbers)
         self.turnings, self.refused = rope_variants(source, self.ask)
-        self.load = rope_variant_at_load(source.config)
-        self.rotary = RotaryModules(self.loaded.model, self.load)
+        if isinstance(self.loaded.model, VllmReader):
+            self._prepare_vllm(self.loaded.model)
+        else:
+            load = rope_variant_at_load(source.config)
+            self.reader = TransformersReader(self.loaded.model, load, self.ask.chunk)
         if not self.cells() and self.refused.keys() < set(self.ask.schemes):
             low = tasks.min_passkey_length(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
             raise argument_error("--lengths", "at_least", max(self.ask.lengths), low=low)
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
         self._verified: set[bytes] = set()
+
+    def _prepare_vllm(self, reader: VllmReader) -> None:
+        """Have each variant's config be one that vLLM reads, and refuse lines that no config holds."""
+        self.reader = reader
+        if STALE in self.ask.schemes:
+            self.refused[STALE] = {
+                lang: error_sentence(argument_error("--schemes", "eval_engine_line", STALE), lang) for lang in LANGUAGES
+            }
+        for (key, length), each in self.turnings.items():
+            if key not in self.refused:
+                config = written_config(self.loaded.source, self.ask, key, length, each)
+                self.turnings[key, length] = replace(each, config=config)
 
     def verify(self) -> None:
         """Write every line into the model and hold what runs to it; a line that does not is refused, one by one.
@@ -115,8 +130,9 @@ class Evaluation:
             if key in self.refused or each.content() in self._verified:
                 continue
             try:
-                self.rotary.write_variant(each)
-                self.notes = self.rotary.verify_variant(each)
+                if not self.reader.reloads:
+                    self.reader.write_variant(each)
+                self.notes = self.reader.verify_variant(each)
                 self._verified.add(each.content())
             except ValueError as error:
                 self.refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}
@@ -126,13 +142,18 @@ class Evaluation:
             )
 
     def cells(self) -> list[EvaluationCell]:
-        """Return the cells in the order in which they are done: task by task, short lengths first."""
+        """Return the cells in the order in which they are done: task by task, short lengths first.
+
+        Where another set of frequencies is another load of the model, variant by variant.
+        """
         keys = [key for key in self.ask.schemes if key not in self.refused]
         planned = []
         for task in (name for name in TASKS if name in self.ask.tasks):
             for length in self.ask.lengths:
                 for place in self._places(task, length):
                     planned += [EvaluationCell(task, key, length, **place) for key in keys]
+        if self.reader.reloads:
+            planned.sort(key=lambda cell: (keys.index(cell.line), cell.length))
         return planned
 
     def _places(self, task: str, length: int) -> list[dict[str, Any]]:
@@ -219,8 +240,8 @@ class Evaluation:
         stale = cell.line == STALE and cell.length > self.trained
         state = {
             "model": self.loaded.source.fingerprint,
-            "dtype": str(self.loaded.model.dtype),
-            "device": self.loaded.model.device.type,
+            "dtype": f"torch.{self.reader.dtype}",
+            "device": self.reader.device.partition(":")[0],
             "chunk": self.ask.chunk,
             "what": what,
             "last": last,
@@ -237,29 +258,26 @@ class Evaluation:
 
     def _measure(self, how: RopeVariant, tokens: Any, what: str, last: int, sliding: bool, stale: bool) -> Array:
         """Read one batch."""
-        self.rotary.write_variant(how)
-        model, chunk = self.loaded.model, self.ask.chunk
-        ids = torch.from_numpy(tokens).to(model.device)
+        reader = self.reader
+        reader.write_variant(how)
         try:
             if what == "likeliest":
-                read = partial(likeliest_token_mask, model, ids, chunk, last)
+                read = partial(reader.likeliest_token_mask, tokens, last)
             elif sliding:
-                read = partial(sliding_losses, model, ids, chunk, self.window, self.texts.begin)
+                read = partial(sliding_losses, reader.token_losses, tokens, self.window, self.texts.begin)
             else:
-                read = partial(token_losses, model, ids, chunk)
+                read = partial(reader.token_losses, tokens)
             if not stale:
                 return read()
-            at = partial(ropes_at_length, self.load, factor=self.ask.factor, trained=self.trained)
-            with self.rotary.rotating_by_own_length(at, self.trained):
+            assert isinstance(reader, TransformersReader), "other programs are given no such line"
+            with reader.keeping_stale_keys(self.ask.factor, self.trained):
                 return read()
         except torch.OutOfMemoryError as error:
             raise argument_error(
                 "--lengths", "eval_out", tokens.shape[1] - 1, detail=str(error).splitlines()[0]
             ) from error
         except RuntimeError as error:
-            raise argument_error(
-                "model", "eval_reads", f"{type(model).__name__}: {str(error).splitlines()[0]}"
-            ) from error
+            raise argument_error("model", "eval_reads", f"{reader.class_name}: {str(error).splitlines()[0]}") from error
 
 
 def save_results(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> None:
@@ -292,7 +310,7 @@ def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str
     import transformers
 
     source, texts, ask = evaluation.loaded.source, evaluation.texts, evaluation.ask
-    model, longest, cells = evaluation.loaded.model, max(ask.lengths), len(evaluation.cells())
+    reader, longest, cells = evaluation.reader, max(ask.lengths), len(evaluation.cells())
     return {
         "kind": KIND,
         "schema": SCHEMA,
@@ -300,10 +318,10 @@ def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str
         "model": {
             "name": source.name,
             "model_type": source.config.get("model_type"),
-            "class": type(model).__name__,
+            "class": reader.class_name,
             "numbers": source.numbers,
-            "dtype": str(model.dtype).removeprefix("torch."),
-            "device": str(model.device),
+            "dtype": reader.dtype,
+            "device": reader.device,
             "fingerprint": source.fingerprint,
         },
         "ask": asdict(ask),

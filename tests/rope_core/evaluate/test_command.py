@@ -157,22 +157,22 @@ def test_a_failure_in_the_middle_keeps_what_was_measured(
 ) -> None:
     options = [str(there / "model"), "--text", str(there / "text.txt"), "--lengths", "40", "80", "--schemes", "linear"]
     options += ["--tasks", "perplexity", "--documents", "2", "--out", str(there / "cut")]
-    from rope_core.evaluate import reading, run
+    from rope_core.evaluate.reading import TransformersReader
 
-    plain = reading.token_losses
+    plain = TransformersReader.token_losses
 
-    def limited(model: Any, tokens: torch.Tensor, chunk: int) -> Any:
+    def limited(reader: TransformersReader, tokens: Any) -> Any:
         if tokens.shape[1] > 41:
             raise torch.OutOfMemoryError("no room\nmore")
-        return plain(model, tokens, chunk)
+        return plain(reader, tokens)
 
-    monkeypatch.setattr(run, "token_losses", limited)
+    monkeypatch.setattr(TransformersReader, "token_losses", limited)
     assert main(["eval", *options]) == 2
     assert "--lengths must be a length that the device's memory holds (no room)" in capsys.readouterr().err
     report = json.loads((there / "cut" / "eval.json").read_text())
     assert [cell["length"] for cell in report["results"]] == [40] and not report["complete"]
     assert "1 of 2 cells" in (there / "cut" / "eval.html").read_text()
-    monkeypatch.setattr(run, "token_losses", plain)
+    monkeypatch.setattr(TransformersReader, "token_losses", plain)
     assert main(["eval", *options]) == 0
     assert json.loads((there / "cut" / "eval.json").read_text())["complete"]
 
