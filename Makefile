@@ -17,7 +17,7 @@ run: $(VENV)/.app
 PORT ?= 8080
 BOOK ?= build/book
 serve: $(VENV)/.book $(BOOK)/index.html
-	exec $(BIN)/python -m deploy $(BOOK) --port $(PORT) $(SERVE)
+	exec $(BIN)/python -m deploy $(BOOK) --port $(PORT) $(if $(SITE),--site $(SITE)) $(SERVE)
 
 # The browser tests start first, in three groups of about a hundred processor seconds; what shares something costly keeps
 # to one worker.
@@ -52,9 +52,9 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
 
 # The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. SITE=ADDRESS:
-# where it will be.
+# where it will be. ROOMS=ADDRESS: of a hall on another host with its rooms.
 export SITE
-AT := $(if $(SITE),--site $(SITE))
+AT := $(if $(SITE),--site $(SITE)) $(if $(ROOMS),--rooms $(ROOMS))
 book: $(VENV)/.book
 	$(BIN)/python -m tools.book build/book $(AT)
 

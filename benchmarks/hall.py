@@ -87,7 +87,7 @@ class HallProcess:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 break
             time.sleep(0.1)
-        self.lecturer = {"Cookie": f"rope_lecturer={(self.folder / 'lecturers.txt').read_text().strip()}"}
+        self.lecturer = {"Authorization": f"Bearer {(self.folder / 'lecturers.txt').read_text().strip()}"}
 
     def kill(self) -> None:
         """End the process by a signal that it cannot take."""

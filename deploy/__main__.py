@@ -6,6 +6,7 @@ import socket
 import ssl
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import qrcode
 
@@ -23,23 +24,32 @@ def options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--address", default="0.0.0.0", help="address to listen on; all of this machine's by default")
     parser.add_argument("--hosts", default="", help="names under which it answers, separated by spaces; all by default")
+    parser.add_argument("--site", default="", help="address of a book elsewhere whose lecturers have their rooms here")
     parser.add_argument("--certificate", type=Path, help="PEM file: serve over TLS")
     parser.add_argument("--key", type=Path, help="PEM file of the certificate's key")
     return parser.parse_args()
 
 
 def announce(url: str, key: str, keys: Path) -> None:
-    """Print the address and, on a terminal alone, the lecturer's link with its QR code."""
+    """Print the book's address and, on a terminal alone, the lecturer's link with its QR code."""
     print(f"The book: {url}")
     if not sys.stdout.isatty():
-        print(f"The lecturer's link: {url}room/?key=KEY, with a key of {keys}", flush=True)
+        print(f"The lecturer's link: {url}#lecturer=KEY, with a key of {keys}", flush=True)
         return
-    link = f"{url}room/?key={key}"
+    link = f"{url}#lecturer={key}"
     print(f"The lecturer's link, for you alone, which lets this browser open rooms: {link}")
     code = qrcode.QRCode(border=2)
     code.add_data(link)
     code.print_ascii(invert=True)
     sys.stdout.flush()
+
+
+def site_origin(site: str) -> str:
+    """Return the origin of a site's address; "" without one."""
+    parts = urlsplit(site)
+    if site and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError(f"--site must be an address as https://course.example.edu/rope/, got {site!r}")
+    return f"{parts.scheme}://{parts.netloc}" if site else ""
 
 
 def refuse(sentence: str) -> int:
@@ -53,7 +63,7 @@ def main() -> int:
     given, keys = options(), default_rooms_path().with_name(KEYS)
     try:
         store, known = RoomStore(), lecturer_keys(keys)
-        app = hall_application(given.book, store, known, given.hosts.split())
+        app = hall_application(given.book, store, known, given.hosts.split(), site_origin(given.site))
         if given.certificate:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(given.certificate, given.key)
         listening = socket.create_server((given.address, given.port), backlog=BACKLOG)
@@ -73,7 +83,9 @@ def main() -> int:
     everywhere = given.address in ("0.0.0.0", "::")
     host = (given.hosts.split() or [local_network_address() if everywhere else given.address])[0]
     url = f"{'https' if given.certificate else 'http'}://{host}:{listening.getsockname()[1]}/"
-    announce(url, known[0], keys)
+    if given.site:
+        print(f"The rooms: {url}")
+    announce(f"{given.site.rstrip('/')}/" if given.site else url, known[0], keys)
     serve(app, listening, given.certificate, given.key)
     return 0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,8 +17,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.book import hosted
 from tests.browser.conftest import PHONE, Visit
 from tests.support import ROOT
+from tools.book.about import name_rooms
 from ui.present import lessons
 
 pytestmark = pytest.mark.browser
@@ -33,10 +37,10 @@ class Served:
         self.url = f"http://127.0.0.1:{self.port}/"
         self.start()
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
         command = [sys.executable, "-m", "deploy", str(self.book), "--port", str(self.port), "--address", "127.0.0.1"]
         environment = os.environ | {"ROPE_LAB_ROOMS": str(self.folder / "rooms.sqlite3")}
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen([*command, *options], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
         for _ in range(600):
             with suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -49,7 +53,7 @@ class Served:
 
     @property
     def link(self) -> str:
-        return f"{self.url}room/?key={(self.folder / 'lecturers.txt').read_text().strip()}"
+        return f"{self.url}#lecturer={(self.folder / 'lecturers.txt').read_text().strip()}"
 
 
 @pytest.fixture
@@ -72,7 +76,7 @@ def test_a_phone_follows_votes_and_sees_no_answer_before_it_is_shown(browser: Br
     lecturer, student = Visit(browser), Visit(browser, PHONE, "zh-CN", touch=True)
     stage, phone = lecturer.page, student.page
     stage.goto(hall.link)
-    assert "key" not in stage.url
+    expect(stage).to_have_url(re.compile("^[^#]*$"))
     stage.goto(f"{hall.url}rotation/?step={at}&display=stage&lang=en")
     ready(stage)
     phone.goto(f"{hall.url}room/physik-2?lang=en")
@@ -131,6 +135,32 @@ def test_a_room_is_closed_and_its_votes_are_a_file(browser: Browser, hall: Serve
     expect(page.locator(".stage-room")).to_have_count(0)
     assert page.request.get(f"{hall.url}room/physik-2/state").status == 404
     assert "room=" not in page.url
+
+
+def test_a_book_on_another_host_has_its_rooms_here(browser: Browser, hall: Served, host: Path, tmp_path: Path) -> None:
+    shutil.copytree(host / "course/rope", tmp_path / "site")
+    for page in (tmp_path / "site").rglob("*.html"):
+        page.write_text(name_rooms(page.read_text("utf-8"), hall.url), "utf-8")
+    hall.stop(signal.SIGKILL)
+    with hosted(tmp_path / "site") as site:
+        hall.start("--site", site)
+        visit, student = Visit(browser), Visit(browser, PHONE, touch=True)
+        stage, phone = visit.page, student.page
+        stage.goto(f"{site}#{hall.link.partition('#')[2]}")
+        stage.goto(f"{site}rotation/?display=stage&lang=en&room=physics-2&step=1")
+        ready(stage)
+        address = f"{hall.url}room/physics-2?lang=en"
+        stage.locator("summary", has_text="QR code").click()
+        expect(stage.locator(".qr-code p").first).to_have_text(address)
+        phone.goto(address)
+        expect(phone.locator("h1")).to_have_text(stage.locator(".stage-say").inner_text())
+        stage.locator("summary", has_text="Lessons").click()
+        with stage.expect_download() as votes:
+            stage.get_by_role("link", name="Votes as CSV").click()
+        assert votes.value.path().read_text() == "room,question,choice,votes\n"
+        stage.get_by_role("button", name="Close the room").click()
+        expect(phone.get_by_text("The talk is over.")).to_be_visible()
+        assert visit.complaints == []
 
 
 def test_who_has_no_key_sees_no_room(browser: Browser, hall: Served) -> None:

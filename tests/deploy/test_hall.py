@@ -85,7 +85,7 @@ class Hall:
 
     def show(self, **content: object) -> None:
         """Show a step."""
-        status, text, _ = self.ask("PUT", "/room/hall", QUESTION | content, cookie=f"rope_lecturer={self.key}")
+        status, text, _ = self.ask("PUT", "/room/hall", QUESTION | content, authorization=f"Bearer {self.key}")
         assert status == 200, text
 
     def state(self) -> Json:
@@ -106,7 +106,7 @@ def test_the_key_is_in_no_log_and_on_a_terminal_with_its_code(hall: Hall) -> Non
     while "lecturers.txt" not in (written := (hall.folder / "log").read_text()) and time.monotonic() < until:
         time.sleep(0.05)
     assert f"http://127.0.0.1:{hall.port}/" in written and "lecturers.txt" in written and hall.key not in written
-    assert hall.ask("GET", f"/room/?key={hall.key}")[0] == 303
+    hall.show()
     assert hall.key not in (hall.folder / "log").read_text()
     hall.stop()
     outer, inner = pty.openpty()
@@ -116,7 +116,7 @@ def test_the_key_is_in_no_log_and_on_a_terminal_with_its_code(hall: Hall) -> Non
         shown += os.read(outer, 4096)
     process.terminate()
     process.wait(15)
-    assert f"/room/?key={hall.key}".encode() in shown
+    assert f"/#lecturer={hall.key}".encode() in shown
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_phones_get_a_step_when_it_is_shown_and_their_streams_end_with_the_room(
     assert {event(line)["answer"] for line in lines} == {1}
     time.sleep(1)
     assert hall.work - work < 0.5, "nothing is done while nothing is shown"
-    assert hall.ask("DELETE", "/room/hall", cookie=f"rope_lecturer={hall.key}")[0] == 200
+    assert hall.ask("DELETE", "/room/hall", authorization=f"Bearer {hall.key}")[0] == 200
     assert all(line.read() == b"\n" for line in lines), "no event comes after the last"
 
 
@@ -178,10 +178,10 @@ def test_a_killed_hall_goes_on_where_it_was(hall: Hall) -> None:
         counted = sum(answers)
     hall.start()
     assert hall.state()["question"] == "Which?"
-    status, text, _ = hall.ask("GET", "/room/hall/votes", cookie=f"rope_lecturer={hall.key}")
+    status, text, _ = hall.ask("GET", "/room/hall/votes", authorization=f"Bearer {hall.key}")
     assert status == 200 and counted <= json.loads(text)["voters"] <= 20
     assert all(map(vote, cookies)), "each again"
-    assert json.loads(hall.ask("GET", "/room/hall/votes", cookie=f"rope_lecturer={hall.key}")[1])["voters"] == 20
+    assert json.loads(hall.ask("GET", "/room/hall/votes", authorization=f"Bearer {hall.key}")[1])["voters"] == 20
 
 
 def test_who_never_ends_a_header_or_a_body_is_cut_off_and_the_lecturer_steps(hall: Hall) -> None:

@@ -40,7 +40,7 @@ def project() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in named.items() if not any(map(name.__contains__, LEFT_OUT))}
 
 
-def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> None:
+def write(folder: Path, only: Sequence[str] = (), site_address: str = "", rooms_address: str = "") -> None:
     """Write the whole book, or some of its pages; what was in the folder is gone."""
     packages = pieces.install_node_packages(folder.parent / "book-pieces")
     shutil.rmtree(folder, ignore_errors=True)
@@ -70,7 +70,7 @@ def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> Non
     search.write_search_index(folder)
     site.typeset_formulas(sorted(folder.rglob("*.html")), packages / "katex")
     about.write_licences(folder, packages, numpy)
-    about.write_heads_and_feet(folder, site_address)
+    about.write_heads_and_feet(folder, site_address, rooms_address)
     edition = digest(folder)
     for page in folder.rglob("*.html"):
         text = page.read_text("utf-8").replace(about.EDITION, edition)
@@ -113,9 +113,11 @@ def main() -> None:
     units.add_argument("--pages", default="", help="package these pages, with commas between, each with its completion")
     parser.add_argument("--models", action="store_true", help="with the trained models in such a package: 26 MB more")
     parser.add_argument("--site", default="", help="the address that the book will have, for search engines")
+    parser.add_argument("--rooms", default="", help="the address of a hall (make serve) on another host with its rooms")
     options = parser.parse_args()
+    site_address, rooms_address = (f"{text.rstrip('/')}/" if text else "" for text in (options.site, options.rooms))
     try:
-        write(options.folder, options.only, f"{options.site.rstrip('/')}/" if options.site else "")
+        write(options.folder, options.only, site_address, rooms_address)
         if options.scorm:
             names = scorm.WEEKS[options.week - 1] if options.week else tuple(filter(None, options.pages.split(",")))
             if unknown := set(names) - {page.name for page in site.all_book_pages()}:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from rope_core.version import __version__
 from tools.book import pieces
 from tools.book.search import strip_markup
-from tools.book.site import FOOT, HEAD, BookPage, all_book_pages
+from tools.book.site import CONNECT, FOOT, HEAD, BookPage, all_book_pages
 from ui.book.frame import FIRST
 from ui.page.menu import PATH
 from ui.text.words import LANGUAGES, PageTexts
@@ -41,8 +41,14 @@ WIDTH, HEIGHT = 900, 620
 """Of a page in somebody's frame, px."""
 
 
-def write_heads_and_feet(folder: Path, site: str) -> None:
-    """Fill in the head and the foot of every page; with the address of a ``site`` also what needs absolute ones."""
+def write_heads_and_feet(folder: Path, site: str, rooms: str = "") -> None:
+    """Fill in the head and the foot of every page.
+
+    Args:
+        folder: of the book.
+        site: the address that the book will have, for what needs absolute ones; "" where it is unknown.
+        rooms: the address of a hall elsewhere whose rooms lecturers use; "" for one that serves the book itself.
+    """
     (folder / "assets/icon.svg").write_text(ICON, "utf-8")
     there = [page for page in all_book_pages() if (folder / page.folder / "index.html").exists()]
     for page in there:
@@ -51,7 +57,7 @@ def write_heads_and_feet(folder: Path, site: str) -> None:
         text = file.read_text("utf-8")
         for mark, part in parts:
             text = text.replace(mark, part, 1)
-        file.write_text(text, "utf-8")
+        file.write_text(name_rooms(text, rooms), "utf-8")
     words = [PageTexts(lang, "labels") for lang in LANGUAGES]
     lost = "".join(
         f'<p><a href="{site + BookPage("home", t.lang).folder or "./"}">{escape(t("browser.lost"))}</a></p>'
@@ -68,6 +74,14 @@ def write_heads_and_feet(folder: Path, site: str) -> None:
     space = "http://www.sitemaps.org/schemas/sitemap/0.9"
     (folder / "sitemap.xml").write_text(f'<urlset xmlns="{space}">{addresses}</urlset>\n', "utf-8")
     (folder / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", "utf-8")
+
+
+def name_rooms(text: str, rooms: str) -> str:
+    """Return a page that has its rooms from a hall at another address, and may connect to it; without one as it is."""
+    if not rooms:
+        return text
+    text = text.replace("<html ", f'<html data-rooms="{escape(rooms)}" ', 1)
+    return text.replace(CONNECT, f"{CONNECT} {escape(rooms)}", 1)
 
 
 def head(page: BookPage, site: str) -> Iterator[str]:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WHEELS = HERE / "wheels"
-PURE = ("cachetools", "markdown-it-py", "mdurl")
+PURE = ("cachetools", "markdown-it-py", "mdurl", "qrcode")
 """Packages of pure Python that the pages need, as the environment has them, which was installed by hash."""
+LEFT_OUT = {"cli", "tests", "console_scripts.py", "colormasks.py", "pil.py", "styledpil.py"}
+"""Of these, what no page needs: commands, tests, pictures in pixels."""
 
 
 class MissingPiece(Exception):
@@ -88,7 +90,7 @@ def pure_python_files() -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for name in PURE:
         for path in distribution(name).files or ():
-            if path.suffix == ".py" and "cli" not in path.parts:
+            if path.suffix == ".py" and not LEFT_OUT & set(path.parts):
                 files[str(path)] = path.read_binary()
     return files
 

@@ -40,13 +40,14 @@ def _inline(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
+CONNECT = "connect-src 'self'"
 POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
         "worker-src 'self'",
         "frame-src 'self'",
-        "connect-src 'self'",
+        CONNECT,
         "style-src 'self' 'unsafe-inline'",
         f"style-src-elem 'self' {_inline(BARE)} {_inline('')}",
         "style-src-attr 'unsafe-inline'",

@@ -13,6 +13,7 @@ from ui.page.frame import UploadedFile
 from ui.present import lessons
 from ui.present.addresses import is_local_address
 from ui.present.lessons import Lesson, LessonError, LessonProblem
+from ui.present.qr import qr_code_html
 from ui.present.rooms import normalized_room_name
 from ui.present.steps import PredictionState, lesson_summary, problem_sentence
 from ui.present.view import LOADED, OWN, ROOM, PageView
@@ -78,7 +79,8 @@ class HallFrame(LearningFrame):
         self.draw_audience_link(t)
         address = f"{self.session[ROOMS]}{quote(self.room)}"
         with self.row():
-            self.places.add("write", f'<a href="{escape(address)}/votes.csv" download>{escape(t("room_votes"))}</a>')
+            link = f'<a class="room-votes" href="{escape(address)}/votes.csv">{escape(t("room_votes"))}</a>'
+            self.places.add("write", link)
             node = self.places.put(
                 "button room-close",
                 "present.close",
@@ -94,9 +96,8 @@ class HallFrame(LearningFrame):
             self.write(f"**{t('room_shown', room=escaped_markdown(self.room))}**")
         else:
             address = self.link()
-        code = f"{self.session[ROOMS]}code.svg?{urlencode({'text': address})}"
-        alt = escape(t("qr_alt", url=address))
-        self.places.add("qr-code", f'<img src="{escape(code)}" alt="{alt}"><p>{escape(address)}</p>', key="qr")
+        code = qr_code_html(address, t("qr_alt", url=address))
+        self.places.add("qr-code", f"{code or ''}<p>{escape(address)}</p>", key="qr")
         if is_local_address(address):
             self.note(t("room_local"), "warning")
 

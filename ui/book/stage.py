@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from html import escape
 
-from ui.book.hall import ROOMS, HallFrame
+from ui.book.hall import HallFrame
 from ui.book.nodes import HtmlNode
 from ui.page import tasks
 from ui.present import lessons
@@ -67,10 +67,9 @@ class LessonFrame(HallFrame):
             if step:
                 self._press("stage-notes", t("notes"))
                 self.places.add("write", lecturer_notes_html(lesson, step, t), key="notes")
-            if self.session.get(ROOMS):
-                with self.details(t("qr"), "qr") as unfolded:
-                    if unfolded:
-                        self.draw_audience_link(t)
+            with self.details(t("qr"), "qr") as unfolded:
+                if unfolded:
+                    self.draw_audience_link(t)
             with self.details(t("talks"), "talks", lazy=False):
                 self.talks()
             self._press("stage-leave", t("leave"), lambda: self.view.present(on=False))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from ui.hall.requests import (
@@ -32,18 +32,17 @@ from ui.hall.requests import (
     wait_for,
 )
 from ui.hall.store import RoomStore, StoredRoom, StoreUnavailable
-from ui.present import qr
 from ui.text.words import LANGUAGES, PageTexts
 
 ASSETS = {path.name: path.read_bytes() for path in (Path(__file__).parent / "assets").iterdir()}
 TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
-LECTURER, HERE, PHONE = "rope_lecturer", "rope_hall", "rope_phone"
-"""Cookies: a lecturer's key; that the browser has one, which scripts may read; a phone's name with its signature."""
+PHONE = "rope_phone"
+"""The cookie of a phone's name with its signature."""
 YEAR = 31_536_000
 HOLD, GATHER, BEAT = 25.0, 0.2, 20.0
 """Seconds: a lecturer's request waits for votes, votes are gathered, a stream gives another sign of life."""
-MOST_ROOMS, BODY, VOTE, CODE = 2000, 8000, 400, 1000
-"""Rooms, and bytes: of what is shown, of a vote, of the text of a QR code."""
+MOST_ROOMS, BODY, VOTE = 2000, 8000, 400
+"""Rooms, and bytes: of what is shown, of a vote."""
 WORDS = ("wait", "counted", "out", "yes", "no", "lost", "late", "closed", "crowded", "over")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -107,8 +106,6 @@ class RoomService:
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
         return [
-            Route("/room/", self._guard(self.enter)),
-            Route("/room/code.svg", self._guard(self.code)),
             Route("/room/{file:str}.{ending:str}", self._guard(self.asset)),
             Route("/room/{room}", self._guard(self.page), methods=["GET"]),
             Route("/room/{room}", self._guard(self.show), methods=["PUT"]),
@@ -148,16 +145,13 @@ class RoomService:
     # ---- who asks --------------------------------------------------------------------------------------------------
 
     def owner(self, request: Request) -> str:
-        """Return the hash of the lecturer's key that a browser holds; "" without one."""
-        return self._known(request.cookies.get(LECTURER, ""))
-
-    def _known(self, key: str) -> str:
-        given = key.encode("utf-8", "replace")
+        """Return the hash of the lecturer's key that a request bears; "" without one."""
+        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        given = key.encode("utf-8", "replace") if kind.lower() == "bearer" else b""
         match = [each for each in self.keys if secrets.compare_digest(given, each.encode())]
         return sha256(match[0].encode()).hexdigest() if match else ""
 
     def _lecturer(self, request: Request) -> str:
-        refuse_other_sites(request)
         owner = self.owner(request)
         if not owner:
             raise RefusedRequest(403, "lecturer")
@@ -188,28 +182,6 @@ class RoomService:
         return name if len(name) == 32 and secrets.compare_digest(given, signed) else ""
 
     # ---- for the lecturer ------------------------------------------------------------------------------------------
-
-    async def enter(self, request: Request) -> Response:
-        """Exchange the key of the lecturer's link for a cookie, and go on to the book."""
-        key = request.query_params.get("key", "")
-        if not self._known(key):
-            return Response("This link needs a lecturer's key.\n", 403, media_type="text/plain")
-        answer = RedirectResponse("../", 303, {"cache-control": "no-store", "referrer-policy": "no-referrer"})
-        secure = request.url.scheme == "https"
-        answer.set_cookie(LECTURER, key, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
-        answer.set_cookie(HERE, "1", max_age=YEAR, samesite="lax", secure=secure)
-        return answer
-
-    async def code(self, request: Request) -> Response:
-        """Draw a QR code of an address for a lecturer."""
-        self._lecturer(request)
-        text = request.query_params.get("text", "")
-        drawn = qr.qr_code(text) if 0 < len(text) <= CODE else None
-        if drawn is None:
-            raise RefusedRequest(400, "long")
-        return Response(
-            drawn.make_image().to_string(), media_type="image/svg+xml", headers={"cache-control": "no-store"}
-        )
 
     async def show(self, request: Request) -> Response:
         """Have a room's phones show a step; a room that is not there is opened for the lecturer's key."""

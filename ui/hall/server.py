@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -65,10 +66,18 @@ class TimeoutProtocol(H11Protocol):
             self.late = self.loop.call_later(HEAD_SECONDS * random.uniform(1, 1.5), self.transport.abort)
 
 
-def hall_application(book: Path, store: RoomStore, keys: list[str], hosts: list[str]) -> Starlette:
-    """Return the hall as an ASGI application; ``hosts``: names under which it answers, all without one.
+def hall_application(book: Path, store: RoomStore, keys: list[str], hosts: list[str], origin: str = "") -> Starlette:
+    """Return the hall as an ASGI application.
 
-    Raises ValueError where ``book`` is no built book.
+    Args:
+        book: the folder of a built book.
+        store: the file of rooms and votes.
+        keys: the lecturers' keys.
+        hosts: names under which it answers, all without one.
+        origin: of a book on another host, whose pages may ask for rooms here; "" without one.
+
+    Raises:
+        ValueError: where ``book`` is no built book.
     """
     rooms = RoomService(store, keys)
 
@@ -89,9 +98,12 @@ def hall_application(book: Path, store: RoomStore, keys: list[str], hosts: list[
             await task
         store.close()
 
-    trusted = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)] if hosts else []
+    doors = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)] if hosts else []
+    if origin:
+        methods, headers = ["GET", "PUT", "DELETE"], ["authorization", "content-type"]
+        doors.append(Middleware(CORSMiddleware, allow_origins=[origin], allow_methods=methods, allow_headers=headers))
     routes = [*rooms.routes(), Mount("/", BookFiles(read_book_files(book)))]
-    return Starlette(routes=routes, middleware=trusted, lifespan=lifespan)
+    return Starlette(routes=routes, middleware=doors, lifespan=lifespan)
 
 
 def open_files() -> int:

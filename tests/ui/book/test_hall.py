@@ -13,6 +13,7 @@ from ui.book.nodes import HtmlNode
 from ui.book.session import ReaderSession
 from ui.present import lessons
 from ui.present.lessons import LessonQuestion, LessonStep
+from ui.present.qr import qr_code_html
 from ui.text.words import PageTexts
 
 SERVICE = "https://rope.example/room/"
@@ -79,7 +80,6 @@ def test_other_steps_are_their_sentence_and_the_claim_is_nothing() -> None:
 def test_without_a_service_there_is_no_room() -> None:
     book = opened(rooms="", display="stage", room="physics-2")
     assert node(book, "stage-room") is None and node(book, "form") is None and node(book, "popover") is not None
-    assert "code.svg" not in book.places.root.written()
 
 
 def test_a_room_is_opened_named_and_left() -> None:
@@ -91,7 +91,8 @@ def test_a_room_is_opened_named_and_left() -> None:
     assert book.query()["room"] == "physics-2"
     text = unescape(book.places.root.written())
     assert t("room_bad") not in text and f'href="{SERVICE}physics-2/votes.csv"' in text
-    assert f"{SERVICE}code.svg?text=https%3A%2F%2Frope.example%2Froom%2Fphysics-2%3Flang%3Den" in text
+    code = qr_code_html(f"{SERVICE}physics-2?lang=en", t("qr_alt", url=f"{SERVICE}physics-2?lang=en"))
+    assert code and code in there(book, "qr-code").written()
     assert t("room_local") not in text, "phones reach it"
     close = there(book, "button room-close")
     assert close.attributes["data-room"] == f"{SERVICE}physics-2"

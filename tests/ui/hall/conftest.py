@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from ui.hall import rooms as module
-from ui.hall.rooms import LECTURER, RoomService
+from ui.hall.rooms import RoomService
 from ui.hall.store import RoomStore
 
 KEYS = ["a" * 32, "b" * 32]
@@ -35,7 +35,7 @@ def client(rooms: RoomService) -> Iterator[Client]:
     with TestClient(app) as first:
 
         def browser(key: str = "") -> TestClient:
-            other = TestClient(app, cookies={LECTURER: key} if key else {}, follow_redirects=False)
+            other = TestClient(app, headers={"authorization": f"Bearer {key}"} if key else {}, follow_redirects=False)
             other.portal = first.portal  # one event loop for all of them
             return other
 

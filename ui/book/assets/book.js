@@ -3,6 +3,7 @@
 import { grading, rerun, restored } from "./grade.js";
 import { kept } from "./dom.js";
 import { remember } from "./done.js";
+import { lecturer } from "./key.js";
 import { mount, tell } from "./player.js";
 import "./stage.js";
 
@@ -20,7 +21,7 @@ shell();
 const told = new Map(), figures = new Map(), seen = new WeakMap();
 
 /** The address of the rooms, where this browser holds a lecturer's key. */
-const rooms = () => (/\brope_hall=1\b/.test(kept(() => document.cookie) ?? "") ? new URL("room/", new URL(book, here)).href : "");
+const rooms = () => (lecturer() ? new URL("room/", document.documentElement.dataset.rooms || new URL(book, here)).href : "");
 
 const element = (id) => document.getElementById(id);
 const decoded = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));

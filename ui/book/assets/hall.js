@@ -1,4 +1,6 @@
-// A lecturer's room: has its phones show the step, writes how many have answered, closes it.
+// A lecturer's room: has its phones show the step, writes how many have answered, keeps the votes, closes it.
+import { lecturer } from "./key.js";
+
 let shown = null, turn = 0, stop = null;
 const pause = (least) => new Promise((done) => setTimeout(done, least));
 
@@ -9,10 +11,10 @@ function write(text) {
   if (place) place.textContent = text;
 }
 
-/** What the service answers for a room; throws where none answers, gives null where it refuses. */
-async function ask(room, path, more) {
-  const answer = await fetch(room + path, { cache: "no-store", signal: stop.signal, ...more });
-  if (answer.ok) return answer.json();
+/** What the service answers for a room's address; throws where none answers, gives null where it refuses. */
+async function ask(url, { headers, ...more } = {}) {
+  const answer = await fetch(url, { cache: "no-store", ...more, headers: { authorization: `Bearer ${lecturer()}`, ...headers } });
+  if (answer.ok) return answer;
   if (answer.status >= 500) throw new Error(answer.status);
   return null;
 }
@@ -22,13 +24,14 @@ async function lead({ room, content }, own, send) {
   let count = "";
   while (own === turn) {
     try {
-      let answer = await ask(room, "", { method: "PUT", headers: { "content-type": "application/json" }, body: content });
+      const { signal } = stop, json = (given) => given?.json();
+      let answer = await ask(room, { signal, method: "PUT", headers: { "content-type": "application/json" }, body: content }).then(json);
       while (answer && own === turn) {
         const { answers } = line()?.dataset ?? {};
         write(answers ? `▸ ${answers.replace("{count}", answer.voters)}` : "");
         if (answer.votes && count !== (count = JSON.stringify(answer.votes)) && line()) send(line().id, { id: answer.id, votes: answer.votes });
         if (!line()) return;
-        answer = await ask(room, `/votes?since=${answer.mark}`);
+        answer = await ask(`${room}/votes?since=${answer.mark}`, { signal }).then(json);
       }
       if (own === turn) write(line()?.dataset.taken ?? "");
       return;
@@ -50,10 +53,20 @@ export function follow(send) {
   lead(now, turn, send);
 }
 
-document.addEventListener("click", ({ target }) => {
-  const box = target.closest?.(".room-close");
+/** Keep the votes as a file: a link alone would carry no key. */
+async function votes(link) {
+  const file = await ask(link.href).then((answer) => answer?.blob());
+  if (file) Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: "votes.csv" }).click();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.(".room-votes"), box = event.target.closest?.(".room-close");
+  if (link) {
+    event.preventDefault();
+    votes(link).catch(() => write(line()?.dataset.lost ?? ""));
+  }
   if (!box) return;
   stop?.abort();
   [shown, stop, turn] = [null, new AbortController(), turn + 1];
-  ask(box.dataset.room, "", { method: "DELETE" }).catch(() => {});
+  ask(box.dataset.room, { method: "DELETE" }).catch(() => {});
 }, true);
