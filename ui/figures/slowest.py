@@ -83,10 +83,12 @@ def _longer(far: Control, text: Sequence[str], at_first: str = "") -> TextTrack:
 
 
 def _dial(row: SurveyRow, far: Control, x: float, y: float, radius: float, stroke_width: float) -> list[Mark]:
-    """Return a circle with what the context shows in green, what is new to it hatched, and no arrow."""
+    """Return a circle with what the context shows in green, the rest hatched, what is met there filled, no arrow."""
     within = TOP - row.slowest_angle(row.context)
     turned = clock_angle(far.numbers(angles(row, far)))
+    rest = marks.wedge(x, y, radius, within, TOP - 2 * np.pi, UNSEEN_COLOUR, fill_pattern="hatch", opacity=0.35)
     return [
+        rest,
         marks.wedge(x, y, radius, within, turned, UNSEEN_COLOUR, opacity=0.3),
         marks.wedge(x, y, radius, within, turned, UNSEEN_COLOUR, fill_pattern="hatch"),
         marks.wedge(x, y, radius, TOP, within, TRAINED_COLOUR),
@@ -99,9 +101,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
     """Return the dial whose arrow is dragged, with its words below, or beside it on a narrow screen."""
     turned, within = angles(row, far), row.slowest_angle(row.context)
     goal = clock_angle(row.slowest_angle(MOST * row.context))
-    rest: Mark = marks.wedge(0.0, 0.0, 1.0, TOP - within, TOP - 2 * np.pi, UNSEEN_COLOUR, fill_pattern="hatch")
     drawn = [
-        rest | {"opacity": 0.35},
         *_dial(row, far, 0.0, 0.0, 1.0, 6),
         marks.vector(0.0, 0.0, 0.8, goal, GREY, 3, True, stroke_dash="5 4"),
         turned_hand(far, 0.0, 0.0, 0.97, far.numbers(turned), "ink", t("grab_arrow")),
@@ -122,7 +122,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
     else:
         look: dict[str, Any] = {"anchor": "start", "font_size": 14}
         drawn.append(marks.text(1.15, 0.75, row.model.name, **look | {"bold": True, "font_size": 18}))
-        drawn += [marks.text(1.15, 0.51 - 0.21 * k, line, MUTED_COLOUR, **look) for k, line in enumerate(explained)]
+        drawn += [marks.text(1.15, 0.51 - 0.22 * k, line, MUTED_COLOUR, **look) for k, line in enumerate(explained)]
         drawn += [
             marks.text(1.15, -0.3 - 0.22 * k, line, TRAINED_COLOUR, bold=True, **look) for k, line in enumerate(seen)
         ]
@@ -134,7 +134,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
         row.model.name if wide else "",
         min_width=260,
         width_share=0.55 if wide else 1.0,
-        height=320 if wide else 180,
+        height=320 if wide else 160,
         equal_aspect=True,
         paragraphs=(Paragraph(" ".join(explained), MUTED_COLOUR, 15),) if wide else (),
         screen="wide" if wide else "narrow",
@@ -144,7 +144,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
 def _others(shown: Sequence[SurveyRow], far: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a small dial for each model: its name, how much its context shows, and how much is new."""
     drawn: list[Mark] = []
-    size, pitch, last = (14, 1.62, 57) if wide else (12, 1.85, 36)
+    size, pitch, last = (14, 1.62, 57) if wide else (12, 1.75, 34)
     for k, row in enumerate(shown):
         x, y = float(k % COLUMNS), -pitch * (k // COLUMNS)
         turned, within = angles(row, far), row.slowest_angle(row.context)
@@ -152,13 +152,13 @@ def _others(shown: Sequence[SurveyRow], far: Control, t: PageTexts, wide: bool) 
         name = row.model.name.removesuffix(" 4E1T").removesuffix(" 14B")
         lines = [name] if wide else name.replace("-V", " V").rsplit(" ", 1)
         drawn += [
-            *_dial(row, far, x, y, RADIUS, 3.5),
-            marks.vector(x, y, 0.97 * RADIUS, angle, "ink", 3.5, has_head=True),
+            *_dial(row, far, x, y, RADIUS, 2.5),
+            marks.vector(x, y, 0.97 * RADIUS, angle, "ink", 2.5, has_head=True),
         ]
         for up, line in enumerate(reversed(lines)):
             drawn.append(marks.text(x, y + RADIUS, line, bold=wide, font_size=size, dy=-9 - 15 * up))
         new = [t("new", angle=degrees(each - within)) for each in turned.tolist()]
-        below: list[tuple[TextOrTrack, str, int]] = [(t("seen", angle=degrees(within)), TRAINED_COLOUR, 19)]
+        below: list[tuple[TextOrTrack, str, int]] = [(degrees(within), TRAINED_COLOUR, 19)]
         below += [(t("within", tokens=f"{row.context:,}"), MUTED_COLOUR, 38)] if wide else []
         for text, colour, dy in (*below, (_longer(far, new), UNSEEN_COLOUR, last)):
             drawn.append(marks.text(x, y - RADIUS, text, colour, bold=colour != MUTED_COLOUR, font_size=size, dy=dy))
