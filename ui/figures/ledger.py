@@ -32,7 +32,7 @@ from ui.film import marks
 from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, field_control, scene_in_beats, sentence_parts
-from ui.text.words import PageTexts, exponent_text
+from ui.text.words import PageTexts, exponent_text, text_counts
 
 ANY = "any"
 # The word of a status in links and text keys; errata first, what holds last, as the list is ordered.
@@ -187,7 +187,7 @@ def unswapped_formula_film(t: PageTexts) -> Film:
     right, printed = turned["axis"]
     return Film(
         "swapped",
-        replace(scene, panels=(_formulas(t), *scene.panels)),
+        replace(scene, panels=(_formulas(at, *turned["axis"], t), *scene.panels)),
         lambda: {
             "angle": np.array(at.stops),
             "x0": right[:, 0],
@@ -213,10 +213,13 @@ def _turned(pair: tuple[float, float], beside: Callable[[Array], Array]) -> Arra
     return np.stack([elementwise_rotation(numbers, beside(numbers), float(stop), degree) for stop in ANGLES])
 
 
-def _formulas(t: PageTexts) -> Panel:
-    """Return the printed and the right formula, and the two numbers in which they differ."""
-    drawn: list[Mark] = []
-    rows = (("printed", ("−x₀", "x₁"), UNSEEN_COLOUR, 0.78, "✗"), ("right", ("−x₁", "x₀"), QUERY_COLOUR, 0.28, "✓"))
+def _formulas(at: Control, right: Array, printed: Array, t: PageTexts) -> Panel:
+    """Return the printed and the right formula, the two numbers in which they differ, and what the arrow shows."""
+    counts = text_counts()
+    counted = t("one_of", claims=counts["claims"], wrong=counts["wrong"])
+    drawn: list[Mark] = [marks.text(0.0, 0.0, counted, MUTED_COLOUR, anchor="start", font_size=14)]
+    rows = (("printed", ("−x₀", "x₁"), UNSEEN_COLOUR, 0.8, "✗"), ("right", ("−x₁", "x₀"), QUERY_COLOUR, 0.34, "✓"))
+    differs = [not np.allclose(*each) for each in zip(right, printed, strict=True)]
     where = {"printed": t("printed_where", source=document_title(DOCUMENT, t)), "right": t("right_where")}
     for name, second, colour, y, sign in rows:
         drawn += [
@@ -224,7 +227,8 @@ def _formulas(t: PageTexts) -> Panel:
             marks.text(0.0, y + 0.11, where[name], MUTED_COLOUR, anchor="start", font_size=14),
             marks.text(0.26, y - 0.065, "cos α  +", font_size=17),
             marks.text(0.67, y - 0.065, "sin α", font_size=17),
-            marks.text(0.88, y - 0.08, sign, colour, bold=True, font_size=30),
+            marks.text(0.88, y - 0.06, at.texts(sign if each else "" for each in differs), colour, font_size=30),
+            marks.text(0.88, y - 0.14, at.texts(t(f"{name}_turns") if each else "" for each in differs), colour),
             marks.rect(0.4, 0.56, y - 0.16, y + 0.06, colour, opacity=0.15, corner_px=5),
         ]
         for x, numbers, ink in ((0.09, ("x₀", "x₁"), "ink"), (0.48, second, colour)):
@@ -238,22 +242,21 @@ def _formulas(t: PageTexts) -> Panel:
 
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: PageTexts) -> Panel:
-    """Return the pair's arrow, x₀ upward and x₁ to the right, as the right and as the printed formula turn it."""
-    angle, wrong = (at.numbers(np.unwrap(np.arctan2(each[:, 0], each[:, 1]))) for each in (right, printed))
+    """Return the pair's arrow, x₀ to the right as in texts, as the right and as the printed formula turn it."""
+    angle, wrong = (at.numbers(np.unwrap(np.arctan2(each[:, 1], each[:, 0]))) for each in (right, printed))
     lengths = np.hypot(*printed.T)
     hand = marks.vector(0.0, 0.0, 1.0, angle, QUERY_COLOUR, 7, has_head=True)
     length, way = at.texts(map(_hundredth, lengths)), {"way": _way(at, printed, t)} if beat == 1 else {}
     label = sentence_parts(partial(t, f"printed_length_{beat}"), length=length, **way)
     start = t("start", x0=f"{pair[0]:g}", x1=f"{pair[1]:g}")
-    place = {"x": 1.12 * right[:, 1], "y": 1.12 * right[:, 0]}
-    x, y = (at.numbers(each) for each in place.values())
+    x, y = (at.numbers(1.12 * right[:, side]) for side in (0, 1))
     shown = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         marks.vector(0.0, 0.0, 1.4, [0.0, np.pi / 2], GREY, 1, has_head=True),
-        marks.text(0.06, 1.4, "x₀", MUTED_COLOUR, anchor="start", bold=True),
-        marks.text(1.4, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=22),
+        marks.text(1.4, 0.0, "x₀", MUTED_COLOUR, anchor="start", bold=True, dy=22),
+        marks.text(0.06, 1.4, "x₁", MUTED_COLOUR, anchor="start", bold=True),
         marks.text(-0.1, 1.3, start, MUTED_COLOUR, anchor="end", font_size=14),
-        marks.line(printed[:, 1], printed[:, 0], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
+        marks.line(printed[:, 0], printed[:, 1], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
         marks.vector(0.0, 0.0, at.numbers(lengths), wrong, UNSEEN_COLOUR, 7, has_head=True),
         marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
         marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),
@@ -273,12 +276,12 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
 
 
 def _way(at: Control, printed: Array, t: PageTexts) -> TextTrack:
-    """Return whether the printed arrow points along its line or against it."""
-    return at.texts(t("upside_down" if x0 < 0 else "still_on_line") for x0 in printed[:, 0])
+    """Return whether the printed arrow points as at its start or the other way."""
+    return at.texts(t("flipped" if x0 < 0 else "not_turned") for x0 in printed[:, 0])
 
 
 def _hundredth(value: float) -> str:
-    return f"{value + 0.0:.2f}".replace("-", "−")
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def claim_status_chart(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:

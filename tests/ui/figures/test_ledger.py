@@ -10,6 +10,7 @@ from tests.support.figures import Row, chart, read
 from tests.support.films import FilmRow
 from tools import counts
 from ui.figures import ledger as figures
+from ui.film.scene import text_at
 from ui.text import words
 from ui.text.words import LANGUAGES, PageTexts, exponent_text
 
@@ -140,10 +141,18 @@ def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number
     printed, right = (mark for mark in turning if mark["angle"] != [0.0, np.pi / 2])
     for k, degrees in enumerate(figures.ANGLES):
         c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-        for mark, (up, across) in ((right, np.array([[c, -s], [s, c]]) @ start), (printed, start * [c - s, c + s])):
+        for mark, (across, up) in ((right, np.array([[c, -s], [s, c]]) @ start), (printed, start * [c - s, c + s])):
             angle, length = mark["angle"].at({"angle": k})[0], mark["length"]
             length = length if isinstance(length, float) else length.at({"angle": k})[0]
             assert length * np.array([np.sin(angle), np.cos(angle)]) == pytest.approx([up, across], abs=1e-9)
+
+
+def test_the_verdict_on_a_formula_is_what_the_arrow_shows() -> None:
+    formulas = figures.unswapped_formula_film(T).scene.panels[0]
+    for k, degrees in enumerate(figures.ANGLES):
+        texts = [text_at(mark["content"], {"angle": k}) for mark in formulas.marks if mark["kind"] == "text"]
+        shown = {"✗", "✓", T("printed_turns"), T("right_turns")} & set(texts)
+        assert len(shown) == (0 if degrees % 180 == 0 else 4), degrees
 
 
 def swapped(t: PageTexts) -> str:
