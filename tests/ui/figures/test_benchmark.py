@@ -12,10 +12,12 @@ import pytest
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.records import BenchmarkDatabase, CaseResult
+from rope_core.kernels import cpu
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
+from ui.film.scene import text_at
 from ui.text.words import LANGUAGES, PageTexts
 
 T = PageTexts("en", "benchmark")
@@ -240,3 +242,18 @@ def test_a_bar_is_as_long_as_the_record_has_it() -> None:
             assert peer["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "transformers"]], rel=1e-9)
             assert copy["x1"].at({"at": k}) == 1.0
     assert "0.76" in film.scene.finding_at({"at": 2048}) and "10 copies" in film.scene.finding_at({"at": 1})
+
+
+def test_the_words_beside_our_bar_give_the_prepared_call_s_time_below_16_mib() -> None:
+    assert bars.STREAM_BYTES == cpu.STREAM_BYTES
+    prepared = {n: each["numba (bound)"].ratio.median for n, each in bars.timings_by_tokens(XEON.points).items()}
+    panel = unwrap(bars.time_over_copy_film)(tuple(XEON.points), XEON.hardware, T).scene.panels[0]
+    texts = [mark["content"] for mark in panel.marks if mark["kind"] == "text"]
+    for k, tokens in enumerate((1, 16, 128, 512, 2048)):
+        wanted = T("way.prepared", ratio=f"{prepared[tokens]:.2g}") if tokens < 512 else T("way.numba").replace("|", "")
+        assert wanted in [text_at(each, {"at": k}) for each in texts]
+
+
+def test_the_start_of_a_call_is_named_where_it_takes_most_of_the_time() -> None:
+    timings = bars.timings_by_tokens(XEON.points)
+    assert [n for n, each in timings.items() if bars.is_bound_by_start(each)] == [1, 16]

@@ -20,7 +20,7 @@ from rope_core.theory.encodings import compare
 from rope_core.theory.extension import untrained_angle_reached_mask
 from rope_core.theory.position_demo import cached_key_distances_by_mode
 from ui.figures.attention import scores
-from ui.figures.benchmark.bars import pairs_of
+from ui.figures.benchmark.bars import OURS, timings_by_tokens
 from ui.figures.encodings.swapping import sentence_reordering_film
 from ui.page import tasks
 from ui.page.menu import SECTIONS, page_declaration
@@ -319,8 +319,8 @@ def babbles(at: At) -> str:
 def longer_for_many(at: At) -> str:
     """Return b: by the record's own times; one token's is that of the call."""
     assert at("at") == 1, "the picture is that of one token"
-    pairs = pairs_of(tuple(timed.benchmark_source("intel-xeon").points))
-    first, last = (pairs[n][0].seconds.median for n in (1, 2048))
+    timings = timings_by_tokens(tuple(timed.benchmark_source("intel-xeon").points))
+    first, last = (timings[n][OURS].seconds.median for n in (1, 2048))
     why = PageTexts("en", "benchmark")("ask.longer.why")
     assert f"{first * 1e6:.0f} µs" in why and f"{last * 1e3:.2f} ms" in why
     ratios = dict(zip("abc", (2048, 100, 1), strict=True))
