@@ -1,11 +1,11 @@
-"""From a symptom to its name, its cause and the step that shows it; and every term of the lab, in both languages."""
+"""From a symptom to its name, its cause and the step that shows it; beside it every term, in both languages."""
 
 from rope_core.lab import faults
 from ui.figures import faults as figures
 from ui.page.frame import PageFrame
 from ui.page.state import Field
 from ui.page.tasks import ChoiceQuestion
-from ui.text.glossary import glossary_table
+from ui.text.glossary import glossary_table, glossary_terms, term_paragraphs
 from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
@@ -29,9 +29,46 @@ def link(page: PageFrame, name: str, beat: int) -> str:
     return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
 
 
+def other_language(page: PageFrame) -> str:
+    """Return the language of the names beside this page's."""
+    return "en" if page.t.lang == "zh" else "zh"
+
+
+def shown_step(page: PageFrame) -> None:
+    """Draw the link to the step that shows the chosen fault."""
+    _, name, beat = dict(enumerate(SHOWN.values(), 1))[page.get(FAULT) or 1]
+    page.goto(name, page.t("shown_in", page=page.t(f"page.{name}"), beat=beat), beat=str(beat))
+
+
 def symptoms(page: PageFrame) -> None:
-    """Draw the traces of five faults, and below them where each is shown."""
-    page.show(figures.fault_traces_film(page.t), figures.fault_traces_film, faults.fault_traces, ask=BABBLES)
+    """Draw the traces of five faults, and the step that shows the chosen one."""
+    page.show(
+        figures.fault_traces_film(page.t),
+        figures.fault_traces_film,
+        faults.fault_traces,
+        then=lambda: shown_step(page),
+        ask=BABBLES,
+    )
+
+
+def look_up(page: PageFrame) -> None:
+    """Draw what the visitor looks for in words, else every term to press."""
+    with page.card(key="terms"):
+        page.controls.text(FIND)
+        if not page.get(FIND).strip():
+            page.write(f"**{page.t('terms_named', count=len(glossary_terms()))}**")
+            with page.row():
+                for name in (term.names[page.t.lang] for term in glossary_terms()):
+                    page.button(name, f"term.{name}", page.store.put, FIND, name, look="quiet")
+            return
+        page.button(page.t("all_terms"), "term.all", page.store.put, FIND, "", look="quiet")
+        given = page.t.lang, other_language(page), page.get(FIND), lambda name, beat: link(page, name, beat)
+        for paragraph in term_paragraphs(*given) or [page.t("nothing")]:
+            page.write(paragraph)
+
+
+def in_words(page: PageFrame) -> None:
+    """Draw what is seen of each fault, its name, its command and the step that shows it."""
     page.write(
         markdown_table(
             {
@@ -45,22 +82,20 @@ def symptoms(page: PageFrame) -> None:
 
 
 def listed(page: PageFrame) -> None:
-    """Draw the terms that hold what the visitor looks for."""
+    """Draw all terms in one table."""
     page.prose("terms")
-    page.controls.text(FIND)
-    other = "en" if page.t.lang == "zh" else "zh"
-    first, meaning, seen = (page.t(f"head.{name}") for name in HEADS)
-    columns = glossary_table(
-        page.t.lang, other, page.get(FIND), (first, meaning, seen), lambda name, beat: link(page, name, beat)
-    )
-    if columns[first]:
-        page.write(markdown_table(columns))
-    else:
-        page.note(page.t("nothing"))
+    heads = tuple(page.t(f"head.{name}") for name in HEADS)
+    columns = glossary_table(page.t.lang, other_language(page), heads, lambda name, beat: link(page, name, beat))
+    page.write(markdown_table(columns))
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(symptoms, shared=False)
-    page.live(listed, shared=False)
+    left, right = page.columns(3, 1)
+    with left:
+        page.live(symptoms, shared=False)
+    with right:
+        page.live(look_up, shared=False)
+    in_words(page)
+    listed(page)
     page.prose("more")

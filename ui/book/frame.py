@@ -118,7 +118,13 @@ class BookFrame(LessonFrame):
         heading = f'<h2 id="{escape(section)}">{escape(title)}</h2>' if title else ""
         self.places.add("prose", heading + markdown_to_html(body), key=f"prose.{section}")
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
+    def show(
+        self,
+        drawing: Drawing | Film,
+        *code: Callable[..., Any],
+        then: Callable[[], None] | None = None,
+        ask: ChoiceQuestion | None = None,
+    ) -> None:
         if self.view.stage and not self.leads(drawing.id):
             return
         finding = self._film(drawing) if isinstance(drawing, Film) else self._figure(drawing)
@@ -127,6 +133,8 @@ class BookFrame(LessonFrame):
             if self.store.shared():
                 self.controls.geometry()
             return
+        if then:
+            then()
         if ask:
             self.predict(ask)
         self.more(drawing, finding, code)

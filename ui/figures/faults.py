@@ -13,15 +13,17 @@ from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
-from ui.text.glossary import glossary_terms
 from ui.text.words import PageTexts
 
 MOST = 1.5
 """The error at which a bar is as high as its row."""
 LINES = ("called", "cause", "test", "mend")
-CELLS = ("called", "brief", "command", "cure")
-COLUMNS = (0.0, 160.0, 372.0, 725.0)
-"""Where the columns of the table start, in px."""
+CELLS = (("seen",), ("called", "brief"), ("command", "cure"))
+LINE_PX = (-13, 6, 22)
+"""The baselines of a row's lines from its middle, px."""
+COLUMNS = (0.0, 130.0, 302.0, 532.0)
+END = 690.0
+"""Where the columns of the table start and where it ends, in px."""
 
 
 @cached_figure
@@ -66,7 +68,7 @@ def _bars(trace: FaultTrace, x0: float, x1: float, foot: float, height: float) -
         drawn.append(marks.rect(left[pad], right[pad], foot, foot + 0.22 * height, "none", **edge))
     good, bad = (at < trace.wrong) & (tokens >= 0), at >= trace.wrong
     drawn += [
-        marks.rect(left[good], right[good], foot, foot + 0.14 * height, TRAINED_COLOUR),
+        marks.rect(left[good], right[good], foot, foot + 0.09 * height, TRAINED_COLOUR),
         marks.rect(left[bad], right[bad], foot, high[bad], UNSEEN_COLOUR, opacity=0.15),
         marks.rect(left[bad], right[bad], foot, high[bad], UNSEEN_COLOUR, fill_pattern="hatch"),
     ]
@@ -88,7 +90,7 @@ def _frame(control: Control, low: float, high: float, press_px: int, t: PageText
 
 
 def _traces(known: dict[str, FaultTrace], width: float, end: float, t: PageTexts) -> list[Mark]:
-    """Return the bars of every fault with the place where it sets in, and a line between rows that ends at ``end``."""
+    """Return the bars of every fault with the place where it sets in or its length, and a line between rows."""
     drawn = []
     for k, name in enumerate(NAMES):
         foot = len(NAMES) - k - 1
@@ -97,6 +99,9 @@ def _traces(known: dict[str, FaultTrace], width: float, end: float, t: PageTexts
             edge = width * (known[name].wrong / len(known[name].tokens) - 0.02)
             words = t(f"fault.{name}.edge")
             drawn.append(marks.text(edge, foot + 0.62, words, MUTED_COLOUR, anchor="end", font_size=13, bold=True))
+        else:
+            span = t("span", count=f"{known[name].tokens[-1]:,}")
+            drawn.append(marks.text(0.0, foot + 0.7, span, MUTED_COLOUR, anchor="start", font_size=13, bold=True))
         if k:
             drawn.append(marks.line([0.0, end], [foot + 1.0, foot + 1.0], GREY, 0.6))
     return drawn
@@ -104,27 +109,23 @@ def _traces(known: dict[str, FaultTrace], width: float, end: float, t: PageTexts
 
 def _table(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel:
     """Return the table for a desk, a unit of its x axis a pixel at 1280 px: all reasons and commands in view."""
-    end, top = 957.0, float(len(NAMES))
-    drawn: list[Mark] = [_frame(control, -8.0, end, 960, t), *_traces(known, 140.0, end, t)]
+    top = float(len(NAMES))
+    drawn: list[Mark] = [_frame(control, -8.0, END, 700, t), *_traces(known, 118.0, END, t)]
     start: dict[str, Any] = {"anchor": "start", "halo": False}
     for x, column in zip(COLUMNS, ("trace", "symptom", "reason", "cure"), strict=True):
-        drawn.append(
-            marks.text(x, top + 0.22, t(f"head.{column}"), MUTED_COLOUR, bold=True, **start | {"font_size": 14})
-        )
+        look = start | {"font_size": 14, "bold": True}
+        drawn.append(marks.text(x, top + 0.18, t(f"head.{column}"), MUTED_COLOUR, **look))
     for k, name in enumerate(NAMES):
-        y = top - k - 0.5
-        lines = [*t(f"fault.{name}.seen").split("|"), *(t(f"fault.{name}.{part}") for part in CELLS)]
-        for j, line in enumerate(lines):
-            x, is_upper = COLUMNS[1 + j // 2], j % 2 == 0
-            look = start | {"font_size": 16 if is_upper and j else 15, "bold": is_upper and j > 0}
-            drawn.append(marks.text(x, y, line, dy=-9 if is_upper else 11, **look))
-    named = t("terms_named", count=len(glossary_terms()))
-    drawn += [
-        marks.text(0.0, -0.3, named, **start | {"font_size": 15, "bold": True}),
-        marks.text(0.0, -0.68, _scale(control, t), MUTED_COLOUR, **start | {"font_size": 13}),
-        drag_hint(end, -0.6, t("press_one"), anchor="end"),
-    ]
-    return Panel(Axis(-10.0, end + 2), Axis(-0.9, top + 0.5), drawn, height=392, screen="wide")
+        for x, cells in zip(COLUMNS[1:], CELLS, strict=True):
+            lines = [line for cell in cells for line in t(f"fault.{name}.{cell}").split("|")]
+            for j, line in enumerate(lines):
+                named = j == 0 and len(cells) > 1
+                look = start | {"font_size": 16 if named else 14, "bold": named}
+                drawn.append(marks.text(x, top - k - 0.5, line, dy=LINE_PX[j], **look))
+    for dy, scale in zip((0, 17), _scale(control, t), strict=True):
+        drawn.append(marks.text(0.0, -0.3, scale, MUTED_COLOUR, dy=dy, **start | {"font_size": 13}))
+    drawn.append(drag_hint(END, -0.3, t("press_one"), anchor="end", dy=10))
+    return Panel(Axis(-10.0, END + 2), Axis(-0.65, top + 0.4), drawn, height=350, screen="wide")
 
 
 def _rows(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel:
@@ -143,8 +144,8 @@ def _rows(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel
         Axis(-0.02, top + 0.4),
         drawn,
         min_width=330,
-        height=268,
-        paragraphs=(Paragraph(_scale(control, t), MUTED_COLOUR, 14),),
+        height=288,
+        paragraphs=(Paragraph([*_scale(control, t)], MUTED_COLOUR, 14),),
         screen="narrow",
     )
 
@@ -161,6 +162,7 @@ def _chosen(control: Control, t: PageTexts) -> Panel:
     return text_panel(*paragraphs, min_width=280, screen="narrow")
 
 
-def _scale(control: Control, t: PageTexts) -> TextTrack:
-    """Return what the bars measure."""
-    return control.texts(t(f"scale_{'guesses' if name == 'long' else 'scores'}") for name in NAMES)
+def _scale(control: Control, t: PageTexts) -> list[TextTrack]:
+    """Return what the bars measure, in two lines."""
+    lines = [t(f"scale_{'guesses' if name == 'long' else 'scores'}").split("|") for name in NAMES]
+    return [control.texts(line) for line in zip(*lines, strict=True)]

@@ -46,7 +46,7 @@ class NotebookFrame(BookFrame):
         except DrawingFound:
             return self.places.root
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: object = None) -> None:
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], then: object = None, ask: object = None) -> None:
         self.shown[drawing.id] = drawing
         if drawing.id == self.wanted or (self.wanted == FIRST_FILM and isinstance(drawing, Film)):
             raise DrawingFound

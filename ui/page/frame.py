@@ -121,10 +121,17 @@ class PageFrame(Protocol):
         ``pick`` is called with the row that is chosen; the table returns it, 0 until one is.
         """
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
+    def show(
+        self,
+        drawing: Drawing | Film,
+        *code: Callable[..., Any],
+        then: Callable[[], None] | None = None,
+        ask: ChoiceQuestion | None = None,
+    ) -> None:
         """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``.
 
-        A film has the controls that it moves with it; ``ask``: the question right below it.
+        A film has the controls that it moves with it; ``then`` draws what is right below it, ``ask`` is the question
+        that follows.
         """
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[ContainerContext]:

@@ -154,9 +154,17 @@ class ServedFrame(ServedContent):
             st.header(title, anchor=section)
         st.markdown(body)
 
-    def show(self, drawing: Drawing | Film, *code: Callable[..., Any], ask: ChoiceQuestion | None = None) -> None:
+    def show(
+        self,
+        drawing: Drawing | Film,
+        *code: Callable[..., Any],
+        then: Callable[[], None] | None = None,
+        ask: ChoiceQuestion | None = None,
+    ) -> None:
         if not self.stage:
             finding = self._shown(drawing)
+            if then:
+                then()
             if ask:
                 self.predict(ask)
             self.more(drawing, finding, code)

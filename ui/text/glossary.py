@@ -50,24 +50,42 @@ def glossary_terms() -> tuple[GlossaryTerm, ...]:
     )
 
 
+def _name_markdown(term: GlossaryTerm, lang: str, other: str) -> str:
+    symbol = f" ${term.symbol}$" if term.symbol else ""
+    return f"**{term.names[lang]}**{symbol}" + (
+        f" {term.names[other]}" if term.names[other] != term.names[lang] else ""
+    )
+
+
 def glossary_table(
-    lang: str, other: str, text: str, heads: tuple[str, str, str], link: Callable[[str, int], str]
+    lang: str, other: str, heads: tuple[str, ...], link: Callable[[str, int], str]
 ) -> dict[str, list[str]]:
-    """Return the terms that hold ``text`` as columns: name, symbol and other language's name in one, meaning, picture.
+    """Return every term as columns: name, symbol and other language's name in one, meaning, picture.
 
     ``link`` writes the link to a page's beat.
 
-    >>> list(glossary_table("en", "zh", "wavelength", ("a", "b", "c"), lambda page, beat: page))
+    >>> list(glossary_table("en", "zh", ("a", "b", "c"), lambda page, beat: page))
     ['a', 'b', 'c']
     """
-    found_terms = [term for term in glossary_terms() if term.holds(text.strip())]
-    columns = (
-        [
-            f"**{term.names[lang]}**{f' ${term.symbol}$' if term.symbol else ''}"
-            + (f" {term.names[other]}" if term.names[other] != term.names[lang] else "")
-            for term in found_terms
-        ],
-        [term.says[lang] for term in found_terms],
-        [link(*term.seen) if term.seen[0] else "" for term in found_terms],
+    rows = [
+        (_name_markdown(term, lang, other), term.says[lang], link(*term.seen) if term.seen[0] else "")
+        for term in glossary_terms()
+    ]
+    return {head: list(column) for head, column in zip(heads, zip(*rows, strict=True), strict=True)}
+
+
+def term_paragraphs(lang: str, other: str, text: str, link: Callable[[str, int], str]) -> list[str]:
+    """Return a paragraph for each term that holds ``text``: names and symbol, meaning, link; by its own name first.
+
+    >>> term_paragraphs("en", "zh", "YaRN", lambda page, beat: f"{page} {beat}")[0][:8]
+    '**YaRN**'
+    """
+    wanted = text.strip()
+    matches = sorted(
+        (term for term in glossary_terms() if term.holds(wanted)),
+        key=lambda term: wanted.casefold() not in (name.casefold() for name in term.names.values()),
     )
-    return dict(zip(heads, columns, strict=True))
+    return [
+        f"{_name_markdown(term, lang, other)}  \n{term.says[lang]}" + (f" {link(*term.seen)}" if term.seen[0] else "")
+        for term in matches
+    ]

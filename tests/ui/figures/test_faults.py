@@ -9,6 +9,7 @@ from pages.reference.glossary import SHOWN
 from rope_core.cli import COMMANDS
 from rope_core.lab import faults
 from tests.support.films import FilmRow
+from ui.book.frame import BookFrame
 from ui.figures.faults import LINES, MOST, fault_traces_film
 from ui.film.scene import BEAT, text_at
 from ui.page.menu import page_declaration
@@ -38,8 +39,20 @@ def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
         assert shown == [t(f"fault.{name}.called"), *(t(f"line.{x}") + t(f"fault.{name}.{x}") for x in LINES[1:])]
         assert f"rope {SHOWN[name][0]}" in t(f"fault.{name}.test")
         written = [mark["content"] for mark in table.marks if isinstance(mark.get("content"), str)]
-        assert {t(f"fault.{name}.{x}") for x in ("called", "brief", "command", "cure")} < set(written)
+        cells = [t(f"fault.{name}.{x}") for x in ("seen", "called", "brief", "command", "cure")]
+        assert {line for cell in cells for line in cell.split("|")} < set(written)
         assert t(f"fault.{name}.command").split()[:2] == ["rope", SHOWN[name][0]]
+
+
+@pytest.mark.parametrize("fault", [1, 3])
+def test_the_step_that_shows_the_chosen_fault_is_linked_above_the_question(fault: int) -> None:
+    page = BookFrame("glossary", "zh", {}, "../", {"fault": str(fault)})
+    nodes = list(page.places.root.all())
+    (link,) = (k for k, node in enumerate(nodes) if node.kind == "goto")
+    _, name, beat = SHOWN[faults.NAMES[fault - 1]]
+    assert f"{name}/?beat={beat}" in nodes[link].html
+    kinds = [node.kind for node in nodes]
+    assert kinds.index("film") < link < kinds.index("choices")
 
 
 def test_every_fault_names_a_command_and_a_step() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.test_pages import opened
 from ui.film.scene import BEAT
 from ui.page.menu import SECTIONS, page_declaration
-from ui.text.glossary import glossary_table, glossary_terms
-from ui.text.words import page_labels, page_sections
+from ui.text.glossary import glossary_table, glossary_terms, term_paragraphs
+from ui.text.words import PageTexts, page_labels, page_sections
 
 HEADS = ("term", "meaning", "seen")
 
@@ -37,15 +37,22 @@ def test_a_terms_picture_is_a_beat_of_a_page() -> None:
 
 
 def test_a_term_is_found_by_either_name_whatever_the_case() -> None:
-    for text in ("Wavelength", "波长"):
-        assert (
-            r"**wavelength** $\lambda_i$ 波长"
-            in glossary_table("en", "zh", text, HEADS, lambda page, beat: page)["term"]
-        )
-    assert glossary_table("zh", "en", "wavelength", HEADS, lambda page, beat: page)["term"] == [
-        r"**波长** $\lambda_i$ wavelength"
-    ]
-    assert glossary_table("en", "zh", "no such term", HEADS, lambda page, beat: page)["term"] == []
+    for text in ("Wavelength", " 波长"):
+        first = term_paragraphs("en", "zh", text, lambda page, beat: f"[{page} {beat}]")[0]
+        assert first.startswith(r"**wavelength** $\lambda_i$ 波长") and first.endswith(" [frequencies 2]")
+    (only,) = term_paragraphs("zh", "en", "wavelength", lambda page, beat: page)
+    assert only.startswith(r"**波长** $\lambda_i$ wavelength")
+    assert term_paragraphs("en", "zh", "no such term", lambda page, beat: page) == []
+
+
+def test_a_term_s_own_name_comes_first() -> None:
+    paragraphs = term_paragraphs("en", "zh", "pair", lambda page, beat: page)
+    assert len(paragraphs) > 5 and paragraphs[0].startswith("**pair**")
+
+
+def test_the_table_holds_every_term() -> None:
+    table = glossary_table("en", "zh", HEADS, lambda page, beat: page)
+    assert tuple(table) == HEADS and {len(column) for column in table.values()} == {len(glossary_terms())}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +79,19 @@ def test_what_multiplies_cos_and_sin_is_the_attention_factor_on_every_page(
 
 def test_the_page_lists_what_is_looked_for_and_says_where_there_is_nothing() -> None:
     result = opened("glossary", lang="en", find="slow-down")
-    assert not result.exception and any("**slow-down**" in each.value for each in result.markdown)
-    assert not any("**bfloat16**" in each.value for each in result.markdown)
-    assert opened("glossary", lang="zh", find="no such term").info
+    shown = [each.value for each in result.markdown if not each.value.startswith("|")]
+    assert not result.exception and any(each.startswith("**slow-down**") for each in shown)
+    assert not any("**bfloat16**" in each for each in shown)
+    nothing = PageTexts("zh", "glossary")("nothing")
+    assert nothing in [each.value for each in opened("glossary", lang="zh", find="no such term").markdown]
+
+
+def test_every_term_can_be_pressed_and_is_explained_beside_the_picture() -> None:
+    page = opened("glossary", lang="en")
+    assert {term.names["en"] for term in glossary_terms()} <= {button.label for button in page.button}
+    (button,) = (button for button in page.button if button.label == "YaRN")
+    button.click().run()
+    assert any(each.value.startswith("**YaRN**") for each in page.markdown)
+    (back,) = (button for button in page.button if button.label == PageTexts("en", "glossary")("all_terms"))
+    back.click().run()
+    assert not any(each.value.startswith("**YaRN**") for each in page.markdown)
