@@ -12,7 +12,7 @@ from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
 CLAIM_IN_FILM = True
 STEPS = beat_field(3)
-NEAR = Field("near", "int", 1001, position.FIRST, position.LAST)
+NEAR = Field("near", "int", position.START, position.FIRST, position.LAST)
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
 AT = Field("at", "int", 1001, 1, 1_048_576, steps=tuple(figures.STOPS))
 STAGE = Field("stage", "choice", "all", choices=precision.STAGES)

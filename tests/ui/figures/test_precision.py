@@ -101,23 +101,27 @@ def test_every_curve_is_the_largest_of_torchs_errors_of_all_pairs_and_its_verdic
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
-def test_the_position_that_is_stored_is_torchs_and_the_arrow_is_where_it_points(dtype: str) -> None:
+def test_the_sentence_is_stored_as_torch_stores_it_and_its_arrows_are_where_they_then_point(dtype: str) -> None:
     wanted = request(32, 500.0)
-    scene, theta = filmed(wanted, dtype, 3000).scene, 500.0 ** (-np.arange(16) / 16)
-    exact, stored, digits, _ = (panel for panel in scene.panels if panel.last_beat == 1)
+    scene, words = filmed(wanted, dtype, 3000).scene, "the cat sat on the mat".split()  # noqa: SIM905
+    exact, stored, digits, ruler, phone = (panel for panel in scene.panels if panel.last_beat == 1)
     for k, m in enumerate(scene.controls[0].stops):
-        at, held = {"near": k, "at": 0}, float(cast(m, dtype))
-        for panel, where in ((exact, [m]), (stored, [m, held])):
-            hands = [mark["angle"] for mark in panel.marks if mark["kind"] == "vector"]
-            assert [math.pi / 2 - hand.at(at)[0] for hand in hands] == pytest.approx(
-                [each * theta[0] for each in where]
-            )
-            assert f"{where[-1]:,.0f}" in text_at(panel.title, at)
-        shown_text = " ".join(text_at(mark["content"], at) for mark in digits.marks)
-        assert f"off by {position.whole_degrees(abs(m - held) * theta[0])}" in shown_text
-        assert f"{int(held):b}"[: {"bfloat16": 8, "float16": 11, "float32": 24}[dtype]] in shown_text
-        sentence = scene.finding_at({"near": m, "at": 1, "beat": 1})
-        assert (f"as {held:,.0f}:" in sentence) == (held != m)
+        at, places = {"near": k, "at": 0}, m - 1 + np.arange(6)
+        held = cast(places, dtype)
+        for panel, sentence, cat in ((exact, places, [m]), (stored, held, [m, held[1]])):
+            others, *hands = (np.pi / 2 - mark["angle"].at(at) for mark in panel.marks if mark["kind"] == "vector")
+            np.testing.assert_allclose(others, sentence, atol=1e-9)
+            np.testing.assert_allclose(np.ravel(hands), cat, atol=1e-9)
+            assert f"{cat[-1]:,.0f}" in text_at(panel.title, at)
+        shown_text = " ".join(texts_at(digits.marks, at))
+        assert f"off by {position.whole_degrees(abs(m - held[1]))}" in shown_text
+        assert f"{int(held[1]):b}"[: {"bfloat16": 8, "float16": 11, "float32": 24}[dtype]] in shown_text
+        groups = {each: " ".join(w for w, h in zip(words, held, strict=True) if h == each) for each in held}
+        for panel, expected_groups in ((stored, groups.values()), (ruler, groups.values()), (phone, [groups[held[1]]])):
+            assert set(expected_groups) <= set(texts_at(panel.marks, at))
+        sentence_text = scene.finding_at({"near": m, "at": 1, "beat": 1})
+        assert (f"as {held[1]:,.0f}:" in sentence_text) == (held[1] != m)
+        assert (f"“{groups[held[1]]}” now share one place" in sentence_text) == (groups[held[1]] != "cat")
 
 
 def test_every_position_is_compared_first_and_the_lines_names_do_not_overlap() -> None:

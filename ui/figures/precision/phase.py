@@ -74,7 +74,8 @@ def phase_error_film(request: rc.Request, dtype: str, positions: tuple[int, ...]
         import rope_core as rc
         from rope_core.theory import precision
         s = {spectrum_recipe(request)}
-        print(precision.round_to_dtype(near, {dtype!r}), np.degrees(near * s.inv_freq[0]))
+        held = precision.round_to_dtype(near, {dtype!r})
+        print(held, np.degrees(near * s.inv_freq[0]), np.degrees(abs(near - held) * s.inv_freq[0]))
         print([100, at], np.degrees(precision.phase_error(s, [100, at], "inv_freq", {dtype!r})[:, {pair}]), at / 100)
         octaves = [np.linspace(2**e, 2 ** (e + 1), min(2**e, {OCTAVE}) + 1) for e in range({int(math.log2(REACH))})]
         passed = np.unique(np.rint(np.concatenate(octaves)).astype(int))

@@ -2,41 +2,71 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import precision
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, word_tile
+from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, ghost_tile, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
-FIRST, LAST = 992, 1040
-"""The positions to drag over: both sides of 1,024, where bfloat16's gaps double."""
-HALF = 2.0
-"""Half the width of the word's tile, in positions."""
-NAMED = 8
+FIRST, LAST = 1015, 1031
+"""The positions of the red word to drag over: both sides of 1,024, where bfloat16's gaps double."""
+START, GOAL = 1017, 1027
+"""Where the red word is at first, and where its dashed tile stands: bfloat16 turns its arrow almost about there."""
+WORDS, CAT = 6, 1
+"""How many words the sentence has, and the index of the red one."""
+LEFT, RIGHT = FIRST - CAT, LAST + WORDS - 1 - CAT
+"""The first position that a word can have, and the last."""
+NAMED = 4
 """Every so many positions have their number."""
 
 
 class PositionRounding:
-    """The positions, what a format stores of them, and how far the fastest and the slowest arrow are off.
+    """The positions of a sentence, what a format stores of them, and how far the red word's arrows are off.
 
     Attributes:
-        held: the stored positions, int64 (positions).
+        positions, held: exact and stored positions of the red word, int64 (positions).
+        sentence, sentence_held: the same of every word, int64 (positions, words).
         off, slowest_off: of the fastest and the slowest pair, rad (positions), without their sign.
     """
 
     def __init__(self, spectrum: rc.Spectrum, dtype: str) -> None:
         self.positions = np.arange(FIRST, LAST + 1)
-        self.held = np.rint(precision.round_to_dtype(self.positions.astype(float), dtype)).astype(np.int64)
+        self.sentence = self.positions[:, None] + np.arange(WORDS) - CAT
+        self.sentence_held = np.rint(precision.round_to_dtype(self.sentence.astype(float), dtype)).astype(np.int64)
+        self.held = self.sentence_held[:, CAT]
         behind = np.abs(self.positions - self.held)
         self.step = float(spectrum.inv_freq[0])
         self.off, self.slowest_off = behind * self.step, behind * float(spectrum.inv_freq[-1])
+
+    def shared(self, words: Sequence[str], t: PageTexts) -> list[list[str]]:
+        """Return, at every position, all words stored where a word is, if it is the first of them, and "" if not."""
+        return [
+            [
+                ""
+                if each in held[:k]
+                else reduce(
+                    lambda before, word: t("beside", words=before, word=word),
+                    (word for word, at in zip(words, held, strict=True) if at == each),
+                )
+                for k, each in enumerate(held)
+            ]
+            for held in self.sentence_held.tolist()
+        ]
+
+    def with_cat(self, words: Sequence[str], t: PageTexts) -> list[str]:
+        """Return, at every position, all words stored where the red one is."""
+        firsts = (held.index(held[CAT]) for held in self.sentence_held.tolist())
+        return [row[first] for row, first in zip(self.shared(words, t), firsts, strict=True)]
 
 
 def red_word_control(t: PageTexts) -> Control:
@@ -49,27 +79,38 @@ whole_degrees = partial(home.degrees_text, whole_from=1.0, below=".1g")
 
 
 def finding(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> TextTrack:
-    """Return what is stored of the position, and where the fastest arrow points because of it."""
-    rows = zip(rounding.positions.tolist(), rounding.held.tolist(), rounding.off.tolist(), strict=True)
+    """Return what is stored of the position, where the fastest arrow points, and which words are now at one place."""
+    together = rounding.with_cat(t("sentence").split(), t)
+    rows = zip(rounding.positions.tolist(), rounding.held.tolist(), rounding.off.tolist(), together, strict=True)
     texts = []
-    for at, held, off in rows:
-        given = {"dtype": dtype, "at": f"{at:,}", "held": f"{held:,}"}
-        away = abs(at - held)
-        words = t("one_word_off") if away == 1 else t("words_off", count=away)
-        wrong = {"words": words, "off": whole_degrees(off)}
-        texts.append(t("held_finding", **given) if at == held else t("snapped_finding", **given, **wrong))
+    for at, held, off, words in rows:
+        given = {"dtype": dtype, "at": f"{at:,}", "held": f"{held:,}", "off": whole_degrees(off)}
+        alone = words == t("key_word")
+        one_place = "" if alone else t("one_place", words=words)
+        texts.append(t("held_finding" if at == held else "snapped_finding", **given) + one_place)
     return near.texts(texts)
 
 
 def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
-    """Return the exact and the rounded arrow then the digits, and the positions that the format holds."""
+    """Return the exact and the rounded arrows then the digits, and the positions that the format holds."""
     rounding = PositionRounding(spectrum, dtype)
+    words = t("sentence").split()
     exact = near.numbers(rounding.positions * rounding.step)
     held = near.numbers(rounding.held * rounding.step)
     return (
-        _arrow(dial_marks(0.0, 0.0, 1.0, exact, KEY_COLOUR), "exact_at", near, rounding.positions, t),
         _arrow(
             [
+                *_word_arrows(near, rounding.sentence * rounding.step, [words] * len(near.stops), 1.28),
+                *dial_marks(0.0, 0.0, 1.0, exact, KEY_COLOUR),
+            ],
+            "exact_at",
+            near,
+            rounding.positions,
+            t,
+        ),
+        _arrow(
+            [
+                *_word_arrows(near, rounding.sentence_held * rounding.step, rounding.shared(words, t), 1.56),
                 *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, held, exact, KEY_COLOUR)),
                 marks.vector(0.0, 0.0, 0.95, clock_angle(exact), KEY_COLOUR, 3, True, stroke_dash="5 4"),
                 *dial_marks(0.0, 0.0, 1.0, held),
@@ -80,28 +121,57 @@ def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tu
             t,
             dtype,
         ),
-        _digits(rounding, near, dtype, t),
-        _ruler(rounding, near, t),
+        _digits(spectrum, rounding, near, dtype, t),
+        *(_ruler(rounding, near, dtype, t, wide=wide) for wide in (True, False)),
     )
+
+
+def _word_arrows(near: Control, angles: npt.NDArray[Any], names: Sequence[Sequence[str]], reach: float) -> list[Mark]:
+    """Return a thin arrow at each angle (positions, words), rad the clock's way from the top, named at its tip.
+
+    ``reach``: how far at the side the names are; long ones need more.
+    """
+    x, y = reach * np.sin(angles), 1.22 * np.cos(angles)
+    arrows = marks.vector(0.0, 0.0, 0.97, clock_angle(near.numbers(angles)), GREY, 2, has_head=True)
+    letters = [
+        marks.text(
+            near.numbers(x[:, k]),
+            near.numbers(y[:, k]),
+            near.texts(row[k] for row in names),
+            KEY_COLOUR if k == CAT else "ink",
+            bold=k == CAT,
+            font_size=14,
+            dy=5,
+        )
+        for k in range(WORDS)
+    ]
+    return [arrows, *letters]
 
 
 def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: PageTexts, dtype: str = "") -> Panel:
     """Return a dial under a title that names the position."""
     title = near.texts(t(label, at=f"{each:,}", dtype=dtype) for each in at.tolist())
     return Panel(
-        Axis(-1.1, 1.1), Axis(-1.1, 1.1), drawn, title, min_width=150, height=200, phone_height=120, equal_aspect=True
+        Axis(-2.05, 2.05),
+        Axis(-1.35, 1.4),
+        drawn,
+        title,
+        min_width=150,
+        height=188,
+        phone_height=112,
+        equal_aspect=True,
     )
 
 
-def _digits(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> Panel:
+def _digits(spectrum: rc.Spectrum, rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> Panel:
     """Return how far the arrow is off, and the position's binary digits: those that fit, and those that are lost."""
     bits = precision.DTYPES[dtype][0]
     rows = {"exact": rounding.positions.tolist(), "stored": rounding.held.tolist()}
     off = near.texts(t("off_by", off=whole_degrees(each)) for each in rounding.off.tolist())
-    slowest = (t("slowest_off", off=whole_degrees(each)) for each in rounding.slowest_off.tolist())
-    slow = near.texts(slowest)
+    slow = near.texts(t("slowest_off", off=whole_degrees(each)) for each in rounding.slowest_off.tolist())
+    fastest = t("fastest_arrow", step=whole_degrees(rounding.step), pairs=spectrum.inv_freq.size)
     drawn = [
-        marks.text(0.5, 0.9, t("fastest_arrow", step=whole_degrees(rounding.step)), bold=True),
+        marks.text(0.5, 0.9, fastest, bold=True),
         marks.text(0.5, 0.74, off, UNSEEN_COLOUR, bold=True, font_size=25),
         marks.text(0.5, 0.6, slow, MUTED_COLOUR),
     ]
@@ -115,35 +185,56 @@ def _digits(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts)
             marks.text(0.68, y, near.texts(kept), anchor="end", bold=True, font_size=19),
             marks.text(0.7, y, near.texts(lost), UNSEEN_COLOUR, anchor="start", font_size=19),
         ]
-    fits = t("digits_fit", bits=bits)
+    fits = t("digits_fit", bits=bits, dtype=dtype)
     drawn.append(marks.text(0.5, 0.08, fits, MUTED_COLOUR, bold=True))
-    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=230, phone_height=160)
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=230, width_share=1.3, height=210, phone_height=130)
 
 
-def _ruler(rounding: PositionRounding, near: Control, t: PageTexts) -> Panel:
-    """Return the positions, thick where the format holds them, the word that is dragged, and where it snaps to."""
-    exact = rounding.positions == rounding.held
+def _ruler(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts, *, wide: bool) -> Panel:
+    """Return the positions, thick where the format holds them, the sentence that is dragged, and where it snaps to.
+
+    On a phone, whose positions are too narrow for words, the red one alone has its letters.
+    """
+    along = np.arange(LEFT, RIGHT + 1)
+    exact = along[precision.round_to_dtype(along.astype(float), dtype) == along]
+    words, shared = t("sentence").split(), rounding.shared(t("sentence").split(), t)
+    stored = [near.numbers(rounding.sentence_held[:, k].astype(float)) for k in range(WORDS)]
     here = near.numbers(rounding.positions.astype(float))
-    snapped = near.numbers(rounding.held.astype(float))
-    tile = word_tile(here, 1.5, t("key_word"), KEY_COLOUR)
-    tile[0] |= {side: here + by for side, by in (("x0", -HALF), ("x1", HALF))}
-    named = [int(each) for each in rounding.positions if each % NAMED == 0]
-    gaps = np.diff(rounding.positions[exact])
-    first = near.numbers_where(rounding.positions <= FIRST + 14, FIRST + 17.0)
-    ticks = tuple((float(each), f"{each:,}") for each in named)
-    x = Axis(FIRST - 1.5, LAST + 1.5, ticks, t("held_axis", first=gaps[0], last=gaps[-1]), grid=False)
+    ticks = tuple((float(each), f"{each:,}") for each in along.tolist() if each % (NAMED if wide else 2 * NAMED) == 0)
+    gaps = np.diff(exact)
+    title = t("held_axis" if wide else "held_short", dtype=dtype, first=gaps[0], last=gaps[-1])
+    x = Axis(LEFT - 0.8, RIGHT + 0.8, ticks, title, grid=False)
     shown = [
-        marks.line([FIRST - 1.5, LAST + 1.5], [0.0, 0.0], GREY, 1.5),
-        marks.rect(rounding.positions - 0.04, rounding.positions + 0.04, -0.25, 0.25, GREY),
-        marks.rect(rounding.positions[exact] - 0.1, rounding.positions[exact] + 0.1, -0.55, 0.55, "ink"),
-        marks.line(
-            near.numbers(np.stack([rounding.positions, rounding.held], axis=1).astype(float)),
-            [0.9, 0.0],
-            KEY_COLOUR,
-            2.5,
-        ),
-        marks.dot(snapped, 0.0, KEY_COLOUR, 7),
-        *marks.in_wide_panel(600, drag_hint(first, 1.5, t("drag_cat"), dy=6)),
-        marks.drag_handle(near, here, 1.5, KEY_COLOUR, t("grab_cat"), tile, radius_px=0),
+        marks.line([LEFT - 0.8, RIGHT + 0.8], [0.0, 0.0], GREY, 1.5),
+        marks.rect(along - 0.03, along + 0.03, -0.25, 0.25, GREY),
+        marks.rect(exact - 0.08, exact + 0.08, -0.55, 0.55, "ink"),
     ]
-    return Panel(x, Axis(-0.7, 2.1), shown, min_width=2000, height=110, phone_height=80)
+    for k in range(WORDS):
+        ends = np.stack([rounding.sentence[:, k], rounding.sentence_held[:, k]], axis=1).astype(float)
+        colour = KEY_COLOUR if k == CAT else GREY
+        shown.append(marks.line(near.numbers(ends), [0.95, 0.0], colour, 2.5 if k == CAT else 1.5))
+    rows = [marks.text(x, -1.1, near.texts(row[k] for row in shared), bold=True) for k, x in enumerate(stored)]
+    cat = word_tile(here, 1.5, t("key_word"), KEY_COLOUR)
+    others = [
+        mark for k in range(WORDS) if k != CAT for mark in word_tile(here + float(k - CAT), 1.5, words[k], font_size=14)
+    ]
+    if wide:
+        goal = near.numbers_where(rounding.positions <= GOAL - WORDS, float(GOAL))
+        hint = near.numbers_where(rounding.positions <= GOAL - WORDS, GOAL + 0.65)
+        shown += [*ghost_tile(goal, 1.5, t("key_word")), drag_hint(hint, 1.5, t("drag_cat"), dy=6), *rows]
+    else:
+        cat[0] |= {"x0": here - 1.3, "x1": here + 1.3}
+        together = near.texts(rounding.with_cat(words, t))
+        shown.append(marks.text(stored[CAT], -1.1, together, KEY_COLOUR, bold=True))
+    shown += [
+        marks.dot(stored[CAT], 0.0, KEY_COLOUR, 7),
+        marks.drag_handle(near, here, 1.5, KEY_COLOUR, t("grab_cat"), [*others, *cat] if wide else cat, radius_px=0),
+    ]
+    return Panel(
+        x,
+        Axis(-1.4, 2.05),
+        shown,
+        min_width=2000 if wide else 300,
+        height=116 if wide else 100,
+        screen="wide" if wide else "narrow",
+    )
