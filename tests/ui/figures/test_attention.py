@@ -30,6 +30,11 @@ def angles(dim: int, base: float) -> list[float]:
     return [base ** (-2 * i / dim) for i in range(dim // 2)]
 
 
+def between(q: np.ndarray, k: np.ndarray) -> list[float]:
+    """Return the angle from each pair of k to that of q."""
+    return [math.atan2(q[i + 1], q[i]) - math.atan2(k[i + 1], k[i]) for i in range(0, q.size, 2)]
+
+
 def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> float:
     """Return the score of q at ``distance`` + 7 and k at 7."""
     turn = [rotation_matrix(m, rope.theta, "interleaved") for m in (distance + 7, 7)]
@@ -66,7 +71,9 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
         assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
     number = decay._short_score(by_matrix(rope, q, k, 71))
     finding = film.scene.finding_at({"at": 71, "context": 64, "keys": 512, "beat": 1})
-    assert "71 words apart, " in finding and f"point up by {number}, the score" in finding
+    up = np.mean(np.cos(np.add(between(q, k), 71 * np.array(angles(dim, base)))) > 0)
+    assert f"71 words apart, {T('most_up' if up > 0.75 else 'cancel')}: " in finding
+    assert f"point up by {number}, which is the score" in finding
     (fan, _) = (mark for mark in arrows.marks if mark["kind"] == "vector")
     turned, weights = np.pi / 2 - fan["angle"].at({"at": at.index(71)}), fan["length"] / fan["length"].max()
     norms = np.linalg.norm(q.reshape(-1, 2), axis=1) * np.linalg.norm(k.reshape(-1, 2), axis=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import rope_core as rc
@@ -13,7 +15,7 @@ from ui.figures.attention.scores import FAR, STOPS, QueryAndKey, query_and_key_s
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, QUERY_COLOUR, SKY
-from ui.film.composite_marks import TOP, clock_angle, drag_hint
+from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
 from ui.film.scene import (
     Axis,
     Control,
@@ -27,6 +29,8 @@ from ui.film.scene import (
 )
 from ui.text.words import PageTexts
 
+MOST = 0.75
+"""The share of arrows that point up above which most of them are said to."""
 DECADES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
@@ -54,10 +58,14 @@ def _pairs(pairing: QueryAndKey) -> tuple[Array, Array]:
     return np.angle(product), np.abs(product) / np.abs(product).max()
 
 
+def _turned(rope: rc.Rope, far: Control, pairing: QueryAndKey) -> Array:
+    """Return each pair's angle from the key to the query at every distance, rad (stops, pairs)."""
+    return np.asarray(_pairs(pairing)[0] + np.array(far.stops)[:, None] * rope.theta)
+
+
 def _rosette(rope: rc.Rope, far: Control, pairing: QueryAndKey, t: PageTexts) -> Panel:
     """Return every pair's arrow of the query where the key's all point up, and how far up they point on average."""
-    start, weights = _pairs(pairing)
-    turned = start + np.array(far.stops)[:, None] * rope.theta
+    weights, turned = _pairs(pairing)[1], _turned(rope, far, pairing)
     mean = (weights * np.cos(turned)).sum(axis=1) / weights.sum()
     level = far.numbers(mean)
     written = far.texts(t("mean", value=_short_score(value)) for value in mean.tolist())
@@ -71,11 +79,11 @@ def _rosette(rope: rc.Rope, far: Control, pairing: QueryAndKey, t: PageTexts) ->
         marks.line([-0.22, 1.05], across, "ink", 2, "7 4"),
         marks.line([-0.2, 0.2], across, "ink", 5),
         marks.text(1.08, level, written, bold=True, anchor="start", font_size=16, dy=5),
-        marks.text(0.0, 1.3, t("upright", pairs=rope.pairs), KEY_COLOUR, bold=True, dy=-4),
+        *text_lines(0.0, 1.4, t("upright", pairs=rope.pairs).split("|"), KEY_COLOUR, bold=True, dy=-4),
         marks.text(0.0, -1.2, words, QUERY_COLOUR, bold=True, dy=6),
     ]
     return Panel(
-        Axis(-1.5, 1.5), Axis(-1.36, 1.5), shown, min_width=290, height=330, equal_aspect=True, phone_height=195
+        Axis(-1.5, 1.5), Axis(-1.36, 1.6), shown, min_width=290, height=330, equal_aspect=True, phone_height=195
     )
 
 
@@ -84,9 +92,9 @@ SAMPLES = (100, 1000, 10_000)
 
 
 def _samples(
-    rope: rc.Rope, far: Control, reach: int, spectrum: rc.Spectrum, pairing: QueryAndKey, top: float
+    rope: rc.Rope, reach: int, spectrum: rc.Spectrum, pairing: QueryAndKey, top: float, t: PageTexts
 ) -> list[Mark]:
-    """Return small pictures of all arrows above the curve at some distances, where the panel has room."""
+    """Return small pictures of all arrows above the curve at some named distances, where the panel has room."""
     drawn: list[Mark] = []
     for distance in (each for each in SAMPLES if each <= reach):
         x, y = float(np.log10(distance)), float(attention.score_curve(spectrum, [distance], *pairing)[0]) + 0.38 * top
@@ -94,6 +102,7 @@ def _samples(
         drawn += [
             marks.circle(x, y, 0.14 * top, GREY, 1, length_unit="y"),
             marks.vector(x, y, 0.13 * top, angles, QUERY_COLOUR, 1, length_unit="y") | {"opacity": 0.6},
+            marks.text(x, y + 0.14 * top, t("sample", distance=f"{distance:,}"), QUERY_COLOUR, font_size=13, dy=-4),
         ]
     return marks.in_wide_panel(400, *drawn)
 
@@ -167,21 +176,24 @@ def _curve(
     top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
     numbers = far.texts(map(_short_score, here.tolist()))
     x_axis = Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log"))
-    up = Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis"))
+    height = Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis"))
+    note: dict[str, Any] = {"anchor": "start", "dx": 4, "dy": -8, "font_size": 13}
     picture = [
         marks.line([0.0, edge], [0.0, 0.0], "ink", 1),
         marks.line(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
-        marks.text(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, font_size=13),
+        *marks.in_wide_panel(400, marks.text(0.0, low, t("scores_band"), SKY, **note)),
+        *marks.in_narrow_panel(400, marks.text(0.0, low, t("ripples"), SKY, **note)),
         marks.link_symbol("R", marks.line(there_and_back, band, SKY, 2)),
         marks.line(far.numbers(np.stack([places] * 2, axis=1)), stem, QUERY_COLOUR, 1.5, "2 4"),
-        *(_samples(rope, far, reach, spectrum, pairing, top) if kind == "equal" else ()),
+        *(_samples(rope, reach, spectrum, pairing, top, t) if kind == "equal" else ()),
         marks.drag_handle(
             far, mark, high, QUERY_COLOUR, t("grab"), [marks.dot(mark, high, QUERY_COLOUR, 11)], radius_px=0
         ),
         marks.link_symbol("m", marks.text(mark, high, numbers, QUERY_COLOUR, bold=True, font_size=20, dy=-18)),
         *marks.in_wide_panel(400, drag_hint(_at_first(far, 8), 0.3 * low, t("drag_away"), dy=6)),
     ]
-    panel = Panel(x_axis, up, picture, min_width=330, width_share=1.5, height=290, phone_height=150)
-    start = f"{zero:.3f}".rstrip("0").rstrip(".")
-    finding = sentence_parts(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=far.stop_text)
+    panel = Panel(x_axis, height, picture, min_width=330, width_share=1.5, height=290, phone_height=150)
+    up = (np.cos(_turned(rope, far, pairing)) > 0).mean(axis=1) > MOST
+    how = far.texts(t("most_up" if most else "cancel") for most in up.tolist())
+    finding = sentence_parts(lambda **more: t("decay_finding", **more), here=numbers, at=far.stop_text, how=how)
     return panel, {"distance": d.astype(float), "score": scores}, finding
