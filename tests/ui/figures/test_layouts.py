@@ -44,6 +44,12 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
             finding_text = texts_at(panel.marks, at)
             assert any(score in text for text in finding_text)
             assert f" {score}" in film.scene.finding_at({"given": stop, "mended": 0, "beat": 1})
+    thin = [m for m in film.scene.panels[0].marks if m["kind"] == "vector" and not isinstance(m["angle"], NumberTrack)]
+    before = [m for m in thin if isinstance(m["x"], NumberTrack) and "stroke_dash" not in m and np.ndim(m["y"]) == 0]
+    tips = [m["length"] * np.exp(1j * (np.pi / 2 - m["angle"])) for m in before]
+    numbers = drawn.query.interleaved[0]
+    np.testing.assert_allclose(np.divide(tips, 0.85 * threads.RADIUS), numbers[0::2] + 1j * numbers[1::2])
+    assert all(np.isnan(m["x"].at({"given": 1})[0]) for m in before)
 
 
 def test_threads_join_what_the_code_turns() -> None:

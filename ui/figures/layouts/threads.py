@@ -122,7 +122,7 @@ def _picture(drawn: LayoutVectors, given: Control, t: PageTexts, *, wide: bool) 
         *_threads(owners, owners, -height, middle + RADIUS),
         *_only(given, OTHER, _threads(half_owners, owners, -height, middle + RADIUS)),
         *_only(given, OWN, _threads(half_owners, half_owners, low + height, middle - RADIUS)),
-        *_arrows(drawn, given, middle),
+        *_arrows(drawn, given, middle, wide=wide),
         *_brackets(given, owners, half_owners, height),
         *_row(numbers, owners, given.numbers(np.zeros((2, 1))), height, 0),
         *_row(numbers, owners, _shown(given, OWN, 0.0), height, font_size),
@@ -178,9 +178,13 @@ def _only(given: Control, stop: int, lines: list[Mark]) -> list[Mark]:
     return [line | {"y": _shown(given, stop, *line["y"])} for line in lines]
 
 
-def _arrows(drawn: LayoutVectors, given: Control, y: float) -> list[Mark]:
-    """Return each pair's arrow after the turn; by the wrong code it is product of two numbers of different pairs."""
+def _arrows(drawn: LayoutVectors, given: Control, y: float, *, wide: bool) -> list[Mark]:
+    """Return each pair's arrow after the turn; by the wrong code it is product of two numbers of different pairs.
+
+    ``wide``: with the arrow before the turn, thin.
+    """
     right, wrong = (INTERLEAVED.split_pairs(numbers[1]) for numbers in (drawn.query.interleaved, drawn.query.mixed))
+    start = INTERLEAVED.split_pairs(drawn.query.interleaved[0])
     shapes: list[Mark] = []
     for pair, colour in enumerate(COLOURS):
         x = 2.0 * pair + 1
@@ -189,8 +193,18 @@ def _arrows(drawn: LayoutVectors, given: Control, y: float) -> list[Mark]:
         reach, angle = given.numbers(0.85 * RADIUS * lengths[:, None]), given.numbers(angles)
         index = given.numbers(np.array([[0], [1]], dtype=np.int8))
         still = clock_angle(float(angles[0]))
+        before = marks.vector(
+            _shown(given, OWN, x),
+            y,
+            0.85 * RADIUS * float(np.hypot(start[0][pair], start[1][pair])),
+            clock_angle(float(np.arctan2(start[1][pair], start[0][pair]))),
+            colour,
+            2,
+            True,
+        )
         shapes += [
             marks.circle(x, y, RADIUS, GREY, 1.5),
+            *([before | {"opacity": 0.7}] if wide else []),
             marks.vector(x, y, 0.85 * RADIUS * lengths[0], still, colour, 3, True, stroke_dash="4 4"),
             marks.vector(x, y, reach, clock_angle(angle), (colour, UNSEEN_COLOUR), 6, True, index),
             marks.dot([x], [y], "ink", 4),
@@ -230,8 +244,8 @@ def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float,
     head = {**left, "bold": True, "font_size": 18}
     right = drawn.score("half")
     lines = [
-        marks.text(-2.7, middle, _at(given, "", t("after_turn")), MUTED_COLOUR, dy=-20, **left),
-        marks.text(-2.7, middle, _at(given, t("after_turn"), ""), MUTED_COLOUR, dy=4, **left),
+        marks.text(-2.7, middle, _at(given, t("thin"), t("after_turn")), MUTED_COLOUR, dy=-20, **left),
+        marks.text(-2.7, middle, _at(given, t("thick", place=QUERY_POSITION), ""), dy=4, **left),
         marks.text(-2.7, middle, _at(given, t("same_arrows"), ""), dy=28, **head | {"font_size": 16}),
         marks.text(-2.7, middle, _at(given, "", t("solid")), UNSEEN_COLOUR, dy=4, **head | {"font_size": 16}),
         marks.text(-2.7, middle, _at(given, "", t("dashed")), dy=28, **left),
@@ -242,13 +256,15 @@ def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float,
         marks.text(4.0, HIGH + 0.45, _at(given, "", t("strangers")), bold=True, font_size=17),
         marks.text(-2.7, 0.0, t("meta"), dy=-2, **head),
         marks.text(-2.7, 0.0, _at(given, t("side_by_side"), t("turns_neighbours")), MUTED_COLOUR, dy=20, **left),
+        marks.text(-2.7, 0.0, _at(given, t("in_paper"), ""), MUTED_COLOUR, dy=40, **left),
         *lines,
         marks.text(-2.7, low, t("hugging_face"), dy=-8, **head),
         marks.text(-2.7, low, _at(given, t("half_apart"), t("moved")), MUTED_COLOUR, dy=13, **left),
-        marks.text(-2.7, low, _at(given, "(rotate_half)", ""), MUTED_COLOUR, dy=33, **left),
+        marks.text(-2.7, low, _at(given, t("rotate_half"), ""), MUTED_COLOUR, dy=33, **left),
         drag_hint(_shown(given, OWN, 4.0), low - HIGH, t("drag_row"), dy=26, anchor="middle"),
         marks.text(8.3, 0.0, t("score"), KEY_COLOUR, dy=-14, **left),
         *verdict_marks(8.3, 0.0, *_score(drawn, given, t), font_size=24, dy=16),
+        marks.text(8.3, 0.0, _at(given, t("paired_alike"), t("mixed_too")), MUTED_COLOUR, dy=38, **left),
         arrow,
         marks.text(8.3, low, _at(given, t("score"), t("in_own_code")), KEY_COLOUR, dy=-14, **left),
         marks.text(
