@@ -16,7 +16,7 @@ from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
 from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextOrTrack, TextTrack, text_panel
-from ui.text.words import PageTexts
+from ui.text.words import PageTexts, number_text
 
 ROWS, COLUMNS = 64, 360
 """At most so many rows, and the map's columns."""
@@ -166,7 +166,7 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     shown = [
         *turns_by_position(scaled_int8(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
         marks.text(trained, 0.025, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True),
-        marks.text(np.log10(rope.wavelength[0]), 0.025, t("once_round"), bold=True, dx=-6),
+        marks.text(np.log10(rope.wavelength[0]), 0.025, t("once_round"), bold=True, anchor="start"),
     ]
     gone = float(np.log10(rope.wavelength[rope.pairs // 8]) + trained) / 2
     seen: dict[str, Any] = {"bold": True, "font_size": 15}
@@ -215,11 +215,21 @@ def decades(end: float) -> tuple[tuple[float, str], ...]:
     return tuple((float(power), f"{10**power:,}") for power in range(int(end) + 1))
 
 
+def _row_ratio(rope: rc.Rope) -> str:
+    """Return how many times the tokens of a row the next one takes."""
+    return f"{rope.base ** (2 / rope.dim):.4g}"
+
+
 def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return how fast the pairs turn and how many never finish, for a phone."""
     rope = drawn.rope
     waves = {"first": three_digit_text(rope.wavelength[0]), "last": three_digit_text(rope.wavelength[-1])}
-    note = Paragraph(t("short_note", count=drawn.never, pairs=rope.pairs, **waves), UNSEEN_COLOUR, 15, bold=True)
+    note = Paragraph(
+        t("short_note", ratio=_row_ratio(rope), count=drawn.never, pairs=rope.pairs, **waves),
+        UNSEEN_COLOUR,
+        15,
+        bold=True,
+    )
     return text_panel(note, min_width=320, screen="narrow")
 
 
@@ -227,12 +237,11 @@ def _notes(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return what the map's parts are, each beside its rows."""
     rope = drawn.rope
     last, first = three_digit_text(rope.wavelength[-1]), three_digit_text(rope.wavelength[0])
-    ratio = f"{rope.base ** (2 / rope.dim):.4g}"
     blocks: list[tuple[float, str, str, int]] = [
         (0.0, t("fast_note", first=first), MUTED_COLOUR, 10),
-        (-0.36, t("row_note", ratio=ratio), MUTED_COLOUR, 0),
+        (-0.27, t("row_note", ratio=_row_ratio(rope), base=number_text(rope.base), pairs=rope.pairs), MUTED_COLOUR, 0),
         (-0.66, t("never_note", count=drawn.never, pairs=rope.pairs), UNSEEN_COLOUR, 0),
-        (-0.9, t("slow_note", last=last, i=rope.pairs - 1), MUTED_COLOUR, 4),
+        (-0.98, t("slow_note", last=last, i=rope.pairs - 1), MUTED_COLOUR, 0),
     ]
     lines: list[Mark] = []
     for y, text, colour, dy in blocks:
