@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.encodings.compare import (
     attention_outputs,
@@ -17,18 +18,23 @@ from rope_core.theory.softmax import softmax
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.encodings import moved as moving
 from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
+from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
-from ui.film.colours import KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
-from ui.film.composite_marks import TILE, drag_hint, text_lines, verdict_marks, word_tile
-from ui.film.scene import Axis, Control, Mark, Panel, field_control, scene_in_beats
+from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
+from ui.film.composite_marks import TILE, clock_angle, drag_hint, text_lines, verdict_marks, word_tile
+from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, field_control, scene_in_beats
 from ui.text.words import PageTexts
 
 SAME = 1e-9
+SENTENCE, KEYS = 1.95, 1.06
+"""Where the sentence stands above the other order, and its keys' arrows between them."""
 ENCODED = {"nope": ("plain_attention", "cannot_tell"), "rope": ("turned_attention", "order_shows")}
 
 
 class ExchangeOutputs:
-    """What attention hands to the reader in both orders, (2, 16), the last word's share of it, and how many differ."""
+    """What attention hands to the reader in both orders, (2, 16), the last word's share of it, how many differ, and by
+    how much the least.
+    """
 
     def __init__(self, base: float) -> None:
         head = random_encoding_weights(DIM, base)
@@ -45,6 +51,7 @@ class ExchangeOutputs:
         }
         self.shares = {name: (softmax(here)[LAST], softmax(there)[FIRST]) for name, (here, there) in scores.items()}
         self.differ = {name: int((np.abs(a - b) > SAME).sum()) for name, (a, b) in self.numbers.items()}
+        self.least = {name: float(np.abs(a - b).min()) for name, (a, b) in self.numbers.items()}
 
 
 @cached_figure
@@ -56,9 +63,12 @@ def word_exchange_film(base: float, moved: tuple[int, ...], t: PageTexts) -> Fil
     attended = moving.AttentionShares(base, moved)
     tokens = t("sentence").split()
     same, differ = (_share(count, t) for count in (DIM - handed.differ["nope"], handed.differ["rope"]))
-    given = {"same": same, "differ": differ, "count": DIM}
+    here, there = (f"{100 * share:.0f}" for share in handed.shares["rope"])
+    places = {"first": FIRST, "last": LAST, "here": here, "there": there}
+    given = {"same": same, "differ": differ, "count": DIM} | places
+    rope = rc.Rope(DIM, base)
     panels = [
-        *(_words(tokens, order, t, wide=wide) for wide in (True, False)),
+        *(_words(tokens, rope, order, t, wide=wide) for wide in (True, False)),
         *(_bars(name, handed, order, t, wide=wide) for name in ENCODED for wide in (True, False)),
     ]
     scene = scene_in_beats(
@@ -86,6 +96,8 @@ def word_exchange_film(base: float, moved: tuple[int, ...], t: PageTexts) -> Fil
         from rope_core.theory.encodings.compare import encoding_logits, token_vectors
         from rope_core.theory.softmax import softmax
         x, stand = token_vectors(this, {DIM}), np.arange(len(this))
+        for tokens, place in ((this, {LAST}), (exchanged, {FIRST})):
+            print(place, softmax(encoding_logits("rope", token_vectors(tokens, {DIM}), stand, head)[{READER}])[place])
         for by in (0, shift):
             print(by, softmax(encoding_logits("sinusoidal", x, stand + by, head)[{READER}]))
         """,
@@ -102,18 +114,32 @@ def _places(order: Control, k: int) -> Array:
     return np.array([[k], [{FIRST: LAST, LAST: FIRST}.get(k, k)]], dtype=float)
 
 
-def _words(tokens: list[str], order: Control, t: PageTexts, *, wide: bool) -> Panel:
-    """Return the sentence, whose two words change places, and below it in outline the order that it is not in."""
+def _turned_key(x: NumberTrack, places: Array, rope: rc.Rope, order: Control, *, wide: bool) -> list[Mark]:
+    """Return the arrow of one pair of a key, turned by the place of its word, below its tile."""
+    angles = places * rope.theta[single_drawn_pair(rope)]
+    at = x + (-0.18 if wide else 0.0)
+    look: dict[str, Any] = {"length_unit": "y"}
+    written = marks.text(x + 0.08, KEYS, order.texts(map(degrees_text, angles[:, 0].tolist())), anchor="start", dy=5)
+    return [
+        marks.circle(at, KEYS, 0.34, GREY, 1.5, **look),
+        marks.vector(at, KEYS, 0.33, clock_angle(order.numbers(angles)), "ink", 3, True, **look),
+        *([written] if wide else []),
+    ]
+
+
+def _words(tokens: list[str], rope: rc.Rope, order: Control, t: PageTexts, *, wide: bool) -> Panel:
+    """Return the sentence, whose two words change places, its keys, and in outline the order that it is not in."""
     colours = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR, READER: "#1c2733"}
     upper: list[Mark] = []
     lower: list[Mark] = []
     for k, token in enumerate(tokens):
         here = order.numbers(_places(order, k))
         there = order.numbers(_places(order, k)[::-1])
-        tile = word_tile(here, 1.0, token, colours.get(k, ""), 0.42)
+        tile = word_tile(here, SENTENCE, token, colours.get(k, ""), 0.42)
+        upper += _turned_key(here, _places(order, k), rope, order, wide=wide)
         name = t("grab_word", word=token)
         moves = k in (FIRST, LAST)
-        upper += [marks.drag_handle(order, here, 1.0, colours[k], name, tile, radius_px=0)] if moves else tile
+        upper += [marks.drag_handle(order, here, SENTENCE, colours[k], name, tile, radius_px=0)] if moves else tile
         edge: dict[str, Any] = {"outline": colours[k] if moves else MUTED_COLOUR, "stroke_width": 2, "corner_px": 5}
         left, right = (there + by for by in (-TILE, TILE))
         lower += [
@@ -121,30 +147,36 @@ def _words(tokens: list[str], order: Control, t: PageTexts, *, wide: bool) -> Pa
             marks.text(there, 0.0, token, colours[k] if moves else "ink", dy=5, font_size=15, bold=moves),
         ]
     way = np.linspace(float(FIRST), float(LAST), 24)
-    high = 1.47 + 0.3 * np.sin(np.pi * (way - FIRST) / (LAST - FIRST))
+    high = SENTENCE + 0.47 + 0.3 * np.sin(np.pi * (way - FIRST) / (LAST - FIRST))
     shown = order.numbers(np.stack([high, np.full_like(high, np.nan)]))
     hint = order.numbers(np.array([[5.65 if wide else 3.0], [np.nan]]))
     words: list[Mark] = [marks.line(way, shown, "ink", 2, "5 4")]
     swatch = -2.45 if wide else -0.95
     words += [
-        marks.rect(swatch, swatch + 0.26, 0.88, 1.12, VALUE_COLOUR, opacity=0.55),
+        marks.rect(swatch, swatch + 0.26, SENTENCE - 0.12, SENTENCE + 0.12, VALUE_COLOUR, opacity=0.55),
         marks.rect(swatch, swatch + 0.26, -0.12, 0.12, "none", outline="ink", stroke_width=2),
     ]
     if wide:
         other = order.texts((t("other_one"), t("one_before")))
         words += [
-            marks.text(-0.65, 1.0, t("this_one"), anchor="end", bold=True, dy=5),
+            marks.text(-0.65, SENTENCE, t("this_one"), anchor="end", bold=True, dy=5),
+            *text_lines(-0.65, KEYS, t("turned_keys").split("|"), anchor="end", dy=-4),
+            marks.text(5.65, KEYS, t("one_pair", pairs=rope.pairs), MUTED_COLOUR, anchor="start", dy=5),
             marks.text(-0.65, 0.0, other, anchor="end", bold=True, dy=5),
-            drag_hint(hint, 1.0, t("drag_word"), dy=-2),
-            marks.text(hint, 1.0, t("they_change"), anchor="start", dx=22, dy=18),
+            drag_hint(hint, SENTENCE, t("drag_word"), dy=-2),
+            marks.text(hint, SENTENCE, t("they_change"), anchor="start", dx=22, dy=18),
         ]
     else:
-        words.append(drag_hint(hint, -0.75, t("drag_word"), anchor="middle", dy=5))
+        keys = t("turned_keys").replace("|", " ")
+        words += [
+            drag_hint(hint, -0.75, t("drag_word"), anchor="middle", dy=5),
+            marks.text(2.5, -1.3, keys, MUTED_COLOUR, dy=5),
+        ]
     x = Axis(-2.56, 7.9) if wide else Axis(-1.0, 5.5)
-    y = Axis(-0.45 if wide else -1.0, 1.85)
+    y = Axis(-0.45 if wide else -1.5, SENTENCE + 0.85)
     picture = [*lower, *upper, *words]
     return Panel(
-        x, y, picture, min_width=2000 if wide else 300, height=108 if wide else 128, screen="wide" if wide else "narrow"
+        x, y, picture, min_width=2000 if wide else 300, height=150 if wide else 184, screen="wide" if wide else "narrow"
     )
 
 
@@ -170,10 +202,13 @@ def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, w
             marks.text(-0.5, 0.0, line, anchor="end", bold=True, font_size=17, dy=22 * k - 4)
             for k, line in enumerate(lines)
         ]
-        drawn += verdict_marks(16.6, 0.0, *verdicts, font_size=19, dy=-16)
+        drawn += verdict_marks(16.6, 0.0, *verdicts, font_size=19, dy=-22)
+        if count:
+            least = t("least", least=f"{handed.least[name]:.1g}")
+            drawn.append(marks.text(16.6, 0.0, least, MUTED_COLOUR, anchor="start", dy=40))
         here, there = (f"{100 * share:.0f}" for share in handed.shares[name])
         shares = [t(meaning, here=a, there=b).split("|") for a, b in ((here, there), (there, here))]
-        drawn += text_lines(16.6, 0.0, [order.texts(each) for each in zip(*shares, strict=True)], anchor="start", dy=8)
+        drawn += text_lines(16.6, 0.0, [order.texts(each) for each in zip(*shares, strict=True)], anchor="start", dy=2)
     title = t("handed") if name == "nope" else ""
     return Panel(
         Axis(-5.5, 22.4) if wide else Axis(-0.1, DIM + 0.1),
@@ -181,6 +216,6 @@ def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, w
         drawn,
         title if wide else [t(key).replace("|", ""), " ", *verdicts],
         min_width=2000 if wide else 300,
-        height=100 if wide else 84,
+        height=92 if wide else 76,
         screen="wide" if wide else "narrow",
     )
