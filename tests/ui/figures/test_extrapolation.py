@@ -17,7 +17,7 @@ from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import GOING, HERE, ExperimentResults
 from tests.support import lab_results as made
 from tests.support.figures import Row, chart
-from tests.support.films import FilmRow, to_draw
+from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures.extrapolation import (
     after,
     copied,
@@ -290,7 +290,7 @@ def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_
     thetas = 10_000.0 ** (-np.arange(16) / 16)
     theta = max(each for each in thetas if each * 2048 < 2 * math.pi)
     byte = field_control(t, "byte", at)
-    finding_text = three.finding(past, byte, t).keyframes
+    finding_text, curves = three.finding(past, byte, t).keyframes, three.panels(past, byte, t)[0]
     for k, m in enumerate(at):
         # The window moves on by 64 bytes and has between 193 and 256 in view.
         start = next(s for s in range(0, 2048, 64) if m - s <= 256)
@@ -299,6 +299,9 @@ def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_
             assert past.angles(key)[k] == pytest.approx(angle) and past.unseen(key)[k] == (angle > theta * 256 + 1e-9)
             assert past.guesses(key)[k] in finding_text[k] or m <= 256
         assert (f"{start:,}" in finding_text[k]) or m <= 256
+        in_view = set(texts_at(curves.marks, {"byte": k})) & {t(f"past_strip.{way}") for way in ("window", "within")}
+        way = "window" if start > three.NAME_AT else "within"
+        assert m < three.NAME_AT or in_view == {t(f"past_strip.{way}")}
     inside = [k for k, m in enumerate(at) if m < 256]
     assert all(float(past.guesses("yarn")[k]) > float(past.guesses("none")[k]) for k in inside)
 

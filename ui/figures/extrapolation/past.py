@@ -29,8 +29,12 @@ LOW, HIGH = 0.3, 1.66
 """The axis of perplexity, powers of ten."""
 HINTED, HINT_HEIGHT = 700, 0.76
 """The byte up to which the hint to drag is shown, and where on the axis."""
+FEW = (3, 10, 30)
+"""Its ticks on a phone."""
 STRIPS = {YARN: 0.0, WINDOW: -0.26}
 """Where the strips of what is in view stand on the same axis."""
+NAME_AT = 100
+"""The byte of a name, marked in the strips: the page's question asks which way has it in view."""
 
 
 def film_line_colour(key: str) -> str:
@@ -73,10 +77,15 @@ class PastWindowReading:
         """Return the first byte that is in view."""
         return [window_start(m, self.rope.train_len) if key == WINDOW else 0 for m in self.at]
 
-    def in_window(self) -> tuple[int, int]:
-        """Return how many bytes the window has in view at least and at most, once the text is longer than it."""
-        counts = np.array(self.at) - self.starts(WINDOW)
-        return int(counts[np.array(self.at) > self.rope.train_len].min()), int(counts.max())
+    @property
+    def window_length(self) -> int:
+        """How many bytes the window has in view at most."""
+        return int((np.array(self.at) - self.starts(WINDOW)).max())
+
+    @property
+    def width(self) -> int:
+        """How many bytes a point of the curves is the mean of."""
+        return round(float(np.diff(self.curves[UNSCALED][0][:2])[0]))
 
     def angles(self, key: str) -> Array:
         """Return the angle between a byte and the first in view on that pair, rad."""
@@ -173,11 +182,12 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
     for key, foot in STRIPS.items():
         first = byte.numbers(np.array(past.starts(key), dtype=float))
         name = marks.text(
-            0.0, foot + 0.05, t(f"past_strip.{key}"), film_line_colour(key), anchor="start", bold=True, dy=-4
+            0.0, foot + 0.05, _in_view(past, byte, key, t), film_line_colour(key), anchor="start", bold=True, dy=-4
         )
         drawn += [
             marks.rect(0.0, length, foot - 0.05, foot + 0.05, GREY, opacity=0.13, corner_px=4),
             marks.rect(first, here, foot - 0.05, foot + 0.05, film_line_colour(key), opacity=0.75, corner_px=4),
+            marks.dot([float(NAME_AT)], [foot], "ink", 4.5),
             *marks.in_wide_panel(430, name),
         ]
     bar = marks.line(byte.numbers(np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
@@ -185,22 +195,35 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
     drawn += [marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9), *([hint] if wide else [])]
     ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
     names = () if wide else tuple((foot, t(f"past_short.{key}")) for key, foot in STRIPS.items())
-    rungs = names + tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if LOW < np.log10(v) < HIGH)
+    rungs = names + tuple((float(np.log10(v)), f"{v:g}") for v in (TICKS if wide else FEW) if LOW < np.log10(v) < HIGH)
     return Panel(
         Axis(0.0, length * 1.01, ticks, t("position_axis"), grid=False),
-        Axis(bottom, HIGH, rungs, t("hesitates_axis")),
+        Axis(bottom, HIGH, rungs, t("hesitates_axis", width=past.width) if wide else t("guesses_axis")),
         drawn,
         min_width=330,
         width_share=1.3,
-        height=330 if wide else 168,
+        height=330 if wide else 125,
         screen="wide" if wide else "narrow",
+    )
+
+
+def _in_view(past: PastWindowReading, byte: Control, key: str, t: PageTexts) -> TextTrack:
+    """Return what a way has in view, and whether the name is among it."""
+
+    def label(at: int, start: int) -> str:
+        if at < NAME_AT:
+            return "before"
+        return "within" if key == WINDOW and start <= NAME_AT else key
+
+    return byte.texts(
+        t(f"past_strip.{label(at, start)}", name=NAME_AT) for at, start in zip(past.at, past.starts(key), strict=True)
     )
 
 
 def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
     drawn: list[Mark] = []
-    numbers = {"factor": f"{past.factor:.3g}", **dict(zip(("least", "most"), past.in_window(), strict=True))}
+    numbers = {"factor": f"{past.factor:.3g}", "most": past.window_length}
     for k, key in enumerate(WAYS):
         x, y = (0.0, -2.36 * k) if wide else (2.56 * k, 0.0)
         right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)
