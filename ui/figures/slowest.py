@@ -116,7 +116,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
     explained = t("its_slowest", pairs=row.rope.inv_freq.size).split("|")
     if wide:
         drawn += [
-            marks.text(0.0, -1.0, " ".join(seen), TRAINED_COLOUR, bold=True, font_size=16, dy=28),
+            marks.text(0.0, -1.0, "".join(seen), TRAINED_COLOUR, bold=True, font_size=16, dy=28),
             marks.text(0.0, -1.0, now, ACTION_COLOUR, bold=True, font_size=16, dy=54),
         ]
     else:
@@ -136,7 +136,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
         width_share=0.55 if wide else 1.0,
         height=320 if wide else 160,
         equal_aspect=True,
-        paragraphs=(Paragraph(" ".join(explained), MUTED_COLOUR, 15),) if wide else (),
+        paragraphs=(Paragraph("".join(explained), MUTED_COLOUR, 15),) if wide else (),
         screen="wide" if wide else "narrow",
     )
 
