@@ -121,7 +121,7 @@ def test_the_sentence_is_stored_as_torch_stores_it_and_its_arrows_are_where_they
             assert set(expected_groups) <= set(texts_at(panel.marks, at))
         sentence_text = scene.finding_at({"near": m, "at": 1, "beat": 1})
         assert (f"as {held[1]:,.0f}:" in sentence_text) == (held[1] != m)
-        assert (f"“{groups[held[1]]}” now share one place" in sentence_text) == (groups[held[1]] != "cat")
+        assert (f"Now “{groups[held[1]]}” share one place" in sentence_text) == (groups[held[1]] != "cat")
 
 
 def test_every_position_is_compared_first_and_the_lines_names_do_not_overlap() -> None:

@@ -159,7 +159,16 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
     drawn: list[Mark] = [
         marks.rect(0.0, trained, LOW, HIGH, TRAINED_COLOUR, opacity=0.12),
         marks.rect(trained, length, LOW, HIGH, UNSEEN_COLOUR, opacity=0.1),
-        marks.text(trained / 2, HIGH, t("trained_part"), TRAINED_COLOUR, bold=True, font_size=14, dy=16),
+        marks.text(
+            trained / 2 if wide else 0.0,
+            HIGH,
+            t("trained_part"),
+            TRAINED_COLOUR,
+            anchor="middle" if wide else "start",
+            bold=True,
+            font_size=14,
+            dy=16,
+        ),
         marks.text(length, 0.95, t("past_training"), UNSEEN_COLOUR, anchor="end", bold=True, font_size=14, dx=-6),
     ]
     for key in WAYS:

@@ -171,7 +171,7 @@ def _digits(spectrum: rc.Spectrum, rounding: PositionRounding, near: Control, dt
     slow = near.texts(t("slowest_off", off=whole_degrees(each)) for each in rounding.slowest_off.tolist())
     fastest = t("fastest_arrow", step=whole_degrees(rounding.step), pairs=spectrum.inv_freq.size)
     drawn = [
-        marks.text(0.5, 0.9, fastest, bold=True),
+        marks.text(0.5, 0.95, fastest, bold=True),
         marks.text(0.5, 0.74, off, UNSEEN_COLOUR, bold=True, font_size=25),
         marks.text(0.5, 0.6, slow, MUTED_COLOUR),
     ]
