@@ -114,7 +114,9 @@ def angle_of_distance_film(rope: rc.Rope, position: int, distances: tuple[int, .
         width_share=0.6,
     )
     step = f"{np.degrees(theta):.4g}"
-    meanings = _meanings(rope, pair, [count, t("words_to", step=step), angle], t)
+    product = mat.texts(f"{np.cos(words * theta):.2f}".replace("-", "−") for words in apart)
+    reading = sentence_parts(partial(t, "attention_reads"), angle=angle, product=product)
+    meanings = _meanings(rope, pair, [count, t("words_to", step=step), angle], reading, t)
     scene = scene_in_beats(
         t,
         "dials",
@@ -127,19 +129,19 @@ def angle_of_distance_film(rope: rc.Rope, position: int, distances: tuple[int, .
         import rope_core as rc
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         words = position - {KEY_POSITION}
-        print(words, np.degrees(words * rope.theta[{pair}]))
+        print(words, np.degrees(words * rope.theta[{pair}]), np.cos(words * rope.theta[{pair}]))
         turned = distance * rope.theta
         print(int((turned >= 2 * np.pi).sum()), "of", rope.pairs, np.degrees(turned[-1]))
         """
     return Film("dials", scene, lambda: {"distance": np.array(apart), "angle_rad": np.array(apart) * theta}, recipe)
 
 
-def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, t: PageTexts) -> tuple[Panel, ...]:
-    """Return what the two arrows say, and of what they are; shorter on a phone."""
+def _meanings(rope: rc.Rope, pair: int, apart: TextOrTrack, reading: TextOrTrack, t: PageTexts) -> tuple[Panel, ...]:
+    """Return what the two arrows say, what attention reads of them, and of what they are; shorter on a phone."""
     lines = [
         Paragraph(apart, DISTANCE_COLOUR, 26, bold=True),
         Paragraph(t("angle_is_distance"), font_size=19, bold=True),
-        Paragraph(t("attention_reads"), MUTED_COLOUR),
+        Paragraph(reading),
         Paragraph(t("same_vector", step=f"{np.degrees(rope.theta[pair]):.4g}"), MUTED_COLOUR),
         Paragraph(t("one_pair", pairs=rope.pairs, round=f"{rope.wavelength[pair]:,.0f}"), MUTED_COLOUR),
     ]

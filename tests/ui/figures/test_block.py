@@ -140,9 +140,11 @@ def test_a_word_s_query_and_key_are_turned_by_its_position_and_its_value_is_not(
                 and f"by {own}, " in finding_text
                 and f"by {key};" in finding_text
             )
-        # The other word's key is turned by its own position wherever this word is; two arrows stand at position 0.
-        still = [pointing(each, held, {})[0] for each in others]
-        assert sorted(still, key=abs) == pytest.approx([1, complex(*turn[vectors.CAT]), 1], abs=1e-5)
+            # The other word's key is turned by its own position wherever this word is, two arrows stand at position 0,
+            # and a value that were turned would go with query and key.
+            still = [pointing(each, held, {"token": at})[0] for each in others]
+            at_zero, own_key, if_turned = 1, complex(*turn[vectors.CAT]), complex(*turn[position])
+            assert still == pytest.approx([at_zero, own_key, at_zero, if_turned], abs=1e-5)
 
 
 def by_row_vector(rope: rc.Rope, position: int) -> complex:

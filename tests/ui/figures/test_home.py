@@ -10,6 +10,7 @@ from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
+from ui.film.scene import text_at
 from ui.page.menu import PATH
 from ui.text.words import LANGUAGES, PageTexts
 
@@ -27,7 +28,7 @@ def test_the_drawn_angle_is_that_of_two_vectors_turned_by_matrices(dim: int, bas
     pair = figures.single_drawn_pair(rope)
     start = np.zeros(dim)
     start[2 * pair] = 1.0
-    _, circle, *_ = film(rope).scene.panels
+    _, circle, wide, narrow, *_ = film(rope).scene.panels
     key = next(mark for mark in circle.marks if mark["kind"] == "vector")["angle"]
     query = next(mark for mark in circle.marks if mark["kind"] == "drag_handle")["angle"]
     k = rc.rotation_matrix(figures.KEY_POSITION, rope.theta, "interleaved") @ start
@@ -37,6 +38,9 @@ def test_the_drawn_angle_is_that_of_two_vectors_turned_by_matrices(dim: int, bas
         drawn = key - query.at({"position": at})[0]
         assert drawn == pytest.approx((position - figures.KEY_POSITION) * rope.theta[pair])
         assert np.cos(drawn) == pytest.approx(q @ k, abs=1e-12)
+        product = f" = {q @ k:.2f}.".replace("-", "−")
+        for meanings, line in ((wide, 2), (narrow, 1)):
+            assert text_at(meanings.paragraphs[line].content, {"position": at}).endswith(product)
 
 
 def test_what_has_gone_round_is_pale_and_counted() -> None:

@@ -17,7 +17,7 @@ from ui.figures.drawing import Drawing
 from ui.figures.lrpe import activation_order, cost, drawn, order, running_sum, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.film.scene import NumberTrack
+from ui.film.scene import NumberTrack, text_at
 from ui.page.fields import unrotated_dims_field
 from ui.text.words import PageTexts
 
@@ -153,6 +153,11 @@ def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_sam
             starts = shown_at(chain["y"], {"cat": at}) + 1j * shown_at(chain["x"], {"cat": at})
             last = orders[at][-1]
             assert steps.sum() == pytest.approx(end) and starts[last] + steps[last] == pytest.approx(end)
+    for panel, ends, turn in zip(scene.panels[1:3], wanted, (0, 6 * theta), strict=True):
+        # A query is a turn of the pair too: the real part of its conjugate product is the score.
+        read = [f"{(end * np.conj(k[1] * np.exp(1j * turn))).real:.2f}" for end in ends]
+        for at, (now, other) in enumerate((read, read[::-1])):
+            assert text_at(panel.paragraphs[-1].content, {"cat": at}) == T("query_reads", now=now, other=other)
 
 
 def shown_at(track: NumberTrack | np.ndarray, at: dict[str, int]) -> np.ndarray:

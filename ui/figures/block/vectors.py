@@ -10,7 +10,7 @@ import numpy as np
 import rope_core as rc
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
-from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR, VALUE_COLOUR
 from ui.film.composite_marks import (
     TOP,
     angle_wedge,
@@ -71,7 +71,9 @@ def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel
             drawn += _between(x, token, theta, t, wide=wide)
         elif name == "k":
             drawn += [mark | {"opacity": 0.16} for mark in angle_wedge(x, 0.0, 0.96, 0.0, angle, colour)]
-        if name != "v":
+        if name == "v":
+            drawn += _value_if_turned(x, token, theta, t("if_turned" if wide else "if_turned_short"))
+        else:
             drawn.append(marks.vector(x, 0.0, 0.96, TOP, GREY, 2, True, stroke_dash="5 4"))
             drawn.append(marks.arc(x, 0.0, 0.45, TOP, clock_angle(angle), colour, 3))
         hand = marks.link_symbol(name, hand)
@@ -94,6 +96,13 @@ def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel
     across = Axis(0.0, ACROSS[wide])
     y = Axis(-1.6, 1.58) if wide else Axis(-2.85, 1.8)
     return Panel(across, y, drawn, min_width=2000, height=300, equal_aspect=True, screen="wide" if wide else "narrow")
+
+
+def _value_if_turned(x: float, token: Control, theta: float, words: str) -> list[Mark]:
+    """Return where the value would point if it were turned like the others, dashed, and what that would be."""
+    angle = token.numbers(np.array(token.stops)[:, None] * theta)
+    lines = text_lines(x, -0.3, words.split("|"), UNSEEN_COLOUR, step=15, font_size=13)
+    return [marks.vector(x, 0.0, 0.96, clock_angle(angle), UNSEEN_COLOUR, 2, True, stroke_dash="5 4"), *lines]
 
 
 def _heading(centres: Mapping[str, float], t: PageTexts) -> list[Mark]:

@@ -89,7 +89,8 @@ def panels(of: StoppedPairs, count: Control, t: PageTexts) -> tuple[Panel, ...]:
         mean = count.texts(t("mean_back", share=percentage_text(float(each))) for each in shares)
         # A phone has room for the two rows that are compared.
         screen = "wide" if label == "all_turn" else ""
-        whole = t("none_stopped", share=percentage_text(float(of.weights[0, 0, CHOSEN - 1])))
+        all_turn = float(of.weights[0, 0, CHOSEN - 1]), float(of.back[0, 0, of.layer, of.head])
+        whole = t("none_stopped", **dict(zip(("share", "mean"), map(percentage_text, all_turn), strict=True)))
         drawn += [_pairs(of, count, title, label, still, screen, t), _looks(count, weights, mean, whole, screen, t)]
     return tuple(drawn)
 
@@ -141,7 +142,7 @@ def _pairs(
             ),
         ]
     return Panel(
-        Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen=screen, phone_height=80
+        Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen=screen, phone_height=70
     )
 
 
@@ -196,7 +197,7 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen
         width_share=1.15,
         height=92,
         screen=screen,
-        phone_height=80,
+        phone_height=70,
     )
 
 

@@ -21,6 +21,8 @@ COLOURS = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR}
 ROPE = rc.Rope(128, 10_000.0, 4096)
 RADIUS = 0.42
 SEED = 4
+QUERY_PLACE = WORDS
+"""Where the word after all of them stands, whose query reads the sum."""
 RECIPE = (
     "import rope_core as rc",
     "from rope_core.lrpe.activations import apply_activation",
@@ -28,9 +30,11 @@ RECIPE = (
     f"keys = apply_activation(random_vectors(2, {WORDS - 1}, {SEED}), 'sigmoid', None)[[0, 1, 2, 3, 0, 4]]",
     f"theta = rc.Rope({ROPE.dim}, {ROPE.base!r}).theta[[{single_drawn_pair(ROPE)}]]",
     "for row in (keys, keys[[0, 5, 2, 3, 4, 1]]):",
-    "    print(row.sum(axis=0), sum(rc.rotation_matrix(n, theta, 'half') @ key for n, key in enumerate(row)))",
+    "    kept, moved = row.sum(axis=0), sum(rc.rotation_matrix(n, theta, 'half') @ key for n, key in enumerate(row))",
+    "    print(kept, moved)",
+    f"    print(keys[{FIRST}] @ kept, rc.rotation_matrix({QUERY_PLACE}, theta, 'half') @ keys[{FIRST}] @ moved)",
 )
-"""Python lines that print both sums in both orders."""
+"""Python lines that print both sums in both orders, and what the next word's query reads of them."""
 
 
 def keys() -> Array:
@@ -63,6 +67,13 @@ def turned(turns: bool) -> Array:
 def key_sums_in_both_orders(turns: bool) -> Array:
     """Return the sum of the keys in both orders, (2, 2)."""
     return np.asarray(turned(turns).sum(axis=1))
+
+
+def query_readings(turns: bool) -> Array:
+    """Return what a query like the red word's key, of the word after all of them, reads of the sum, in both orders."""
+    theta = ROPE.theta[[single_drawn_pair(ROPE)]]
+    query = rc.rotation_matrix(QUERY_PLACE * turns, theta, "half") @ keys()[FIRST]
+    return np.asarray(key_sums_in_both_orders(turns) @ query)
 
 
 def panels(cat: Control, t: PageTexts) -> tuple[Panel, ...]:
@@ -148,9 +159,11 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
         marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dy=6),
     ]
     title = t("turned_first" if turns else "as_they_are")
-    paragraphs = (Paragraph(t("kept" if turns else "lost"), colour, 16, bold=True),)
+    shown = [f"{value:.2f}".replace("-", "−") for value in query_readings(turns)]
+    reading = cat.texts(t("query_reads", now=now, other=other) for now, other in (shown, shown[::-1]))
+    paragraphs = (Paragraph(t("kept" if turns else "lost"), colour, 16, bold=True), Paragraph(reading, font_size=15))
     return Panel(
-        Axis(-0.2, 3.75), up, inside, title, min_width=165, height=200, equal_aspect=True, paragraphs=paragraphs
+        Axis(-0.2, 3.75), up, inside, title, min_width=165, height=184, equal_aspect=True, paragraphs=paragraphs
     )
 
 
