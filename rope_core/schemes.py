@@ -349,7 +349,7 @@ def mrrope(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow:
     Param("period_share", 0.9, 0.01, 1.0),
     source="RIFLEx, arXiv:2502.15894, equation 8; github.com/thu-ml/RIFLEx, riflex_utils.py",
     newer=True,
-    breaks="monotone inside_arc not_overslowed",
+    breaks="monotone inside_arc",
 )
 def riflex(rope: Rope, seq_len: int, factor: float, period_share: float) -> Rescale:
     # The authors watch a video repeat itself to find the pair; here it is the one whose turn is nearest to training.

@@ -91,9 +91,13 @@ def workbench(page: PageFrame) -> None:
 def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw what does not hold, the margins of each check, then pair by pair."""
     t = page.t
-    page.write(f"**{escaped_markdown(checks.failed_checks_sentence(given, t), 900)}**")
-    if against := checks.against(given, t):
-        page.write(escaped_markdown(against, 900))
+    first, *faults = checks.headline(given, t)
+    page.write(f"**{escaped_markdown(first, 400)}**")
+    for fault in faults:
+        page.write(f"**✗ {escaped_markdown(fault, 900)}**")
+    against, differs = checks.against(given, t)
+    if against:
+        page.write(f"**{escaped_markdown(against, 900)}**" if differs else escaped_markdown(against, 900))
     page.show(checks.margins_film(given, t, extrapolated.contrasts()), checks.margins_film, compare.compare_column)
     page.caption(t("joint"))
     film = pairs.comparison_film(given, page.get(PAIR), t)
@@ -109,7 +113,7 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
 
     for field in BESIDE:
         page.controls.select(field, names)
-    page.controls.select(REFERENCE, lambda choice: t(f"reference.{choice}"))
+    page.controls.select(REFERENCE, lambda choice: names(store.get(BESIDE[REFERENCE.choices.index(choice)])))
     page.controls.select(MODEL, page.controls.model_name)
     page.controls.slider(FACTOR)
     page.controls.beside(SEQ_LEN, DIM, draw=page.controls.number)
@@ -146,18 +150,13 @@ def out(page: PageFrame, given: pairs.SchemeComparison) -> None:
 
 
 def record(page: PageFrame) -> None:
-    """Draw what was measured of the shipped schemes on the small model, with intervals."""
-    sweep, recall = (extrapolated.shipped_results(name) for name in ("sweep", "recall"))
+    """Draw what was measured of the shipped schemes on the small model: the checks beside it, then perplexity."""
+    sweep = extrapolated.shipped_results("sweep")
     if sweep is not None:
-        page.write(measured.raised_base_sentence(sweep, extrapolated.first_model_trained_length(sweep), page.t))
-        page.table(measured.perplexity_by_scheme_table(sweep, page.t))
-        page.caption(page.t("star"))
         page.write(page.t("checks_read"))
         page.table(measured.contrast_table(extrapolated.contrasts(), page.t))
-    if recall is not None:
-        page.write(page.t("recall"))
-        page.table(measured.recall_table(recall, page.t))
-        page.caption(measured.recall_sentence(recall, page.t))
+        page.write(measured.raised_base_sentence(sweep, extrapolated.first_model_trained_length(sweep), page.t))
+        page.folded("perplexity", lambda page: page.table(measured.perplexity_by_scheme_table(sweep, page.t)))
     page.goto("extrapolation", page.t("measure_live"))
 
 

@@ -1,4 +1,4 @@
-"""`rope compare`: schemes side by side, a margin for each check."""
+"""`rope compare`: schemes side by side, what each check measures beside its limit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 from rope_core.cli.source import parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
 from rope_core.cli.words import command_texts
-from rope_core.comparisons.compare import ComparedColumn, compare, difference, runs_of
-from rope_core.comparisons.export import cell, html_page, pytest_file, record
+from rope_core.comparisons.cells import cell, fault_sentences, limit_text, padded
+from rope_core.comparisons.compare import UNTRAINED, ComparedColumn, compare, difference, runs_of
+from rope_core.comparisons.export import html_page, pytest_file, record
 from rope_core.errors import argument_error
 from rope_core.findings import sanitized_text
 
@@ -31,16 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-tuned",
         action=argparse.BooleanOptionalAction,
-        help="whether the model is trained on with the scheme, which asks less (configs are, others are not)",
+        help="whether the model is trained on with the scheme, which asks less (released models are, others are not)",
     )
-    parser.add_argument("--threshold", action="append", default=[], metavar="KEY=N", help="what a check allows")
+    parser.add_argument(
+        "--threshold", action="append", default=[], metavar="KEY=N", help="what a check allows; KEY as in --json"
+    )
     parser.add_argument("--json", action="store_true", help="columns and checks instead of a table")
     parser.add_argument("--html", metavar="FILE", help="write a page")
-    parser.add_argument("--pytest", metavar="FILE", help="write a test file that needs numpy and pytest")
+    parser.add_argument(
+        "--pytest", metavar="FILE", help="write a test file for your functions that needs numpy and pytest"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare schemes, configs, frequencies and functions: the least margin of each check in bits, and its pair.
+    """Compare schemes, configs, frequencies and functions: what each check measures beside its limit.
 
     Exit 0: each required check holds; 1: one does not; 2: unreadable; 70: a fault of this program.
     """
@@ -55,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     )
     for path, text in (
         (options.html, html_page(columns, options.lang) if options.html else ""),
-        (options.pytest, pytest_file(columns) if options.pytest else ""),
+        (options.pytest, pytest_file(columns, Path(options.pytest).parent) if options.pytest else ""),
     ):
         if path:
             try:
@@ -91,25 +96,32 @@ def _difference(first: ComparedColumn, other: ComparedColumn, t: Mapping[str, st
 
 
 def _table(columns: list[ComparedColumn], lang: str) -> None:
-    """Print a line for each check: its name, then margin and pair of each column; then what does not hold, and why."""
+    """Print a line for each check: its title and limit, what was measured of each column; then what does not hold."""
     t = command_texts("compare", lang)
     rows = {row.key: row for each in columns for row in each.rows}
-    width = max(14, *(len(sanitized_text(each.column.name)) + 2 for each in columns))
-    print_lines(f"{t['bits']:<20}" + "".join(f"{sanitized_text(each.column.name):>{width}}" for each in columns))
-    for key in rows:
-        by_key = [next((row for row in each.rows if row.key == key), None) for each in columns]
-        marks = ["!" if row and row.broken else "~" if row and row.holds is False else " " for row in by_key]
-        cells = "".join(f"{cell(row) + mark:>{width}}" for row, mark in zip(by_key, marks, strict=True))
-        print_lines(f"{key:<20}{cells}".rstrip())
+    names = [sanitized_text(each.column.name) for each in columns]
+    cells = {key: [next((row for row in each.rows if row.key == key), None) for each in columns] for key in rows}
+    meant = {key: any(row is not None and row.required for row in by_key) for key, by_key in cells.items()}
+    titles = {key: f"{'*' if meant[key] else ' '} {row.text('title', lang)}" for key, row in rows.items()}
+    limits = {key: next(filter(None, map(limit_text, by_key)), "") for key, by_key in cells.items()}
+    lines = [("", t["limit"], names), *((titles[key], limits[key], [cell(row) for row in cells[key]]) for key in rows)]
+    width = max(14, *(len(name) + 2 for name in names))
+    for title, limit, texts in lines:
+        line = padded(title, 36) + padded(limit, 12) + "".join(padded(text, width) for text in texts)
+        print_lines(line.rstrip())
+    print_lines(t["signs"])
     for other in columns[1:]:
         _difference(columns[0], other, t)
-    for each in columns:
-        for row in each.rows:
-            if row.holds is False:
-                known = t["by_design"] if row.by_design else t["required"] if row.broken else t["not_required"]
-                title = f"{sanitized_text(each.column.name)}, {row.key}: {row.text('title', lang)} ({known})"
-                print_lines("", title, f"  {row.text('formula', lang)}", f"  {row.text('reason', lang)}")
-                print_lines(f"  {row.text('counterexample', lang)}", f"  {row.text('source', lang)}")
+    for name, each in zip(names, columns, strict=True):
+        for row in (row for row in each.rows if row.holds is False):
+            known = t["by_design"] if row.by_design else t["required"] if row.broken else t["not_required"]
+            faults = (f"{name}: {sanitized_text(each, 1000)}" for each in fault_sentences(row, lang))
+            print_lines("", *faults, f"  ({known}; {row.key})")
+            print_lines(*(f"  {row.text(part, lang)}" for part in ("formula", "reason", "counterexample", "source")))
+        print_lines(*(f"{name}: {sanitized_text(text, 600)}" for row in each.rows for text in row.notes(lang)))
+        broken = {row.key for row in each.broken}
         unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
-        if unused:
-            print_lines("", t["without_effect"].format(name=sanitized_text(each.column.name), names=", ".join(unused)))
+        if unused and "arguments" not in broken:
+            print_lines("", t["without_effect"].format(name=name, names=", ".join(unused)))
+        if each.column.rope is not None and not each.setting.fine_tuned and broken & {*UNTRAINED}:
+            print_lines("", t["not_tuned"].format(name=name))

@@ -1,6 +1,7 @@
 """Schemes side by side: the margin of each check, pair by pair, of functions, frequencies, configs and shipped schemes.
 
 margins     the checks' formulas, arrays of frequencies in, bits out; numpy alone, for the pytest file carries them
+source      what the text of a function says: its name, lines that a fault may come from
 driver      the text that runs beside somebody's own function, apart, and calls it as it wants to be called
 columns     what may be compared -> a Column: its frequencies at a geometry, and again at others
 compare     columns and settings -> a row for each check
@@ -10,6 +11,7 @@ examples    a scheme to begin with, six with a fault each
 curves      what the page draws of columns: scores by distance, angles by position, shares of the circle
 measured    what schemes that hold a check read on the lab's small model, beside those that do not
 papers      numbers that papers print on their schemes, beside what the formulas here give
+cells       what a table says of a check: what was measured, its limit, its pair
 export      the pytest file and the HTML page
 checks.toml each check in two languages: formula, reason, source, counter-example
 """

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rope_core.checks.check import check
 from rope_core.comparisons import driver
+from rope_core.comparisons.source import function_name
 from rope_core.errors import argument_error
-from rope_core.hf.catalogue import released_models
-from rope_core.hf.resolve import ropes_of
+from rope_core.findings import Finding
+from rope_core.hf.catalogue import ReleasedModel, released_models
+from rope_core.hf.resolve import resolve, ropes_of
 from rope_core.hf.ropes import HfRope
-from rope_core.programs.engines import engines
+from rope_core.programs.engines import EngineResult, engines
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
 from rope_core.spectrum import Request, spectrum
@@ -28,6 +32,8 @@ FrequenciesAndFactor = tuple[Array, float]
 ARGUMENTS = ("dim", "base", "train_len", "factor", "seq_len")
 SECONDS = 20.0
 NUMBERS = (".csv", ".safetensors", ".npy")
+STEPS = ("llama3_no_blend", "ramp_is_a_step")
+"""Notes of the config check on a ramp of no width: meant in a released model, a slip in another config."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +49,14 @@ class ComparisonColumn:
         expected: factor -> the attention factors that a source gives, with the sources' names.
         breaks: keys of the checks that it is known not to hold, by design.
         takes: which of ARGUMENTS it reads; None for numbers.
-        programs: largest relative difference between programs that run it; None where there is no config.
+        programs: what the programs that run it compute; None where there is no config.
+        findings: errors and warnings of the config check; None likewise.
+        known: keys of findings that the released model has as well, which turns alike.
+        released: that model's id, trained with its scheme; "" where there is none.
         source: where it is from, or "".
         code: the text of a function, or "".
+        file: where that function is; None where it is in no file.
+        function: its name there, or "".
     """
 
     name: str
@@ -56,9 +67,14 @@ class ComparisonColumn:
     expected: Callable[[Rope, float], Mapping[str, float]] | None = None
     breaks: frozenset[str] = frozenset()
     takes: tuple[str, ...] | None = None
-    programs: float | None = None
+    programs: tuple[EngineResult, ...] | None = None
+    findings: tuple[Finding, ...] | None = None
+    known: frozenset[str] = frozenset()
+    released: str = ""
     source: str = ""
     code: str = field(default="", repr=False)
+    file: Path | None = None
+    function: str = ""
 
 
 def of_scheme(name: str) -> ComparisonColumn:
@@ -83,28 +99,63 @@ def of_config(name: str, config: object) -> ComparisonColumn:
 
     Raises ConfigError on what cannot be read.
     """
-    ropes = [rope for rope in ropes_of(config).values() if not rope.nope]
-    if not ropes:
+    chosen = _turning_rope(config)
+    if chosen is None:
         raise argument_error("config", "one with layers that rotate", name)
-    chosen: HfRope = max(ropes, key=lambda rope: rope.scheme != UNSCALED)
     length = max(chosen.max_len or 0, chosen.train_len)
     stated = chosen.params.get("factor")
     factor = max(length / chosen.train_len, float(stated) if isinstance(stated, int | float) else 1.0)
 
-    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
-        answer = spectrum(Request(rope, chosen.scheme, chosen.params, length))
+    def at(rope: Rope, other: float, length: int) -> FrequenciesAndFactor:
+        params = chosen.params
+        if isinstance(stated, int | float) and other != factor:
+            params = {**params, "factor": stated * other / factor}
+        answer = spectrum(Request(rope, chosen.scheme, params, length))
         return answer.inv_freq, answer.attention_factor
 
     def expected(rope: Rope, factor: float) -> Mapping[str, float]:
         return {SCHEMES[chosen.scheme].source: at(rope, factor, length)[1]}
 
-    running = [each for each in engines(config, chosen.layer_type) if each.difference is not None]
-    apart = max((max(each.difference or 0.0, each.attention_difference or 0.0) for each in running), default=None)
-    rope = chosen.request.rope
-    breaks = SCHEMES[chosen.scheme].breaks
+    released = _released_alike(config, chosen)
     return ComparisonColumn(
-        name, at, rope, length, factor, expected, breaks, None, apart, SCHEMES[chosen.scheme].source
+        name,
+        at,
+        chosen.request.rope,
+        length,
+        factor,
+        expected,
+        SCHEMES[chosen.scheme].breaks,
+        programs=tuple(each for each in engines(config, chosen.layer_type) if each.difference is not None),
+        findings=_faults(config),
+        known=frozenset(each.key for each in _faults(released.hf_config())) if released else frozenset(),
+        released=released.id if released else "",
+        source=SCHEMES[chosen.scheme].source,
     )
+
+
+def _turning_rope(config: object) -> HfRope | None:
+    """Return the layer type that is looked at: one that is scaled, where there is one; None where none rotates."""
+    ropes = [rope for rope in ropes_of(config).values() if not rope.nope]
+    return max(ropes, key=lambda rope: rope.scheme != UNSCALED, default=None)
+
+
+def _faults(config: object) -> tuple[Finding, ...]:
+    return tuple(each for each in check(config) if each.severity != "note" or each.key in STEPS)
+
+
+def _released_alike(config: object, rope: HfRope) -> ReleasedModel | None:
+    """Return a model of the catalogue of the same type that turns alike, trained and longest length included."""
+    kind = resolve(config).raw.get("model_type")
+    for model in released_models():
+        given = model.hf_config()
+        other = _turning_rope(given) if given.get("model_type") == kind else None
+        if other is not None and _alike(rope) == _alike(other) and np.array_equal(rope.inv_freq, other.inv_freq):
+            return model
+    return None
+
+
+def _alike(rope: HfRope) -> tuple[object, ...]:
+    return rope.scheme, rope.train_len, rope.max_len, rope.attention_factor
 
 
 def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> ComparisonColumn:
@@ -151,7 +202,8 @@ def of_code(
             return as_answer(answer, rope)
 
         takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
-        yield ComparisonColumn(name, at, expected=attention_factors, takes=takes, code=code)
+        own = function or function_name(code)
+        yield ComparisonColumn(name, at, expected=attention_factors, takes=takes, code=code, function=own)
 
 
 def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
@@ -168,7 +220,12 @@ def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
         return as_answer(answer if isinstance(answer, tuple) else (answer, 1.0), rope)
 
     takes = tuple(each for each in ARGUMENTS if each in names or (each == "seq_len" and "length" in names))
-    return ComparisonColumn(name, at, expected=attention_factors, takes=takes)
+    code, file, own = "", None, getattr(function, "__qualname__", "")
+    with contextlib.suppress(OSError, TypeError):
+        code, file = textwrap.dedent(inspect.getsource(function)), Path(inspect.getfile(function))
+    if not own.isidentifier():
+        file, own = None, ""
+    return ComparisonColumn(name, at, expected=attention_factors, takes=takes, code=code, file=file, function=own)
 
 
 def as_answer(answer: Any, rope: Rope) -> FrequenciesAndFactor:
@@ -211,8 +268,9 @@ def _named(name: str) -> Iterator[ComparisonColumn]:
     elif name in ids:
         yield of_config(name, ids[name].hf_config())
     elif file.suffix == ".py" and file.is_file():
-        with of_code(file.stem, file.read_text(encoding="utf-8-sig"), function) as each:
-            yield each
+        code = file.read_text(encoding="utf-8-sig")
+        with of_code(f"{file.name}:{function or function_name(code)}", code, function) as each:
+            yield replace(each, file=file)
     elif file.is_file() and (file.suffix in NUMBERS or (file.suffix == ".json" and file.read_bytes()[:1] == b"[")):
         yield of_numbers(file.stem, numbers_of(file))
     elif file.exists():

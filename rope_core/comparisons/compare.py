@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib import resources
 from operator import itemgetter
@@ -23,15 +24,20 @@ from rope_core.comparisons.columns import (
     nearest_names,
     of_config,
 )
-from rope_core.errors import argument_error, checked_finite, checked_int
+from rope_core.comparisons.source import literal_line, one_sided_line, takes_config
+from rope_core.errors import LANGUAGES, argument_error, checked_finite, checked_int
 from rope_core.hf.catalogue import released_model as catalogued
 from rope_core.hf.catalogue import released_models
+from rope_core.programs.engines import engine_sentences
 from rope_core.rope import MAX_LEN, Array, Rope
-from rope_core.schemes import FACTOR
+from rope_core.schemes import FACTOR, SCHEMES
+from rope_core.spectrum import Request, spectrum
 
 MODEL = "llama-2-7b"
 # Checks that demand more of a model that is not trained on.
 UNTRAINED = ("not_faster", "inside_arc", "resolution", "float32")
+# Checks that a ramp without a lower or an upper bound breaks.
+ONE_SIDED = ("finite_positive", "not_faster", "not_overslowed")
 DISTANCES = (1, 10, 100, 1000)
 SAME = 1e-6
 """The relative difference up to which two frequencies are one, as float32 may round them."""
@@ -46,7 +52,7 @@ class ComparisonSetting:
         factor: what schemes are given.
         length: the target, tokens.
         trained_to: tokens that training covered, further training included.
-        fine_tuned: whether the model is trained on with the scheme; None where each column says so itself.
+        fine_tuned: whether the model is trained on with the scheme; None: as released ones are, and no other.
         thresholds: of each check, what it allows.
     """
 
@@ -68,6 +74,11 @@ class ComparisonSetting:
         return self.trained_to or self.rope.train_len
 
     @property
+    def needed(self) -> float:
+        """How many times slower a pair has to turn at most: the ratio of the lengths, or the factor."""
+        return max(self.length / self.rope.train_len, self.factor)
+
+    @property
     def allowed(self) -> dict[str, float]:
         """What each check with a threshold allows: the one given, else that of checks.toml."""
         known = {key: row["threshold"] for key, row in checks().items() if "threshold" in row}
@@ -87,6 +98,8 @@ class ColumnCheck:
         by_design: whether the published scheme does not hold it either.
         values: the numbers beside it.
         by_pair: the margin of each pair, () for what is no pair's.
+        measured: what the limit bounds, at the pair of the least margin; None of what holds or does not.
+        limit: the least or the greatest that is allowed, by the check's relation in checks.toml; None likewise.
     """
 
     key: str
@@ -97,6 +110,8 @@ class ColumnCheck:
     by_design: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
     by_pair: tuple[float, ...] = ()
+    measured: float | None = None
+    limit: float | None = None
 
     @property
     def broken(self) -> bool:
@@ -119,6 +134,22 @@ class ColumnCheck:
         row = checks()[self.key]
         text = row.get(name, row.get(lang, {}).get(name, ""))
         return str(text)
+
+    def details(self, lang: str = "en") -> list[str]:
+        """Return a sentence for each finding on a config, by field, and for each program that reads it otherwise."""
+        slots: list[dict[str, Any]] = [
+            {"field": each.field, **{part: getattr(each, part)(lang) for part in ("title", "change")}}
+            for each in self.values.get("findings") or ()
+        ]
+        slots += [each for each in self._programs(lang) if not each["own_formula"]]
+        return [self.text("detail", lang).format_map(each) for each in slots]
+
+    def notes(self, lang: str = "en") -> list[str]:
+        """Return a sentence for each program that computes another formula whatever the config says."""
+        return [self.text("note", lang).format_map(each) for each in self._programs(lang) if each["own_formula"]]
+
+    def _programs(self, lang: str) -> list[dict[str, Any]]:
+        return [{**each, "why": "; ".join(each[lang])} for each in self.values.get("programs") or ()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +245,8 @@ def compare(
         factor: what schemes are given; the ratio of the lengths, or 4, as on the page.
         length: the target, tokens; factor times the trained length.
         trained_to: tokens that training covered, where the model was trained on at a longer length.
-        fine_tuned: whether it is trained on with the scheme, which asks less; by default configs are, others are not.
+        fine_tuned: whether it is trained on with the scheme, which asks less; by default released models are, and
+            configs that turn as one does; others are not.
         thresholds: other values than those of checks.toml, by key.
 
     Raises:
@@ -230,7 +262,22 @@ def compare(
         raise argument_error("given", "at least one column", given)
     setting = _setting(model, factor, length, trained_to, fine_tuned, thresholds or {})
     with contextlib.ExitStack() as stack:
-        return [compare_column(stack.enter_context(column(each)), setting) for each in given]
+        return with_distinct_names(compare_column(stack.enter_context(column(each)), setting) for each in given)
+
+
+def with_distinct_names(columns: Iterable[ComparedColumn]) -> list[ComparedColumn]:
+    """Return columns of which no two have one name: a name that comes again has a number.
+
+    >>> [each.column.name for each in compare("yarn", "yarn", "none")]
+    ['yarn', 'yarn (2)', 'none']
+    """
+    distinct: list[ComparedColumn] = []
+    for each in columns:
+        name, known = each.column.name, {other.column.name for other in distinct}
+        again = (f"{name} ({k})" for k in itertools.count(2))
+        free = next(text for text in itertools.chain([name], again) if text not in known)
+        distinct.append(replace(each, column=replace(each.column, name=free)))
+    return distinct
 
 
 def _setting(
@@ -281,15 +328,30 @@ def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> Comp
         column.factor or setting.factor,
         column.length or setting.length,
         setting.trained_to,
-        column.rope is not None if setting.fine_tuned is None else setting.fine_tuned,
+        bool(column.released) if setting.fine_tuned is None else setting.fine_tuned,
         setting.thresholds,
     )
     with np.errstate(all="ignore"):
         here = _at(column, own)
-        if column.takes is None:
-            return here
-        row, other = _elsewhere(here)
-    return replace(here, rows=(*here.rows, row), other=other)
+        if column.takes is not None:
+            row, other = _elsewhere(here)
+            return replace(here, rows=(*map(_with_line(column), here.rows), row), other=other)
+        with contextlib.suppress(ValueError):
+            # What a config's scheme gives another model, for a function that is to be tested against it.
+            return replace(here, other=_held_again(here, _other_setting(own))) if column.rope else here
+    return here
+
+
+def _with_line(column: ComparisonColumn) -> Callable[[ColumnCheck], ColumnCheck]:
+    """Return what gives a broken check of the slow-downs' bounds the line of code that bounds on one side only."""
+    line = one_sided_line(column.code, column.function) if column.code else None
+
+    def with_line(row: ColumnCheck) -> ColumnCheck:
+        if line is None or not row.broken or row.key not in ONE_SIDED:
+            return row
+        return replace(row, values={**row.values, "line": asdict(line)})
+
+    return with_line
 
 
 def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
@@ -299,37 +361,98 @@ def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
     f, a = answers[own.length]
     expected = column.expected(rope, own.factor) if column.expected else {}
     margin_of = margins.every(answers.__getitem__, own.geometry, own.trained, [*expected.values()], own.allowed)
-    apart = column.programs
-    if apart is not None:
+    read = _programs(column)
+    if read is not None:
+        apart = max((each["difference"] for each in read if not each["own_formula"]), default=0.0)
         margin_of["programs"] = np.asarray([np.log2((1 + own.allowed["programs"]) / (1 + min(apart, 1e18)))])
+    if column.findings is not None:
+        margin_of["config"] = np.asarray([-margins.MOST if column.findings else 1.0])
     nearest = min(expected, key=lambda source: abs(expected[source] - a), default=None)
     matches = "attention_factor" in margin_of and margin_of["attention_factor"][0] >= 0
     distances = {str(n): [margins.agreement(f, n), margins.agreement(rope.theta, n)] for n in DISTANCES}
     values: dict[str, dict[str, Any]] = {
         "inside_arc": {"trained": own.trained, "length": own.length},
-        "not_overslowed": {"needed": max(own.length / rope.train_len, own.factor)},
+        "not_overslowed": {"needed": own.needed},
         "resolution": {"agreement": distances},
-        "attention_factor": {"factor": a, "nearest": nearest, "source": nearest if matches else None},
+        "attention_factor": {
+            "factor": a,
+            "nearest": nearest,
+            "source": nearest if matches else None,
+            "twice": next(
+                (name.partition(",")[0] for name, once in expected.items() if once != 1 and np.isclose(a, once * once)),
+                None,
+            ),
+        },
         "float32": {
             "float32_error": float(margins.angle_error(f, own.length).max()),
             "bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8),
         },
-        "programs": {"difference": apart},
+        "programs": {"programs": read},
+        "config": {"findings": column.findings},
     }
+    meant_by_release = column.known.issuperset(each.key for each in column.findings or ())
     worst = int(np.nanargmax(np.cos(f) - np.cos(rope.theta))) if np.all(np.isfinite(f)) else 0
 
     def row(key: str) -> ColumnCheck:
         by_pair = margin_of.get(key)
         if by_pair is None:
-            return ColumnCheck(key, None, None, None, False, values=values[key])
+            return ColumnCheck(key, None, None, None, False, values=values.get(key, {}))
         pair = int(np.argmin(by_pair)) if by_pair.size == rope.pairs > 1 else worst if key == "resolution" else None
         margin = float(by_pair.min())
-        design = key in column.breaks and margin < 0
-        meant = not (own.fine_tuned and key in UNTRAINED) and key != "programs"
+        design = margin < 0 and (
+            key in column.breaks
+            or (key == "config" and meant_by_release)
+            or (key == "programs" and column.released != "")
+        )
+        meant = not (own.fine_tuned and key in UNTRAINED)
         more = values.get(key, {})
-        return ColumnCheck(key, margin, margin >= 0, pair, meant and not design, design, more, tuple(by_pair.tolist()))
+        seen, limit = _measured(key, margin, own) if key != "attention_factor" else (a, own.allowed[key])
+        by = tuple(by_pair.tolist())
+        return ColumnCheck(key, margin, margin >= 0, pair, meant and not design, design, more, by, seen, limit)
 
     return ComparedColumn(column, own, answers, tuple(row(key) for key in checks() if key != "arguments"))
+
+
+def _measured(key: str, margin: float, own: ComparisonSetting) -> tuple[float | None, float | None]:
+    """Return what a margin in bits was measured from, and its limit."""
+    relation, allowed = checks()[key].get("relation"), own.allowed.get(key, 0.0)
+    if relation is None:
+        return None, None
+    if relation == ">=":
+        return 2.0**margin / allowed, 1.0 / allowed
+    if relation == "within":
+        return (1.0 + allowed) * 2.0**-margin - 1.0, allowed
+    limit = allowed * (own.needed if key == "not_overslowed" else 1.0)
+    return limit * 2.0**-margin, limit
+
+
+def _programs(column: ComparisonColumn) -> list[dict[str, Any]] | None:
+    """Return the programs that compute other numbers from a config than transformers 5.23, and what each takes.
+
+    "own_formula" is true of one that does so whatever this config says: it has no such scaling, chooses LongRoPE's list
+    by its context, or is an older release.
+    """
+    if column.programs is None:
+        return None
+    first, apart = column.programs[0], []
+    for each in column.programs:
+        difference = max(each.difference or 0.0, each.attention_difference or 0.0)
+        if difference <= SAME or each.inv_freq is None or first.inv_freq is None:
+            continue
+        pair = int(np.abs(each.inv_freq - first.inv_freq).argmax()) if each.inv_freq.size == first.inv_freq.size else 0
+        apart.append(
+            {
+                "name": each.name,
+                "difference": difference,
+                "own_formula": each.own_formula,
+                "pair": pair,
+                "inv_freq": float(each.inv_freq[pair]),
+                "inv_freq_transformers": float(first.inv_freq[pair]),
+                "attention_factor": each.attention_factor,
+                **{lang: engine_sentences(each, lang) for lang in LANGUAGES},
+            }
+        )
+    return apart
 
 
 def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None]:
@@ -339,8 +462,8 @@ def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None
     there. A function that does not take base and trained length is for one model, and nothing is required of it.
     """
     column, own = here.column, here.setting
-    other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
-    there = replace(own, rope=other, factor=2 * own.factor, length=min(8 * own.length, MAX_LEN), trained_to=None)
+    there = _other_setting(own)
+    other = there.rope
     unread = [name for name in ARGUMENTS[:4] if name not in (column.takes or ())]
     values: dict[str, Any] = {
         "unread": unread,
@@ -350,18 +473,39 @@ def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None
     }
     meant = not {"base", "train_len"} & {*unread}
     try:
-        again = _at(column, there)
-        values["without_effect"] = [*_without_effect(column, own)]
+        again = _held_again(here, there)
+        unused = values["without_effect"] = [*_without_effect(column, own)]
     except ValueError as error:
         return ColumnCheck("arguments", -margins.MOST, False, None, meant, values={**values, "error": str(error)}), None
-    held = {row.key for row in here.rows if row.holds}
-    kept = [row for row in again.rows if row.key in held and row.required and row.key != "float32"]
-    again = replace(again, rows=tuple(kept))
-    worst = min(kept, key=lambda row: row.margin or 0.0, default=None)
+    worst = min(again.rows, key=lambda row: row.margin or 0.0, default=None)
     if worst is None or worst.margin is None:
         return ColumnCheck("arguments", None, None, None, False, values=values), again
-    values["check"] = worst.key
-    return ColumnCheck("arguments", worst.margin, worst.margin >= 0, worst.pair, meant, values=values), again
+    margin = worst.margin
+    if margin < 0:
+        values["check"] = worst.key
+    if "factor" in unused and column.code and not takes_config(column.code, column.function):
+        # Twice the factor asks for slow-downs that are up to a bit larger, and changes nothing at all.
+        a, b = (column.at(own.rope, each, own.length)[1] for each in (own.factor, there.factor))
+        margin = min(margin, -1.0) if a == b else margin
+        meant = meant or a == b
+    if margin < 0:
+        here_values = dict(zip(ARGUMENTS, own.geometry, strict=True))
+        line = literal_line(column.code, [here_values[name] for name in unused], column.function)
+        values["line"] = asdict(line) if line and unused else None
+    return ColumnCheck("arguments", margin, margin >= 0, worst.pair, meant, values=values), again
+
+
+def _other_setting(own: ComparisonSetting) -> ComparisonSetting:
+    """Return another model's setting: 50 times the base, 4 times the trained length, 2 times the factor."""
+    other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
+    return replace(own, rope=other, factor=2 * own.factor, length=min(8 * own.length, MAX_LEN), trained_to=None)
+
+
+def _held_again(here: ComparedColumn, there: ComparisonSetting) -> ComparedColumn:
+    """Return a column at another setting, with the required checks that hold here and have to hold there."""
+    again, held = _at(here.column, there), {row.key for row in here.rows if row.holds}
+    kept = (row for row in again.rows if row.key in held and row.required)
+    return replace(again, rows=tuple(row for row in kept if row.key not in ("float32", "programs", "config")))
 
 
 def _without_effect(column: ComparisonColumn, own: ComparisonSetting) -> Iterable[str]:
@@ -397,6 +541,26 @@ def difference(a: ComparedColumn, b: ComparedColumn) -> Difference:
         1.0 if pair is None else float(ratio[pair]),
         a.attention_factor / b.attention_factor,
     )
+
+
+def equal_scheme(given: ComparedColumn) -> tuple[str, str] | None:
+    """Return a shipped scheme with the same frequencies, and the switch that is turned for it, "" for none.
+
+    >>> equal_scheme(compare(compare("yarn", factor=8)[0].inv_freq, factor=8)[0])
+    ('yarn', '')
+    """
+    rope, factor, length = given.setting.rope, given.setting.factor, given.setting.length
+    for scheme in SCHEMES.values():
+        names = {param.name for param in scheme.params}
+        for switch in (None, *(param for param in scheme.params if param.kind == "bool")):
+            params: dict[str, float | bool] = {"factor": factor} if "factor" in names else {}
+            if switch is not None:
+                params[switch.name] = not switch.default
+            with contextlib.suppress(ValueError):
+                f = spectrum(Request(rope, scheme.name, params, length)).inv_freq
+                if np.allclose(given.inv_freq, f, rtol=SAME, atol=0.0):
+                    return scheme.name, "" if switch is None else f"{switch.name} = {str(not switch.default).lower()}"
+    return None
 
 
 def runs_of(pairs: Iterable[int]) -> str:

@@ -132,16 +132,19 @@ def all_frequencies(dims, bases, train_lens, factors, seq_lens):
 
 def frequencies(dim, base, train_len, factor, seq_len):
     """Return what the function answers, (pairs,), and its attention factor, 1 where it gives none."""
-    function = _chosen()
-    given = {"dim": dim, "base": base, "train_len": train_len, "factor": factor, "seq_len": seq_len, "length": seq_len}
-    takes = inspect.signature(function).parameters
-    if next(iter(takes)) == "config":
-        answer = function(Config(dim, base, train_len, factor, MORE), None, seq_len)
-    else:
-        unknown = [n for n, p in takes.items() if n not in given and p.default is p.empty and p.kind < 2]
-        if unknown:
-            raise ValueError("an argument has no meaning here: " + unknown[0])
-        answer = function(**{name: given[name] for name in takes if name in given})
+    answer = call_scheme(_chosen(), dim, base, train_len, factor, seq_len, MORE)
     if not isinstance(answer, tuple):
         answer = (answer, 1.0)
     return np.asarray(answer[0]), float(answer[1])
+
+
+def call_scheme(function, dim, base, train_len, factor, seq_len, more):
+    """Return what a function answers that takes these by name, or a config, device and seq_len as in transformers."""
+    given = {"dim": dim, "base": base, "train_len": train_len, "factor": factor, "seq_len": seq_len, "length": seq_len}
+    takes = inspect.signature(function).parameters
+    if next(iter(takes)) == "config":
+        return function(Config(dim, base, train_len, factor, more), None, seq_len)
+    unknown = [n for n, p in takes.items() if n not in given and p.default is p.empty and p.kind < 2]
+    if unknown:
+        raise ValueError("an argument has no meaning here: " + unknown[0])
+    return function(**{name: given[name] for name in takes if name in given})

@@ -5,15 +5,19 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import os
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons import margins
-from rope_core.comparisons.compare import ColumnCheck, ComparedColumn
+from rope_core.comparisons import driver, margins
+from rope_core.comparisons.cells import cell, fault_sentences, limit_text
+from rope_core.comparisons.compare import ColumnCheck, ComparedColumn, with_distinct_names
 from rope_core.errors import LANGUAGES, argument_error
+from rope_core.findings import as_record
 
 COLOURS = ("#0b6bcb", "#c4122f", "#7a3e9d", "#0f7b3f", "#a15c00", "#444444")
 
@@ -28,6 +32,7 @@ def record(compared: ComparedColumn, lang: str = "en") -> dict[str, Any]:
         "train_len": setting.rope.train_len,
         "factor": setting.factor,
         "length": setting.length,
+        "fine_tuned": setting.fine_tuned,
         "inv_freq": [_number(value) for value in compared.inv_freq],
         "attention_factor": _number(compared.attention_factor),
         "checks": [_check(row, lang) for row in compared.rows],
@@ -41,92 +46,163 @@ def json_text(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
 
 def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
-    marks = {"required": row.required, "by_design": row.by_design, "values": dict(row.values)}
-    return {"key": row.key, "holds": row.holds, "margin": row.margin, "pair": row.pair, **words, **marks}
+    values = {**row.values, "details": row.details(lang)} if row.key in ("programs", "config") else dict(row.values)
+    if values.get("findings"):
+        values["findings"] = [as_record(each, lang) for each in values["findings"]]
+    marks = {"required": row.required, "by_design": row.by_design, "values": values}
+    numbers = {"margin": row.margin, "measured": row.measured, "limit": row.limit, "pair": row.pair}
+    return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **numbers, **words, **marks}
 
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def pytest_file(columns: Sequence[ComparedColumn]) -> str:
-    """Return a test file that pins frequencies and margins, to run in another repository with numpy and pytest.
+def pytest_file(columns: Sequence[ComparedColumn], folder: Path | None = None) -> str:
+    """Return a test file for another repository, with numpy and pytest: each required check, and the frequencies.
 
-    Each column is a function there that gives the pinned numbers, to be replaced by the code under test. Pinned is
-    every check but that of the programs, at this comparison's thresholds, and that of arguments by a second geometry.
+    Code under test are the functions of the columns, where they are in files, named from ``folder``, the test file's;
+    any other column's numbers wait for a function that is plugged in, and its tests are skipped until then. Checks that
+    a column breaks here are expected to fail, and its frequencies are not pinned.
     """
-    pinned = {}
+    columns, pinned, functions, cases = with_distinct_names(columns), {}, "", ""
     for each in columns:
         if not np.all(np.isfinite(each.inv_freq)):
             raise argument_error("column", "finite frequencies to pin", each.column.name)
-        pinned[each.column.name] = [_pinned(at) for at in (each, each.other) if at is not None]
+        name, column, broken = each.column.name, each.column, [row for row in each.rows if row.broken]
+        follows = next((row for row in each.rows if row.key == "arguments"), None)
+        unused = follows.values.get("without_effect", ()) if follows else ("factor",)
+        pinned[name] = {
+            "factor": "factor" in (column.takes or ())
+            and ("factor" not in unused or any(row is follows for row in broken)),
+            "geometries": [_pinned(at, broken) for at in (each, each.other) if at is not None],
+        }
+        code = "None"
+        if column.file is not None and column.function:
+            code = repr((os.path.relpath(column.file, folder or Path.cwd()), column.function))
+        functions += f"    {name!r}: {code},\n"
+        for row in each.rows:
+            if not row.required or row.margin is None or row.key in ("programs", "config"):
+                continue
+            where = f", pair {row.pair}" if row.marked_pairs else ""
+            why = f'"broken when this file was written: {row.text("fault")}{where}"'
+            mark = f", marks=pytest.mark.xfail(reason={why}, strict=True)" if row.broken else ""
+            cases += f"    pytest.param({name!r}, {row.key!r}{mark}),\n"
     return TEST.format(
         margins=inspect.getsource(margins).partition("import numpy.typing as npt")[2].strip(),
+        config=inspect.getsource(driver.Config).strip(),
+        call=inspect.getsource(driver.call_scheme).strip(),
         pinned=json.dumps(pinned, indent=1),
-        functions="\n".join(f"    {name!r}: lambda *geometry: answer({name!r}, *geometry)," for name in pinned),
+        functions=functions.rstrip(),
+        cases=cases.rstrip(),
+        whole=[each.column.name for each in columns if not each.broken],
     )
 
 
-def _pinned(compared: ComparedColumn) -> dict[str, Any]:
+def _pinned(compared: ComparedColumn, broken: Sequence[ColumnCheck]) -> dict[str, Any]:
     setting, expected = compared.setting, compared.column.expected
     return {
         "geometry": setting.geometry,
         "trained": setting.trained,
         "allowed": setting.allowed,
         "expected": [*expected(setting.rope, setting.factor).values()] if expected else [],
-        "answers": [[n, f.tolist(), float(a)] for n, (f, a) in sorted(compared.answers.items())],
-        "margins": {row.key: row.margin for row in compared.rows if row.by_pair and row.key != "programs"},
+        "lengths": sorted(compared.answers),
+        "inv_freq": None if broken else [f.tolist() for _, (f, _) in sorted(compared.answers.items())],
+        "attention_factor": [float(a) for _, (_, a) in sorted(compared.answers.items())],
+        "checks": [row.key for row in compared.rows if row.required and row.by_pair],
     }
 
 
-TEST = '''"""Frequencies of rotary position embedding: numbers to a tolerance, each check with its margin in bits.
+TEST = '''"""Rotary position embedding: each check that is required, and frequencies to a tolerance, at two geometries.
 
-Written by `rope compare --pytest`. Replace what FUNCTIONS holds by your own code: (dim, base, train_len, factor,
-length) -> inv_freq (dim/2,), rad/token, or (inv_freq, attention factor).
+Written by `rope compare --pytest`. FUNCTIONS names the code under test: a file beside this one and its function, or a
+function itself, of (dim, base, train_len, factor[, seq_len]) or as in transformers of (config, device, seq_len). It
+returns inv_freq (dim/2,), rad/token, or (inv_freq, attention factor). None: nothing is tested until one stands there.
 """
 
+import importlib.util
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-
-{margins}
-
-
-PINNED = json.loads(r"""{pinned}""")
-
-
-def answer(name, *geometry):
-    """Return what was pinned at a geometry: inv_freq and the attention factor."""
-    setting = next(each for each in PINNED[name] if each["geometry"][:4] == [*geometry[:4]])
-    return next((f, a) for length, f, a in setting["answers"] if length == geometry[4])
-
 
 FUNCTIONS = {{
 {functions}
 }}
 TOLERANCE = 1e-5
 
+{margins}
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_frequencies_and_margins(name):
-    for pinned in PINNED[name]:
-        answers = {{}}
-        for length, wanted, factor in pinned["answers"]:
-            given = FUNCTIONS[name](*pinned["geometry"][:4], length)
-            f, a = given if isinstance(given, tuple) else (given, factor)
-            answers[length] = np.asarray(f, dtype=np.float64), float(a)
-            np.testing.assert_allclose(answers[length][0], wanted, rtol=TOLERANCE)
-            assert a == pytest.approx(factor, rel=TOLERANCE)
-        with np.errstate(all="ignore"):
-            rest = pinned["geometry"], pinned["trained"], pinned["expected"], pinned["allowed"]
-            found = every(answers.__getitem__, *rest)
-        for key, margin in pinned["margins"].items():
-            least = found[key].min()
-            # The digits that a function answers in may be more or fewer, as long as they are enough.
-            assert (least >= 0) == (margin >= 0) if key == "float32" else least == pytest.approx(margin, abs=0.01), key
+
+{config}
+
+
+{call}
+
+
+PINNED = json.loads(r"""{pinned}""")
+WHOLE = {whole}
+CASES = [
+{cases}
+]
+
+
+def function_of(name):
+    """Return the code under test."""
+    given = FUNCTIONS[name]
+    if given is None:
+        pytest.skip(f"no code under test: put a function, or its file and name, at {{name!r}} in FUNCTIONS")
+    if callable(given):
+        return given
+    path = Path(__file__).parent / given[0]
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, given[1])
+
+
+def answers_of(name, pinned):
+    """Return inv_freq and attention factor by length; the pinned factor where the code gives none."""
+    answers = {{}}
+    for length, factor in zip(pinned["lengths"], pinned["attention_factor"]):
+        given = call_scheme(function_of(name), *pinned["geometry"][:4], length, {{}})
+        f, a = given if isinstance(given, tuple) else (given, factor)
+        answers[length] = np.asarray(f, dtype=np.float64), float(a)
+    return answers
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_frequencies(name):
+    for pinned in PINNED[name]["geometries"]:
+        answers = answers_of(name, pinned)
+        for length, wanted, factor in zip(pinned["lengths"], pinned["inv_freq"], pinned["attention_factor"]):
+            np.testing.assert_allclose(answers[length][0], wanted, rtol=TOLERANCE, err_msg=str(pinned["geometry"]))
+            assert answers[length][1] == pytest.approx(factor, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("name, key", CASES)
+def test_check(name, key):
+    geometries = PINNED[name]["geometries"]
+    pinned = geometries[-1] if key == "arguments" else geometries[0]
+    answers = answers_of(name, pinned)
+    with np.errstate(all="ignore"):
+        rest = pinned["geometry"], pinned["trained"], pinned["expected"], pinned["allowed"]
+        found = every(answers.__getitem__, *rest)
+    for each in pinned["checks"] if key == "arguments" else [key]:
+        below = np.flatnonzero(found[each] < 0).tolist()
+        assert not below, f"{{each}} at {{pinned['geometry']}}: {{found[each].min():.3g}} bits, pairs {{below}}"
+    if key == "arguments":
+        assert len(geometries) > 1, "the function failed at another geometry"
+        if PINNED[name]["factor"]:
+            dim, base, train_len, factor, length = pinned["geometry"]
+            twice = call_scheme(function_of(name), dim, base, train_len, 2 * factor, length, {{}})
+            f, a = twice if isinstance(twice, tuple) else (twice, None)
+            same = np.array_equal(np.asarray(f, dtype=np.float64), answers[length][0])
+            assert not (same and a in (None, answers[length][1])), "factor has no effect"
 '''
 
 
@@ -140,25 +216,22 @@ def html_page(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
         by_key = [next((each for each in column.rows if each.key == key), None) for column in columns]
         cells = "".join(f"<td class={_mark(each)}>{escape(cell(each))}</td>" for each in by_key)
         title, formula = (escape(row.text(name, lang)) for name in ("title", "formula"))
-        body += f"<tr><th>{title}</th>{cells}</tr>"
+        meant = any(each is not None and each.required for each in by_key)
+        limit = escape(next(filter(None, map(limit_text, by_key)), ""))
+        body += f"<tr><th{'' if meant else ' class=note'}>{title}</th><td>{limit}</td>{cells}</tr>"
         about = " ".join(row.text(name, lang) for name in ("reason", "counterexample", "source"))
         notes += f"<dt>{title}: <code>{formula}</code></dt><dd>{escape(about)}</dd>"
+    lines = [(c.column.name, line) for c in columns for row in c.broken for line in fault_sentences(row, lang)]
+    faults = "".join(f"<li>{escape(name)}: {escape(line)}</li>" for name, line in lines)
     texts = {"title": {"en": "Schemes", "zh": "方案"}[lang], "axis": {"en": "pair", "zh": "维度对"}[lang]}
-    return PAGE.format(lang=lang, svg=_svg(columns), head=head, body=body, notes=notes, **texts)
+    texts["legend"] = {"en": "grey: required of no column", "zh": "灰色：对各列都不要求"}[lang]
+    return PAGE.format(lang=lang, svg=_svg(columns), head=head, body=body, notes=notes, faults=faults, **texts)
 
 
 def _mark(row: ColumnCheck | None) -> str:
     if row is None or row.holds is None:
         return "none"
     return "broken" if row.broken else "holds" if row.holds else "known"
-
-
-def cell(row: ColumnCheck | None) -> str:
-    """Return a check's margin and pair as a cell: bits with a sign, "-" where it cannot be tried."""
-    if row is None or row.margin is None:
-        return "-"
-    size = f"{row.margin:+.2f}" if abs(row.margin) < margins.MOST - 1 else ("-inf" if row.margin < 0 else "+inf")
-    return f"{size} @{row.pair}" if row.pair is not None else size
 
 
 def _svg(columns: Sequence[ComparedColumn]) -> str:
@@ -196,8 +269,8 @@ PAGE = """<!doctype html><html lang="{lang}"><meta charset="utf-8">
 <title>{title}</title>
 <style>body{{font:15px/1.4 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;background:#fff;color:#111}}
 svg{{width:100%}}svg text{{font-size:13px}}td,th{{padding:.3em .6em;border-bottom:1px solid #ccc;text-align:left}}
-td{{white-space:nowrap}}tr>:first-child{{min-width:9em}}.table{{overflow-x:auto}}dt{{margin-top:.8em;font-weight:bold}}dd{{margin:0}}
+td{{white-space:nowrap}}.note,tr:first-child>:first-child{{color:#666;font-weight:normal}}tr>:first-child{{min-width:9em}}.table{{overflow-x:auto}}dt{{margin-top:.8em;font-weight:bold}}dd{{margin:0}}
 .broken{{color:#c4122f;font-weight:bold}}.known{{color:#a15c00}}.holds{{color:#0f7b3f}}</style>
-<h1>{title}</h1><p>theta / inv_freq</p>{svg}<p>{axis}</p>
-<div class="table"><table><tr><th></th>{head}</tr>{body}</table></div><dl>{notes}</dl></html>
+<h1>{title}</h1><p>theta / inv_freq</p>{svg}<p>{axis}</p><ul class="broken">{faults}</ul>
+<div class="table"><table><tr><th>{legend}</th><th></th>{head}</tr>{body}</table></div><dl>{notes}</dl></html>
 """

@@ -8,6 +8,7 @@ import json
 import re
 import tempfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +80,7 @@ def unpack(packed: str) -> str:
 def of_text(name: str, text: str) -> ComparisonColumn:
     """Return a column of a text that is no code: an example's name, frequencies or a config. Raises ValueError."""
     if text in examples.EXAMPLES:
-        return of_callable(name, examples.EXAMPLES[text])
+        return replace(of_callable(name, examples.EXAMPLES[text]), code=examples.code(text), file=None)
     if kind_of(text) == "config":
         config = parse_json_object(text)
         check_nesting_depth(config)

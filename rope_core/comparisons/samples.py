@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, FrequenciesAndFactor, as_answer, program
 from rope_core.comparisons.compare import ComparisonSetting, compare_column, least_margins
+from rope_core.comparisons.source import function_name
 from rope_core.grade import remote
 from rope_core.grade.faults import StageFailure, reply_value
 from rope_core.grade.result import StageResult, check_python_syntax
@@ -72,7 +73,10 @@ def of_answers(name: str, answers: FunctionAnswers) -> ComparisonColumn:
             raise ValueError(answer)
         return as_answer(answer, rope)
 
-    return ComparisonColumn(name, at, expected=attention_factors, takes=answers.takes, code=answers.code)
+    function = function_name(answers.code)
+    return ComparisonColumn(
+        name, at, expected=attention_factors, takes=answers.takes, code=answers.code, function=function
+    )
 
 
 def run(code: str, calls: Sequence[SchemeCall], lang: str = "en") -> FunctionAnswers:

@@ -63,6 +63,12 @@ class EngineResult:
             return "runs"
         return "not_supported" if self.refused in ("no_family", "not_supported", "unknown_type") else "refuses"
 
+    @property
+    def own_formula(self) -> bool:
+        """Whether it differs whatever this config says: an older release, or a program with a formula of its own."""
+        notes = engine_records()["note"]
+        return self.name.startswith("transformers") or any("own_formula" in notes[key] for key in self.notes)
+
 
 @cache
 def engine_records() -> dict[str, Any]:

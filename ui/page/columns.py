@@ -12,6 +12,7 @@ from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.columns import ComparisonColumn, of_config, of_scheme
 from rope_core.comparisons.compare import ComparedColumn, ComparisonSetting, checks, compare_column, target_length
 from rope_core.comparisons.examples import EXAMPLES
+from rope_core.comparisons.source import function_name
 from rope_core.extension.extend import extend
 from rope_core.hf.catalogue import released_model as catalogued
 from rope_core.programs.commands import launch_commands
@@ -65,7 +66,7 @@ def comparison_setting(store: PageValues) -> ComparisonSetting:
     rope, factor = store.rope(), store.get(FACTOR)
     length = target_length(rope, factor, store.get(SEQ_LEN))
     thresholds = {key: store.get(field) for key, field in ALLOWED.items()}
-    return ComparisonSetting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED), thresholds)
+    return ComparisonSetting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED) or None, thresholds)
 
 
 def sweep_lengths(setting: ComparisonSetting) -> tuple[int, ...]:
@@ -80,16 +81,21 @@ def scheme_calls(rope: Rope, factor: float, length: int) -> list[samples.SchemeC
     return samples.calls_of(setting, sweep.FACTORS, sweep_lengths(setting))
 
 
+def own_name(text: str, t: PageTexts) -> str:
+    """Return what the reader's column is called: as its function is, where it is one."""
+    return function_name(pasted.shown(text)) or t("mine")
+
+
 def mine_of(
     text: str, setting: ComparisonSetting, answers: samples.FunctionAnswers | None, t: PageTexts
 ) -> ComparedColumn:
     """Return the reader's column; one that is a config brings its own geometry. Raises ValueError."""
     if pasted.kind_of(text) != "code":
-        column = pasted.of_text("mine", text)
+        column = pasted.of_text(own_name(text, t), text)
     elif answers is None:
         raise ValueError(t("not_run"))
     else:
-        column = samples.of_answers("mine", answers)
+        column = samples.of_answers(own_name(text, t), answers)
     if column.rope is not None:
         setting = replace(setting, rope=column.rope, factor=column.factor or 1.0, length=column.length or 1)
     return compare_column(column, setting)
@@ -107,7 +113,7 @@ def comparison_and_refusals(
         refused = RefusedColumns(str(error))
     else:
         setting = given[0].setting
-        names.append(t("mine"))
+        names.append(own_name(text, t))
         python.append(_python(text))
     reference, others = 0, {}
     for k, field in enumerate(BESIDE, 1):
@@ -125,7 +131,7 @@ def comparison_and_refusals(
     refused = replace(refused, others=others)
     if not given:
         return None, refused
-    before = _before(text) if names[0] == t("mine") else ""
+    before = "" if refused.mine else _before(text)
     check = store.get(CHECK)
     key = shown_first(given[0]) if check is None else KEYS[check]
     return SchemeComparison(tuple(given), tuple(names), reference, key, tuple(python), before), refused

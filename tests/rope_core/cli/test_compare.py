@@ -11,6 +11,7 @@ from rope_core.__main__ import main
 from rope_core.cli import compare as cli_compare
 from rope_core.cli.command import CRASHED
 from rope_core.comparisons.compare import checks
+from rope_core.hf.catalogue import released_model
 from tests.support.command import printed
 from ui.page import fields
 
@@ -32,16 +33,22 @@ def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
     (tmp_path / "mine.py").write_text(MINE)
     code, out, err = printed(capsys, "compare", "linear", "yarn", tmp_path / "mine.py", "--factor", "8")
     assert code == 1 and not err
-    lines = {line.split()[0]: line for line in out.splitlines() if line}
-    assert lines["not_faster"].split()[-2:] == ["-0.74", "@0!"] and lines["arguments"].endswith("!")
-    assert lines["resolution"].split()[1:3] == ["-4.93", "@0~"]
-    assert "mine takes train_len, and its frequencies are the same whatever that is." in out
+    lines = {line[2:34].strip(): line for line in out.splitlines()}
+    faster, blur = (lines[checks()[key]["en"]["title"]] for key in ("not_faster", "resolution"))
+    assert faster.split()[-8:] == ["≥", "0.999", "✓", "8", "✓", "1", "✗", "0.598", "@0"][1:]
+    assert blur[36:].split()[:5] == ["≥", "0.5", "○", "0.016", "@0"] and faster.startswith("* ")
+    assert lines[checks()["arguments"]["en"]["title"]].endswith("✗")
+    assert "faster than in training (pairs 0–19): s = 0.598, at least 0.999; line 8 bounds one side only" in out
+    assert "train_len has no effect; line 7 fits this model only: low, high = 20, 46" in out
     # The ramp runs from 20 to 46 as YaRN's does, but for the clamp.
     assert "linear against yarn: equal at pairs 46–63; differs at 0–45, most at pair 0, 0.125 times" in out
     _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "yarn", "--factor", "8")
-    assert "yarn against mine: equal at pairs 20–63; differs at 0–19" in out and "yarn against yarn: equal" in out
-    _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "--lang", "zh")
-    assert "没有一对快于未缩放时（要求，未满足）" in out.replace(" (", "（").replace(")", "）")
+    assert (
+        "yarn against mine.py:inv_freq: equal at pairs 20–63; differs at 0–19" in out
+        and "yarn against yarn (2): equal" in out
+    )
+    _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "--factor", "8", "--lang", "zh")
+    assert "转得比训练时快（第 0–19 对）：s = 0.598，至少 0.999" in out and "(要求，未满足; not_faster)" in out
 
 
 def test_json_has_columns_and_checks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,8 +57,23 @@ def test_json_has_columns_and_checks(capsys: pytest.CaptureFixture[str]) -> None
     assert code == 0 and [each["name"] for each in columns] == ["none", "llama-3.1-8b"]
     for column in columns:
         for check in column["checks"]:
-            assert {"key", "holds", "margin", "pair", "source", "counterexample"} <= check.keys()
+            assert {"key", "holds", "margin", "measured", "limit", "pair", "source", "counterexample"} <= check.keys()
     assert columns[0]["length"] == 65536 and columns[1]["length"] == 131072
+
+
+def test_a_config_with_a_fault_ends_with_1_and_names_its_field(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "config.json"
+    config = released_model("llama-3.1-8b").hf_config()
+    config["rope_scaling"] |= {"low_freq_factor": 4.0, "high_freq_factor": 1.0}
+    path.write_text(json.dumps(config))
+    code, out, _ = printed(capsys, "compare", path, "--trained-to", "131072", "--fine-tuned")
+    assert code == 1 and "rope_scaling.high_freq_factor: high_freq_factor 1 is below low_freq_factor 4." in out
+    code, out, _ = printed(capsys, "compare", path, "--json", "--lang", "zh")
+    (check,) = [each for each in json.loads(out)["columns"][0]["checks"] if each["key"] == "config"]
+    assert code == 1 and check["holds"] is False and any("交换二者" in text for text in check["values"]["details"])
+    assert "llama3_swapped" in [each["key"] for each in check["values"]["findings"]]
 
 
 def test_a_page_is_one_file_without_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,33 +85,88 @@ def test_a_page_is_one_file_without_scripts(tmp_path: Path, capsys: pytest.Captu
     assert printed(capsys, "compare", "yarn", "--html", tmp_path / "no" / "page.html")[0] == 2
 
 
-def test_the_test_file_runs_elsewhere_and_fails_on_each_change(
+SCHEMES = """
+import numpy as np
+
+def yarn(dim, base, train_len, factor):
+    i = np.arange(dim // 2)
+    c = lambda turns: dim * np.log(train_len / (turns * 2 * np.pi)) / (2 * np.log(base))
+    low, high = max(np.floor(c(32)), 0), min(np.ceil(c(1)), dim - 1)
+    g = np.clip((i - low) / (high - low), 0, 1)
+    return base ** (-2 * i / dim) * (1 - g + g / factor), 0.1 * np.log(factor) + 1
+
+def upside_down(dim, base, train_len, factor):
+    f, a = yarn(dim, base, train_len, factor)
+    theta = base ** (-2 * np.arange(dim // 2) / dim)
+    return theta / factor * theta / f, a
+
+def as_in_transformers(config, device=None, seq_len=None):
+    given = config.rope_scaling
+    return yarn(config.head_dim, config.rope_theta, given["original_max_position_embeddings"], given["factor"])
+"""
+
+
+def run_tests(folder: Path) -> str:
+    command = [sys.executable, "-I", "-m", "pytest", "-q", "-rfxX", "-p", "no:cacheprovider", "test_schemes.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+
+
+def test_the_test_file_imports_the_functions_and_expects_broken_checks_to_fail(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, command = (
-        tmp_path / "test_frequencies.py",
-        [sys.executable, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-    )
-    given = ["yarn", "dynamic", "--factor", "4", "--threshold", "resolution=1.5", "--pytest", path]
-    assert printed(capsys, "compare", *given)[0] == 0
-    text = path.read_text()
-    assert "rope_core" not in text and "torch" not in text
-    pinned = json.loads(text.split('r"""')[1].split('"""')[0])
-    assert {*pinned["yarn"][0]["margins"]} == {*checks()} - {"programs", "arguments"}
-    assert pinned["yarn"][0]["allowed"]["resolution"] == 1.5 and pinned["yarn"][1]["geometry"][1] == 500_000.0
-    lookup = "lambda *geometry: answer('yarn', *geometry)"
-    changes = {
-        lookup: "lambda *geometry: [1.001 * f for f in answer('yarn', *geometry)[0]]",
-        lookup + ",": "lambda *geometry: (answer('yarn', *geometry)[0], 1.0),",
-        lookup + ",\n": "lambda dim, base, *more: answer('yarn', dim, 10000.0, 4096, *more[1:]),\n",
-        '"resolution": 1.5,': '"resolution": 2.0,',
-    }
-    assert subprocess.run([*command, str(path)], cwd=tmp_path, capture_output=True).returncode == 0
-    for old, new in changes.items():
+    code, path, text = tmp_path / "code.py", tmp_path / "tests" / "test_schemes.py", SCHEMES
+    path.parent.mkdir()
+    code.write_text(text)
+    given = [f"{code}:{name}" for name in ("yarn", "upside_down", "as_in_transformers")]
+    assert printed(capsys, "compare", *given, "--factor", "8", "--pytest", path)[0] == 1
+    written = path.read_text()
+    assert "rope_core" not in written and "torch" not in written and "('../code.py', 'upside_down')" in written
+    pins = json.loads(written.split('r"""')[1].split('"""')[0])
+    assert [each["geometry"][3] for each in pins["code.py:yarn"]["geometries"]] == [8.0, 16.0]
+    assert pins["code.py:upside_down"]["geometries"][0]["inv_freq"] is None
+    out = run_tests(path.parent)
+    assert "FAILED" not in out and "XFAIL test_schemes.py::test_check[code.py:upside_down-monotone]" in out
+    assert "broken when this file was written" in out and "skipped" not in out
+    # A literal factor, a lost attention factor and a moved pair are each seen; so is a fault that is gone.
+    for old, new, failed in (
+        ("g / factor)", "g / 8)", "test_frequencies[code.py:yarn]"),
+        ("np.log(factor) + 1", "np.log(factor)", "test_check[code.py:yarn-attention_factor]"),
+        ("np.floor(c(32))", "c(32)", "test_frequencies[code.py:as_in_transformers]"),
+        ("return theta / factor * theta / f, a", "return f, a", "XPASS(strict)"),
+    ):
         assert old in text
-        path.write_text(text.replace(old, new, 1))
-        run = subprocess.run([*command, str(path)], cwd=tmp_path, capture_output=True, text=True)
-        assert run.returncode == 1 and "1 failed, 1 passed" in run.stdout, new
+        code.write_text(text.replace(old, new, 1))
+        assert failed in run_tests(path.parent), new
+
+
+def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "test_schemes.py"
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(released_model("llama-3.1-8b").hf_config()))
+    assert printed(capsys, "compare", "yarn", "yarn", config, "--factor", "8", "--pytest", path)[0] == 0
+    out = run_tests(tmp_path)
+    assert " passed" not in out and "FAILED" not in out and "no code under test" in path.read_text()
+    plugged = path.read_text().replace("'yarn (2)': None", "'yarn (2)': ('code.py', 'yarn')")
+    (tmp_path / "code.py").write_text(SCHEMES)
+    path.write_text(plugged)
+    assert "FAILED" not in run_tests(tmp_path)
+    for given in ("'yarn (2)'", f"{str(config)!r}"):
+        (tmp_path / "code.py").write_text(SCHEMES.replace("g / factor)", "g / 8)"))
+        path.write_text(plugged.replace(f"{given}: None", f"{given}: ('code.py', 'yarn')"))
+        assert f"FAILED test_schemes.py::test_frequencies[{given[1:-1]}]" in run_tests(tmp_path)
+
+
+def test_functions_of_one_file_are_columns_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "code.py"
+    path.write_text(SCHEMES)
+    names = [f"{path}:yarn", f"{path}:upside_down", path, path]
+    _, out, _ = printed(capsys, "compare", *names, "--json")
+    wanted = ["code.py:yarn", "code.py:upside_down", "code.py:as_in_transformers", "code.py:as_in_transformers (2)"]
+    assert [each["name"] for each in json.loads(out)["columns"]] == wanted
+    _, out, _ = printed(capsys, "compare", *names)
+    assert "code.py:yarn against code.py:upside_down" in out and all(name in out for name in wanted)
 
 
 @pytest.mark.parametrize(

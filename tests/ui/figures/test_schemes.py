@@ -2,13 +2,12 @@
 
 import cmath
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.comparisons import curves, examples
+from rope_core.comparisons import cells, curves, examples
 from rope_core.comparisons.compare import checks
 from rope_core.comparisons.measured import Contrast
 from tests.support.figures import Row
@@ -18,7 +17,6 @@ from ui.figures.schemes import measured, pairs, sweep
 from ui.film.colours import RED
 from ui.film.scene import NumberTrack, TextTrack
 from ui.text.words import PageTexts
-from ui.work import extrapolated
 
 DIM, BASE, TRAIN, FACTOR = 16, 700.0, 256, 6.0
 MODEL = {"model_type": "llama", "head_dim": DIM, "rope_theta": BASE, "max_position_embeddings": TRAIN}
@@ -54,9 +52,16 @@ def by_pair(t: PageTexts) -> str:
 
 
 def margins(t: PageTexts) -> str:
-    margin = min(math.log2(1.001 * BASE ** (-2 * i / DIM) / mine(i)) for i in range(DIM // 2))
-    slots = {"title": checks()["not_faster"][t.lang]["title"], "margin": f"{margin:+.2f}".replace("-", "−")}
-    return t("check_finding.broken", name="mine", at=t("at_pair", pair=0), **slots)
+    slow = {i: BASE ** (-2 * i / DIM) / mine(i) for i in range(DIM // 2)}
+    fault, s = checks()["not_faster"][t.lang]["fault"], f"{float(f'{min(slow.values()):.3g}'):g}"
+    faster = [i for i in slow if 1.001 * slow[i] < 1]
+    if t.lang == "en":
+        seen = f"{fault} (pairs {faster[0]}–{faster[-1]}): s = {s}, at least 0.999; line"
+        seen += " 6 bounds one side only: g = np.minimum(g, 1)"
+    else:
+        seen = f"{fault}（第 {faster[0]}–{faster[-1]} 对）：s = {s}，至少 0.999；第"
+        seen += " 6 行只截断了一侧：g = np.minimum(g, 1)"
+    return t("check_finding.broken", name="mine", seen=seen)
 
 
 def swept(t: PageTexts) -> str:
@@ -182,32 +187,54 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     (column,) = rc.compare(examples.EXAMPLES.get(name, name), factor=FACTOR)
     given = pairs.SchemeComparison((column,), ("X",), 0, "monotone", ("",))
     table = rows_of_margins.margins_film(given, t).scene.panels[0]
-    crosses = [mark for mark in table.marks if mark["kind"] == "text" and str(mark["content"]).startswith("✗")]
-    sentence = rows_of_margins.failed_checks_sentence(given, t)
+    texts = [mark for mark in table.marks if mark["kind"] == "text"]
+    crosses = [mark for mark in texts if str(mark["content"]).startswith("✗")]
+    first, *faults = rows_of_margins.headline(given, t)
     slow = pairs.comparison_film(given, 0, t).scene.panels[0]
     red = {int(x) for m in slow.marks if m["kind"] == "dot" and m["colour"] == RED for x in np.atleast_1d(m["x"])}
     whole = [row for row in column.broken if len(row.by_pair) == column.inv_freq.size]
     wanted = {k for row in whole for k, margin in enumerate(row.by_pair) if margin < 0}
     wanted |= {row.pair for row in column.broken if row.key == "resolution" and row.pair is not None}
-    assert red == wanted and len(crosses) == len(column.broken)
-    assert all(row.text("fault", lang) in sentence for row in column.broken)
+    assert red == wanted and len(crosses) == len(column.broken) == len(faults)
+    assert all(line.startswith(row.text("fault", lang)) for line, row in zip(faults, column.broken, strict=True))
     count = f"{len(column.broken)} of" if lang == "en" else f"有 {len(column.broken)} 项"
-    assert (count in sentence) == bool(column.broken)
-    assert any(str(m["content"]) == f"a = {column.attention_factor:.4g}" for m in table.marks if m["kind"] == "text")
+    assert (count in first) == bool(column.broken)
+    # What is not required is grey.
+    by_title = {str(mark["content"]): mark for mark in texts}
+    for row in column.rows:
+        assert (by_title[checks()[row.key][lang]["title"]]["colour"] == by_title[t("limit")]["colour"]) == (
+            not row.required
+        )
 
 
-def test_a_headline_says_what_fails_at_another_model_and_cells_are_as_wide_as_they_may() -> None:
+@pytest.mark.parametrize("name", examples.FAULTS)
+def test_no_number_of_a_check_that_holds_is_a_margin(name: str) -> None:
+    # s = 1, 1000, ... is far inside the trained arc: it shows what it uses of it, not that it is 7 bits better.
+    (column,) = rc.compare(examples.EXAMPLES[name], factor=8.0)
+    given = pairs.SchemeComparison((column,), ("X",), 0, "monotone", ("",))
+    table = rows_of_margins.margins_film(given, PageTexts("en", "schemes")).scene.panels[0]
+    shown = [str(mark["content"]) for mark in table.marks if mark["kind"] == "text"]
+    for row in column.rows:
+        if row.holds and row.measured is not None:
+            assert cells.cell(row) in shown and f"{row.margin:.2f}" not in cells.cell(row)
+            assert row.limit is not None and (row.text("relation") != "<=" or row.measured <= row.limit)
+
+
+def test_a_headline_names_the_argument_without_effect_its_line_and_what_fails() -> None:
     t = PageTexts("en", "schemes")
-    given = pairs.SchemeComparison(tuple(rc.compare(examples.mine, factor=8.0)), ("X",), 0, "monotone", ("",))
-    sentence = rows_of_margins.failed_checks_sentence(given, t)
-    model = "base 500,000, trained on 16,384 tokens, factor 16: outside the trained arc, −1.23 bits, as train_len has"
-    assert f"{model} no effect" in sentence
-    raises = rc.compare(
-        lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64)
-    )
-    given = pairs.SchemeComparison(tuple(raises), ("X",), 0, "monotone", ("",))
-    assert "the function fails" in rows_of_margins.failed_checks_sentence(given, t)
-    assert rows_of_margins.shortened("线性内插（PI）") == "线性内插…" and rows_of_margins.shortened("YaRN") == "YaRN"
+
+    def lines(function: object) -> str:
+        given = pairs.SchemeComparison(tuple(rc.compare(function, factor=8.0)), ("X",), 0, "monotone", ("",))
+        return " | ".join(rows_of_margins.headline(given, t))
+
+    text = lines(examples.mine)
+    assert "(pairs 0–19): s = 0.598, at least 0.999; line 6 bounds one side only: g = np.minimum(g, 1)" in text
+    assert "follow its arguments: train_len has no effect; line 4 fits this model only: low, high = 20, 46" in text
+    assert "a = 1.459; the square of what YaRN gives, so applied twice" in lines(examples.scheme_e)
+    text = lines(examples.scheme_f)
+    assert "slowed far beyond need (pairs 1–63): s = 1,000, at most 28" in text and "factor" in text
+    fails = lines(lambda dim, base, train_len, factor: np.ones(3) if base > 1e5 else base ** (-np.arange(64) / 64))
+    assert "at base 500,000 the function fails" in fails
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -216,12 +243,21 @@ def test_the_line_against_the_chosen_column_names_its_pairs(lang: str) -> None:
     (yarn,) = rc.compare("yarn", factor=8)
     moved = yarn.inv_freq.copy()
     moved[[3, 4, 40]] *= 1.01, 1.01, 2.0
-    changed, same, linear = rc.compare(moved, "yarn", "linear", factor=8)
-    for mine, reference, wanted in ((changed, yarn, "0–2, 5–39, 41–63"), (same, yarn, "64"), (linear, yarn, "46–63")):
-        given = pairs.SchemeComparison((mine, reference), ("X", "YaRN"), 1, "monotone", ("", ""))
-        assert wanted in rows_of_margins.against(given, t)
-    assert "3–4, 40" in rows_of_margins.against(pairs.SchemeComparison((changed, yarn), ("X", "Y"), 1, "", ("", "")), t)
-    assert rows_of_margins.against(pairs.SchemeComparison((changed,), ("X",), 0, "", ("",)), t) == ""
+    exact = rc.spectrum(rc.Request(yarn.setting.rope, "yarn", {"factor": 8.0, "truncate": False}, 32_768)).inv_freq
+    changed, same, linear, smooth = rc.compare(moved, "yarn", "linear", exact, factor=8)
+
+    def line(mine: rc.Compared) -> tuple[str, bool]:
+        return rows_of_margins.against(pairs.SchemeComparison((mine, yarn), ("X", "YaRN"), 1, "", ("", "")), t)
+
+    for mine, wanted, differs in (
+        (changed, "0–2, 5–39, 41–63", True),
+        (changed, "3–4, 40", True),
+        (same, "64", False),
+        (linear, "46–63", True),
+        (smooth, t("against.alike", scheme=f"{t('scheme.yarn')}, truncate = false"), True),
+    ):
+        assert wanted in line(mine)[0] and line(mine)[1] == differs
+    assert rows_of_margins.against(pairs.SchemeComparison((changed,), ("X",), 0, "", ("",)), t) == ("", False)
 
 
 def test_the_chosen_check_and_its_pair_are_where_the_films_begin() -> None:
@@ -240,14 +276,3 @@ def test_a_wave_is_drawn_as_far_as_its_distances_show_its_turns() -> None:
     at = curves.distances(32_768)
     (fast, slow) = curves.sampled_wave(np.array([1.0, 1e-4]), at)
     assert np.isnan(fast[at > 60]).all() and np.isfinite(fast[:10]).all() and np.isfinite(slow).all()
-
-
-def test_the_record_says_that_no_scheme_recalls_past_the_window() -> None:
-    seen = extrapolated.shipped_results("recall")
-    assert seen is not None
-    t = PageTexts("en", "schemes")
-    assert measured.recall_sentence(seen, t).endswith(t("recall_none"))
-    far = {"nats": [9.0 + k / 99 for k in range(len(seen.results[0]["nats"]))]}
-    worse = [{**each, **far} if each.get("line") == "window" else each for each in seen.results]
-    text = measured.recall_sentence(replace(seen, results=tuple(worse)), t)
-    assert "reliably better than it reads unscaled, linear (PI), NTK, YaRN, Llama 3" in text

@@ -1,9 +1,12 @@
 """The page of schemes: what runs and when, what a link holds, and that every odd value is a sentence."""
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rope_core.comparisons import pasted
+from rope_core.hf.catalogue import released_model
 from tests.support import films
 from tests.test_pages import opened
 from ui.served import frame
@@ -40,6 +43,10 @@ def test_numbers_and_a_config_are_compared_without_running_anything() -> None:
     config = '{"model_type": "llama", "head_dim": 64, "rope_theta": 5e5, "max_position_embeddings": 4096}'
     at = opened("schemes", lang="en", mine=pasted.pack(config), pair="31")
     assert "Pair 31: slow-down 1; up to 4,096" in films.shown(at)["schemes.by_pair"].finding
+    faulty = released_model("llama-3.1-8b").hf_config()
+    faulty["rope_scaling"] |= {"low_freq_factor": 4.0, "high_freq_factor": 1.0}
+    at = opened("schemes", lang="en", mine=pasted.pack(json.dumps(faulty)), trained_to="131072")
+    assert any("✗ fault in the config" in each.value and "Exchange the two" in each.value for each in at.markdown)
     for bad in ("1, 2, 3", "{", "[1, x]"):
         at = opened("schemes", lang="zh", mine=pasted.pack(bad))
         assert at.warning and not at.exception and not at.error

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons.compare import ColumnCheck, checks, difference, runs_of
-from rope_core.comparisons.export import cell
-from rope_core.comparisons.margins import MOST
+from rope_core.comparisons.cells import cell, fault_sentences, limit_text, measured_sentence
+from rope_core.comparisons.compare import UNTRAINED, ColumnCheck, checks, difference, equal_scheme, runs_of
 from rope_core.comparisons.measured import Contrast
-from rope_core.schemes import SCHEMES
 from ui.figures.drawing import Film
 from ui.figures.schemes.measured import contrast_example
-from ui.figures.schemes.pairs import COLOURS, SchemeComparison, check_sign, recipe, three_digit_text
+from ui.figures.schemes.pairs import COLOURS, SchemeComparison, recipe, three_digit_text
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
 from ui.text.words import PageTexts
 
 KEYS = tuple(checks())
-STARTS, NARROW_STARTS = (5.2, 7.05, 8.9, 10.75), (0.5, 3.5, 6.5, 9.5)
+STARTS, NARROW_STARTS = (6.2, 7.85, 9.5, 11.1), (0.5, 3.5, 6.5, 9.5)
 """Where each column's cells begin, in the panel's units, on a wide and on a narrow screen; a check's title at 0.5."""
-CELL_PX, LATIN_PX, WIDE_PX = 78, 6, 14
+LIMIT_START = 4.85
+"""Where the limits begin on a wide screen; on a narrow one they follow the titles."""
+CELL_PX, LATIN_PX, WIDE_PX = 72, 6, 14
 """The room of a cell, and about what a letter and a Chinese character take there."""
 
 
@@ -34,82 +35,53 @@ def colour_of(row: ColumnCheck) -> str:
     return RED if row.broken else TRAINED_COLOUR if row.holds else ORANGE
 
 
-def cell_text(row: ColumnCheck | None, t: PageTexts) -> str:
-    """Return whether a check holds, its margin and its pair; of the attention factor, whose it is."""
-    if row is None or row.margin is None:
-        return "−"
-    if row.key == "finite_positive":
-        # It holds or it does not: there is no margin to tell.
-        return check_sign(row) + (f" @{row.pair}" if row.broken else "")
-    if row.key == "attention_factor":
-        source = row.values["source"]
-        return shortened(f"{check_sign(row)} {scheme_of(source, t) if source else t('beside.no_source')}")
-    margin = f"{row.margin:.2f}" if abs(row.margin) < 10 else f"{row.margin:.0f}"
-    margin = margin if abs(row.margin) < MOST - 1 else "-∞" if row.margin < 0 else "∞"
-    pair = f" @{row.pair}" if row.marked_pairs else ""
-    return f"{check_sign(row)} {margin}{pair}".replace("-", "−")
-
-
 def shortened(name: str) -> str:
     """Return a name that a cell has room for.
 
-    >>> shortened("YaRN"), shortened("DeepSeek-V3.2 with a long name")
-    ('YaRN', 'DeepSeek-V3.…')
+    What is in brackets goes first.
+
+    >>> shortened("YaRN"), shortened("线性内插（PI）"), shortened("DeepSeek-V3.2 with a long name")
+    ('YaRN', '线性内插', 'DeepSeek-V3…')
     """
+    if sum(LATIN_PX if letter < "⺀" else WIDE_PX for letter in name) > CELL_PX:
+        name = re.split(r"[ （(]*[（(]", name)[0] or name
     while sum(LATIN_PX if letter < "⺀" else WIDE_PX for letter in name) > CELL_PX:
-        name = name.rstrip("…")[:-1].rstrip("（( ") + "…"
+        name = name.rstrip("…")[:-1].rstrip(".（( ") + "…"
     return name
 
 
-def scheme_of(source: str, t: PageTexts) -> str:
-    """Return the name of the scheme that a source is of."""
-    return next((t(f"scheme.{name}") for name, each in SCHEMES.items() if each.source == source), source)
-
-
-def _broken_text(row: ColumnCheck, t: PageTexts) -> str:
-    """Return a check that does not hold, with its pairs, or what it says of all pairs at once."""
-    slots: dict[str, Any] = {"title": row.text("fault", t.lang), "margin": f"{row.margin:+.2f}".replace("-", "−")}
-    if row.key == "attention_factor":
-        return t("headline.attention", factor=f"{row.values['factor']:.4g}", **slots)
-    if row.key == "arguments":
-        key, model = row.values.get("check"), {"base": f"{row.values['base']:,.0f}"}
-        if key is None:
-            return t("headline.raises", **model, **slots)
-        model |= {"length": f"{row.values['train_len']:,}", "factor": f"{row.values['factor']:g}"}
-        unused = row.values["without_effect"]
-        cause = t("headline.unused", names=", ".join(unused)) if unused else ""
-        return t("headline.arguments", **model, check=checks()[key][t.lang]["fault"], cause=cause, **slots)
-    if len(row.by_pair) == 1:
-        return t("headline.together", **slots)
-    return t("headline.pairs", count=len(row.marked_pairs), pairs=runs_of(row.marked_pairs), **slots)
-
-
-def failed_checks_sentence(given: SchemeComparison, t: PageTexts) -> str:
-    """Return what the column in question does not hold, its checks counted as the table marks them, pairs as dots."""
-    required = sum(row.required for row in given.mine.rows)
-    own, broken = given.names[0], given.mine.broken
+def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
+    """Return what the column in question does not hold: how many checks, then a line for each fault."""
+    required, own, broken = sum(row.required for row in given.mine.rows), given.names[0], given.mine.broken
     if not broken:
-        least = given.mine.least_with_pair or given.mine.least
-        at = t("at_pair", pair=least.pair) if least.pair is not None else ""
-        title, margin = least.text("title", t.lang), f"{least.margin:+.2f}".replace("-", "−")
-        return t("headline.holds", own=own, required=required, title=title, margin=margin, at=at)
-    parts = t("headline.and").join(_broken_text(row, t) for row in broken)
-    return t("headline.broken", own=own, count=len(broken), required=required, parts=parts)
+        return [t("headline.holds", own=own, required=required)]
+    first = t("headline.broken", own=own, count=len(broken), required=required)
+    faults = [line for row in broken for line in fault_sentences(row, t.lang)]
+    own_config = given.mine.column.rope is not None and not given.mine.setting.fine_tuned
+    if own_config and any(row.key in UNTRAINED for row in broken):
+        faults.append(t("headline.not_tuned"))
+    return [first, *faults]
 
 
-def against(given: SchemeComparison, t: PageTexts) -> str:
-    """Return where the column in question differs from the chosen one; "" where nothing is beside it."""
+def against(given: SchemeComparison, t: PageTexts) -> tuple[str, bool]:
+    """Return where the column in question differs from the chosen one, and whether it does; "" where it is alone."""
     if not given.reference:
-        return ""
+        return "", False
     other = given.columns[given.reference]
     apart = difference(given.mine, other)
-    slots: dict[str, Any] = {"name": given.names[given.reference], "pairs": given.theta.size}
+    slots: dict[str, Any] = {"name": given.names[given.reference], "pairs": given.theta.size, "own": given.names[0]}
     key = "same" if apart.pair is None else "some" if apart.equal else "nowhere"
     if apart.pair is not None:
-        slots |= {"pair": apart.pair, "ratio": three_digit_text(apart.ratio)}
+        slots |= {"pair": apart.pair, "ratio": three_digit_text(apart.ratio), "count": len(apart.other)}
         slots |= {"equal": runs_of(apart.equal), "other": runs_of(apart.other)}
     a, b = (f"{each.attention_factor:.4g}" for each in (given.mine, other))
-    return t(f"against.{key}", **slots) + t("against.a_same" if a == b else "against.a_other", a=a, b=b)
+    text = t(f"against.{key}", **slots) + t("against.a_same" if a == b else "against.a_other", a=a, b=b)
+    if apart.pair is None:
+        return text, a != b
+    if alike := equal_scheme(given.mine):
+        name, switch = alike
+        text += t("against.alike", scheme=t(f"scheme.{name}") + (f", {switch}" if switch else ""))
+    return text, True
 
 
 def _measured(contrast: Contrast | None, t: PageTexts) -> str:
@@ -122,11 +94,11 @@ def _measured(contrast: Contrast | None, t: PageTexts) -> str:
 
 
 def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) -> Panel:
-    """Return a row of margins for each check; on a narrow screen the cells are below the title."""
+    """Return a row for each check: its limit, what was measured of each column; cells below the title when narrow."""
     lines, starts = (1.0, STARTS) if wide else (1.7, NARROW_STARTS)
     below, size = (0.0, 13) if wide else (0.72, 13)
     drawn: list[Mark] = []
-    middle = {key: -lines * (k + (key in KEYS[KEYS.index("attention_factor") :])) for k, key in enumerate(KEYS)}
+    middle = {key: -lines * k for k, key in enumerate(KEYS)}
     edge = np.array([middle[key] for key in KEYS])[:, None]
     chosen = at.numbers(edge)
     drawn.append(
@@ -135,25 +107,26 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
         )
     )
 
-    def line(y: float, title: str, cells: Iterable[tuple[str, str, bool]], key: str) -> None:
-        top = y if wide else y + 0.36
-        drawn.append(marks.link_symbol(key, marks.text(0.5, top, title, anchor="start", font_size=13, dy=5)))
-        for (text, colour, bold), x in zip(cells, starts, strict=False):
-            here = marks.text(x, top - below, text, colour, anchor="start", font_size=size, dy=5, bold=bold)
-            drawn.append(marks.link_symbol(key, here))
+    def put(key: str, x: float, y: float, text: str, colour: str, *, bold: bool = False) -> None:
+        here = marks.text(x, y, text, colour, anchor="start", font_size=size, dy=5, bold=bold)
+        drawn.append(marks.link_symbol(key, here))
 
     for key in KEYS:
         rows = [next((each for each in column.rows if each.key == key), None) for column in given.columns]
-        cells = [
-            (cell_text(row, t), colour_of(row) if row else MUTED_COLOUR, row is not None and row.broken) for row in rows
-        ]
-        line(middle[key], checks()[key][t.lang]["title"], cells, key)
-    factors = [(f"a = {each.attention_factor:.4g}", "ink", False) for each in given.columns]
-    line(middle["attention_factor"] + lines, t("attention_row"), factors, "attention_factor")
+        top, ink = middle[key] + (0.0 if wide else 0.36), "ink" if given.row(key).required else MUTED_COLOUR
+        title, limit = checks()[key][t.lang]["title"], next(filter(None, map(limit_text, rows)), "")
+        put(key, 0.5, top, title if wide else f"{title} {limit}", ink)
+        if wide and limit:
+            put(key, LIMIT_START, top, limit, MUTED_COLOUR)
+        for row, x in zip(rows, starts, strict=False):
+            colour = colour_of(row) if row else MUTED_COLOUR
+            put(key, x, top - below, cell(row), colour, bold=row is not None and row.broken)
     for name, colour, x in zip(given.names, COLOURS, starts, strict=False):
         drawn.append(marks.text(x, 1.0 * lines, shortened(name), colour, anchor="start", bold=True, font_size=14, dy=5))
+    if wide:
+        drawn.append(marks.text(LIMIT_START, 1.0, t("limit"), MUTED_COLOUR, anchor="start", font_size=13, dy=5))
     drawn.append(marks.drag_handle(at, 0.2, chosen, ACTION_COLOUR, t("grab_check"), radius_px=6, press_px=400))
-    low, count = -lines * (len(KEYS) + 0.6), len(KEYS) + 2.2
+    low, count = -lines * (len(KEYS) - 0.4), len(KEYS) + 1.2
     return Panel(
         Axis(0.0, 12.6),
         Axis(low, 1.6 * lines),
@@ -163,7 +136,7 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
         2.2,
         int((23 if wide else 36) * count),
         screen="wide" if wide else "narrow",
-        paragraphs=(Paragraph(t("margin_head"), MUTED_COLOUR, 14),),
+        paragraphs=(Paragraph(t("table_head", own=given.names[0]), MUTED_COLOUR, 14),),
     )
 
 
@@ -187,16 +160,13 @@ def margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[str, C
 
     def finding(key: str) -> str:
         row = given.row(key)
+        if row.holds is None:
+            return t("check_finding.untried", name=given.names[0], title=row.text("title", t.lang))
         state = "broken" if row.broken else "design" if row.by_design else "optional"
-        state = "untried" if row.holds is None else "holds" if row.holds else state
-        at_pair = t("at_pair", pair=row.pair) if row.marked_pairs else ""
-        return t(
-            f"check_finding.{state}",
-            name=given.names[0],
-            title=row.text("title", t.lang),
-            margin=cell(row).partition(" ")[0].replace("-", "−"),
-            at=at_pair,
-        )
+        seen = "; ".join(fault_sentences(row, t.lang)) if row.holds is False else row.text("title", t.lang)
+        if row.holds and (measured := measured_sentence(row, t.lang)):
+            seen += t("check_finding.colon") + measured
+        return t(f"check_finding.{'holds' if row.holds else state}", name=given.names[0], seen=seen)
 
     sentences = at.texts(map(finding, KEYS))
     panels = (
@@ -211,24 +181,15 @@ def _beside(row: ColumnCheck, t: PageTexts) -> str:
     """Return the numbers beside a check, where it has some a reader looks for."""
     values = row.values
     if row.key == "arguments":
-        parts = []
-        if values.get("error"):
-            parts.append(t("beside.error", error=values["error"]))
-        parts += [
-            t(f"beside.{name}", names=", ".join(values[name]))
-            for name in ("unread", "without_effect")
-            if values.get(name)
-        ]
-        if values.get("check") and row.holds is False:
-            title, length = checks()[values["check"]][t.lang]["title"], f"{values['train_len']:,}"
-            model = {"base": f"{values['base']:,.0f}", "length": length, "factor": f"{values['factor']:g}"}
-            parts.append(t("beside.elsewhere", check=title, **model))
-        return " ".join(parts)
+        named = {name: ", ".join(values.get(name, ())) for name in ("unread", "without_effect")}
+        return " ".join(t(f"beside.{name}", names=names) for name, names in named.items() if names)
     if row.key == "attention_factor":
         return t("beside.attention", factor=f"{values['factor']:.4g}", source=values["source"] or t("beside.no_source"))
     if row.key == "float32":
         return t("beside.digits", **{key: f"{values[f'{key}_error']:.3g}" for key in ("float32", "bfloat16")})
-    return ""
+    if row.key == "not_overslowed" and row.measured is not None and row.measured > 1.05 * values["needed"]:
+        return t("beside.needed", needed=three_digit_text(values["needed"]), s=three_digit_text(row.measured))
+    return " ".join((*row.details(t.lang), *row.notes(t.lang))) if row.key in ("config", "programs") else ""
 
 
 def check_table(given: SchemeComparison) -> dict[str, list[object]]:
@@ -237,6 +198,8 @@ def check_table(given: SchemeComparison) -> dict[str, list[object]]:
     return {
         "column": [name for name, _ in rows],
         "check": [row.key for _, row in rows],
+        "measured": [row.measured for _, row in rows],
+        "limit": [row.limit for _, row in rows],
         "margin_bits": [row.margin for _, row in rows],
         "pair": [row.pair for _, row in rows],
         "required": [row.required for _, row in rows],

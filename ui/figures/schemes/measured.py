@@ -1,4 +1,4 @@
-"""What the record of the small model says of the shipped schemes: perplexity past its trained length, and recall."""
+"""What the record of the small model says of the shipped schemes: perplexity past its trained length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from rope_core.comparisons.compare import checks
 from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.papers import paper_curves, printed_numbers
 from rope_core.lab import view
-from rope_core.lab.lines import get_line as line_of
 from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
 from ui.figures.drawing import Drawing
@@ -31,29 +30,6 @@ COLOURS = (BLUE, PURPLE, SKY, RED, GREY, ORANGE)
 def perplexity_by_scheme_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
     """Return perplexity over the last quarter, by scheme and length, with its interval."""
     return perplexity_by_length_table(view.read_cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
-
-
-def recall_table(seen: ExperimentResults, t: PageTexts) -> dict[str, list[str]]:
-    """Return perplexity of a stretch that is read a second time, by scheme, for the model without further training."""
-    copies = view.copy_cells(seen.results)
-    first = [each for each in copies if each.weights == _first(seen)]
-    return perplexity_by_length_table(first, "last", PageTexts(t.lang, "extrapolation"))
-
-
-def recall_sentence(seen: ExperimentResults, t: PageTexts) -> str:
-    """Return which schemes read a second copy better than a window that never saw the first, documents paired."""
-    copies = {each.line: each for each in view.copy_cells(seen.results) if each.weights == _first(seen)}
-    window = next((each for key, each in copies.items() if line_of(key).sliding), None)
-    if window is None:
-        return t("star")
-    ratios = {key: view.last_quarter_ratio(each, window) for key, each in copies.items() if each is not window}
-    better = [key for key, ratio in ratios.items() if ratio.excludes(1.0) and ratio.value < 1]
-    names = t("comma").join(line_name(key, PageTexts(t.lang, "extrapolation")) for key in better)
-    return f"{t('star')} {t('recall_some', names=names) if better else t('recall_none')}"
-
-
-def _first(seen: ExperimentResults) -> str:
-    return view.copy_cells(seen.results)[0].weights
 
 
 def raised_base_sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
@@ -126,18 +102,18 @@ def contrast_table(contrasts: Mapping[str, Contrast], t: PageTexts) -> dict[str,
         t("read.check"): [checks()[key][t.lang]["title"] for key, _ in rows],
         t("read.better"): [t("read.of", count=each.better, of=each.of) for _, each in rows],
         t("read.worse"): [t("read.of", count=each.worse, of=each.of) for _, each in rows],
-        t("read.against"): [contrast_example(each, t) for _, each in rows],
+        t("read.against"): [contrast_example(each, t, "read.short") for _, each in rows],
     }
 
 
-def contrast_example(contrast: Contrast, t: PageTexts) -> str:
+def contrast_example(contrast: Contrast, t: PageTexts, key: str = "read.example") -> str:
     """Return the couple of schemes with the most against a check; "" where there is none."""
     if not contrast.holder:
         return ""
     holder, breaker = (
         line_name(key, PageTexts(t.lang, "extrapolation")) for key in (contrast.holder, contrast.breaker)
     )
-    return t("read.example", holder=holder, breaker=breaker, times=f"{contrast.times:g}", ratio=f"{contrast.ratio:.2f}")
+    return t(key, holder=holder, breaker=breaker, times=f"{contrast.times:g}", ratio=f"{contrast.ratio:.2f}")
 
 
 def printed_numbers_table(t: PageTexts) -> dict[str, list[str]]:

@@ -216,14 +216,26 @@ class ComparisonPanels:
         needed = float(np.log2(max(self.length / given.trained, 1.0)))
         top = min(HIGH, max(2.0, needed, *(np.nanmax(y, initial=0.0) for y in values)) + 1.0)
         low = max(LOW, min(-1.0, *(np.nanmin(y, initial=0.0) for y in values)))
+        # Where the check of the trained arc fails: its limit is a little above the arc itself.
+        edge = needed - float(np.log2(given.mine.setting.allowed["inside_arc"]))
         first = curves.first_unfinished(given.theta, given.trained) - 0.5
         last = self.pairs - 0.5
         drawn: list[Mark] = [marks.rect(-1.0, float(self.pairs), low, 0.0, RED, opacity=0.07)]
-        if needed > 0 and first < last:
+        if edge > 0 and first < last:
             drawn += [
-                marks.rect(first, last, low, needed, UNSEEN_COLOUR, opacity=0.55, fill_pattern="hatch"),
+                marks.rect(first, last, low, edge, UNSEEN_COLOUR, opacity=0.55, fill_pattern="hatch"),
                 *marks.in_wide_panel(
-                    420, marks.text(last, 0.45 * needed, t("leaves_arc"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-4)
+                    420,
+                    marks.text(
+                        last,
+                        0.45 * needed,
+                        t("leaves_arc"),
+                        UNSEEN_COLOUR,
+                        anchor="end",
+                        bold=True,
+                        dx=-4,
+                        font_size=13,
+                    ),
                 ),
             ]
         odd = [np.flatnonzero(np.isnan(y)) for y in values]
@@ -356,7 +368,9 @@ class ComparisonPanels:
         ]
         ticks = ((-1.0, "−1"), (0.0, "0"), (1.0, "1"))
         axis = position_axis(self.length, t, t("distance_axis"))
-        return Panel(axis, Axis(-1.0, top, ticks, t("score_axis")), drawn, t("scores_title"), 300, 1.0, 230)
+        return Panel(
+            axis, Axis(-1.0, top, ticks, t("score_axis")), drawn, t("scores_title", own=given.names[0]), 300, 1.0, 230
+        )
 
     def maps(self) -> tuple[Panel, Panel]:
         """Return every pair at every position: the cosine, and by how many turns it is ahead of the chosen column."""
@@ -364,7 +378,10 @@ class ComparisonPanels:
         edges = curves.edges_of(self.length)
         cos = curves.cosines(given.mine.inv_freq, edges)
         ahead = curves.turns_apart(given.mine.inv_freq, given.columns[given.reference].inv_freq, edges)
-        titles = t("cosines_title", name=given.names[0]), t("ahead_title", name=given.names[given.reference])
+        titles = (
+            t("cosines_title", name=given.names[0]),
+            t("ahead_title", own=given.names[0], name=given.names[given.reference]),
+        )
         return self._map(cos, "cosine", titles[0]), self._map(ahead, "turn", titles[1])
 
     def _map(self, values: Array, kind: str, title: str) -> Panel:
@@ -420,7 +437,8 @@ def comparison_film(given: SchemeComparison, marked: int | None, t: PageTexts) -
     drawn = ComparisonPanels(given, at, t)
     marked_pairs = {pair for row in given.mine.broken for pair in row.marked_pairs}
     slots: dict[str, Any] = {"own": given.names[0], "length": f"{setting.length:,}"}
-    slots["dots"] = t("dots", count=len(marked_pairs), pairs=pairs) if marked_pairs else t("no_dots")
+    none = "no_dots_broken" if given.mine.broken else "no_dots"
+    slots["dots"] = t("dots", count=len(marked_pairs), pairs=pairs) if marked_pairs else t(none)
 
     def finding(k: int) -> str:
         f = given.mine.inv_freq
@@ -487,5 +505,5 @@ columns = rc.compare({", ".join(given.python)}, model=model, **{at!r})
 for each in columns:
     print(each.column.name, each.attention_factor, each.slowdown)
     for row in each.rows:
-        print(row.key, row.margin, row.pair, row.holds)
+        print(row.key, row.measured, row.limit, row.margin, row.pair, row.holds)
 """
