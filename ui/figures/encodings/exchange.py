@@ -167,7 +167,7 @@ def _words(tokens: list[str], rope: rc.Rope, order: Control, t: PageTexts, *, wi
             marks.text(hint, SENTENCE, t("they_change"), anchor="start", dx=22, dy=18),
         ]
     else:
-        keys = t("turned_keys").replace("|", " ")
+        keys = t("turned_keys").replace("|", "")
         words += [
             drag_hint(hint, -0.75, t("drag_word"), anchor="middle", dy=5),
             marks.text(2.5, -1.3, keys, MUTED_COLOUR, dy=5),
