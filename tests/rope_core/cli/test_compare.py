@@ -148,6 +148,10 @@ def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
     assert printed(capsys, "compare", "yarn", "yarn", config, "--factor", "8", "--pytest", path)[0] == 0
     out = run_tests(tmp_path)
     assert " passed" not in out and "FAILED" not in out and "no code under test" in path.read_text()
+    # A config's scheme is pinned at twice its factor too, which a literal in its place would miss.
+    pins = json.loads(path.read_text().split('r"""')[1].split('"""')[0])[str(config)]["geometries"]
+    slowest = [each["geometry"][1] ** (-126 / 128) / each["inv_freq"][-1][-1] for each in pins]
+    assert slowest == pytest.approx([8.0, 16.0])
     plugged = path.read_text().replace("'yarn (2)': None", "'yarn (2)': ('code.py', 'yarn')")
     (tmp_path / "code.py").write_text(SCHEMES)
     path.write_text(plugged)
