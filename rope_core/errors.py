@@ -2,8 +2,8 @@
 
 ``argument_error("dim", "at_least", 7, low=8)`` builds an error with ``.argument``, ``.rule`` and ``.value``;
 ``str(error)`` is the English sentence ``dim must be at least 8, got 7`` and ``error.sentence("zh")`` the Chinese one,
-made where it is shown. A rule is a key of rope_core/errors.toml, which holds both languages, with its slots as
-keywords; what no visitor of the app can meet may be English text instead of a key.
+made where it is shown. A rule is a key of rope_core/text/<lang>/errors.toml, with its slots as keywords; what no
+visitor of the app can meet may be English text instead of a key.
 
 Two classes: ``ArgumentError`` for a bad argument and ``ConfigError`` for a config, both a ValueError. A ConfigError may
 also be a whole sentence: ``ConfigError.from_key("hub_login", repository="org/name")``, or free English text
@@ -14,26 +14,12 @@ also be a whole sentence: ``ConfigError.from_key("hub_login", repository="org/na
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from numbers import Integral, Real
 from typing import Self
 
-LANGUAGES = ("en", "zh")
-_JOIN = {"en": ", ", "zh": "、"}
-_FRAME = {"en": "{argument} must be {rule}, got {value}", "zh": "{argument} 要求：{rule}，实际为 {value}"}
-
-
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    """Return both languages of every rule and sentence, by key."""
-    texts: dict[str, dict[str, dict[str, str]]] = tomllib.loads(
-        resources.files("rope_core").joinpath("errors.toml").read_text(encoding="utf-8")
-    )
-    return texts["rule"] | texts["sentence"]
+from rope_core.languages import words
 
 
 @dataclass(frozen=True)
@@ -48,15 +34,14 @@ class RuleText:
     slots: Mapping[str, object] = field(default_factory=dict)
 
     def text(self, lang: str = "en") -> str:
-        """Return the rule in "en" or "zh"; free text stays as it is. Raises ValueError on another language."""
-        if lang not in LANGUAGES:
-            raise argument_error("lang", "one_of", lang, names=LANGUAGES)
-        row = _texts().get(self.key)
-        if row is None:
+        """Return the rule in a language; free text stays as it is. Raises ValueError on a language that is none."""
+        texts = words(lang, "errors")
+        text: str | None = texts["rule"].get(self.key, texts["sentence"].get(self.key))
+        if text is None:
             if self.slots:
                 raise KeyError(self.key)
             return self.key
-        return row[lang].format_map({name: _slot(value, lang) for name, value in self.slots.items()})
+        return text.format_map({name: _slot(value, lang) for name, value in self.slots.items()})
 
     def __str__(self) -> str:
         return self.text()
@@ -65,7 +50,8 @@ class RuleText:
 def _slot(value: object, lang: str) -> object:
     if isinstance(value, RuleText):
         return value.text(lang)
-    return _JOIN[lang].join(map(str, value)) if isinstance(value, list | tuple | dict) else value
+    items: str = words(lang, "language")["items"]
+    return items.join(map(str, value)) if isinstance(value, list | tuple | dict) else value
 
 
 class ArgumentError(ValueError):
@@ -88,7 +74,7 @@ class ArgumentError(ValueError):
         return self.sentence()
 
     def sentence(self, lang: str = "en") -> str:
-        """Return the error in "en" or "zh": argument, rule, value. Raises ValueError on another language.
+        """Return the error in a language: argument, rule, value. Raises ValueError on a language that is none.
 
         >>> argument_error("base", "finite_above", 0.5, low=1).sentence("zh")
         'base 要求：大于 1 的有限数，实际为 0.5'
@@ -96,11 +82,8 @@ class ArgumentError(ValueError):
         if self.rule is None:
             return self.argument
         rule = self.rule.text(lang)
-        return (
-            _FRAME[lang].format(argument=self.argument, rule=rule, value=shortened_repr(self.value))
-            if self.argument
-            else rule
-        )
+        frame: str = words(lang, "language")["error"] if self.argument else "{rule}"
+        return frame.format(argument=self.argument, rule=rule, value=shortened_repr(self.value))
 
 
 class ConfigError(ArgumentError):
@@ -129,12 +112,12 @@ class ConfigError(ArgumentError):
         return error_at
 
     def sentence(self, lang: str = "en") -> str:
-        """Return the error in "en" or "zh", after the field that it concerns."""
+        """Return the error in a language, after the field that it concerns."""
         return f"{self.path}: {super().sentence(lang)}" if self.path else super().sentence(lang)
 
 
 def error_sentence(error: Exception, lang: str) -> str:
-    """Return any error in "en" or "zh"; one without structure keeps its own text.
+    """Return any error in a language; one without structure keeps its own text.
 
     >>> error_sentence(ValueError("too late"), "zh")
     'too late'

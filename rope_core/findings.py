@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.errors import LANGUAGES, RuleText, argument_error, shortened_repr
+from rope_core.errors import RuleText, shortened_repr
+from rope_core.languages import words
 from rope_core.rope import Array
 
 VERSIONS = ("4.57", "5.23")
@@ -26,7 +27,7 @@ class Finding:
     """One thing that a config, a model or its positions make worth knowing.
 
     Attributes:
-        key: stable name; rope_core/findings.toml holds its sentences.
+        key: stable name; findings.toml of rope_core/text/<lang> holds its sentences.
         severity: "error" (will not build, or computes what the config does not mean), "warning" or "note".
         field: the config field to change, dotted.
         values: the numbers that the sentences name.
@@ -44,7 +45,7 @@ class Finding:
     versions: tuple[str, ...] = VERSIONS
 
     def title(self, lang: str = "en") -> str:
-        """Return what it is, in "en" or "zh": plain text, nothing escaped. Raises ValueError on another language."""
+        """Return what it is: plain text, nothing escaped. Raises ValueError on a language that is none."""
         return self._text("title", lang)
 
     def why(self, lang: str = "en") -> str:
@@ -56,16 +57,14 @@ class Finding:
         return self._text("change", lang)
 
     def _text(self, part: str, lang: str) -> str:
-        if lang not in LANGUAGES:
-            raise argument_error("lang", "one_of", lang, names=LANGUAGES)
+        template: str = words(lang, "findings")["finding"][self.key][part]
         values = dict(zip(self.values, texts(tuple(self.values.values()), lang), strict=True))
-        template: str = recorded()["finding"][self.key][lang][part]
         return template.format_map(values | {"field": sanitized_text(self.field)})
 
 
 @cache
 def recorded() -> dict[str, Any]:
-    """Return the whole of findings.toml."""
+    """Return the whole of findings.toml: severity, source and versions of each finding."""
     return tomllib.loads(resources.files("rope_core").joinpath("findings.toml").read_text(encoding="utf-8"))
 
 
@@ -80,14 +79,14 @@ def make_finding(
 
 @dataclass(frozen=True)
 class FindingPhrase:
-    """A part of a sentence that depends on what was found: a key under [phrase] in findings.toml and its values."""
+    """A part of a sentence that depends on what was found: a key under [phrase] of findings.toml, and its values."""
 
     key: str
     values: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
     def text(self, lang: str = "en") -> str:
-        """Return it in "en" or "zh"."""
-        template: str = recorded()["phrase"][self.key][lang]
+        """Return it in a language."""
+        template: str = words(lang, "findings")["phrase"][self.key]
         return template.format_map({name: shown(value, lang) for name, value in self.values.items()})
 
     def __str__(self) -> str:
@@ -132,7 +131,8 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
     if isinstance(value, Mapping):
         return sanitized_text(json.dumps(value, ensure_ascii=False, default=str), 2000)
     if isinstance(value, list | tuple):
-        comma = "；" if lang == "zh" and any(isinstance(item, FindingPhrase) for item in value) else ", "
+        clauses = any(isinstance(item, FindingPhrase) for item in value)
+        comma: str = words(lang, "language")["clauses"] if clauses else ", "
         return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
     return shortened_repr(value)
 
@@ -199,7 +199,7 @@ def to_json_value(value: object) -> Any:
 
 
 def as_record(finding: Finding, lang: str = "en") -> dict[str, Any]:
-    """Return a finding with its sentences in "en" or "zh"."""
+    """Return a finding with its sentences in a language."""
     return {
         "key": finding.key,
         "severity": finding.severity,

@@ -42,8 +42,7 @@ def group_table(lang: str) -> str:
     lines = ["| " + " | ".join(head[lang]) + " |", "|---|---|---|---|---|"]
     for group in checker.issue_groups():
         keys = ", ".join(f"`{key}`" for key in group.keys)
-        title = group.en if lang == "en" else group.zh
-        cells = (str(group.number), title, how[group.by], keys, ", ".join(group.threads))
+        cells = (str(group.number), group.title(lang), how[group.by], keys, ", ".join(group.threads))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

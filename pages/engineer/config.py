@@ -4,6 +4,7 @@ import rope_core as rc
 from rope_core.extension import extend as extend_config
 from rope_core.hf import anatomy
 from rope_core.hf import schemas as convert_config
+from rope_core.languages import words
 from rope_core.programs import engines
 from rope_core.report import html as report
 from ui.figures import catalogue as models
@@ -316,7 +317,7 @@ def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
             with old:
                 page.write(f"**{t('schema.4')}**")
                 page.code(configs.config_to_json(way.old_block) if way.old_block else t("no_old_block"), "json")
-    page.caption(extend_config.extension_recipes()["searched"][t.lang])
+    page.caption(words(t.lang, "extension")["searched"]["cost"])
 
     def pairs(page: PageFrame) -> None:
         drawing = comparison.extension_slowdown_chart(ways, rope, wanted, of.view.where, t)

@@ -29,11 +29,6 @@ def link(page: PageFrame, name: str, beat: int) -> str:
     return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
 
 
-def other_language(page: PageFrame) -> str:
-    """Return the language of the names beside this page's."""
-    return "en" if page.t.lang == "zh" else "zh"
-
-
 def shown_step(page: PageFrame) -> None:
     """Draw the link to the step that shows the chosen fault."""
     _, name, beat = dict(enumerate(SHOWN.values(), 1))[page.get(FAULT) or 1]
@@ -62,7 +57,7 @@ def look_up(page: PageFrame) -> None:
                     page.button(name, f"term.{name}", page.store.put, FIND, name, look="quiet")
             return
         page.button(page.t("all_terms"), "term.all", page.store.put, FIND, "", look="quiet")
-        given = page.t.lang, other_language(page), page.get(FIND), lambda name, beat: link(page, name, beat)
+        given = page.t.lang, page.get(FIND), lambda name, beat: link(page, name, beat)
         for paragraph in term_paragraphs(*given) or [page.t("nothing")]:
             page.write(paragraph)
 
@@ -85,7 +80,7 @@ def listed(page: PageFrame) -> None:
     """Draw all terms in one table."""
     page.prose("terms")
     heads = tuple(page.t(f"head.{name}") for name in HEADS)
-    columns = glossary_table(page.t.lang, other_language(page), heads, lambda name, beat: link(page, name, beat))
+    columns = glossary_table(page.t.lang, heads, lambda name, beat: link(page, name, beat))
     page.write(markdown_table(columns))
 
 

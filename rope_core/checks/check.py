@@ -26,6 +26,7 @@ from rope_core.hf.read import read_config_bytes as read_text
 from rope_core.hf.resolve import ResolvedConfig, ResolvedPart, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import OLD
+from rope_core.languages import words
 from rope_core.rope import MAX_LEN
 
 RULES = (
@@ -270,7 +271,8 @@ def _merged(findings: list[Finding]) -> list[Finding]:
 
 def finding_severities_and_titles(lang: str = "en") -> dict[str, tuple[str, str]]:
     """Every finding that there is: its severity and its title's template, by key."""
-    return {key: (row["severity"], row[lang]["title"]) for key, row in recorded()["finding"].items()}
+    titles = words(lang, "findings")["finding"]
+    return {key: (row["severity"], titles[key]["title"]) for key, row in recorded()["finding"].items()}
 
 
 @dataclass(frozen=True)
@@ -285,10 +287,12 @@ class IssueGroup:
     by: str
     keys: tuple[str, ...]
     threads: tuple[str, ...]
-    en: str
-    zh: str
     beside: tuple[str, ...] = ()
     config: Mapping[str, Any] | None = None
+
+    def title(self, lang: str = "en") -> str:
+        """Return what went wrong."""
+        return str(words(lang, "groups")[str(self.number)])
 
 
 @cache

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from rope_core.cli.terminal import print_lines
-from rope_core.errors import LANGUAGES, error_sentence
+from rope_core.errors import error_sentence
+from rope_core.languages import LANGUAGES
 
 CRASHED = 70
 """The exit code of a fault in this program, EX_SOFTWARE of sysexits.h: neither a finding (1) nor bad input (2)."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rope_core.cli.source import parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.cli.words import command_texts
 from rope_core.comparisons.cells import cell, fault_sentences, limit_text, padded
 from rope_core.comparisons.compare import UNTRAINED, ComparedColumn, compare, difference, runs_of
 from rope_core.comparisons.export import html_page, pytest_file, record
 from rope_core.errors import argument_error
 from rope_core.findings import sanitized_text
+from rope_core.languages import words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +97,7 @@ def _difference(first: ComparedColumn, other: ComparedColumn, t: Mapping[str, st
 
 def _table(columns: list[ComparedColumn], lang: str) -> None:
     """Print a line for each check: its title and limit, what was measured of each column; then what does not hold."""
-    t = command_texts("compare", lang)
+    t = words(lang, "commands")["compare"]
     rows = {row.key: row for each in columns for row in each.rows}
     names = [sanitized_text(each.column.name) for each in columns]
     cells = {key: [next((row for row in each.rows if row.key == key), None) for each in columns] for key in rows}

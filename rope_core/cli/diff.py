@@ -8,9 +8,9 @@ from dataclasses import asdict
 
 from rope_core.cli.source import HELP, load_config, parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.cli.words import command_texts
 from rope_core.findings import texts
 from rope_core.hf.schemas import compare_configs
+from rope_core.languages import words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([asdict(row) for row in listed])
         return int(bool(differs))
-    t = command_texts("diff", options.lang)
+    t = words(options.lang, "commands")["diff"]
     for row in listed:
         name = f"{row.layer_type}.{row.field}" if row.layer_type else row.field
         left, right = texts((row.left, row.right), options.lang)

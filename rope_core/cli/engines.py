@@ -8,8 +8,8 @@ from typing import Any
 
 from rope_core.cli.source import HELP, load_config, parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.cli.words import command_texts
 from rope_core.hf.resolve import resolve
+from rope_core.languages import words
 from rope_core.programs.engines import (
     EngineResult,
     engine_evidence_sentence,
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _gap(engine: EngineResult, lang: str) -> str:
     """Return how far an engine is from transformers, or why there is no number."""
-    t = command_texts("engines", lang)
+    t: dict[str, str] = words(lang, "commands")["engines"]
     if engine.refused:
         return t[engine.status]
     if engine.difference is None:

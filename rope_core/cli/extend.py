@@ -11,15 +11,14 @@ from typing import Any
 
 from rope_core.cli.source import HELP, load_config, parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.cli.words import command_texts
 from rope_core.errors import argument_error
 from rope_core.extension.extend import (
     ContextExtension,
     config_reached_length,
     existing_scaling_sentence,
     extend,
-    extension_recipes,
 )
+from rope_core.languages import words
 from rope_core.programs.commands import ENGINES, launch_commands
 
 
@@ -50,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([as_record(way, model, options.lang) for way in ways])
         return 0
-    t = command_texts("extend", options.lang)
+    t = words(options.lang, "commands")["extend"]
     already = existing_scaling_sentence(config, options.lang)
     print_lines(
         already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{config_reached_length(config):,}')}"
@@ -62,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         print_lines("", f"{way.name}{t['colon']}{way.title(options.lang)}")
         print_lines(*_lines(way, model, ENGINES if options.all else (options.engine,), options.all, options.lang, t))
     if options.all:
-        print_lines("", extension_recipes()["searched"][options.lang])
+        print_lines("", words(options.lang, "extension")["searched"]["cost"])
     else:
         others = ", ".join(name for name in names if name != ways[0].name) or "-"
         print_lines("", t["more"].format(others=others, engines=", ".join(e for e in ENGINES if e != options.engine)))

@@ -9,7 +9,8 @@ from rope_core.cli.terminal import print_csv_row, print_json, print_lines
 from rope_core.errors import argument_error, checked_int, error_sentence
 from rope_core.findings import sanitized_text
 from rope_core.grade import Assignment, StageResult, default_assignment, grade_file, read_assignment
-from rope_core.grade.result import grading_texts, group_by_mistake, group_headline
+from rope_core.grade.result import group_by_mistake, group_headline
+from rope_core.languages import words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +79,7 @@ def _print_text(options: argparse.Namespace, assignment: Assignment, results: li
         print_lines(group_headline(group, options.lang))
         if not group[0].passed:
             print_lines(f"    {group[0].sentence(options.lang)}")
-    print_lines(grading_texts()["word"]["total"][options.lang].format(**_totals(results)))
+    print_lines(words(options.lang, "grade")["word"]["total"].format(**_totals(results)))
 
 
 def _print_json(options: argparse.Namespace, assignment: Assignment, results: list[StageResult], code: int) -> None:

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.cli.words import command_texts
+from rope_core.languages import words
 from rope_core.ledger import STATUSES, ClaimResult, claim_records
 from rope_core.ledger import check_claims as run_ledger
 
 
 def _print(results: Sequence[ClaimResult], language: str) -> None:
     """Write each claim with its status, its residual, and why it fails where it does."""
-    word = command_texts("ledger", language)
+    word = words(language, "commands")["ledger"]
     print_lines(word["title"])
     for result in results:
         text, residual = result.text, "-" if result.residual is None else f"{result.residual:.2g}"
@@ -43,6 +43,6 @@ def run(options: argparse.Namespace) -> int:
         print_json(claim_records(results))
         return 0
     _print(results, options.lang)
-    counts, word = Counter(result.status for result in results), command_texts("ledger", options.lang)
+    counts, word = Counter(result.status for result in results), words(options.lang, "commands")["ledger"]
     print_lines("; ".join(f"{word[status]}: {counts[status]}" for status in STATUSES))
     return 0

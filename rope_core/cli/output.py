@@ -7,8 +7,8 @@ from typing import Any
 
 from rope_core.checks.check import finding_severities_and_titles
 from rope_core.cli.terminal import print_lines, without_control_characters
-from rope_core.cli.words import command_texts
 from rope_core.findings import Finding, as_record, sanitized_text
+from rope_core.languages import words
 from rope_core.version import __version__
 
 # Raised when a field of the JSON changes its meaning or goes; docs/check.schema.json describes it.
@@ -97,7 +97,7 @@ def _result(name: str, finding: Finding, lang: str) -> dict[str, Any]:
 
 def print_findings_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     """Print one config's findings as a table; plain lines where rich is not installed."""
-    t = command_texts("check", lang)
+    t = words(lang, "commands")["check"]
     if not findings:
         print_lines(f"{name}: {t['clean']}")
         return

@@ -9,9 +9,9 @@ from typing import Any
 
 from rope_core.cli.source import load_config
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.cli.words import command_texts
 from rope_core.errors import argument_error
 from rope_core.lab.pairs import shipped_weights_and_config
+from rope_core.languages import words
 from rope_core.rope import MAX_LEN
 from rope_core.verification.pairs import MASSIVE, PairSummary, layer_pair_norms, pair_changes_by_scheme, pair_summaries
 
@@ -80,7 +80,7 @@ def _record(each: PairSummary, length: int | None) -> dict[str, Any]:
 
 def _show(kind: str | None, each: PairSummary, length: int | None, lang: str) -> None:
     """Print a layer type as a table, and a sentence for each scheme."""
-    t = command_texts("pairs", lang)
+    t = words(lang, "commands")["pairs"]
     changed = pair_changes_by_scheme(each, length)
     reached = length or 4 * each.rope.train_len
     print_lines(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))

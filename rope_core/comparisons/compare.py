@@ -25,9 +25,10 @@ from rope_core.comparisons.columns import (
     of_config,
 )
 from rope_core.comparisons.source import literal_line, one_sided_line, takes_config
-from rope_core.errors import LANGUAGES, argument_error, checked_finite, checked_int
+from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.hf.catalogue import released_model as catalogued
 from rope_core.hf.catalogue import released_models
+from rope_core.languages import LANGUAGES
 from rope_core.programs.engines import engine_sentences
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.schemes import FACTOR, SCHEMES

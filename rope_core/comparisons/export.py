@@ -16,8 +16,9 @@ import numpy as np
 from rope_core.comparisons import driver, margins
 from rope_core.comparisons.cells import cell, fault_sentences, limit_text
 from rope_core.comparisons.compare import ColumnCheck, ComparedColumn, with_distinct_names
-from rope_core.errors import LANGUAGES, argument_error
+from rope_core.errors import argument_error
 from rope_core.findings import as_record
+from rope_core.languages import LANGUAGES
 
 COLOURS = ("#0b6bcb", "#c4122f", "#7a3e9d", "#0f7b3f", "#a15c00", "#444444")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from rope_core.errors import LANGUAGES, argument_error, checked_finite, checked_int, error_sentence
+from rope_core.errors import argument_error, checked_finite, checked_int, error_sentence
 from rope_core.evaluate.loading import ModelSource
 from rope_core.evaluate.turning import (
     KEYS,
@@ -16,6 +16,7 @@ from rope_core.evaluate.turning import (
     config_trained_length,
     rope_variant,
 )
+from rope_core.languages import LANGUAGES
 from rope_core.rope import MAX_LEN
 from rope_core.schemes import UNSCALED
 

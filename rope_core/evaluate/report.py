@@ -13,6 +13,7 @@ from rope_core.evaluate.words import line_name, report_text
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.view import SweepCell
+from rope_core.languages import words
 from rope_core.report.html import STYLE, html_header_row, html_row, html_text
 from rope_core.report.svg import COLOURS, ChartCurve, svg_line_chart
 
@@ -22,7 +23,7 @@ EvaluationRecord = Mapping[str, Any]
 
 
 def report_page(report: EvaluationRecord, lang: str) -> str:
-    """Return a report as one page in "en" or "zh", without scripts."""
+    """Return a report as one page, without scripts."""
     title = report_text("title", lang, model=report["model"]["name"])
     unit = report_text(report["text"]["unit"], lang)
     files = ", ".join(report["text"]["files"])
@@ -43,7 +44,7 @@ def report_page(report: EvaluationRecord, lang: str) -> str:
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{STYLE}</style>'
     )
-    page_lang = "zh-CN" if lang == "zh" else "en"
+    page_lang = words(lang, "language")["locale"]
     return f'<!DOCTYPE html><html lang="{page_lang}"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rope_core.errors import LANGUAGES, argument_error, error_sentence
+from rope_core.errors import argument_error, error_sentence
 from rope_core.evaluate import tasks
 from rope_core.evaluate.ask import TASKS, EvaluationSettings, rope_variants
 from rope_core.evaluate.cost import ModelSize, model_size
@@ -36,6 +36,7 @@ from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
 from rope_core.lab.shards import WorkShard
 from rope_core.lab.train import write_atomically
+from rope_core.languages import LANGUAGES
 from rope_core.rope import Array
 from rope_core.version import __version__
 

@@ -1,32 +1,23 @@
-"""The words of an evaluation, from words.toml."""
+"""The words of an evaluation, from eval.toml."""
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
-from importlib import resources
-from typing import Any
-
-
-@cache
-def _texts() -> dict[str, Any]:
-    return tomllib.loads(resources.files("rope_core.evaluate").joinpath("words.toml").read_text(encoding="utf-8"))
+from rope_core.languages import words
 
 
 def report_text(key: str, lang: str, /, **slots: object) -> str:
-    """Return a text in "en" or "zh" with its slots filled.
+    """Return a text with its slots filled.
 
     >>> report_text("seconds", "en", n=12.3)
     '12 s'
     """
-    text: str = _texts()[key][lang]
+    text: str = words(lang, "eval")[key]
     return text.format_map(slots)
 
 
 def line_name(key: str, lang: str) -> str:
     """Return a line's name for readers."""
-    row: dict[str, str] = _texts()["lines"].get(key, {})
-    return row.get(lang, key)
+    return str(words(lang, "eval")["lines"].get(key, key))
 
 
 def duration_text(seconds: float, lang: str) -> str:

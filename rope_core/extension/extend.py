@@ -28,6 +28,7 @@ from rope_core.hf.resolve import ResolvedPart, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import OLD, to_v4, to_v5
 from rope_core.hf.types import DYNAMIC, LENGTH, LONGROPE, NEEDS_LENGTH, STATIC_NTK, WAYS, WINDOWED, YARN
+from rope_core.languages import words
 from rope_core.rope import MAX_LEN
 from rope_core.schemes import yarn_attention_factor
 
@@ -51,14 +52,14 @@ class QuantityChange:
     after: object
 
     def sentence(self, lang: str = "en") -> str:
-        """Return the change as one line, in "en" or "zh".
+        """Return the change as one line.
 
         >>> QuantityChange(None, "attention_factor", 1.0, 1.35).sentence()
         'attention factor 1 -> 1.35'
         """
-        row = extension_recipes()["changed"]
-        name = row[self.field][lang] if self.field in row else self.field
-        where = f"{self.layer_type}{row['colon'][lang]}" if self.layer_type else ""
+        names = words(lang, "extension")["changed"]
+        name = names.get(self.field, self.field)
+        where = f"{self.layer_type}{names['colon']}" if self.layer_type else ""
         texts_of = texts((self.before, self.after), lang)
         return f"{where}{name} {texts_of[0]} -> {texts_of[1]}"
 
@@ -69,7 +70,7 @@ class ContextExtension:
 
     Attributes:
         name: the scheme's name, followed by "-card" where it is the model card's own recipe.
-        kind: the section of fixes.toml that describes it.
+        kind: the section of the languages' extension.toml that describes it.
         config: the whole config, new schema.
         block: the fields to write where the config has them, new schema, null for one that must go; old_block: the same
             for version 4, None where it cannot say it.
@@ -103,16 +104,17 @@ class ContextExtension:
         return next(iter(self.ropes.values()))
 
     def title(self, lang: str = "en") -> str:
-        """Return the way's name for a reader, in "en" or "zh"."""
-        title: str = extension_recipes()[self.kind]["title"][lang]
+        """Return the way's name for a reader."""
+        title: str = words(lang, "extension")[self.kind]["title"]
         return title.format_map(self._values())
 
     def cost(self, lang: str = "en") -> str:
-        """Return what this way costs, one or two sentences in "en" or "zh"."""
-        text: str = extension_recipes()[self.kind][lang]
+        """Return what this way costs, one or two sentences."""
+        costs = words(lang, "extension")
+        text: str = costs[self.kind]["cost"]
         written, formula = self.rope.params.get("attention_factor"), yarn_attention_factor(scaling_factor(self.rope))
         if self.rope.rope_type == YARN and isinstance(written, float) and not math.isclose(written, formula):
-            text = f"{text}{extension_recipes()['written'][lang]}"
+            text = f"{text}{costs['written']}"
         return text.format_map(self._values() | {"formula": f"{formula:.4g}"})
 
     def _values(self) -> dict[str, str]:
@@ -128,9 +130,10 @@ class ContextExtension:
 
 
 @cache
-def extension_recipes() -> dict[str, Any]:
-    """Return the whole of fixes.toml; "searched" says why LongRoPE is not among the ways."""
-    return tomllib.loads(resources.files("rope_core.extension").joinpath("fixes.toml").read_text(encoding="utf-8"))
+def _card_recipes() -> list[dict[str, Any]]:
+    """Return the whole of cards.toml."""
+    text = resources.files("rope_core.extension").joinpath("cards.toml").read_text(encoding="utf-8")
+    return list(tomllib.loads(text)["card"])
 
 
 def extend(config: object, length: int) -> list[ContextExtension]:
@@ -141,7 +144,7 @@ def extend(config: object, length: int) -> list[ContextExtension]:
     reaches the length, then YaRN, linear, NTK and Llama 3 scaling. Each layer type starts from its own trained
     length; layers behind a sliding window, layers that do not turn and layers that reach the length already stay
     as they are. A way that the model's class refuses, or that would change its rotary width, is left out.
-    LongRoPE needs factors that were searched per model; fixes()["searched"] says so in both languages.
+    LongRoPE needs factors that were searched per model; "searched" in the languages' extension.toml says so.
 
     Raises:
         ConfigError: on a config that cannot be read.
@@ -199,9 +202,8 @@ def existing_scaling_sentence(config: object, lang: str = "en") -> str:
     scaled = [rope for rope in _extended_layers(plain).values() if is_scaled(rope)]
     if not scaled:
         return ""
-    rope, text = scaled[0], extension_recipes()["present"]
-    row = text["plain"] if rope.rope_type == LONGROPE else text["factor"]
-    sentence: str = row[lang]
+    rope = scaled[0]
+    sentence: str = words(lang, "extension")["present"]["plain" if rope.rope_type == LONGROPE else "factor"]
     return sentence.format(type=rope.rope_type, factor=f"{scaling_factor(rope):g}", reach=f"{reached_length(rope):,}")
 
 
@@ -220,7 +222,7 @@ def _at(part: ResolvedPart, kind: str | None, rope: HfRope, length: int) -> HfRo
 
 
 def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
-    """Return the section of fixes.toml for a way."""
+    """Return the section of extension.toml for a way."""
     first = next(iter(before.values()))
     if not is_scaled(first):
         return name
@@ -230,10 +232,10 @@ def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
 
 
 def model_card_recipes(fields: ModelFields, base: float) -> list[dict[str, Any]]:
-    """Return the recipes of fixes.toml that a model's own card gives, by type, base and shape."""
+    """Return the recipes of cards.toml that a model's own card gives, by type, base and shape."""
     return [
         row
-        for row in extension_recipes()["card"]
+        for row in _card_recipes()
         if fields.model_type in row["model_type"]
         and base == row["base"]
         and fields.get("hidden_size").value in row["hidden_size"]
@@ -340,6 +342,5 @@ __all__ = [
     "config_reached_length",
     "existing_scaling_sentence",
     "extend",
-    "extension_recipes",
     "reached_length",
 ]

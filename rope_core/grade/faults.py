@@ -15,7 +15,7 @@ MOST_LINES = 2**20
 
 
 class StageFailure(Exception):
-    """A failed stage: a key of texts.toml with the values of its slots, all of them JSON."""
+    """A failed stage: a key of the languages' grade.toml with the values of its slots, all of them JSON."""
 
     def __init__(self, key: str, **slots: object) -> None:
         super().__init__(key)

@@ -41,7 +41,7 @@ StartProcess = Callable[[float], contextlib.AbstractContextManager[subprocess.Po
 
 
 class _Over(BaseException):
-    """The child has ended, or is to be: a key of texts.toml and its slots."""
+    """The child has ended, or is to be: a key of the languages' grade.toml and its slots."""
 
     def __init__(self, key: str, **slots: object) -> None:
         super().__init__(key)

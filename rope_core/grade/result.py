@@ -1,26 +1,18 @@
-"""What each stage of a student's function gave, as sentences in both languages."""
+"""What each stage of a student's function gave, as sentences."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from rope_core.errors import argument_error
 from rope_core.findings import sanitized_text
 from rope_core.grade import starter as starters
-
-
-@cache
-def grading_texts() -> dict[str, dict[str, dict[str, str]]]:
-    """Return the sentences of stages, faults and mistakes in both languages."""
-    return tomllib.loads(resources.files("rope_core.grade").joinpath("texts.toml").read_text(encoding="utf-8"))
+from rope_core.languages import words
 
 
 @dataclass(frozen=True)
@@ -29,7 +21,7 @@ class StageResult:
 
     Attributes:
         points: what passing the stage counts.
-        key: what is wrong, a key of texts.toml; "" where the stage passed.
+        key: what is wrong, a key of the languages' grade.toml; "" where the stage passed.
         slots: the values in the sentence; ``slots["mistake"]`` names a known mistake.
     """
 
@@ -45,7 +37,7 @@ class StageResult:
         return not self.key
 
     def headline(self, lang: str = "en") -> str:
-        """Return function, stage and whether it passed, in "en" or "zh".
+        """Return function, stage and whether it passed.
 
         >>> StageResult("rotate", "values", 1.0).headline()
         'rotate, the right values: passed'
@@ -53,13 +45,13 @@ class StageResult:
         return group_headline([self], lang)
 
     def sentence(self, lang: str = "en") -> str:
-        """Return what is wrong in "en" or "zh", "" where nothing is."""
+        """Return what is wrong, "" where nothing is."""
         if self.passed:
             return ""
         slots = {name: sanitized_text(str(value)) for name, value in self.slots.items()}
         if self.key == "mistake":
-            slots["why"] = grading_texts()["mistake"][self.slots["mistake"]][lang]
-        return grading_texts()["fault"][self.key][lang].format_map(slots)
+            slots["why"] = words(lang, "grade")["mistake"][self.slots["mistake"]]
+        return str(words(lang, "grade")["fault"][self.key]).format_map(slots)
 
 
 def group_by_mistake(results: Iterable[StageResult]) -> list[list[StageResult]]:
@@ -73,13 +65,9 @@ def group_by_mistake(results: Iterable[StageResult]) -> list[list[StageResult]]:
 
 def group_headline(group: Sequence[StageResult], lang: str) -> str:
     """Return a function, the stages of it that gave the same, and whether they passed."""
-    word, between = (
-        grading_texts()["word"]["passed" if group[0].passed else "failed"][lang],
-        {"en": ", ", "zh": "、"}[lang],
-    )
-    return word.format(
-        function=group[0].function, stage=between.join(grading_texts()["stage"][each.stage][lang] for each in group)
-    )
+    texts, items = words(lang, "grade"), words(lang, "language")["items"]
+    word: str = texts["word"]["passed" if group[0].passed else "failed"]
+    return word.format(function=group[0].function, stage=items.join(texts["stage"][each.stage] for each in group))
 
 
 def check_python_syntax(source: str, name: str) -> None:

@@ -12,12 +12,12 @@ from importlib import resources
 import numpy as np
 
 from rope_core.errors import argument_error
+from rope_core.languages import LANGUAGES, words
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
 # Papers of which abstracts and links are quoted, not every sentence; their claims' ids begin "arXiv-<number>-".
 PAPERS = "arXiv"
 SOURCES = (*DOCUMENTS, PAPERS)
-LANGUAGES = ("en", "zh")
 HOLDS, CONDITION, WRONG, EMPIRICAL = "holds", "holds with a condition", "wrong as printed", "empirical"
 STATUSES = (HOLDS, CONDITION, WRONG, EMPIRICAL)
 EXACT = 1e-9
@@ -123,23 +123,24 @@ def _listed(value: str | list[str]) -> tuple[str, ...]:
 
 @cache
 def claim_texts() -> dict[str, ClaimText]:
-    """Return every claim's words by id, read from ledger/texts/*.toml.
+    """Return every claim's words by id, read from ledger/texts/*.toml; their sentences are in rope_core/text.
 
     A row has ``printed`` (the document's TeX), ``quote`` (its sentences) or both, and where it has no ``printed`` a
     ``reading``: LaTeX of what is computed. A paper's row has its ``link``, and may have neither of the two.
     """
     folder = resources.files("rope_core.ledger") / "texts"
-    words = {}
+    claims = {}
     for source in SOURCES:
+        sentences_by_lang = {lang: words(lang, f"ledger/{source}") for lang in LANGUAGES}
         for name, row in tomllib.loads((folder / f"{source}.toml").read_text(encoding="utf-8")).items():
             printed, sentences = _listed(row.get("printed", [])), _listed(row.get("quote", []))
             formula = ",\\quad ".join(printed) if printed else row["reading"]
-            claim = {language: row[language] for language in LANGUAGES}
-            why = {language: row.get(f"why_{language}", "") for language in LANGUAGES}
-            words[f"{source}-{name}"] = ClaimText(
+            claim = {lang: table[name]["claim"] for lang, table in sentences_by_lang.items()}
+            why = {lang: table[name].get("why", "") for lang, table in sentences_by_lang.items()}
+            claims[f"{source}-{name}"] = ClaimText(
                 row["where"], row.get("link"), printed + sentences, sentences, formula, row.get("corrected"), claim, why
             )
-    return words
+    return claims
 
 
 def max_difference(a: object, b: object) -> float:

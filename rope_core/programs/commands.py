@@ -18,11 +18,12 @@ from typing import Any
 
 from rope_core.errors import ConfigError, error_sentence
 from rope_core.extension.blocks import scaling_factor
-from rope_core.extension.extend import ContextExtension, extension_recipes
+from rope_core.extension.extend import ContextExtension
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import to_v4
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
+from rope_core.languages import words
 from rope_core.programs.engines import engine_sentences, engines
 from rope_core.schemes import yarn_attention_factor
 
@@ -51,7 +52,7 @@ CLASSIC = (DEFAULT, LINEAR, YARN, LLAMA3, LONGROPE)
 class LaunchCommand:
     """An engine's line for a shell, or None with the sentence that says why there is none.
 
-    ``note`` says in "en" or "zh" what to do beside the line, "" where nothing is.
+    ``note`` says what to do beside the line, "" where nothing is.
     """
 
     engine: str
@@ -78,7 +79,7 @@ def launch_commands(
 
 
 def _words(key: str, lang: str, /, **values: object) -> str:
-    text: str = extension_recipes()["command"][key][lang]
+    text: str = words(lang, "extension")["command"][key]
     return text.format(**values)
 
 

@@ -23,6 +23,7 @@ from rope_core.hf.families import recorded_class_defaults as wheel
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK
+from rope_core.languages import words
 from rope_core.programs.formulas import ENGINES, EngineInput, EngineOutput, UnsupportedConfig
 from rope_core.rope import MAX_LEN, Array, Rope, read_only_array
 from rope_core.spectrum import Request, spectrum
@@ -41,7 +42,7 @@ class EngineResult:
         difference: largest relative difference of inv_freq against transformers 5.23; inf where the widths differ,
             None where either refuses.
         attention_difference: the same for the attention factor.
-        notes: keys of engines.toml; refused: one such key, or None.
+        notes: keys of the languages' engines.toml; refused: one such key, or None.
         values: what the sentences name; an error stays one until a sentence is made.
     """
 
@@ -66,8 +67,7 @@ class EngineResult:
     @property
     def own_formula(self) -> bool:
         """Whether it differs whatever this config says: an older release, or a program with a formula of its own."""
-        notes = engine_records()["note"]
-        return self.name.startswith("transformers") or any("own_formula" in notes[key] for key in self.notes)
+        return self.name.startswith("transformers") or not {*self.notes}.isdisjoint(engine_records()["own_formula"])
 
 
 @cache
@@ -77,11 +77,11 @@ def engine_records() -> dict[str, Any]:
 
 
 def engine_sentences(engine: EngineResult, lang: str = "en") -> list[str]:
-    """Return what to say beside an engine's numbers, in "en" or "zh"; plain text."""
+    """Return what to say beside an engine's numbers; plain text."""
     values = {name: _shown(value, lang) for name, value in engine.values.items()}
     if engine.refused:
-        return [engine_records()["refusal"][engine.refused][lang].format_map(values)]
-    return [engine_records()["note"][key][lang].format_map(values) for key in engine.notes]
+        return [words(lang, "engines")["refusal"][engine.refused].format_map(values)]
+    return [words(lang, "engines")["note"][key].format_map(values) for key in engine.notes]
 
 
 def _shown(value: object, lang: str) -> str:
@@ -91,23 +91,23 @@ def _shown(value: object, lang: str) -> str:
 
 
 def engine_evidence_sentence(engine_name: str, lang: str = "en") -> str:
-    """Return how the column of an engine came about, in "en" or "zh": measured (day, configs, what) or read.
+    """Return how the column of an engine came about: measured (day, configs, what) or read.
 
     >>> engine_evidence_sentence("transformers 4.57")
     'measured 2026-11-22 on 107 configs: its own modules (4.57.6)'
     """
-    row = engine_records()["engine"][engine_name]
-    frame: str = engine_records()["basis"]["measured" if "measured" in row else "read"][lang]
-    return frame.format(date=row.get("measured"), configs=row.get("configs"), what=row[lang])
+    row, texts = engine_records()["engine"][engine_name], words(lang, "engines")
+    frame: str = texts["basis"]["measured" if "measured" in row else "read"]
+    return frame.format(date=row.get("measured"), configs=row.get("configs"), what=texts["engine"][engine_name])
 
 
 def engines_left_out(lang: str = "en") -> list[tuple[str, str]]:
-    """Return the programs that the table leaves out, each with the sentence that says why, in "en" or "zh".
+    """Return the programs that the table leaves out, each with the sentence that says why.
 
     >>> [name for name, _ in engines_left_out()]
     ['TensorRT-LLM 1.2.1', 'mlx-vlm']
     """
-    return [(name, row[lang]) for name, row in engine_records()["outside"].items()]
+    return list(words(lang, "engines")["outside"].items())
 
 
 @cache

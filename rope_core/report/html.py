@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from rope_core.checks.check import check
-from rope_core.errors import LANGUAGES, ConfigError, argument_error
+from rope_core.errors import ConfigError
 from rope_core.findings import as_record, sanitized_text, shown, to_json_value
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
+from rope_core.languages import words
 from rope_core.programs.engines import engine_evidence_sentence, engine_sentences, engines
 from rope_core.report.svg import ChartCurve, svg_line_chart
 
@@ -53,8 +51,6 @@ def report_json(config: object, transformers: str = "5.23", seq_len: int | None 
 
 def record(config: object, transformers: str, seq_len: int | None, lang: str) -> dict[str, Any]:
     """Everything that the report says, as JSON can hold it."""
-    if lang not in LANGUAGES:
-        raise argument_error("lang", f"one of {', '.join(LANGUAGES)}", lang)
     findings = check(config, transformers, None, seq_len)
     resolved = resolve(config)
     return {
@@ -115,12 +111,6 @@ def as_engine(engine: Any, lang: str) -> dict[str, Any]:
     return to_json_value(plain)  # type: ignore[no-any-return]
 
 
-@cache
-def words() -> dict[str, dict[str, str]]:
-    """Return the report's own words in both languages, by key."""
-    return tomllib.loads(resources.files("rope_core.report").joinpath("report.toml").read_text(encoding="utf-8"))
-
-
 def report_html(
     config: object,
     transformers: str = "5.23",
@@ -134,13 +124,13 @@ def report_html(
         config: a dict, a path, or a transformers config object.
         transformers: the version that reads it.
         seq_len: the length in use, tokens.
-        lang: "en" or "zh".
+        lang: one of rope_core.languages.LANGUAGES.
         name: what the page calls the config; escaped like everything that comes from outside.
 
     Raises ConfigError on what is no config, ValueError on another version or language.
     """
     whole = record(config, transformers, seq_len, lang)
-    t = {key: row[lang] for key, row in words().items()}
+    t = words(lang, "report")
     parts = [f"<h1>{t['title']}: {html_text(name)}</h1><p>transformers {html_text(transformers)}</p>"]
     parts += [f"<h2>{t['findings']}</h2>", findings_html(whole["findings"], t)]
     for rope in ropes(resolve(config), seq_len):
@@ -157,7 +147,7 @@ def report_html(
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width"><title>{t["title"]}</title><style>{STYLE}</style>'
     )
-    page_lang = "zh-CN" if lang == "zh" else "en"
+    page_lang = words(lang, "language")["locale"]
     page = f'<!DOCTYPE html><html lang="{page_lang}"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
     return page.encode("utf-8", "replace").decode("utf-8")
 

@@ -12,6 +12,7 @@ from rope_core.errors import argument_error
 from rope_core.findings import SEVERITIES, Finding, FindingPhrase, make_finding
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
+from rope_core.languages import words
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
 from rope_core.verification.stored import (
     RotaryBuffer,
@@ -36,8 +37,8 @@ class VerificationFindings(list[Finding]):
         self.buffers, self.products, self.ways = buffers, products, tuple(ways)
 
     def coverage_sentence(self, lang: str = "en") -> str:
-        """Return what was looked at and what was not, in one line, in "en" or "zh"."""
-        each = ("、" if lang == "zh" else ", ").join(FindingPhrase(f"way_{way}").text(lang) for way in self.ways)
+        """Return what was looked at and what was not, in one line."""
+        each = str(words(lang, "language")["items"]).join(FindingPhrase(f"way_{way}").text(lang) for way in self.ways)
         read = FindingPhrase("looked_ways" if each else "looked_no_ways", {"ways": each})
         ran = FindingPhrase("looked_run" if self.products else "looked_not_run", {"layers": self.products})
         return FindingPhrase("looked", {"buffers": self.buffers, "ran": ran, "read": read}).text(lang)

@@ -11,12 +11,13 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from rope_core.languages import LANGUAGES
 from tests.browser.conftest import DESK, PHONE, until
 from tests.browser.test_pages import address
 from tests.support.reader import Reader, tell, violations
 from tests.test_pages import NAMES
 from ui.film.colours import contrast_ratio
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 ZOOMED = {"width": 640, "height": 360}

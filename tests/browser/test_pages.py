@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, expect
 
+from rope_core.languages import LANGUAGES
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.browser.test_films import FILMS, drag, press_handles
 from tests.support.reader import STATES, Reader, tell, violations
 from tests.test_pages import NAMES
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 WIDE = "() => document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth"

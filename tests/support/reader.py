@@ -9,8 +9,9 @@ from typing import Any
 import axe_playwright_python
 from playwright.sync_api import Browser, Page
 
+from rope_core.languages import LANGUAGES
 from tests.browser.conftest import DESK, PHONE, Visit, holds, until
-from ui.text.words import LANGUAGES, page_labels
+from ui.text.words import page_labels
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]

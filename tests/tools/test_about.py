@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rope_core.languages import LANGUAGES
 from tools.book import about
 from tools.book.site import FOOT, HEAD, BookPage, all_book_pages
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 SITE = "https://web.example.edu/rope/"
 

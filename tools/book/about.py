@@ -10,13 +10,13 @@ from importlib.metadata import distribution
 from pathlib import Path
 from urllib.parse import quote
 
+from rope_core.languages import FIRST, LANGUAGES
 from rope_core.version import __version__
 from tools.book import pieces
 from tools.book.search import strip_markup
 from tools.book.site import CONNECT, FOOT, HEAD, BookPage, all_book_pages
-from ui.book.frame import FIRST
 from ui.page.menu import PATH
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 ROOT = Path(__file__).resolve().parents[2]
 LICENCES = Path(__file__).parent / "licenses"

@@ -12,10 +12,11 @@ from urllib.parse import urlencode
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from rope_core.languages import FIRST
 from rope_core.version import __version__
 from tools.book.site import all_book_pages
 from ui import book
-from ui.book.frame import FIRST, page_folder
+from ui.book.frame import page_folder
 from ui.page.menu import PATH, page_declaration
 from ui.text.words import PageTexts
 
@@ -93,10 +94,10 @@ def manifest(files: list[str], names: Sequence[str]) -> bytes:
     SubElement(about, f"{{{IMS}}}schemaversion").text = "1.2"
     plan = SubElement(SubElement(root, f"{{{IMS}}}organizations", {"default": "path"}), f"{{{IMS}}}organization")
     plan.set("identifier", "path")
-    title = PageTexts("en", "labels")("app.title")
+    title = PageTexts(FIRST, "labels")("app.title")
     SubElement(plan, f"{{{IMS}}}title").text = title
     resources = SubElement(root, f"{{{IMS}}}resources")
-    units = {name: (PageTexts("en", name)("title"), f"{page_folder(name, FIRST)}index.html") for name in names}
+    units = {name: (PageTexts(FIRST, name)("title"), f"{page_folder(name, FIRST)}index.html") for name in names}
     for name, (words, first) in (units or {"book": (title, "index.html")}).items():
         given = {"identifier": name, "identifierref": f"{name}-pages", "isvisible": "true"}
         SubElement(SubElement(plan, f"{{{IMS}}}item", given), f"{{{IMS}}}title").text = words

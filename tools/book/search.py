@@ -8,11 +8,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from rope_core.hf.catalogue import released_models
+from rope_core.languages import LANGUAGES, other_language
 from rope_core.ledger.entry import claim_texts
 from tools.book.site import TEX, BookPage, all_book_pages
 from ui.book.markdown import markdown_to_html
 from ui.text.glossary import glossary_terms
-from ui.text.words import LANGUAGES, PageTexts, page_sections
+from ui.text.words import PageTexts, page_sections
 
 TAG = re.compile(r"<[^>]+>")
 SearchRow = tuple[str, str, str, str]
@@ -45,7 +46,7 @@ def _named(page: BookPage) -> Iterator[SearchRow]:
     title = PageTexts(page.lang, page.name)("title")
     if page.name == "glossary":
         for term in glossary_terms():
-            name, other = term.names[page.lang], next(term.names[each] for each in LANGUAGES if each != page.lang)
+            name, other = term.names[page.lang], term.names[other_language(page.lang)]
             says = f"{term.says[page.lang]} ({', '.join((other, *term.also))})"
             yield title, f"{page.folder}?{urlencode({'find': name})}", name, says
     elif page.name == "models":

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ui.book.frame import FIRST, BookFrame, page_folder
+from rope_core.languages import FIRST, LANGUAGES
+from ui.book.frame import BookFrame, page_folder
 from ui.book.markdown import markdown_to_html
 from ui.book.nodes import HtmlNode, live_values_by_id, script_data_by_id
 from ui.figures.drawing import Drawing
 from ui.film.static_scene import StaticScene
 from ui.page.menu import ORDER
-from ui.text.words import LANGUAGES, PageTexts, page_sections
+from ui.text.words import PageTexts, page_sections
 
 HEAD, FOOT = "<!-- head -->", "<!-- foot -->"
 """Where a page's words about itself go, once all pages are there (about.py)."""
@@ -123,7 +124,8 @@ def write(page: BookPage, folder: Path) -> None:
         "data-book": page.root or "./",
         "data-nothing": t("browser.nothing"),
         "data-canonical": page.to(BookPage(page.name, FIRST)),
-        "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
+        "data-first": FIRST,
+        "data-other": " ".join(f"{each.lang}={page.to(each)}" for each in others),
     }
     task = markdown_to_html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
     stated = "" if book.page.claim_in_film else markdown_to_html(f"**{book.t('claim')}**")

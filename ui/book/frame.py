@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
+from rope_core.languages import FIRST
 from ui.book.content import OPEN, DownloadFile, RedrawRequest
 from ui.book.controls import BookControls
 from ui.book.markdown import markdown_to_html
@@ -26,7 +27,6 @@ from ui.present.view import PageView
 from ui.text.words import PageTexts
 from ui.work.session import SessionState
 
-FIRST = "en"
 """The language whose pages are at the book's root; the others are in folders of their names."""
 AGAIN = 5
 """How often a page may ask to be drawn again before it is taken as it is."""

@@ -11,7 +11,8 @@ from rope_core import errors
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade.assignment import SECONDS, TASKS
-from rope_core.grade.result import StageResult, check_python_syntax, grading_texts, stage_results, starter_source
+from rope_core.grade.result import StageResult, check_python_syntax, stage_results, starter_source
+from rope_core.languages import words
 from ui.book.content import BookContent
 from ui.figures.drawing import film_save_buttons_html
 from ui.page import tasks
@@ -108,7 +109,7 @@ class LearningFrame(BookContent):
             self.note(escaped_markdown(graded, 400), "error")
             return
         lang, right = self.t.lang, sum(result.passed for result in graded)
-        total = grading_texts()["word"]["total"][lang].format(points=right, most=len(graded))
+        total = words(lang, "grade")["word"]["total"].format(points=right, most=len(graded))
         self.note(f"**{total}**", "success" if right == len(graded) else "warning")
         marks = [f"{'✓' if result.passed else '✗'} {result.headline(lang)}" for result in graded]
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
+from unicodedata import east_asian_width
 
 from ui.figures.drawing import Drawing
 from ui.figures.plot import bar_trace, plotly_axis, plotly_figure, text_annotation
@@ -12,14 +13,20 @@ from ui.text.escape import escaped_figure_text
 from ui.text.words import PageTexts
 
 LETTERS = "ABCDEFGHIJ"
-LINE = {"en": 84, "zh": 44}
+LINE = 84
 ROW, LINE_HEIGHT = 62, 26
 LABEL = {"xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 19}}
 
 
+def _lines(text: str) -> list[str]:
+    """Return the text in lines of at most LINE Latin letters' width; a Han character is as wide as two of them."""
+    width = sum(1 + (east_asian_width(letter) in "WF") for letter in text)
+    return wrap(text, LINE * len(text) // max(width, 1) or 1)
+
+
 def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: PageTexts) -> Drawing:
     """One bar per choice, the choice written above it; ``answer`` is the right one once it is out, else None."""
-    texts = ["<br>".join(map(escaped_figure_text, wrap(text, LINE[t.lang]))) for text in choices]
+    texts = ["<br>".join(map(escaped_figure_text, _lines(text))) for text in choices]
     rows = [ROW + LINE_HEIGHT * (text.count("<br>") + 1) for text in texts]
     height = sum(rows)
     feet = [height - sum(rows[: k + 1]) + ROW / 2 for k in range(len(rows))]

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from rope_core.languages import FIRST, LANGUAGES
 from ui.present.rooms import normalized_room_name
-from ui.text.words import LANGUAGES
 
 BODY_SECONDS = 10.0
 QUESTION = re.compile(r"[\w-]{1,60}/\d{1,3}", re.ASCII)
@@ -71,7 +71,7 @@ async def read_body(request: Request, most: int) -> dict[str, Any]:
 def checked_step_content(given: dict[str, Any]) -> dict[str, Any]:
     """Return what phones show, of a lecturer's request: the parts that are known, each of its type."""
     lang, say = given.get("lang"), given.get("say", "")
-    content: dict[str, Any] = {"lang": lang if lang in LANGUAGES else "en", "say": say}
+    content: dict[str, Any] = {"lang": lang if lang in LANGUAGES else FIRST, "say": say}
     if given.get("over") is True:
         content["over"] = True
     if "id" in given:

@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from rope_core.languages import FIRST, LANGUAGES
 from ui.hall.requests import (
     RefusedRequest,
     checked_step_content,
@@ -32,7 +33,7 @@ from ui.hall.requests import (
     wait_for,
 )
 from ui.hall.store import RoomStore, StoredRoom, StoreUnavailable
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 ASSETS = {path.name: path.read_bytes() for path in (Path(__file__).parent / "assets").iterdir()}
 TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
@@ -254,8 +255,8 @@ class RoomService:
 
     async def page(self, request: Request) -> Response:
         """Answer with a room's page in the language that its link names, whether the room is open or not."""
-        room, lang = room_name_of_request(request), request.query_params.get("lang", "en")
-        t = PageTexts(lang if lang in LANGUAGES else "en", "predict")
+        room, lang = room_name_of_request(request), request.query_params.get("lang", FIRST)
+        t = PageTexts(lang if lang in LANGUAGES else FIRST, "predict")
         words = {key: t(f"phone.{key}") for key in WORDS}
         text = (
             ASSETS["page.html"]

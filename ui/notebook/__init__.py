@@ -26,7 +26,7 @@ def film(
         page: as in the app's address: "clock", "rotation", "frequencies", "attention", "config" and so on.
         config: of the model: a dict, a path to its config.json or folder, or an HfRope; None for the page's own.
         name: which film of the page; without it the first. `names` says which there are.
-        lang: "en" or "zh".
+        lang: one of rope_core.languages.LANGUAGES.
         layer_type: which of the config's layers, where they differ.
         values: of the page's controls, by the names that the app's address has: ``factor=8``.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.hf.read import read_config
+from rope_core.languages import LANGUAGES
 from ui.book.frame import BookFrame
 from ui.book.nodes import HtmlNode
 from ui.figures import catalogue as models
@@ -20,7 +21,7 @@ from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
 from ui.page.menu import SECTIONS, page_declaration
 from ui.page.state import Field, RefusedValue, checked_value, url_number
 from ui.page.store import OWN
-from ui.text.words import LANGUAGES, PageTexts, number_text
+from ui.text.words import PageTexts, number_text
 from ui.work.session import SessionState
 
 ConfigOrRope = Mapping[str, Any] | str | Path | rc.HfRope
@@ -73,7 +74,7 @@ def draw_page_until(
         page: its name, as in the app's address.
         config: of the model: a dict, a path to a JSON file or its folder, or what rc.from_hf gave; None for the
             page's own defaults.
-        lang: "en" or "zh".
+        lang: one of rope_core.languages.LANGUAGES.
         layer_type: which of the config's layers, where they differ.
         values: of the page's controls, by the names that the app's address has.
         wanted: the id of a figure or film, or "film" for the first film.

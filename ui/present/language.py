@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.text.words import LANGUAGES, PageTexts
+from rope_core.languages import LANGUAGES, language_of_locale
+from ui.text.words import PageTexts
 
 
 def current_language() -> str:
     """Return the language in force: chosen, else the link's, else the browser's."""
     if "lang" not in st.session_state:
         wanted = st.query_params.get("lang", "")
-        locale = (st.context.locale or "").lower()
-        st.session_state["lang"] = wanted if wanted in LANGUAGES else ("zh" if locale.startswith("zh") else "en")
+        st.session_state["lang"] = wanted if wanted in LANGUAGES else language_of_locale(st.context.locale)
     return str(st.session_state["lang"])
 
 
 def draw_language_switch() -> None:
-    """Draw the two languages as buttons."""
+    """Draw the languages as buttons."""
     t, key = PageTexts(current_language(), "labels"), "w.lang"
     if st.session_state.get(key) != t.lang:
         st.session_state[key] = t.lang

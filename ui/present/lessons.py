@@ -26,15 +26,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NoReturn
 
+from rope_core.languages import FIRST
 from ui.page.menu import SECTIONS, PageDeclaration, page_declaration
 from ui.page.state import Field, FieldValue, RefusedValue, checked_value
 from ui.page.store import refusal_slots
-from ui.text.words import fill_counts
+from ui.text.words import TEXT, fill_counts
 
-FOLDER = Path(__file__).parent / "lessons"
 MAX_BYTES = 64 * 1024
 MAX_STEPS = 60
 MAX_CHOICES = 6
@@ -297,7 +296,7 @@ def load_lesson(data: bytes, name: str, page: str | None = None) -> Lesson:
 
 def shipped_lesson_bytes(lang: str, kind: str, name: str) -> bytes:
     """Return a shipped lesson file with its counts filled in; b"" where there is none. ``kind``: "pages" or "talks"."""
-    path = FOLDER / lang / kind / f"{name}.toml"
+    path = TEXT / lang / "lessons" / kind / f"{name}.toml"
     return fill_counts(path.read_text("utf-8")).encode() if path.exists() else b""
 
 
@@ -311,7 +310,7 @@ def page_lesson(lang: str, page: str) -> Lesson | None:
 @lru_cache(maxsize=1)
 def talk_names() -> tuple[str, ...]:
     """Return the names of the shipped talks, the same in both languages."""
-    return tuple(sorted(path.stem for path in (FOLDER / "en" / "talks").glob("*.toml")))
+    return tuple(sorted(path.stem for path in (TEXT / FIRST / "lessons/talks").glob("*.toml")))
 
 
 @lru_cache(maxsize=16)

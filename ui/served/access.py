@@ -6,12 +6,12 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
+from rope_core.languages import LANGUAGES, words
 from ui.film.colours import LINE, TEXT_COLOURS
-from ui.text.words import LANGUAGES, page_labels
+from ui.text.words import page_labels
 
 # Of a box's text, four bytes each at most, so that they fit into a message; a longer text is pasted as a file.
 MOST_LETTERS = 60_000
-LOCALES = {"en": "en", "zh": "zh-CN"}
 
 
 def _rgb(colour: str) -> str:
@@ -56,13 +56,13 @@ def accessibility_script(lang: str) -> str:
     """Return the script with a language's words: Streamlit's English names, or this script's in any language."""
     own = {key: name for key, name in page_labels(lang, "labels").items() if key.startswith("browser.")}
     accessible = {page_labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
-    words = {
-        "locale": LOCALES[lang],
+    given = {
+        "locale": words(lang, "language")["locale"],
         "names": accessible,
-        "tongues": {name: LOCALES[each] for each, name in LANGUAGES.items()},
+        "tongues": {name: words(each, "language")["locale"] for each, name in LANGUAGES.items()},
         "svg": own["browser.svg"],
         "letters": MOST_LETTERS,
     }
-    words_here = json.dumps(words, ensure_ascii=False).replace("</", r"<\/")
+    words_here = json.dumps(given, ensure_ascii=False).replace("</", r"<\/")
     source = (Path(__file__).parent / "access.js").read_text("utf-8").replace("WORDS", words_here, 1)
     return f"<script>{source}</script>"

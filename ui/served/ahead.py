@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import chain
 from queue import Full, Queue
 
+from rope_core.languages import FIRST
 from ui.book.frame import BookFrame
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
@@ -45,8 +46,8 @@ def draw(lesson: Lesson, step: LessonStep, lang: str, answered: bool) -> None:
 
 def draw_queued_steps() -> None:
     """Draw the slow figures once, then what waits, one after another; the server has a thread for it."""
-    talks = [talk for name in lessons.talk_names() if (talk := lessons.shipped_talk("en", name))]
-    slow = {(step.page, step.figure): (talk, step, "en", False) for talk in talks for step in talk.steps}
+    talks = [talk for name in lessons.talk_names() if (talk := lessons.shipped_talk(FIRST, name))]
+    slow = {(step.page, step.figure): (talk, step, FIRST, False) for talk in talks for step in talk.steps}
     for job in chain((slow[figure] for figure in sorted(SLOW)), iter(JOBS.get, None)):
         try:
             draw(*job)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rope_core.languages import LANGUAGES, other_language
 from ui.text.words import TEXT
 
 
@@ -19,7 +20,7 @@ class GlossaryTerm:
         symbol: LaTeX, "" where it has none.
         says: its meaning in one sentence, by language.
         seen: the page that shows it in a picture and the beat, from 1; ("", 0) for none.
-        also: other words by which it is looked for.
+        also: other words by which it is looked for, in any language.
     """
 
     names: dict[str, str]
@@ -37,47 +38,46 @@ class GlossaryTerm:
 @lru_cache(maxsize=1)
 def glossary_terms() -> tuple[GlossaryTerm, ...]:
     """Return every term of ui/text/glossary.toml, in its order: what is first needed comes first."""
-    rows = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
+    texts = {lang: tomllib.loads((TEXT / lang / "terms.toml").read_text("utf-8")) for lang in LANGUAGES}
     return tuple(
         GlossaryTerm(
-            {"en": row["en"], "zh": row["zh"]},
+            {lang: terms[key]["name"] for lang, terms in texts.items()},
             row.get("symbol", ""),
-            row["says"],
+            {lang: terms[key]["says"] for lang, terms in texts.items()},
             (row.get("seen", ""), row.get("beat", 0)),
-            tuple(row.get("also", ())),
+            tuple(word for terms in texts.values() for word in terms[key].get("also", ())),
         )
-        for row in rows
+        for key, row in tomllib.loads((TEXT / "glossary.toml").read_text("utf-8")).items()
     )
 
 
-def _name_markdown(term: GlossaryTerm, lang: str, other: str) -> str:
+def _name_markdown(term: GlossaryTerm, lang: str) -> str:
+    other = other_language(lang)
     symbol = f" ${term.symbol}$" if term.symbol else ""
     return f"**{term.names[lang]}**{symbol}" + (
         f" {term.names[other]}" if term.names[other] != term.names[lang] else ""
     )
 
 
-def glossary_table(
-    lang: str, other: str, heads: tuple[str, ...], link: Callable[[str, int], str]
-) -> dict[str, list[str]]:
+def glossary_table(lang: str, heads: tuple[str, ...], link: Callable[[str, int], str]) -> dict[str, list[str]]:
     """Return every term as columns: name, symbol and other language's name in one, meaning, picture.
 
     ``link`` writes the link to a page's beat.
 
-    >>> list(glossary_table("en", "zh", ("a", "b", "c"), lambda page, beat: page))
+    >>> list(glossary_table("en", ("a", "b", "c"), lambda page, beat: page))
     ['a', 'b', 'c']
     """
     rows = [
-        (_name_markdown(term, lang, other), term.says[lang], link(*term.seen) if term.seen[0] else "")
+        (_name_markdown(term, lang), term.says[lang], link(*term.seen) if term.seen[0] else "")
         for term in glossary_terms()
     ]
     return {head: list(column) for head, column in zip(heads, zip(*rows, strict=True), strict=True)}
 
 
-def term_paragraphs(lang: str, other: str, text: str, link: Callable[[str, int], str]) -> list[str]:
+def term_paragraphs(lang: str, text: str, link: Callable[[str, int], str]) -> list[str]:
     """Return a paragraph for each term that holds ``text``: names and symbol, meaning, link; by its own name first.
 
-    >>> term_paragraphs("en", "zh", "YaRN", lambda page, beat: f"{page} {beat}")[0][:8]
+    >>> term_paragraphs("en", "YaRN", lambda page, beat: f"{page} {beat}")[0][:8]
     '**YaRN**'
     """
     wanted = text.strip()
@@ -86,6 +86,6 @@ def term_paragraphs(lang: str, other: str, text: str, link: Callable[[str, int],
         key=lambda term: wanted.casefold() not in (name.casefold() for name in term.names.values()),
     )
     return [
-        f"{_name_markdown(term, lang, other)}  \n{term.says[lang]}" + (f" {link(*term.seen)}" if term.seen[0] else "")
+        f"{_name_markdown(term, lang)}  \n{term.says[lang]}" + (f" {link(*term.seen)}" if term.seen[0] else "")
         for term in matches
     ]

@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 
 TEXT = Path(__file__).parent
-LANGUAGES = {"en": "English", "zh": "中文"}
 SLOT = re.compile(r"\{\{(f|formula):([a-z0-9_.-]+)\}\}")
 COUNT = re.compile(r"\{\{n:([a-z0-9_]+)\}\}")
 # A source line's end inside a Chinese sentence, which a browser would show as a gap.

@@ -18,12 +18,12 @@ from rope_core.extension.extend import (
     config_reached_length,
     existing_scaling_sentence,
     extend,
-    extension_recipes,
 )
 from rope_core.hf.families import composite_text_fields
 from rope_core.hf.resolve import resolve
 from rope_core.hf.schemas import to_v5
 from rope_core.hf.types import WAYS
+from rope_core.languages import words
 from tests.support import hf_live
 
 LLAMA = rc.model("llama-2-7b").hf_config()
@@ -255,8 +255,8 @@ def test_lengths_out_of_reach(length: int) -> None:
 
 def test_longrope_is_explained_not_invented() -> None:
     assert "longrope" not in WAYS
-    assert "2402.13753" in extension_recipes()["searched"]["en"] and "搜索" in extension_recipes()["searched"]["zh"]
-    assert set(WAYS) < set(extension_recipes())
+    assert "2402.13753" in words("en", "extension")["searched"]["cost"]
+    assert set(WAYS) < words("en", "extension").keys()
 
 
 def test_a_written_attention_factor_stays_beside_the_formula_s() -> None:

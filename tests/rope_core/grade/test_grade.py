@@ -4,7 +4,6 @@ import csv
 import json
 import re
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from rope_core.grade import frequencies, rotations
 from rope_core.grade.assignment import TASKS
 from rope_core.grade.faults import StageFailure, StudentFunctions
 from rope_core.grade.remote import FILE
-from rope_core.grade.result import grading_texts
+from rope_core.languages import words
 from tests.support import ROOT
 from tests.support.command import printed
 
@@ -115,7 +114,7 @@ def test_a_known_mistake_is_named(function: str, stage: str, old: str, new: str,
 def test_every_known_mistake_is_planted_and_has_a_sentence() -> None:
     known = {*rotations.mistakes(), *rotations.mistakes(-1.0), *rotations.CONVERT_MISTAKES}
     known |= {*frequencies.SPECTRUM_MISTAKES, *frequencies.YARN_MISTAKES}
-    assert {row[4] for row in PLANTED} == known == set(grading_texts()["mistake"])
+    assert {row[4] for row in PLANTED} == known == words("en", "grade")["mistake"].keys()
 
 
 @pytest.mark.parametrize(
@@ -151,14 +150,7 @@ def test_another_mistake_is_described(function: str, stage: str, old: str, new: 
     fault = outcome(edited(old, new), function, stage)
     assert fault is not None and fault.key == key, fault and (fault.key, fault.slots)
     for lang in ("en", "zh"):
-        assert grading_texts()["fault"][key][lang].format_map({"why": "", **fault.slots})
-
-
-def test_a_sentence_has_one_set_of_slots_in_both_languages() -> None:
-    for group in grading_texts().values():
-        for key, row in group.items():
-            slots = [{name for _, name, _, _ in Formatter().parse(row[lang]) if name} for lang in ("en", "zh")]
-            assert slots[0] == slots[1] and re.search("[一-鿿]", row["zh"]), key
+        assert words(lang, "grade")["fault"][key].format_map({"why": "", **fault.slots})
 
 
 def write(tmp_path: Path, text: str, name: str = "mine.py") -> Path:

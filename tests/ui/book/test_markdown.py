@@ -2,10 +2,11 @@
 
 import pytest
 
+from rope_core.languages import LANGUAGES
 from ui.book.markdown import markdown_to_html
 from ui.page.menu import SECTIONS
 from ui.text.escape import escaped_markdown
-from ui.text.words import LANGUAGES, PageTexts, page_sections
+from ui.text.words import PageTexts, page_sections
 
 
 def test_formulas_are_left_for_katex() -> None:

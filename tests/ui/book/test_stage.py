@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rope_core.languages import LANGUAGES
 from ui.book.frame import BookFrame
 from ui.book.nodes import marks_by_id
 from ui.book.session import ReaderSession
@@ -15,7 +16,6 @@ from ui.page.menu import ORDER
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
 from ui.present.steps import TWO_LINES, slide_finding, width
-from ui.text.words import LANGUAGES
 
 PAGES = [name for names in ORDER.values() for name in names]
 

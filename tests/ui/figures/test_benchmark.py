@@ -13,12 +13,13 @@ from rope_core.bench import traffic, view
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.records import BenchmarkDatabase, CaseResult
 from rope_core.kernels import cpu
+from rope_core.languages import LANGUAGES
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
 from ui.figures.benchmark import bars, paper, words
 from ui.figures.benchmark import times as figures
 from ui.film.scene import text_at
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 T = PageTexts("en", "benchmark")
 CASE = BenchmarkCase("cpu", "float32", 2, 64, 4, 2, 32, 32)

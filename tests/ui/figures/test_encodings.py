@@ -6,6 +6,7 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
+from rope_core.languages import LANGUAGES
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.encodings import compare
 from rope_core.theory.encodings.compare import ENCODINGS, random_encoding_weights, token_vectors
@@ -14,7 +15,7 @@ from tests.support.films import FilmRow, marks_of, to_draw
 from ui.figures.encodings import additive, drawn, exchange, moved, swapping, terms
 from ui.figures.encodings import scores as figures
 from ui.film.scene import text_at
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 T = PageTexts("en", "encodings")
 CHINESE = figures.split_tokens("小明喜欢狗但不喜欢猫"), figures.split_tokens("小明不喜欢狗但喜欢猫")

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 import rope_core as rc
+from rope_core.languages import LANGUAGES
 from tests.support import ROOT
 from tests.support.figures import Row, chart, numbers_of, ran
 from tests.ui import figures
@@ -20,7 +21,7 @@ from ui.figures.drawing import Drawing, figure_to_json
 from ui.notebook.drawn import draw_page_until
 from ui.page.menu import SECTIONS, page_declaration
 from ui.page.state import Field
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 NAMES = [each.name for each in pkgutil.iter_modules(figures.__path__)]
 MODULES = [

@@ -15,6 +15,7 @@ from rope_core.lab import pairs as shipped
 from rope_core.lab.estimates import paired_perplexity_ratio
 from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import GOING, HERE, ExperimentResults
+from rope_core.languages import LANGUAGES
 from tests.support import lab_results as made
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow, texts_at, to_draw
@@ -34,7 +35,7 @@ from ui.figures.extrapolation import (
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import past as three
 from ui.film.scene import field_control, text_at
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 from ui.work import extrapolated
 from ui.work.extrapolated import experiment_request
 

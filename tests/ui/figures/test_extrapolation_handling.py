@@ -4,10 +4,11 @@ import math
 
 import pytest
 
+from rope_core.languages import LANGUAGES
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import handling as figures
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 T = PageTexts("en", "extrapolation")
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from rope_core.lab import cards
+from rope_core.languages import LANGUAGES
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import recall as figures
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 
 @pytest.fixture(autouse=True)

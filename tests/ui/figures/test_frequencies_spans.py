@@ -5,10 +5,11 @@ import plotly.graph_objects as go
 import pytest
 
 import rope_core as rc
+from rope_core.languages import LANGUAGES
 from rope_core.theory.attention import first_negative_score_distance
 from tests.support.figures import chart
 from ui.figures.frequencies import spans
-from ui.text.words import LANGUAGES, PageTexts, page_sections
+from ui.text.words import PageTexts, page_sections
 
 EN = PageTexts("en", "frequencies")
 

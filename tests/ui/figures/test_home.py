@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from rope_core.languages import LANGUAGES
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.film.scene import text_at
 from ui.page.menu import PATH
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 T = PageTexts("en", "home")
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from rope_core.languages import LANGUAGES
 from rope_core.theory import layout_demo
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, texts_at, to_draw
@@ -14,7 +15,7 @@ from ui.figures.drawing import Film
 from ui.figures.layouts import drawn, mended, threads
 from ui.figures.layouts import weights as layouts
 from ui.film.scene import NumberTrack
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 EN = PageTexts("en", "layouts")
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rope_core.languages import LANGUAGES
 from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, ClaimResult, claim_records
 from tests.support.figures import Row, chart, read
 from tests.support.films import FilmRow
@@ -12,7 +13,7 @@ from tools import counts
 from ui.figures import ledger as figures
 from ui.film.scene import text_at
 from ui.text import words
-from ui.text.words import LANGUAGES, PageTexts, exponent_text
+from ui.text.words import PageTexts, exponent_text
 
 T = PageTexts("en", "ledger")
 RESULTS = figures.checked_claims().results

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from rope_core.languages import LANGUAGES
 from tests.support.figures import ROPE, Row, chart
 from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.figures.positions import axes as figures
 from ui.figures.positions import expected, fillers, packing, patches
 from ui.figures.positions.which import wrong_positions_film
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 
 T = PageTexts("en", "positions")
 AT = {"fillers": 0, "cut": 4, "dropped": 0}

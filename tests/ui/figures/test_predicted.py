@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from rope_core.languages import LANGUAGES
 from rope_core.theory import demo
 from rope_core.theory.block.demo import shifted_outputs
 from tests.support.films import FilmRow
@@ -18,7 +19,7 @@ from ui.figures.drawing import Film
 from ui.figures.extrapolation import longer as extrapolation
 from ui.figures.lrpe import drawn as lrpe
 from ui.figures.rotation import drawn as rotation
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 from ui.work import extrapolated
 
 # One is drawn by the means of bins and compared at single distances, the other's table has whole curves' ends.

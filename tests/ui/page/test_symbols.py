@@ -3,11 +3,12 @@
 import pytest
 
 from rope_core.comparisons.compare import checks
+from rope_core.languages import LANGUAGES
 from tests.ui.figures.test_every_film import FILMS
 from ui.page import symbols
 from ui.page.menu import PATH, SECTIONS
 from ui.page.symbols import symbol_legend_html, symbol_meanings
-from ui.text.words import LANGUAGES, SLOT, PageTexts, formulas, page_sections
+from ui.text.words import SLOT, PageTexts, formulas, page_sections
 
 GREEK = {
     "θ": r"\theta",

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rope_core import Rope
+from rope_core.languages import LANGUAGES
 from rope_core.theory.challenges import ChallengeVerdict
 from tests.test_pages import opened
 from ui.page.menu import PATH, SECTIONS, page_declaration, path_progress
@@ -25,7 +26,7 @@ from ui.page.tasks import (
     take_choice,
     written,
 )
-from ui.text.words import LANGUAGES, PageTexts, page_labels
+from ui.text.words import PageTexts, page_labels
 
 MOVED = Field("moved", "int", 3, 0, 9)
 SIDE = ChoiceQuestion("side", "b", ((MOVED, 7),), "ab")

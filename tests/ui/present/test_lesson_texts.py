@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import pytest
 
+from rope_core.languages import LANGUAGES
 from tests.support import films
 from tests.test_pages import opened
 from ui.page.menu import ORDER, SECTIONS, page_declaration
@@ -13,8 +14,8 @@ from ui.page.state import FieldValue, url_number
 from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
+from ui.text.words import TEXT
 
-LANGUAGES = ("en", "zh")
 # A list of terms has no figure to teach from.
 BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS and name != "glossary"]
 # The seminar's steps are the lecture's.
@@ -67,9 +68,9 @@ def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
         places = [sentences.index(step.say) for step in seminar.steps]
         assert places == sorted(places) and places[0] == 0 and seminar.steps[3].predict == lecture.steps[4].predict
     for lang in LANGUAGES:
-        files = {path.stem for path in (lessons.FOLDER / lang / "pages").glob("*.toml")}
+        files = {path.stem for path in (TEXT / lang / "lessons/pages").glob("*.toml")}
         assert files == set(BUILT)
-        assert {path.stem for path in (lessons.FOLDER / lang / "talks").glob("*.toml")} == set(lessons.talk_names())
+        assert {path.stem for path in (TEXT / lang / "lessons/talks").glob("*.toml")} == set(lessons.talk_names())
 
 
 @pytest.mark.parametrize("name", LESSONS)

@@ -9,10 +9,11 @@ import pytest
 import rope_core as rc
 from rope_core.lab import cards, copying, plan, records, view
 from rope_core.lab.estimates import paired_perplexity_ratio
+from rope_core.languages import LANGUAGES
 from rope_core.rope import Rope
 from rope_core.theory import attention, interpolation, softmax
 from ui.figures import catalogue as models
-from ui.text.words import LANGUAGES, PageTexts, exponent_text
+from ui.text.words import PageTexts, exponent_text
 
 
 def bases() -> list[str]:

@@ -7,11 +7,11 @@ from string import Formatter
 
 import pytest
 
+from rope_core.languages import LANGUAGES
 from ui.page.menu import ORDER
-from ui.present.lessons import FOLDER
 from ui.text.words import SLOT, TEXT, PageTexts, formulas, page_labels, page_sections
 
-FILES = sorted(path.stem for path in (TEXT / "en").glob("*.toml"))
+FILES = sorted(path.stem for path in (TEXT / "en").glob("*.toml") if path.stem != "terms")
 PAGES = sorted(path.stem for path in Path("pages").glob("*/*.py"))
 
 
@@ -24,9 +24,8 @@ def formula_slots(body: str) -> list[str]:
 
 
 def test_the_same_files_in_both_languages() -> None:
-    for suffix in ("toml", "md"):
-        names = [{path.stem for path in (TEXT / lang).glob(f"*.{suffix}")} for lang in ("en", "zh")]
-        assert names[0] == names[1]
+    files = {lang: {path.relative_to(TEXT / lang) for path in (TEXT / lang).rglob("*.*")} for lang in LANGUAGES}
+    assert files["en"] and all(names == files["en"] for names in files.values())
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -57,18 +56,25 @@ def test_every_page_has_a_title_a_claim_and_a_place_in_the_menu(name: str) -> No
 
 
 def test_no_forbidden_rendering() -> None:
-    terms = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
-    paths = [*(TEXT / "zh").glob("*.*"), *(FOLDER / "zh").glob("*/*.toml"), Path("README.zh.md")]
-    # The ledger quotes its sources; elsewhere in rope_core a file holds both languages.
-    both = [path for path in Path("rope_core").rglob("*.toml") if "ledger" not in path.parts]
-    paths += [*Path("docs").glob("*.zh.md"), *both]
-    assert len(paths) > 70
-    texts = {path: path.read_text("utf-8") for path in paths}
-    texts[Path("ui/text/glossary.toml")] = "\n".join(term["says"]["zh"] for term in terms)
+    own = TEXT / "zh" / "terms.toml"
+    terms = tomllib.loads(own.read_text("utf-8"))
+    # The ledger quotes its sources.
+    paths = {*(TEXT / "zh").rglob("*.*"), *Path("rope_core/text/zh").glob("*.toml"), *Path("docs").glob("*.zh.md")} - {
+        own
+    }
+    assert len(paths) > 80
+    texts = {path: path.read_text("utf-8") for path in (*paths, Path("README.zh.md"))}
+    # In comparisons a file holds both languages.
+    texts |= {path: path.read_text("utf-8") for path in Path("rope_core/comparisons").glob("*.toml")}
+    texts[own] = "\n".join(term["says"] for term in terms.values())
     for path, text in texts.items():
-        for term in terms:
-            wrong = [each for each in term["forbidden"] if each in text and not (each.isascii() and path in both)]
-            assert not wrong, f"{path}: {wrong} for {term['en']}; use {term['zh']}"
+        for term in terms.values():
+            wrong = [
+                each
+                for each in term.get("forbidden", ())
+                if each in text and not (each.isascii() and "comparisons" in path.parts)
+            ]
+            assert not wrong, f"{path}: {wrong}; use {term['name']}"
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from ui.present.lessons import FOLDER
 from ui.text.words import SOFT_BREAK, TEXT, PageTexts, fill, fill_counts, formulas, page_sections, text_counts
 
 
@@ -45,7 +44,7 @@ OTHER_ROWS = ("64 rows", "512 rows", "512 行", "448 行", "12 rows", "12 行")
 
 def test_no_count_of_the_ledger_or_the_catalogue_is_typed_by_hand() -> None:
     typed = []
-    for path in (*TEXT.glob("*/*.md"), *TEXT.glob("*/*.toml"), *FOLDER.glob("*/*/*.toml")):
+    for path in (*TEXT.rglob("*.md"), *TEXT.rglob("*.toml")):
         text = path.read_text("utf-8")
         for name in OTHER_ROWS:
             text = text.replace(name, "")

@@ -16,9 +16,10 @@ from rope_core.lab.cards import WeightsCard
 from rope_core.lab.job import KINDS, run_measurement
 from rope_core.lab.lines import scheme_lines
 from rope_core.lab.results import GOING, HERE, SHIPPED
+from rope_core.languages import LANGUAGES
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 from ui.work import extrapolated
 from ui.work import jobs as work
 from ui.work.session import IncompatibleValues

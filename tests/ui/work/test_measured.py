@@ -16,9 +16,10 @@ from rope_core.cli import bench
 from rope_core.cli.bench import cases_of
 from rope_core.cli.command import parser_of
 from rope_core.jobs import queue as jobs
+from rope_core.languages import LANGUAGES
 from tests.rope_core.bench.test_view import result
 from tests.test_pages import opened
-from ui.text.words import LANGUAGES, PageTexts
+from ui.text.words import PageTexts
 from ui.work import jobs as work
 from ui.work import measured
 

@@ -1,0 +1,73 @@
+"""A third language is a folder in rope_core/text and one in ui/text: no other file is touched."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+MARK = "¤"
+WALK = """
+import json
+from tests.test_pages import opened
+from tools.book import site
+pages = [opened(name, lang="xx") for name in ("clock", "glossary", "config")]
+site.draw("book", ["clock"])
+print(json.dumps([[str(at.exception), at.title[0].value, at.session_state["lang"]] for at in pages]))
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the project with the language xx: the English texts, each with a mark before it."""
+    folder = tmp_path_factory.mktemp("languages")
+    for name in ("pages", "tools", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+    for room in ("rope_core", "ui"):
+        (folder / room).mkdir()
+        for each in (ROOT / room).iterdir():
+            if each.name != "text":
+                (folder / room / each.name).symlink_to(each)
+        text = shutil.copytree(ROOT / room / "text", folder / room / "text")
+        for path in shutil.copytree(text / "en", text / "xx").glob("*.toml"):
+            marked = re.sub(
+                r'^(\S.* = """|\S.* = ")(?=[^"])', rf"\1{MARK}", path.read_text("utf-8"), flags=re.MULTILINE
+            )
+            path.write_text(marked, "utf-8")
+    (folder / "rope_core/text/xx/language.toml").write_text(
+        'name = "Xish"\nlocale = "xx-XX"\nitems = "; "\nclauses = "; "\nerror = "¤{argument}: {rule}, {value}"\n',
+        "utf-8",
+    )
+    return folder
+
+
+def run(folder: Path, *arguments: str, code: int = 0) -> str:
+    """Return what Python prints in the folder, whose packages it imports."""
+    ran = subprocess.run([sys.executable, *arguments], cwd=folder, text=True, capture_output=True, timeout=240)
+    assert ran.returncode == code, ran.stderr[-2000:]
+    return ran.stdout
+
+
+def test_three_pages_and_the_book_are_in_it(tree: Path) -> None:
+    pages: Sequence[Sequence[str]] = json.loads(run(tree, "-c", WALK).splitlines()[-1])
+    for exception, title, lang in pages:
+        assert exception == "ElementList()" and title.startswith(MARK) and lang == "xx"
+    page = (tree / "book/xx/clock/index.html").read_text("utf-8")
+    assert '<html lang="xx"' in page and f"<title>{MARK}" in page and 'data-other="en=../../clock/ zh=' in page
+    english = (tree / "book/clock/index.html").read_text("utf-8")
+    assert 'data-lang="xx"' in english and ">Xish</a>" in english and "xx=../xx/clock/" in english
+
+
+def test_the_config_check_speaks_it(tree: Path) -> None:
+    scaling = {"rope_type": "yarn", "factor": 4.0, "colour": 1}
+    (tree / "config.json").write_text(json.dumps({"model_type": "llama", "head_dim": 64, "rope_scaling": scaling}))
+    assert MARK in run(tree, "-m", "rope_core", "check", "config.json", "--lang", "xx", code=1)
+    code = "import sys, rope_core.report.html as report; print(report.report_html(sys.argv[1], lang='xx'))"
+    page = run(tree, "-c", code, "config.json")
+    assert '<html lang="xx-XX"' in page and f"<h1>{MARK}" in page
