@@ -98,9 +98,9 @@ $(VENV)/.app: requirements.lock requirements.txt | $(VENV)/bin/python
 	@$(BIN)/python -c "from importlib.metadata import version; print('torch', version('torch'))" && du -sh $(VENV)
 	touch $@
 
-$(VENV)/.dev: requirements-dev.lock requirements-dev.txt requirements.txt | $(VENV)/bin/python
+$(VENV)/.dev: requirements-dev.lock requirements.txt | $(VENV)/bin/python
 	$(INSTALL) --require-hashes -r requirements-dev.lock
-	$(call TORCH,requirements-dev.txt)
+	$(call TORCH,requirements.txt)
 	$(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/.app
 
@@ -108,10 +108,12 @@ $(VENV)/.book: requirements-book.lock | $(VENV)/bin/python
 	$(INSTALL) --require-hashes -r requirements-book.lock
 	touch $@
 
-# The locks anew from requirements*.txt. What they hold already keeps its version; LOCK=--upgrade takes the newest.
+# The locks anew from requirements.txt and pyproject's dependency groups. What they hold already keeps its version;
+# LOCK=--upgrade takes the newest.
+COMPILE = $(BIN)/uv pip compile -q $(LOCK)
 lock: $(VENV)/.dev
-	$(BIN)/uv pip compile -q $(LOCK) requirements-dev.txt -o requirements-dev.lock
-	$(BIN)/uv pip compile -q $(LOCK) requirements.txt -c requirements-dev.lock --no-emit-package triton -o requirements.lock
-	$(BIN)/uv pip compile -q $(LOCK) requirements-fuzz.txt -o requirements-fuzz.lock
-	$(BIN)/uv pip compile -q $(LOCK) requirements-notebook.txt -o requirements-notebook.lock
-	$(BIN)/uv pip compile -q $(LOCK) requirements-book.txt -c requirements-dev.lock -o requirements-book.lock
+	$(COMPILE) requirements.txt --group dev -o requirements-dev.lock
+	$(COMPILE) requirements.txt -c requirements-dev.lock --no-emit-package triton -o requirements.lock
+	$(COMPILE) --group book -c requirements-dev.lock -o requirements-book.lock
+	$(COMPILE) --group notebook -o requirements-notebook.lock
+	$(COMPILE) --group fuzz -o requirements-fuzz.lock

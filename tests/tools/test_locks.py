@@ -1,28 +1,17 @@
 """The locks hold what the loose lists ask for, by hash; torch, whose build differs by index, is beside them."""
 
 import re
+import tomllib
 
 import pytest
 
 from tests.support import ROOT
 
-PAIRS = [
-    ("requirements.txt", "requirements.lock"),
-    ("requirements-dev.txt", "requirements-dev.lock"),
-    ("requirements-fuzz.txt", "requirements-fuzz.lock"),
-    ("requirements-notebook.txt", "requirements-notebook.lock"),
-    ("requirements-book.txt", "requirements-book.lock"),
-]
+APP = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+LISTS = {"requirements.lock": APP} | {f"requirements-{name}.lock": rows for name, rows in GROUPS.items()}
+LISTS["requirements-dev.lock"] = [*APP, *GROUPS["dev"]]
 BESIDE = {"torch"}
-
-
-def wanted(name: str) -> dict[str, str]:
-    """Return the pins of a loose list, of those that it includes as well."""
-    text = (ROOT / name).read_text("utf-8")
-    pins = {package.replace("_", "-"): version for package, version in re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.M)}
-    for included in re.findall(r"^-r (\S+)", text, re.M):
-        pins |= wanted(included)
-    return pins
 
 
 def locked(name: str) -> dict[str, tuple[str, int]]:
@@ -32,9 +21,10 @@ def locked(name: str) -> dict[str, tuple[str, int]]:
     return {match[1]: (match[2], hashes) for match, hashes in rows if match}
 
 
-@pytest.mark.parametrize(("loose", "lock"), PAIRS)
-def test_a_lock_holds_its_list_by_hash(loose: str, lock: str) -> None:
-    pins, held = wanted(loose), locked(lock)
+@pytest.mark.parametrize("lock", LISTS)
+def test_a_lock_holds_its_list_by_hash(lock: str) -> None:
+    rows = (re.match(r"([\w.-]+)==([^\s;]+)", row) for row in LISTS[lock])
+    pins, held = {row[1].replace("_", "-"): row[2] for row in rows if row}, locked(lock)
     assert pins.keys() - held.keys() <= BESIDE, "run make lock"
     assert {name: held[name][0] for name in pins.keys() & held.keys()} == {
         name: version for name, version in pins.items() if name not in BESIDE
@@ -47,7 +37,7 @@ def test_the_app_s_lock_is_part_of_the_tests_lock() -> None:
     assert len(app) >= 50 and app.items() <= dev.items()
 
 
-@pytest.mark.parametrize("lock", [lock for _, lock in PAIRS])
+@pytest.mark.parametrize("lock", LISTS)
 def test_a_lock_names_no_host_and_none_of_the_packages_that_torch_s_build_decides(lock: str) -> None:
     assert not re.search(r"https?://|--index|--find-links|file:", (ROOT / lock).read_text("utf-8"))
     assert [name for name in locked(lock) if re.match(r"torch|nvidia|cuda", name)] == []
