@@ -10,6 +10,9 @@ from torch import Tensor
 from rope_core.lrpe.arguments import LrpeSpec, PositionIds
 
 TokenPositions = int | PositionIds
+Gradients = tuple[Tensor | None, Tensor | None]
+NeedsGradient = tuple[bool, bool]
+"""Whether x and whether theta needs one."""
 
 
 class LrpeBackend(Protocol):
@@ -19,16 +22,12 @@ class LrpeBackend(Protocol):
         """Return O, shaped like x."""
 
     def backward(
-        self,
-        x: Tensor | None,
-        theta: Tensor,
-        start: TokenPositions,
-        grad: Tensor,
-        p: LrpeSpec,
-        need_x: bool,
-        need_theta: bool,
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Return dX like x and dTheta like theta from dO, each None unless needed; x is None where nothing needs it."""
+        self, x: Tensor | None, theta: Tensor, start: TokenPositions, grad: Tensor, p: LrpeSpec, needs: NeedsGradient
+    ) -> Gradients:
+        """Return dX like x and dTheta like theta from dO; ``needs`` says which, the other is None.
+
+        x is None where nothing needs it.
+        """
 
 
 class LrpeFunction(torch.autograd.Function):
@@ -47,8 +46,7 @@ class LrpeFunction(torch.autograd.Function):
             raise RuntimeError("lrpe_rotate is differentiable once; create_graph=True asks for a second derivative")
         theta, x = ctx.saved_tensors
         start, p, kernels = ctx.call
-        need_x, need_theta = ctx.needs_input_grad[:2]
-        dx, dtheta = kernels.backward(x, theta, start, grad, p, need_x, need_theta)
+        dx, dtheta = kernels.backward(x, theta, start, grad, p, ctx.needs_input_grad[:2])
         return dx, dtheta, None, None, None
 
 

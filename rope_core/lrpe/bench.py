@@ -129,7 +129,7 @@ def _variants_of(theta: Tensor, p: LrpeSpec, compiled: bool) -> dict[str, TimedF
 
     def backward_of(kernels: LrpeBackend) -> TimedFunction:
         def backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
-            dx, _ = kernels.backward(x, theta, 0, grad, p, True, False)
+            dx, _ = kernels.backward(x, theta, 0, grad, p, (True, False))
             assert dx is not None
             return dx
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rope_core.lrpe.arguments import LrpeSpec, PositionIds, token_position_table
-from rope_core.lrpe.autograd import TokenPositions, run_backend
+from rope_core.lrpe.autograd import Gradients, NeedsGradient, TokenPositions, run_backend
 
 
 def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tensor:
@@ -97,23 +97,16 @@ class EagerBackend:
         return lrpe_formula(x, theta, token_position_table(start, p.length), p)
 
     def backward(
-        self,
-        x: Tensor | None,
-        theta: Tensor,
-        start: TokenPositions,
-        grad: Tensor,
-        p: LrpeSpec,
-        need_x: bool,
-        need_theta: bool,
-    ) -> tuple[Tensor | None, Tensor | None]:
+        self, x: Tensor | None, theta: Tensor, start: TokenPositions, grad: Tensor, p: LrpeSpec, needs: NeedsGradient
+    ) -> Gradients:
         """Return dX and dTheta: dO turned by -theta, then the activation's Jacobian; see the reference's backward."""
         where = token_position_table(start, p.length)
         inner = turn(widened(grad), -angles(theta, where), p)
         if x is None:
             return inner.to(grad.dtype), None
         wide = widened(x)
-        dx = activate_backward(wide, inner, p.act, p.dim).to(x.dtype) if need_x else None
-        if not need_theta:
+        dx = activate_backward(wide, inner, p.act, p.dim).to(x.dtype) if needs[0] else None
+        if not needs[1]:
             return dx, None
         middle = p.start + p.pairs
         bar = apply_activation(wide, p.act, p.dim)

@@ -12,7 +12,7 @@ from rope_core.errors import argument_error
 from rope_core.kernels.gpu import next_power_of_two
 from rope_core.lrpe import gpu_kernels as kernels
 from rope_core.lrpe.arguments import LrpeSpec
-from rope_core.lrpe.autograd import TokenPositions, run_backend
+from rope_core.lrpe.autograd import Gradients, NeedsGradient, TokenPositions, run_backend
 
 INTERPRETED = not isinstance(kernels.forward_kernel, triton.JITFunction)
 
@@ -81,21 +81,14 @@ class TritonBackend:
         return out
 
     def backward(
-        self,
-        x: Tensor | None,
-        theta: Tensor,
-        start: TokenPositions,
-        grad: Tensor,
-        p: LrpeSpec,
-        need_x: bool,
-        need_theta: bool,
-    ) -> tuple[Tensor | None, Tensor | None]:
+        self, x: Tensor | None, theta: Tensor, start: TokenPositions, grad: Tensor, p: LrpeSpec, needs: NeedsGradient
+    ) -> Gradients:
         """Return dX and dTheta; theta's gradient is a second pass, summed in float64 without atomics."""
         grad, theta = grad.contiguous(), theta.contiguous()
         x = grad if x is None else x.contiguous()
-        dx = torch.empty(p.shape, dtype=grad.dtype, device=grad.device) if need_x else None
+        dx = torch.empty(p.shape, dtype=grad.dtype, device=grad.device) if needs[0] else None
         if not x.numel():
-            return dx, torch.zeros_like(theta) if need_theta else None
+            return dx, torch.zeros_like(theta) if needs[1] else None
         starts, offset, kind = where(theta, start)
         peak, share = statistics(x, p)
         reads = (x, grad, theta, starts, peak, share, offset)
@@ -106,7 +99,7 @@ class TritonBackend:
             kernels.backward_kernel[grid](
                 x, grad, dx, theta, starts, peak, share, dot, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
             )
-        return dx, _theta_slope(reads, p, kind) if need_theta else None
+        return dx, _theta_slope(reads, p, kind) if needs[1] else None
 
 
 KernelInputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
