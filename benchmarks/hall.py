@@ -12,7 +12,7 @@ import asyncio
 import json
 import os
 import secrets
-import socket
+import signal
 import statistics
 import subprocess
 import sys
@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-from benchmarks.servers import ROOT, free_port
+from benchmarks.servers import ROOT, HallProcess
 
 QUESTION = {"lang": "en", "say": "", "id": "bench/1", "question": "Which?", "choices": ["one", "two"]}
 PAGE = "clock/"
@@ -71,40 +71,13 @@ class HttpConnection:
         self.writer = None
 
 
-class HallProcess:
-    """A hall's process over a built book, with rooms of its own."""
-
-    def __init__(self, book: Path, folder: Path) -> None:
-        self.book, self.folder, self.port = book, folder, free_port()
-
-    def start(self) -> None:
-        """Start the process, and wait until it answers."""
-        command = [sys.executable, "-m", "deploy", str(self.book), "--port", str(self.port), "--address", "127.0.0.1"]
-        environment = os.environ | {"ROPE_LAB_ROOMS": str(self.folder / "rooms.sqlite3")}
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
-        for _ in range(600):
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                break
-            time.sleep(0.1)
-        self.lecturer = {"Authorization": f"Bearer {(self.folder / 'lecturers.txt').read_text().strip()}"}
-
-    def kill(self) -> None:
-        """End the process by a signal that it cannot take."""
-        self.process.kill()
-        self.process.wait()
+class MeasuredHall(HallProcess):
+    """A hall's process, and a lecturer who shows steps in its rooms."""
 
     @property
-    def memory(self) -> float:
-        """Resident memory, MB."""
-        text = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(text.split("VmRSS:")[1].split()[0]) / 1000
-
-    @property
-    def work(self) -> float:
-        """Processor seconds so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def lecturer(self) -> dict[str, str]:
+        """The header by which a request is a lecturer's."""
+        return {"Authorization": f"Bearer {self.key}"}
 
     async def show(self, room: str, **content: object) -> float:
         """Show a step; return the seconds until the lecturer has the answer."""
@@ -127,7 +100,7 @@ async def together(calls: list[Callable[[], Awaitable[None]]], most: int = CLIEN
     await asyncio.gather(*map(run, calls))
 
 
-async def lecture(hall: HallProcess, phones: int, readers: int, steps: int = 8) -> dict[str, object]:
+async def lecture(hall: MeasuredHall, phones: int, readers: int, steps: int = 8) -> dict[str, object]:
     """Have phones follow steps while readers load the book; return what each waited for."""
     arrived: dict[str, list[float]] = {}
     shown: dict[str, float] = {}
@@ -201,7 +174,7 @@ async def read(book: Path, port: int, readers: int) -> dict[str, object]:
     return {"requests": len(waited), "failed": failed, "MB": round(length / 1e6, 1), **waits}
 
 
-async def ballot(hall: HallProcess, votes: int, rooms: int) -> dict[str, object]:
+async def ballot(hall: MeasuredHall, votes: int, rooms: int) -> dict[str, object]:
     """Vote in one room while the process is killed and started again; return what was counted."""
     for number in range(rooms):
         await hall.show(f"room-{number}")
@@ -234,7 +207,7 @@ async def ballot(hall: HallProcess, votes: int, rooms: int) -> dict[str, object]
     async def restart() -> None:
         while len(counted) < votes // 2:
             await asyncio.sleep(0.01)
-        hall.kill()
+        hall.stop(signal.SIGKILL)
         await asyncio.to_thread(hall.start)
 
     begun = time.monotonic()
@@ -247,7 +220,7 @@ async def ballot(hall: HallProcess, votes: int, rooms: int) -> dict[str, object]
     return results | {"seconds": round(seconds, 1), "memory_MB": round(hall.memory), "processor_s": round(hall.work, 1)}
 
 
-async def attack(hall: HallProcess, idle: int, seconds: int = 15) -> dict[str, object]:
+async def attack(hall: MeasuredHall, idle: int, seconds: int = 15) -> dict[str, object]:
     """Hold idle connections and halves of headers and bodies, connect without end; return what a lecturer waits."""
     await hall.show("lecture", say="before the attack")
     alone = [await hall.show("lecture", say=f"alone {k}") for k in range(10)]
@@ -315,7 +288,7 @@ def main() -> int:
         print(json.dumps(asyncio.run(read(given.book, *given.read))))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        hall = HallProcess(given.book.resolve(), Path(folder))
+        hall = MeasuredHall(given.book.resolve(), Path(folder))
         hall.start()
         try:
             results: dict[str, object] = {"load": os.getloadavg()[0]}
@@ -326,7 +299,7 @@ def main() -> int:
             results["ballot"] = asyncio.run(ballot(hall, given.votes, given.rooms))
             print(json.dumps(results["ballot"], indent=1), flush=True)
         finally:
-            hall.kill()
+            hall.stop(signal.SIGKILL)
     if given.json:
         given.json.write_text(json.dumps(results, indent=1))
     return 0

@@ -1,7 +1,8 @@
-"""Streamlit servers on free ports of the loopback, for measurements and browser tests."""
+"""Servers on free ports of the loopback, for measurements and tests: Streamlit's, and the hall's."""
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -64,3 +65,48 @@ def running(
                 server.wait(10)
             except subprocess.TimeoutExpired:
                 server.kill()
+
+
+class HallProcess:
+    """`make serve`'s process over a built book, with rooms, a lecturer's key and a log in ``folder``."""
+
+    def __init__(self, book: Path, folder: Path) -> None:
+        self.book, self.folder, self.port = book, folder, free_port()
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self.command = [sys.executable, "-m", "deploy", str(book), "--port", str(self.port), "--address", "127.0.0.1"]
+        self.environment = os.environ | {"ROPE_LAB_ROOMS": str(folder / "rooms.sqlite3")}
+
+    def start(self, *options: str) -> None:
+        """Start the process, and wait until it answers; RuntimeError with its log where it does not."""
+        command = [*self.command, *options]
+        with (self.folder / "log").open("a") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            time.sleep(0.05)
+        raise RuntimeError((self.folder / "log").read_text())
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """End the process by a signal."""
+        self.process.send_signal(number)
+        self.process.wait(20)
+
+    @property
+    def key(self) -> str:
+        """The lecturer's key."""
+        return (self.folder / "lecturers.txt").read_text().strip()
+
+    @property
+    def memory(self) -> float:
+        """Resident memory, MB."""
+        text = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(text.split("VmRSS:")[1].split()[0]) / 1000
+
+    @property
+    def work(self) -> float:
+        """Processor seconds so far: on a busy machine a clock says more of others than of the hall."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

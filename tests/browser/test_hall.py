@@ -2,63 +2,36 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.book import hosted
+from benchmarks.servers import HallProcess
 from tests.browser.conftest import PHONE, Visit
-from tests.support import ROOT
 from tools.book.about import name_rooms
 from ui.present import lessons
 
 pytestmark = pytest.mark.browser
 
 
-class Served:
-    """`make serve`'s process over a built book."""
-
-    def __init__(self, folder: Path, book: Path) -> None:
-        self.folder, self.book = folder, book
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
-        self.url = f"http://127.0.0.1:{self.port}/"
-        self.start()
-
-    def start(self, *options: str) -> None:
-        command = [sys.executable, "-m", "deploy", str(self.book), "--port", str(self.port), "--address", "127.0.0.1"]
-        environment = os.environ | {"ROPE_LAB_ROOMS": str(self.folder / "rooms.sqlite3")}
-        self.process = subprocess.Popen([*command, *options], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
-        for _ in range(600):
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            time.sleep(0.1)
-
-    def stop(self, number: int) -> None:
-        self.process.send_signal(number)
-        self.process.wait(20)
+class Served(HallProcess):
+    """A hall's process and its lecturer's link."""
 
     @property
     def link(self) -> str:
-        return f"{self.url}#lecturer={(self.folder / 'lecturers.txt').read_text().strip()}"
+        return f"{self.url}#lecturer={self.key}"
 
 
 @pytest.fixture
 def hall(tmp_path: Path, host: Path) -> Iterator[Served]:
-    served = Served(tmp_path, host / "course/rope")
+    served = Served(host / "course/rope", tmp_path)
+    served.start()
     yield served
     served.stop(signal.SIGKILL)
 

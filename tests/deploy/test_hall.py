@@ -8,7 +8,6 @@ import pty
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,63 +16,22 @@ from typing import Any
 
 import pytest
 
+from benchmarks.servers import HallProcess
 from tests.support import ROOT
 
 QUESTION = {"lang": "en", "say": "", "id": "tour/4", "question": "Which?", "choices": ["one", "two"]}
 Json = dict[str, Any]
 
 
-class Hall:
-    """A hall's process, its port and its lecturer's key."""
+class Hall(HallProcess):
+    """A hall's process over a book of two files."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.book = folder, folder / "book"
+        super().__init__(folder / "book", folder)
         self.book.mkdir()
         (self.book / "index.html").write_text("<p>a book")
         (self.book / "large.bin").write_bytes(bytes(40_000_000))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
         self.start()
-
-    @property
-    def command(self) -> list[str]:
-        return [sys.executable, "-m", "deploy", str(self.book), "--port", str(self.port), "--address", "127.0.0.1"]
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return os.environ | {"ROPE_LAB_ROOMS": str(self.folder / "rooms.sqlite3")}
-
-    def start(self) -> None:
-        with (self.folder / "log").open("a") as log:
-            self.process = subprocess.Popen(self.command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            time.sleep(0.05)
-        raise AssertionError((self.folder / "log").read_text())
-
-    def stop(self, number: int = signal.SIGTERM) -> None:
-        self.process.send_signal(number)
-        self.process.wait(15)
-
-    @property
-    def key(self) -> str:
-        return (self.folder / "lecturers.txt").read_text().strip()
-
-    @property
-    def memory(self) -> float:
-        """Resident memory, MB."""
-        text = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(text.split("VmRSS:")[1].split()[0]) / 1000
-
-    @property
-    def work(self) -> float:
-        """Processor seconds so far: on a busy machine a clock says more of others than of the hall."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str, dict[str, str]]:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
@@ -250,9 +208,6 @@ def test_odd_requests_leak_nothing_and_leave_the_hall_up(hall: Hall, request_lin
 
 def test_a_hall_with_names_answers_to_them_alone(hall: Hall) -> None:
     hall.stop()
-    base = Hall.command
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Hall, "command", property(lambda self: [*base.fget(self), "--hosts", "rope.example"]))  # type: ignore[attr-defined]
-        hall.start()
+    hall.start("--hosts", "rope.example")
     assert hall.ask("GET", "/", host="rope.example")[0] == 200
     assert hall.ask("GET", "/", host="evil.example")[0] == hall.ask("GET", "/room/hall", host="evil.example")[0] == 400
