@@ -45,8 +45,8 @@ def tasks(page: PageFrame) -> None:
 
 def path(page: PageFrame) -> None:
     """Draw the links to all pages, with what each is for."""
-    for name in page.t("path").split():
-        page.goto(name, page.t(f"step.{name}"))
+    for name, text in page.t.table("step").items():
+        page.goto(name, text)
 
 
 def body(page: PageFrame) -> None:

@@ -14,26 +14,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import DESK, PHONE, WAY, Visit, address_has, holds, painted, reset, resting, until
 from tests.support.painted import ALIKE, as_python_has_it, at, drawn_apart, pairs, saved, unlike
+from ui.page.menu import SECTIONS, page_declaration
 from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser
 
-FILMS = {
-    "home": "dials",
-    "rotation": "circle",
-    "layouts": "permutation",
-    "frequencies": "heat",
-    "attention": "decay",
-    "clock": "hands",
-    "encodings": "swapping",
-    "precision": "phase",
-    "config": "promise",
-    "extrapolation": "hesitates",
-    "block": "word_vectors",
-    "positions": "which",
-    "lrpe": "running_sum",
-}
-"""The film that leads each page."""
+LED = [name for name in SECTIONS if page_declaration(name).claim_in_film]
+"""The pages that a film leads."""
 
 LAST = """() => {
   const panels = [...globalThis.ropeLabFilms.films.values()].flatMap(film => film.panels).filter(panel => panel.shown);
@@ -72,7 +59,7 @@ def drag(visit: Visit, page: str) -> None:
             assert name and int(slider.get_attribute("max") or 0)
             if name not in pulled:
                 pull(visit, film, slider, rng.uniform(0.1, 0.9))
-                holds(visit.page, lambda: as_python_has_it(visit.page, film, f"{page}.{FILMS[page]}"))
+                holds(visit.page, lambda: as_python_has_it(visit.page, film))
             pulled.add(name)
     expect(film.locator(".film-finding")).to_have_text(re.compile("^▸ "))
 
@@ -175,7 +162,7 @@ def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, 
     film.locator(".film-then").click()
     address_has(page, "beat=2", "position=3")
     expect(panels).to_have_count(3)
-    holds(page, lambda: as_python_has_it(page, film, "home.dials"))
+    holds(page, lambda: as_python_has_it(page, film))
     film.get_by_role("button", name="Step 2").press("PageUp")
     expect(page).not_to_have_url(re.compile("beat="))
     assert visit.complaints == []

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from rope_core.languages import LANGUAGES
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
-from tests.browser.test_films import FILMS, drag, press_handles
+from tests.browser.test_films import LED, drag, press_handles
 from tests.support.reader import STATES, Reader, tell, violations
 from tests.test_pages import NAMES
 from ui.text.words import PageTexts
@@ -46,12 +46,12 @@ def test_a_page(name: str, browser: Browser, app: str) -> None:
     opened(reader, app, name, lang)
     assert violations(reader.page) == []
     tell(reader.page, name, lang)
-    if name in FILMS:
+    if name in LED:
         reader.page.set_viewport_size(DESK)
         drag(reader, name)
     reader.page.set_viewport_size(PHONE)
     assert until(reader.page, lambda: reader.page.evaluate(WIDE), lambda wide: wide <= 0) <= 0
-    if name in FILMS:
+    if name in LED:
         press_handles(reader.page)
     assert reader.complaints == []
     assert reader.outside == []

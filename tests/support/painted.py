@@ -109,8 +109,9 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
     return compared
 
 
-def as_python_has_it(page: Page, film: Locator, name: str) -> None:
+def as_python_has_it(page: Page, film: Locator) -> None:
     """Hold a film that rests to its numbers at the stops where its controls are."""
+    name = film.evaluate("box => [...globalThis.ropeLabFilms.films].find(([, film]) => film.box === box)[0]")
     controls = {c["name"]: c for c in opened(b64decode(page.evaluate(HELD, name)))[0]["controls"]}
     index = {key: controls[key]["stops"].index(value) for key, value in at(film).items()}
     assert agrees(page, name, index) > 0

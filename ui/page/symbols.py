@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from html import escape
 
-from ui.text.words import PageTexts, page_labels
-
-KEY = "symbol."
+from ui.text.words import PageTexts
 
 
 def symbol_meanings(t: PageTexts) -> dict[str, str]:
     """Return what each symbol of a page means, with its unit, by the letter; from the page's ``[symbol]``."""
-    own = page_labels(t.lang, t.page)
-    return {key.removeprefix(KEY): meaning for key, meaning in own.items() if key.startswith(KEY)}
+    return t.table("symbol")
 
 
 def symbol_legend_html(t: PageTexts) -> str:

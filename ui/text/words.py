@@ -141,6 +141,14 @@ class PageTexts:
         """Whether this page or all pages have the label ``key``."""
         return key in page_labels(self.lang, self.page) or key in page_labels(self.lang, "labels")
 
+    def table(self, name: str) -> dict[str, str]:
+        """Return a table of labels by their keys, in its order: this page's, else that of all pages."""
+        for page in (self.page, "labels"):
+            labels = page_labels(self.lang, page)
+            if rows := {key[len(name) + 1 :]: text for key, text in labels.items() if key.startswith(f"{name}.")}:
+                return rows
+        return {}
+
     def prose(self, section: str) -> tuple[str, str]:
         """Return title and Markdown of a section of this page, formulas filled in."""
         title, body = page_sections(self.lang, self.page)[section]

@@ -68,7 +68,7 @@ def test_every_row_of_words_reads_up_to_its_last_word() -> None:
 
 def test_the_path_is_the_menus() -> None:
     for lang in LANGUAGES:
-        assert PageTexts(lang, "home")("path").split()[: len(PATH) - 1] == list(PATH[1:])
+        assert list(PageTexts(lang, "home").table("step"))[: len(PATH) - 1] == list(PATH[1:])
 
 
 def angle(t: PageTexts) -> str:

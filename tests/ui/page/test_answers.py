@@ -19,6 +19,7 @@ from rope_core.theory.block.demo import stale_logits
 from rope_core.theory.encodings import compare
 from rope_core.theory.extension import untrained_angle_reached_mask
 from rope_core.theory.position_demo import cached_key_distances_by_mode
+from tests.ui.figures.test_every_figure import MODULES
 from ui.figures.attention import scores
 from ui.figures.benchmark.bars import OURS, timings_by_tokens
 from ui.figures.encodings.swapping import sentence_reordering_film
@@ -357,7 +358,9 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("ledger", "gone"): gone,
     ("glossary", "babbles"): babbles,
     ("benchmark", "longer"): longer_for_many,
+    **{(page, name): answer for module in MODULES for (page, name), answer in getattr(module, "ANSWERS", {}).items()},
 }
+"""Those of pages that came later are in their figures' tests, ANSWERS by page and question."""
 VALUES: list[tuple[str, Any]] = [
     (page, task) for page in SECTIONS for task in page_declaration(page).tasks if isinstance(task, ChoiceQuestion)
 ]
