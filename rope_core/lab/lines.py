@@ -1,4 +1,7 @@
-"""The ladder's lines, as lines.toml lists them: a scheme each, and how many times the wanted factor it is given."""
+"""The ladder's lines: a scheme each, and how many times the wanted factor it is given.
+
+lines.toml lists those that were measured; a scheme that it does not name is a line of its own name.
+"""
 
 from __future__ import annotations
 
@@ -93,8 +96,19 @@ def window_start(position: int, context: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def _every() -> tuple[SchemeLine, ...]:
+def _listed() -> tuple[SchemeLine, ...]:
     return tuple(SchemeLine(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
+
+
+def _every() -> tuple[SchemeLine, ...]:
+    """Return the listed lines, and one after them for each other scheme that a factor or the length stretches."""
+    known = {each.scheme for each in _listed()}
+    stretching = (
+        name
+        for name, scheme in SCHEMES.items()
+        if scheme.follows_length or any(param.name == "factor" and param.default for param in scheme.params)
+    )
+    return (*_listed(), *(SchemeLine(name, name, after=True) for name in stretching if name not in known))
 
 
 def scheme_lines() -> tuple[SchemeLine, ...]:

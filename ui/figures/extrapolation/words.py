@@ -24,8 +24,7 @@ def byte_length_text(length: str) -> str:
 
 def line_name(line: str, t: PageTexts) -> str:
     """Return a line's name for readers."""
-    key = f"line.{line}"
-    return t(key) if t.has(key) else line
+    return next((t(key) for key in (f"line.{line}", f"scheme.{line}") if t.has(key)), line)
 
 
 def perplexity_text(value: float) -> str:
