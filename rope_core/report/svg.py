@@ -1,4 +1,4 @@
-"""Curves as SVG text for reports: no library, no script, every curve named at its end."""
+"""SVG as text, without a library: an element, and curves for reports, each named at its end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from typing import Any
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 800, 400, 64, 230, 14, 44
 # Okabe and Ito's colours, then dashed once more, so that eleven lines stay apart.
 COLOURS = ("#666666", "#D55E00", "#E69F00", "#56B4E9", "#CC79A7", "#009E73", "#0072B2", "#a40000", "#111111")
 LABEL = 15.0
+
+
+def svg_number(value: float) -> str:
+    """Return a number of pixels with two decimals at most.
+
+    >>> svg_number(3.0), svg_number(2.126)
+    ('3', '2.13')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def svg_element(name: str, inside: str = "", **attributes: Any) -> str:
+    """Return an element; an attribute is written with - for _, escaped, and left out where it is empty.
+
+    >>> svg_element("line", x1=0.5, stroke_width=2, class_="", title="a<b")
+    '<line x1="0.5" stroke-width="2" title="a&lt;b"/>'
+    """
+    named = {key.strip("_").replace("_", "-"): value for key, value in attributes.items() if value not in ("", None)}
+    texts = {key: svg_number(value) if isinstance(value, float) else escape(str(value)) for key, value in named.items()}
+    written = "".join(f' {key}="{text}"' for key, text in texts.items())
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
 
 
 @dataclass(frozen=True)
@@ -56,58 +78,46 @@ def svg_line_chart(
     def at_y(value: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (math.log10(value) - low) / (high - low)
 
+    def upright(x: float, y1: float, y2: float, **look: Any) -> str:
+        return svg_element("line", x1=at_x(x), x2=at_x(x), y1=y1, y2=y2, **look)
+
+    end: dict[str, Any] = {"text_anchor": "end", "dominant_baseline": "middle"}
     parts = [
-        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at_y(tick):.1f}" y2="{at_y(tick):.1f}" stroke="#ddd"/>'
-        f'<text x="{LEFT - 6}" y="{at_y(tick):.1f}" text-anchor="end" dominant-baseline="middle">{tick:g}</text>'
+        svg_element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at_y(tick), y2=at_y(tick), stroke="#ddd")
+        + svg_element("text", f"{tick:g}", x=LEFT - 6, y=at_y(tick), **end)
         for tick in ticks(10**low, 10**high)
     ]
     step = 2.0 ** math.floor(math.log2(max(right, 4.0) / 3))
     places = sorted(set(xs)) if log_x else [step * part for part in range(1, 7) if step * part <= right * 1.03]
     parts += [
-        f'<text x="{at_x(place):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{round(place):,}</text>'
+        svg_element("text", f"{round(place):,}", x=at_x(place), y=HEIGHT - BOTTOM + 18, text_anchor="middle")
         for place in places
     ]
     if marked_x is not None and left < marked_x < right:
-        parts.append(
-            f'<line x1="{at_x(marked_x):.1f}" x2="{at_x(marked_x):.1f}" y1="{TOP}" '
-            f'y2="{HEIGHT - BOTTOM}" stroke="#888" '
-            f'stroke-dasharray="5 5"/>'
-        )
+        parts.append(upright(marked_x, TOP, HEIGHT - BOTTOM, stroke="#888", stroke_dasharray="5 5"))
     heights = apart([at_y(points[-1][1]) for _, points in drawn], LABEL)
     for (each, points), height in zip(drawn, heights, strict=True):
         shade = COLOURS[each.colour % len(COLOURS)]
-        dash = ' stroke-dasharray="7 3"' if each.colour >= len(COLOURS) else ""
-        path = " ".join(f"{at_x(x):.1f},{at_y(y):.1f}" for x, y in points)
-        end = at_x(points[-1][0])
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{shade}" stroke-width="2"{dash}/>')
-        parts += bars(each, at_x, at_y, shade)
+        dash = "7 3" if each.colour >= len(COLOURS) else ""
+        path = " ".join(f"{svg_number(at_x(x))},{svg_number(at_y(y))}" for x, y in points)
         parts.append(
-            f'<line x1="{end:.1f}" y1="{at_y(points[-1][1]):.1f}" x2="{WIDTH - RIGHT + 8}" y2="{height:.1f}" '
-            f'stroke="{shade}" stroke-width="1"/>'
-            f'<text x="{WIDTH - RIGHT + 11}" y="{height:.1f}" dominant-baseline="middle" fill="{shade}">'
-            f"{escape(each.name)}</text>"
+            svg_element("polyline", points=path, fill="none", stroke=shade, stroke_width=2, stroke_dasharray=dash)
         )
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    return (
-        f'<svg role="img" aria-label="{escape(y_name)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'xmlns="http://www.w3.org/2000/svg" font-family="system-ui,sans-serif" font-size="13">{"".join(parts)}'
-        f'<text x="{middle:.0f}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x_name)}</text></svg>'
-    )
-
-
-def bars(each: ChartCurve, at_x: object, at_y: object, shade: str) -> list[str]:
-    """Return the intervals of a curve as upright lines, where it has any."""
-    assert callable(at_x) and callable(at_y)
-    drawn = []
-    for x, low, high in zip(each.x, each.low, each.high, strict=False):
-        if math.isfinite(low) and math.isfinite(high) and low > 0:
-            # An interval may be as wide as all numbers: it ends at the frame.
-            top, bottom = max(at_y(high), TOP), min(at_y(low), HEIGHT - BOTTOM)
-            drawn.append(
-                f'<line x1="{at_x(x):.1f}" x2="{at_x(x):.1f}" y1="{bottom:.1f}" y2="{top:.1f}" '
-                f'stroke="{shade}" stroke-width="1.5"/>'
-            )
-    return drawn
+        for x, least, most in zip(each.x, each.low, each.high, strict=False):
+            if math.isfinite(least) and math.isfinite(most) and least > 0:
+                # An interval may be as wide as all numbers: it ends at the frame.
+                low_y, high_y = min(at_y(least), HEIGHT - BOTTOM), max(at_y(most), TOP)
+                parts.append(upright(x, low_y, high_y, stroke=shade, stroke_width=1.5))
+        last_x, last_y = points[-1]
+        ends = {"x1": at_x(last_x), "y1": at_y(last_y), "x2": WIDTH - RIGHT + 8, "y2": height}
+        parts.append(svg_element("line", "", stroke=shade, stroke_width=1, **ends))
+        name = escape(each.name)
+        parts.append(svg_element("text", name, x=WIDTH - RIGHT + 11, y=height, dominant_baseline="middle", fill=shade))
+    below = (LEFT + WIDTH - RIGHT) // 2
+    parts.append(svg_element("text", escape(x_name), x=below, y=HEIGHT - 8, text_anchor="middle"))
+    whole: dict[str, Any] = {"role": "img", "aria_label": y_name, "viewBox": f"0 0 {WIDTH} {HEIGHT}"}
+    whole |= {"xmlns": "http://www.w3.org/2000/svg", "font_family": "system-ui,sans-serif", "font_size": 13}
+    return svg_element("svg", "".join(parts), **whole)
 
 
 def ticks(low: float, high: float) -> list[float]:

@@ -17,6 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
+from rope_core.report.svg import svg_element, svg_number
 from ui.film.scene import BEAT, MARK_BYTES, TYPES
 
 KINDS = {code: np.dtype(kind) for kind, code in TYPES.items()}
@@ -64,12 +65,15 @@ class StaticScene:
         for panel, svg, (x, width, height) in self._painted(wide=True):
             y, high = (y + high, 0.0) if x == 0 else (y, high)
             title = escape(self.text(panel["title"]))
-            pieces.append(_tag("text", title, x=x + width / 2, y=y + 16, text_anchor="middle", class_="film-axis"))
-            frame = f'<svg x="{_px(x)}" y="{_px(y + 22)}" width="{_px(width)}" height="{_px(height)}" '
-            pieces.append(svg.replace("<svg ", frame, 1))
+            title_at = {"x": x + width / 2, "y": y + 16, "text_anchor": "middle", "class_": "film-axis"}
+            pieces.append(svg_element("text", title, **title_at))
+            room = {"x": x, "y": y + 22, "width": width, "height": height}
+            frame = "".join(f' {name}="{svg_number(value)}"' for name, value in room.items())
+            pieces.append(svg.replace("<svg", f"<svg{frame}", 1))
             high = max(high, height + 22)
-        frame = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_px(WIDTH)} {_px(y + high)}" width="{_px(WIDTH)}"'
-        return f"<svg {frame}><style>{STYLE}</style>{''.join(pieces)}</svg>"
+        box = f"0 0 {svg_number(WIDTH)} {svg_number(y + high)}"
+        inside = f"<style>{STYLE}</style>{''.join(pieces)}"
+        return svg_element("svg", inside, xmlns="http://www.w3.org/2000/svg", viewBox=box, width=WIDTH)
 
     def figure(self, panel: ScenePart, svg: str) -> str:
         """Return a panel with its title and paragraphs as HTML."""
@@ -172,7 +176,7 @@ class _Panel:
         room = [m for m in shown if m.get("min_panel_px", 0) <= self.width < m.get("max_panel_px", np.inf)]
         drawn = "".join(map(self.mark, room))
         hatches = "".join(starmap(_hatch, self.hatches.items()))
-        box = f'viewBox="0 0 {_px(self.width)} {_px(self.height)}"'
+        box = f'viewBox="0 0 {svg_number(self.width)} {svg_number(self.height)}"'
         return f'<svg {box} overflow="visible" aria-hidden="true">{hatches}{self.axes()}{drawn}</svg>', self.height
 
     def axes(self) -> str:
@@ -188,14 +192,14 @@ class _Panel:
         for tick in ticks:
             x, middle, half, text = tick
             if across["grid"]:
-                pieces.append(_tag("line", x1=x, x2=x, y1=top, y2=self.bottom, class_="film-grid"))
+                pieces.append(svg_element("line", x1=x, x2=x, y1=top, y2=self.bottom, class_="film-grid"))
             if middle - half >= free and (tick == ticks[-1] or middle + half + 4 <= ticks[-1][1] - ticks[-1][2]):
                 pieces.append(_text(text, middle, self.bottom + 18, "middle"))
                 free = middle + half + 4
         for at, text in up["ticks"]:
             y = self.bottom + (at - up["low"]) * self.sy
             if up["grid"]:
-                pieces.append(_tag("line", x1=self.left, x2=right, y1=y, y2=y, class_="film-grid"))
+                pieces.append(svg_element("line", x1=self.left, x2=right, y1=y, y2=y, class_="film-grid"))
             pieces.append(_text(text, self.left - 7, y + 5, "end"))
         low = self.bottom + (40 if ticks else 20)
         for title, x, y, anchor in ((across["title"], right, low, "end"), (up["title"], 2.0, 16.0, "start")):
@@ -206,19 +210,19 @@ class _Panel:
         """Return a mark as the player draws it, with what is grabbed as one thing."""
         paint = getattr(self, mark["kind"])
         inside = "".join(paint(mark))
-        return _tag("g", inside, opacity=mark["opacity"]) if mark.get("opacity") not in (None, 1) else inside
+        return svg_element("g", inside, opacity=mark["opacity"]) if mark.get("opacity") not in (None, 1) else inside
 
     def line(self, mark: ScenePart) -> Iterator[str]:
         line = {"stroke": _css(mark["colour"]), "stroke_width": mark["stroke_width"], "fill": _css(mark["fill"])}
         d = _through(*np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"])))
-        yield _tag("path", d=d, stroke_dasharray=mark["stroke_dash"], stroke_linejoin="round", **line)
+        yield svg_element("path", d=d, stroke_dasharray=mark["stroke_dash"], stroke_linejoin="round", **line)
 
     def dot(self, mark: ScenePart) -> Iterator[str]:
         for x, y, colour in zip(
             *np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"])), self.colours(mark), strict=False
         ):
             if np.isfinite(x + y):
-                yield _tag("circle", cx=x, cy=y, r=mark["radius_px"], fill=colour)
+                yield svg_element("circle", cx=x, cy=y, r=mark["radius_px"], fill=colour)
 
     def rect(self, mark: ScenePart) -> Iterator[str]:
         sides = np.broadcast_arrays(*(self.x(mark[k]) for k in ("x0", "x1")), *(self.y(mark[k]) for k in ("y0", "y1")))
@@ -229,7 +233,7 @@ class _Panel:
         for (a, b, c, d), colour in zip(np.transpose(sides), self.colours(mark), strict=False):
             if np.isfinite(a + b + c + d):
                 room = {"x": min(a, b), "width": abs(b - a), "y": min(c, d), "height": abs(d - c)}
-                yield _tag("rect", **room, fill=self.fill(mark, colour), **edge)
+                yield svg_element("rect", **room, fill=self.fill(mark, colour), **edge)
 
     def vector(self, mark: ScenePart) -> Iterator[str]:
         ends = (
@@ -249,16 +253,16 @@ class _Panel:
             bx, by = tx - size * c, ty - size * s
             line = {"stroke": colour, "stroke_width": mark["stroke_width"]}
             line |= {"stroke_dasharray": dash} if (dash := mark.get("stroke_dash")) else {"stroke_linecap": "round"}
-            yield _tag("line", x1=x, y1=y, x2=bx, y2=by, **line)
+            yield svg_element("line", x1=x, y1=y, x2=bx, y2=by, **line)
             if mark["has_head"]:
                 tip = ((tx, ty), (bx - w * s, by + w * c), (bx + w * s, by - w * c))
-                yield _tag("path", d=_through(*np.transpose(tip)) + "Z", fill=colour)
+                yield svg_element("path", d=_through(*np.transpose(tip)) + "Z", fill=colour)
 
     def arc(self, mark: ScenePart) -> Iterator[str]:
         for x, y, radius, turns in self.turned(mark):
             look = {"stroke": _css(mark["colour"]), "stroke_width": mark["stroke_width"]}
             d = _through(x + radius * np.cos(turns), y - radius * np.sin(turns))
-            yield _tag("path", d=d, fill="none", stroke_dasharray=mark.get("stroke_dash", ""), **look)
+            yield svg_element("path", d=d, fill="none", stroke_dasharray=mark.get("stroke_dash", ""), **look)
 
     def wedge(self, mark: ScenePart) -> Iterator[str]:
         for x, y, radius, turns in self.turned(mark):
@@ -268,7 +272,7 @@ class _Panel:
                 np.concatenate([x + radius * np.cos(turns), x + inner * np.cos(back), [] if inner else [x]]),
                 np.concatenate([y - radius * np.sin(turns), y - inner * np.sin(back), [] if inner else [y]]),
             )
-            yield _tag("path", d=f"{d}Z", fill=self.fill(mark, _css(mark["colour"])))
+            yield svg_element("path", d=f"{d}Z", fill=self.fill(mark, _css(mark["colour"])))
 
     def turned(self, mark: ScenePart) -> Iterator[tuple[float, float, float, np.ndarray]]:
         """Yield the centre and radius of each arc in px, and angles along it (rad)."""
@@ -293,7 +297,7 @@ class _Panel:
             look = {"font_size": mark.get("font_size", 15), "font_weight": 600 if mark.get("bold") else ""}
             look |= {"fill": _css(mark["colour"]), "class_": "film-label-text" if mark.get("halo", True) else ""}
             text = escape(self.still.text(mark["content"]))
-            yield _tag("text", text, x=x, y=y, text_anchor=mark.get("anchor", "middle"), **look)
+            yield svg_element("text", text, x=x, y=y, text_anchor=mark.get("anchor", "middle"), **look)
 
     def heatmap(self, mark: ScenePart) -> Iterator[str]:
         cells, shades = self.still.numbers(mark["cells"]).astype(int), self.still.numbers(mark["colours"])
@@ -302,7 +306,7 @@ class _Panel:
         pixels = pixels[:: 1 if d > c else -1, :: 1 if b > a else -1]
         room = {"x": min(a, b), "y": min(c, d), "width": abs(b - a), "height": abs(d - c)}
         look = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
-        yield _tag("image", href=f"data:image/png;base64,{b64encode(png(pixels)).decode()}", **room, **look)
+        yield svg_element("image", href=f"data:image/png;base64,{b64encode(png(pixels)).decode()}", **room, **look)
 
     def drag_handle(self, mark: ScenePart) -> Iterator[str]:
         yield from map(self.mark, mark["grab_marks"])
@@ -316,7 +320,7 @@ class _Panel:
             )
             x, y = x + reach * np.cos(angle), y - reach * np.sin(angle)
         if np.isfinite(x + y):
-            yield _tag("circle", cx=x, cy=y, r=mark.get("radius_px", 9), fill=_css(mark["colour"]))
+            yield svg_element("circle", cx=x, cy=y, r=mark.get("radius_px", 9), fill=_css(mark["colour"]))
 
     def sketch_input(self, mark: ScenePart) -> Iterator[str]:
         drawn = mark["sketch"]
@@ -324,7 +328,7 @@ class _Panel:
             self.x([drawn["columns"][0], drawn["columns"][-1]]),
             self.y([drawn["levels"][0], drawn["levels"][-1]]),
         )
-        yield _tag("rect", x=left - 12, width=right - left + 24, y=high, height=low - high, class_="film-pad")
+        yield svg_element("rect", x=left - 12, width=right - left + 24, y=high, height=low - high, class_="film-pad")
 
     def unit(self, mark: ScenePart) -> float:
         """Return px of a length: in units of x, or of y where the mark says so."""
@@ -361,33 +365,21 @@ def _through(x: np.ndarray, y: np.ndarray) -> str:
         if not np.isfinite(a + b):
             pen = "M"
             continue
-        pieces.append(f"{pen}{_px(a)} {_px(b)}")
+        pieces.append(f"{pen}{svg_number(a)} {svg_number(b)}")
         pen = "L"
     return "".join(pieces)
 
 
 def _hatch(name: str, colour: str) -> str:
     """Return a fill of diagonal strokes in a colour."""
-    stroke = _tag("line", x1=2, x2=2, y1=0, y2=7, stroke=colour, stroke_width=2)
+    stroke = svg_element("line", x1=2, x2=2, y1=0, y2=7, stroke=colour, stroke_width=2)
     turn = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
-    return _tag("pattern", stroke, id=name, width=7, height=7, **turn)
+    return svg_element("pattern", stroke, id=name, width=7, height=7, **turn)
 
 
 def _css(colour: str) -> str:
     return {"ink": "currentColor", "paper": "var(--film-paper)"}.get(colour, colour)
 
 
-def _px(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 def _text(text: str, x: float, y: float, anchor: str, look: str = "film-tick") -> str:
-    return _tag("text", escape(text), x=x, y=y, text_anchor=anchor, class_=look)
-
-
-def _tag(element: str, inside: str = "", **attributes: Any) -> str:
-    """Return an element; an attribute is written with - for _, and left out where it is empty."""
-    named = {name.strip("_").replace("_", "-"): value for name, value in attributes.items() if value not in ("", None)}
-    texts = {name: _px(value) if isinstance(value, float) else escape(str(value)) for name, value in named.items()}
-    written = "".join(f' {name}="{text}"' for name, text in texts.items())
-    return f"<{element}{written}>{inside}</{element}>" if inside else f"<{element}{written}/>"
+    return svg_element("text", escape(text), x=x, y=y, text_anchor=anchor, class_=look)
