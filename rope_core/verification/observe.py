@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from rope_core.verification.products import ObservationComplete, QueryKeyProduct, product_recorder
+from rope_core.verification.products import QueryKeyProduct
 
 WATCHED = ("eager", "sdpa", None)
 MOST_WORDS = 512
@@ -51,11 +51,13 @@ def observe_attention(
     The module is left as it was: buffers, attributes, training mode. None where no part of it can be run on token
     ids, or where nothing that is multiplied was seen; what the attempts raised is appended to ``raised``.
     """
+    from rope_core.verification.recorder import ObservationComplete, QueryKeyRecorder
+
     for name, part in text_model_candidates(module, model_type):
         for arguments, along in inputs(part, positions, axis):
             if only not in (None, along):
                 continue
-            watch = product_recorder(along, len(positions), max_products)
+            watch = QueryKeyRecorder(along, len(positions), max_products)
             where = positions if along == "batch" else tuple(range(len(positions)))
             with ExitStack() as stack:
                 stack.enter_context(preserved_module_state(module))
