@@ -11,17 +11,21 @@ import plotly.io
 from ui.figures.plot import Figure, figure_as_json_values
 
 
-def plotly_figure_to_send(figure: Figure) -> go.Figure:
-    """Return an empty Plotly figure whose ``to_dict`` gives ``figure``, JSON-ready, with Streamlit's template.
+class FigureToSend(go.Figure):  # type: ignore[misc, no-any-unimported, unused-ignore]
+    """An empty Plotly figure whose ``to_dict`` gives ``figure``, JSON-ready, with Streamlit's template.
 
     st.plotly_chart builds Plotly's objects from a dict to check it, at every rerun: on two busy cores 2 to 12 ms,
     against 0.4 ms this way. Of a figure it calls ``to_dict`` alone. A test makes that check for every figure.
     """
-    sent = figure_as_json_values(figure)
-    sent["layout"] = {"template": template(str(plotly.io.templates.default)), **sent["layout"]}
-    envelope = go.Figure()
-    envelope.to_dict = lambda: sent
-    return envelope
+
+    def __init__(self, figure: Figure) -> None:
+        super().__init__()
+        self._sent: dict[str, Any] = figure_as_json_values(figure)
+        self._sent["layout"] = {"template": template(str(plotly.io.templates.default)), **self._sent["layout"]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure as it is sent."""
+        return self._sent
 
 
 @cache

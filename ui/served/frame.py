@@ -20,7 +20,7 @@ from rope_core.grade import spare, starter_source
 from rope_core.grade.process import is_confined
 from ui.figures.drawing import Drawing, Film, film_save_buttons_html
 from ui.page import tasks
-from ui.page.charts import plotly_figure_to_send
+from ui.page.charts import FigureToSend
 from ui.page.controls import ContainerContext
 from ui.page.menu import PATH, PageDeclaration, page_declaration, path_progress
 from ui.page.symbols import symbol_legend_html, symbol_meanings
@@ -114,7 +114,7 @@ class ServedFrame(ServedContent):
         if AHEAD not in self.session:
             # Plotly is large: the browser reads it while a film leads, not when the first chart is asked for.
             with st.container(key="stage-ahead"):
-                st.plotly_chart(plotly_figure_to_send({"data": [], "layout": {}}), key="stage.ahead", config=PLOT)
+                st.plotly_chart(FigureToSend({"data": [], "layout": {}}), key="stage.ahead", config=PLOT)
         self.session[AHEAD] = (self.t.lang, reached)
         ahead.queue_next_step(lesson, step, self.t.lang, answered=self.view.answered)
 
@@ -183,7 +183,7 @@ class ServedFrame(ServedContent):
         saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
         with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
             st.plotly_chart(
-                plotly_figure_to_send(drawing.figure),
+                FigureToSend(drawing.figure),
                 key=f"fig.{chart}",
                 height="stretch" if self.stage else "content",
                 alt=drawing.finding,
