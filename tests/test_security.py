@@ -115,38 +115,63 @@ def unpacking(node: ast.AST) -> Iterator[str]:
             yield f"{each.lineno}: {dotted(each)}"
 
 
-# HTML that is no constant: the frame's script with the texts' words, a QR code's squares with an escaped label, a
-# film's buttons with its own name and the texts' words, and what escapes all that it is given.
-ESCAPED = {"symbol_legend_html(self.t)", "lecturer_notes_html(self.view.lesson(), step, self.t)", "anchor(section)"}
-WRITTEN = {
-    "access.accessibility_script(self.t.lang) + symbols",
-    "STYLE + access.STYLE",
-    "code",
-    "film_save_buttons_html(chart, self.t)",
-} | ESCAPED
+# What makes HTML of words: each escapes what it is given, see the test below.
+WRITERS = {
+    "access.accessibility_script",
+    "anchor",
+    "film_save_buttons_html",
+    "lecturer_notes_html",
+    "qr.qr_code_html",
+    "symbol_legend_html",
+}
 
 
 def unescaped(node: ast.AST) -> Iterator[str]:
-    """HTML from anything but constants."""
+    """HTML from anything but constants and what WRITERS return, a name for either included."""
+    each: ast.AST
+    values: dict[str, list[ast.expr]] = {}
     for each in nodes(node):
-        if isinstance(each, ast.Call) and dotted(each.func) in ("st.html", "st.iframe", "components.html"):
-            shown = ast.unparse(each.args[0]) if each.args else "nothing"
-            if not re.fullmatch(r"[A-Z_]+", shown) and shown not in WRITTEN:
-                yield f"{each.lineno}: {shown}"
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+            values.setdefault(each.targets[0].id, []).append(each.value)
+
+    def written(html: ast.expr, within: tuple[str, ...] = ()) -> bool:
+        match html:
+            case ast.Name(id=name) if not name.isupper():
+                return name in values and name not in within and all(written(v, (*within, name)) for v in values[name])
+            case ast.Call(func=func):
+                return dotted(func) in WRITERS
+            case ast.JoinedStr(values=parts):
+                return all(
+                    isinstance(part, ast.FormattedValue) and written(part.value, within)
+                    for part in parts
+                    if not isinstance(part, ast.Constant)
+                )
+            case ast.BinOp(left=left, right=right):
+                return written(left, within) and written(right, within)
+        return isinstance(html, ast.Constant) or bool(re.fullmatch(r"([a-z_]+\.)?[A-Z_]+", ast.unparse(html)))
+
+    for each in nodes(node):
+        shows = isinstance(each, ast.Call) and dotted(each.func) in ("st.html", "st.iframe", "components.html")
+        if isinstance(each, ast.Call) and shows and not (each.args and written(each.args[0])):
+            yield f"{each.lineno}: {ast.unparse(each)[:80]}"
         if isinstance(each, ast.keyword) and each.arg == "unsafe_allow_html":
             yield f"{each.lineno}: unsafe_allow_html"
 
 
 def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
+    from ui.figures.drawing import film_save_buttons_html
     from ui.page.symbols import symbol_legend_html
     from ui.present.lessons import LessonStep
+    from ui.present.qr import qr_code_html
     from ui.present.steps import lecturer_notes_html
     from ui.served.frame import anchor
     from ui.text.words import PageTexts
 
     hostile = '"><script>x()</script>'
     step = LessonStep(1, "rotation", hostile, hostile, {}, "", None, None)
-    for written in (lecturer_notes_html(None, step, PageTexts("en", "stage")), anchor(hostile)):
+    t = PageTexts("en", "stage")
+    saves, code = film_save_buttons_html(hostile, PageTexts("en", "rotation")), qr_code_html("x", hostile)
+    for written in (lecturer_notes_html(None, step, t), anchor(hostile), saves, code or ""):
         assert "<script>" not in written and "&quot;&gt;&lt;script&gt;" in written
     assert "<script" not in symbol_legend_html(PageTexts("en", "rotation"))
 
@@ -216,7 +241,17 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
         ],
     ),
     ("unpacking", unpacking, EVERYWHERE, ["import zipfile", "from gzip import open", "zlib.decompress(x)"]),
-    ("HTML", unescaped, EVERYWHERE, ["st.html(f'<b>{x}</b>')", "st.markdown(x, unsafe_allow_html=True)"]),
+    (
+        "HTML",
+        unescaped,
+        EVERYWHERE,
+        [
+            "st.html(f'<b>{x}</b>')",
+            "A = x\nst.html(f'{A}' + x)",
+            "y = anchor(x)\ny = x\nst.html(y)",
+            "st.markdown(x, unsafe_allow_html=True)",
+        ],
+    ),
     ("SQL", queries, EVERYWHERE, ["db.execute(f'SELECT {x}')", "db.execute('SELECT ' + x)", "db.execute(sql)"]),
     (
         "jobs",

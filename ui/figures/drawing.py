@@ -168,6 +168,7 @@ GROUNDS = ("screen", "light", "dark", "none")
 def film_save_buttons_html(film: str, t: PageTexts) -> str:
     """Return what saves a film's frame in view, as HTML; the player hears it, and writes the line about it below."""
     options = "".join(f'<option value="{name}">{escape(t(f"film.ground_{name}"))}</option>' for name in GROUNDS)
+    film = escape(film)
     buttons = "".join(
         f'<button type="button" class="film-button" data-film="{film}" data-film-save="{kind}">{escape(text)}</button>'
         for kind, text in ((kind, t("film.save", kind=kind)) for kind in ("SVG", "PNG", "PDF"))
