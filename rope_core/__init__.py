@@ -3,8 +3,8 @@
 ``import rope_core as rc`` loads numpy and nothing heavier; ``rc.kernels``, ``rc.lrpe`` and ``rc.ledger`` are loaded at
 their first use.
 
-The idea is at the root, in the order of import: errors, rope, layout, schemes, spectrum, rotation, findings. The rest
-is in rooms, each of which imports the root and rooms above it in this list only:
+The idea is at the root, in the order of import: languages, errors, rope, layout, schemes, spectrum, rotation, findings.
+The rest is in rooms, each of which imports the root and rooms above it in this list only:
 
     hf       a Hugging Face config, resolved once: its models > their layer types > HfRope; catalogue, schemas, hub
     theory   what follows from the formulas: clock, attention, precision, extension, encodings, block
