@@ -131,6 +131,7 @@ def test_the_test_file_imports_the_functions_and_expects_broken_checks_to_fail(
     for old, new, failed in (
         ("g / factor)", "g / 8)", "test_frequencies[code.py:yarn]"),
         ("np.log(factor) + 1", "np.log(factor)", "test_check[code.py:yarn-attention_factor]"),
+        ("g / factor), 0.1 * np.log(factor) + 1", "g / factor)", "test_frequencies[code.py:yarn]"),
         ("np.floor(c(32))", "c(32)", "test_frequencies[code.py:as_in_transformers]"),
         ("return theta / factor * theta / f, a", "return f, a", "XPASS(strict)"),
     ):
