@@ -459,8 +459,9 @@ def _programs(column: ComparisonColumn) -> list[dict[str, Any]] | None:
 def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None]:
     """Return the row of the same function at another geometry, where a literal in an argument's place shows, and that.
 
-    The base 50 times as large, the trained length 4 times, the factor 2 times: each check that holds here has to hold
-    there. A function that does not take base and trained length is for one model, and nothing is required of it.
+    Half the dimension where it answers that, the base 50 times as large, the trained length 4 times, the factor 2
+    times: each check that holds here has to hold there. A function that does not take base and trained length is for
+    one model, and nothing is required of it.
     """
     column, own = here.column, here.setting
     there = _other_setting(own)
@@ -475,6 +476,12 @@ def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None
     meant = not {"base", "train_len"} & {*unread}
     try:
         again = _held_again(here, there)
+        with contextlib.suppress(Exception):
+            # A table of one width raises whatever it does at another, and is not accused of that.
+            narrow = _held_again(here, _other_setting(own, max(2, own.rope.dim // 4 * 2)))
+            if _least_margin(again) >= 0 or _least_margin(narrow) < 0:
+                again = narrow
+        values["dim"] = again.setting.rope.dim
         unused = values["without_effect"] = [*_without_effect(column, own)]
     except ValueError as error:
         return ColumnCheck("arguments", -margins.MOST, False, None, meant, values={**values, "error": str(error)}), None
@@ -491,14 +498,18 @@ def _elsewhere(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None
         meant = meant or a == b
     if margin < 0:
         here_values = dict(zip(ARGUMENTS, own.geometry, strict=True))
-        line = literal_line(column.code, [here_values[name] for name in unused], column.function)
-        values["line"] = asdict(line) if line and unused else None
+        line = literal_line(column.code, [here_values[name] for name in unused or ("dim",)], column.function)
+        values["line"] = asdict(line) if line and (unused or str(own.rope.dim) in line.words.split(", ")) else None
     return ColumnCheck("arguments", margin, margin >= 0, worst.pair, meant, values=values), again
 
 
-def _other_setting(own: ComparisonSetting) -> ComparisonSetting:
+def _least_margin(compared: ComparedColumn) -> float:
+    return min((row.margin or 0.0 for row in compared.rows), default=0.0)
+
+
+def _other_setting(own: ComparisonSetting, dim: int | None = None) -> ComparisonSetting:
     """Return another model's setting: 50 times the base, 4 times the trained length, 2 times the factor."""
-    other = Rope(own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
+    other = Rope(dim or own.rope.dim, 50.0 * own.rope.base, 4 * own.rope.train_len)
     return replace(own, rope=other, factor=2 * own.factor, length=min(8 * own.length, MAX_LEN), trained_to=None)
 
 

@@ -119,15 +119,18 @@ def arguments():
 
 
 def all_frequencies(dims, bases, train_lens, factors, seq_lens):
-    """Return the answers to several calls of one width at once: (calls, pairs) and the attention factors (calls,).
+    """Return the answers to several calls at once: (calls, most pairs), 0 past each one's, and the factors (calls,).
 
     Raises where one of them is no answer: each call is then to be made by itself.
     """
     calls = zip(dims, bases, train_lens, factors, seq_lens)
     answers = [frequencies(int(d), float(b), int(n), float(s), int(m)) for d, b, n, s, m in calls]
-    if any(f.shape != (dims[0] // 2,) or f.dtype.kind not in "fiu" for f, _ in answers):
+    if any(f.shape != (d // 2,) or f.dtype.kind not in "fiu" for d, (f, _) in zip(dims, answers)):
         raise ValueError("an answer is not inv_freq")
-    return np.stack([f.astype(np.float64) for f, _ in answers]), np.asarray([a for _, a in answers])
+    most = max(dims) // 2
+    return np.stack([np.pad(f.astype(np.float64), (0, most - f.size)) for f, _ in answers]), np.asarray(
+        [a for _, a in answers]
+    )
 
 
 def frequencies(dim, base, train_len, factor, seq_len):

@@ -165,9 +165,9 @@ def _all_at_once(calls: Sequence[SchemeCall], call: Callable[..., Any]) -> dict[
     """Return the answers to all calls, made in one; raises ValueError where one of them has none."""
     f, a = call(TOGETHER, *_as_columns(calls))
     frequencies, factors = np.asarray(f), np.asarray(a)
-    if frequencies.shape[:1] != (len(calls),) or factors.shape != (len(calls),):
+    if frequencies.shape != (len(calls), max(each[0] for each in calls) // 2) or factors.shape != (len(calls),):
         raise ValueError
-    answers = {each: (frequencies[k], float(factors[k])) for k, each in enumerate(calls)}
+    answers = {each: (frequencies[k, : each[0] // 2], float(factors[k])) for k, each in enumerate(calls)}
     return {each: as_answer(answer, Rope(*each[:3])) for each, answer in answers.items()}
 
 

@@ -123,6 +123,7 @@ def test_the_test_file_imports_the_functions_and_expects_broken_checks_to_fail(
     assert "rope_core" not in written and "torch" not in written and "('../code.py', 'upside_down')" in written
     pins = json.loads(written.split('r"""')[1].split('"""')[0])
     assert [each["geometry"][3] for each in pins["code.py:yarn"]["geometries"]] == [8.0, 16.0]
+    assert [each["geometry"][0] for each in pins["code.py:yarn"]["geometries"]] == [128, 64]
     assert pins["code.py:upside_down"]["geometries"][0]["inv_freq"] is None
     out = run_tests(path.parent)
     assert "FAILED" not in out and "XFAIL test_schemes.py::test_check[code.py:upside_down-monotone]" in out

@@ -156,6 +156,11 @@ def literal_base(dim: int, base: float, train_len: int, factor: float) -> Any:
     return by_parts(dim, 10_000.0, train_len, factor)
 
 
+def literal_dim(dim: int, base: float, train_len: int, factor: float) -> Any:
+    f, a = by_parts(128, base, train_len, factor)
+    return f[: dim // 2], a
+
+
 def attention(change: Callable[[float], float]) -> Callable[..., Any]:
     def function(dim: int, base: float, train_len: int, factor: float) -> Any:
         f, a = by_parts(dim, base, train_len, factor)
@@ -209,6 +214,7 @@ FAULTS: dict[str, tuple[Callable[..., Any], str, range | None]] = {
     "literals for the ramp": (literal, "arguments", None),
     "a literal base": (literal_base, "arguments", None),
     "a literal factor": (literal_factor, "arguments", None),
+    "a literal dim": (literal_dim, "arguments", None),
     "a jump at the trained length": (jumps, "continuity", range(46, 64)),
     "one pair left unscaled": (
         spoiled(lambda f, theta, k: np.where(np.arange(64) == 58, theta, f)),
@@ -226,7 +232,7 @@ def test_the_least_margin_names_the_planted_faults() -> None:
         if result.least.key != key or (pairs is not None and result.least.pair not in pairs):
             missed[name] = (result.least.key, result.least.pair)
     # Faster pairs leave the trained arc as well, and by more.
-    assert missed == {"times the factor": ("inside_arc", 63)} and len(FAULTS) == 23
+    assert missed == {"times the factor": ("inside_arc", 63)} and len(FAULTS) == 24
 
 
 def test_the_same_schemes_without_a_fault_hold() -> None:
@@ -357,6 +363,13 @@ def test_another_model_is_required_of_functions_that_take_its_geometry() -> None
     general, single = rc.compare(literal, lambda dim, factor: literal(dim, BASE, TRAIN, factor)[:])
     assert rows(general)["arguments"].broken and rows(general)["arguments"].values["without_effect"] == ["train_len"]
     assert not rows(single)["arguments"].required and not rows(single)["arguments"].broken
+    # Half the width is tried, a literal for it named with its line, and a table of one width not accused.
+    dim, table = rc.compare(
+        literal_dim, lambda dim, base, train_len, factor: by_parts(dim, base, train_len, factor)[0] * np.ones(64)
+    )
+    assert rows(dim)["arguments"].broken and rows(dim)["arguments"].values["dim"] == 64
+    assert rows(dim)["arguments"].values["line"]["words"] == "128"
+    assert rows(table)["arguments"].holds and rows(table)["arguments"].values["dim"] == 128
 
 
 LLAMA = {"model_type": "llama", "head_dim": 128, "rope_theta": 5e5, "max_position_embeddings": 131_072}
