@@ -81,6 +81,8 @@ def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
         parts.append(row.text("cause", lang).format_map(values["line"]))
     if values.get("twice"):
         parts.append(row.text("cause", lang).format_map(values))
+    elif values.get("published"):
+        parts.append(row.text("published", lang).format_map(values))
     return SEMICOLON[lang].join(parts)
 
 

@@ -54,6 +54,7 @@ class ComparisonColumn:
         known: keys of findings that the released model has as well, which turns alike.
         released: that model's id, trained with its scheme; "" where there is none.
         source: where it is from, or "".
+        alike: the shipped scheme whose frequencies a function has, which its attention factor is held to; "" for none.
         code: the text of a function, or "".
         file: where that function is; None where it is in no file.
         function: its name there, or "".
@@ -72,6 +73,7 @@ class ComparisonColumn:
     known: frozenset[str] = frozenset()
     released: str = ""
     source: str = ""
+    alike: str = ""
     code: str = field(default="", repr=False)
     file: Path | None = None
     function: str = ""

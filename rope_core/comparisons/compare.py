@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -334,6 +334,8 @@ def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> Comp
     )
     with np.errstate(all="ignore"):
         here = _at(column, own)
+        if column.takes is not None and not column.source:
+            here = _at(column := _as_published(here), own)
         if column.takes is not None:
             row, other = _elsewhere(here)
             return replace(here, rows=(*map(_with_line(column), here.rows), row), other=other)
@@ -341,6 +343,28 @@ def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> Comp
             # What a config's scheme gives another model, for a function that is to be tested against it.
             return replace(here, other=_held_again(here, _other_setting(own))) if column.rope else here
     return here
+
+
+def _as_published(here: ComparedColumn) -> ComparisonColumn:
+    """Return a function's column, held to the attention factor of the shipped schemes whose frequencies it has.
+
+    What has their factor too is excused what they are excused.
+    """
+    alike = list(_equal_schemes(here, here.answers))
+    if not alike:
+        return here.column
+
+    def expected(rope: Rope, factor: float) -> dict[str, float]:
+        requests = {
+            name: Request(rope, name, params | ({"factor": factor} if "factor" in params else {}), rope.train_len + 1)
+            for name, _, params in alike
+        }
+        return {SCHEMES[name].source: spectrum(each).attention_factor for name, each in requests.items()}
+
+    given = expected(here.setting.rope, here.setting.factor)
+    same = [name for name, *_ in alike if np.isclose(given[SCHEMES[name].source], here.attention_factor, rtol=1e-3)]
+    breaks = frozenset().union(*(SCHEMES[name].breaks for name in same))
+    return replace(here.column, expected=expected, breaks=breaks, alike=alike[0][0])
 
 
 def _with_line(column: ComparisonColumn) -> Callable[[ColumnCheck], ColumnCheck]:
@@ -383,6 +407,8 @@ def _at(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
                 (name.partition(",")[0] for name, once in expected.items() if once != 1 and np.isclose(a, once * once)),
                 None,
             ),
+            "published": nearest.partition(",")[0] if nearest and column.alike and not matches else None,
+            "expected": expected[nearest] if nearest else None,
         },
         "float32": {
             "float32_error": float(margins.angle_error(f, own.length).max()),
@@ -561,7 +587,13 @@ def equal_scheme(given: ComparedColumn) -> tuple[str, str] | None:
     >>> equal_scheme(compare(compare("yarn", factor=8)[0].inv_freq, factor=8)[0])
     ('yarn', '')
     """
-    rope, factor, length = given.setting.rope, given.setting.factor, given.setting.length
+    alike = next(_equal_schemes(given, [given.setting.length]), None)
+    return None if alike is None else alike[:2]
+
+
+def _equal_schemes(given: ComparedColumn, lengths: Iterable[int]) -> Iterator[tuple[str, str, dict[str, float | bool]]]:
+    """Yield the shipped schemes with the same frequencies at some lengths, the switch turned, and the parameters."""
+    rope, factor = given.setting.rope, given.setting.factor
     for scheme in SCHEMES.values():
         names = {param.name for param in scheme.params}
         for switch in (None, *(param for param in scheme.params if param.kind == "bool")):
@@ -569,10 +601,13 @@ def equal_scheme(given: ComparedColumn) -> tuple[str, str] | None:
             if switch is not None:
                 params[switch.name] = not switch.default
             with contextlib.suppress(ValueError):
-                f = spectrum(Request(rope, scheme.name, params, length)).inv_freq
-                if np.allclose(given.inv_freq, f, rtol=SAME, atol=0.0):
-                    return scheme.name, "" if switch is None else f"{switch.name} = {str(not switch.default).lower()}"
-    return None
+                at = {n: spectrum(Request(rope, scheme.name, params, n)).inv_freq for n in lengths}
+                if all(np.allclose(given.answers[n][0], f, rtol=SAME, atol=0.0) for n, f in at.items()):
+                    yield (
+                        scheme.name,
+                        "" if switch is None else f"{switch.name} = {str(not switch.default).lower()}",
+                        params,
+                    )
 
 
 def runs_of(pairs: Iterable[int]) -> str:

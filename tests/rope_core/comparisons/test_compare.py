@@ -16,6 +16,7 @@ from transformers import LlamaConfig
 from transformers import modeling_rope_utils as theirs
 
 import rope_core as rc
+from rope_core.comparisons.cells import cause_sentence
 from rope_core.comparisons.columns import of_code
 from rope_core.comparisons.compare import checks, difference, runs_of
 from rope_core.schemes import UNSCALED
@@ -238,9 +239,28 @@ def test_the_least_margin_names_the_planted_faults() -> None:
 def test_the_same_schemes_without_a_fault_hold() -> None:
     healthy = rc.compare(by_parts, rampless(lambda x: np.clip(x, 0, 1)), factor=8)
     assert [each.broken for each in healthy] == [[], []]
-    # NTK's slow pairs leave the trained arc: a margin, and no word on the others.
+    # What is a published scheme in frequencies and factor is excused what that is excused, and no other.
     (plain,) = rc.compare(lambda dim, base, factor: ntk(dim, base, factor))
-    assert [row.key for row in plain.broken] == ["inside_arc"]
+    assert not plain.broken and [row.key for row in plain.rows if row.by_design] == ["inside_arc"]
+    (scaled,) = rc.compare(lambda dim, base, factor: (ntk(dim, base, factor), 1.1386), factor=4)
+    assert [row.key for row in scaled.broken] == ["inside_arc", "attention_factor"]
+
+
+def test_frequencies_of_a_published_scheme_ask_for_its_attention_factor() -> None:
+    (yarn,) = rc.compare("yarn", factor=4)
+
+    def lost(dim: int, base: float, train_len: int, factor: float) -> Any:
+        return rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), "yarn", {"factor": factor})).inv_freq
+
+    def switched(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        return base ** (-2.0 * np.arange(dim // 2) / dim) / (factor if seq_len > train_len else 1.0)
+
+    bare, jump = rc.compare(lost, switched, factor=4)
+    row = rows(bare)["attention_factor"]
+    assert row.broken and cause_sentence(row) == "frequencies are YaRN’s, factor 1 is not: 1.139"
+    # A list that is chosen by length is no linear scaling: alike has to be so at each length.
+    assert rows(jump)["continuity"].broken
+    assert not rc.compare(by_parts, factor=4)[0].broken and not yarn.broken
 
 
 def test_settings_ask_for_less_or_for_more() -> None:
