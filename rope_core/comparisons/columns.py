@@ -118,6 +118,12 @@ def of_config(name: str, config: object) -> ComparisonColumn:
     def expected(rope: Rope, factor: float) -> Mapping[str, float]:
         return {SCHEMES[chosen.scheme].source: at(rope, factor, length)[1]}
 
+    stated_keys = resolve(config).text.layer(chosen.layer_type).entry.values().keys()
+
+    def meant(each: EngineResult) -> bool:
+        # LitGPT's inverted ramp is entered only where its config names both ends; with neither it reads no YaRN.
+        return "inverted" not in each.notes or {"beta_fast", "beta_slow"} <= stated_keys
+
     released = _released_alike(config, chosen)
     return ComparisonColumn(
         name,
@@ -127,7 +133,9 @@ def of_config(name: str, config: object) -> ComparisonColumn:
         factor,
         expected,
         SCHEMES[chosen.scheme].breaks,
-        programs=tuple(each for each in engines(config, chosen.layer_type) if each.difference is not None),
+        programs=tuple(
+            each for each in engines(config, chosen.layer_type) if each.difference is not None and meant(each)
+        ),
         findings=_faults(config),
         known=frozenset(each.key for each in _faults(released.hf_config())) if released else frozenset(),
         released=released.id if released else "",

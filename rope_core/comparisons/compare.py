@@ -466,7 +466,10 @@ def _programs(column: ComparisonColumn) -> list[dict[str, Any]] | None:
         difference = max(each.difference or 0.0, each.attention_difference or 0.0)
         if difference <= SAME or each.inv_freq is None or first.inv_freq is None:
             continue
-        pair = int(np.abs(each.inv_freq - first.inv_freq).argmax()) if each.inv_freq.size == first.inv_freq.size else 0
+        alike = each.inv_freq.size == first.inv_freq.size
+        # The pair whose difference is the one measured, which is relative; a pair at rest has none.
+        rest = np.where(first.inv_freq == 0, 1.0, np.abs(first.inv_freq))
+        pair = int((np.abs(each.inv_freq - first.inv_freq) / rest).argmax()) if alike else 0
         apart.append(
             {
                 "name": each.name,

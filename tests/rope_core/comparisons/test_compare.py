@@ -436,8 +436,16 @@ def test_programs_that_read_a_config_otherwise_are_named_with_what_they_read() -
     (text,) = [text for text in row.details() if text.startswith("SGLang")]
     assert row.broken and "ignores attention_factor" in text and f"{0.1 * math.log(16) + 1:.4g}" in text
     # LitGPT's ramp is the wrong way round whatever a config says, and LongRoPE's list is chosen by context.
-    apart = {each["name"]: each["own_formula"] for each in rows(plain)["programs"].values["programs"]}
-    assert apart["LitGPT 0.5.13"] and not rows(plain)["programs"].broken
+    # It has YaRN only where the config names both ends of the ramp.
+    (ends,) = rc.compare({**LLAMA, "rope_scaling": {**yarn, "beta_fast": 32.0, "beta_slow": 1.0}}, trained_to=131_072)
+    apart = {each["name"]: each["own_formula"] for each in rows(ends)["programs"].values["programs"]}
+    assert apart["LitGPT 0.5.13"] and not rows(ends)["programs"].broken
+    assert not rows(plain)["programs"].values["programs"] and not rows(plain)["programs"].notes()
+    # The pair named is the one whose difference is measured.
+    (gpt,) = rc.compare("gpt-oss-20b")
+    for each in rows(gpt)["programs"].values["programs"]:
+        ratio = each["inv_freq"] / each["inv_freq_transformers"]
+        assert abs(ratio - 1) == pytest.approx(each["difference"], rel=1e-6)
     lists = {"short_factor": [1.0] * 64, "long_factor": [16.0] * 64, "rope_type": "longrope", **TRAINED_ON}
     (searched,) = rc.compare({**LLAMA, "rope_scaling": {**lists, "factor": 16.0}}, fine_tuned=True)
     assert not rows(searched)["programs"].broken
