@@ -53,15 +53,15 @@ def figure(
     layer_type: str | None = None,
     **values: Any,
 ) -> Any:
-    """Return a figure of a page as Plotly's widget, drawn for a model; the arguments are those of `film`."""
-    from plotly.graph_objects import FigureWidget
+    """Return a figure of a page as Plotly's, drawn for a model; the arguments are those of `film`."""
+    from ui.notebook.plotly_figure import NotebookFigure
 
     reader = draw_page_until(page, config, lang, layer_type, values, name)
     drawing = reader.shown.get(name)
     if not isinstance(drawing, Drawing):
         figures = {each: shown for each, shown in reader.shown.items() if isinstance(shown, Drawing)}
         raise ValueError(_none(page, name, figures))
-    return FigureWidget(drawing.figure)
+    return NotebookFigure(drawing.figure)
 
 
 def names(page: str, config: ConfigOrRope | None = None, *, layer_type: str | None = None) -> dict[str, str]:

@@ -134,3 +134,14 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     assert drawn._gap and drawn.finding == drawn._gap
     assert names("rotation")["backward"] == "figure" and names("rotation")["circle"] == "film"
     assert figure("rotation", "backward", CONFIG).data
+
+
+def test_a_figure_is_displayed_as_what_an_export_shows_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rope_core.notebook import figure
+
+    shown: list[tuple[Any, str]] = []
+    monkeypatch.setattr("plotly.io.show", lambda drawn, renderer: shown.append((drawn, renderer)))
+    drawn = figure("rotation", "backward", CONFIG)
+    drawn._ipython_display_()
+    # An export has no widget's state: HTML stands beside what JupyterLab draws.
+    assert shown == [(drawn, "plotly_mimetype+notebook")]
