@@ -108,7 +108,7 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     page = visit.page
     page.goto(f"{app}/?lang=en")
     film = leading(page)
-    before = at(film)
+    before = until(page, lambda: at(film), lambda now: "position" in now)
     grip = resting(film.locator(".film-handle:visible .film-grip").nth(1))
     frame = resting(film.locator(".film-panel:visible svg").nth(1))
     middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
