@@ -58,12 +58,12 @@ class Finding:
 
     def _text(self, part: str, lang: str) -> str:
         template: str = words(lang, "findings")["finding"][self.key][part]
-        values = dict(zip(self.values, texts(tuple(self.values.values()), lang), strict=True))
+        values = dict(zip(self.values, distinct_value_texts(tuple(self.values.values()), lang), strict=True))
         return template.format_map(values | {"field": sanitized_text(self.field)})
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def finding_texts() -> dict[str, Any]:
     """Return the whole of findings.toml: severity, source and versions of each finding."""
     return tomllib.loads(resources.files("rope_core").joinpath("findings.toml").read_text(encoding="utf-8"))
 
@@ -72,7 +72,7 @@ def make_finding(
     key: str, where: str, severity: str | None = None, layer: str | None = None, /, **values: object
 ) -> Finding:
     """Build a Finding: severity, source and versions come from findings.toml unless a rule knows better."""
-    row = recorded()["finding"][key]
+    row = finding_texts()["finding"][key]
     versions = tuple(row.get("versions", VERSIONS))
     return Finding(key, severity or row["severity"], where, values, row["source"], layer, versions)
 
@@ -87,30 +87,32 @@ class FindingPhrase:
     def text(self, lang: str = "en") -> str:
         """Return it in a language."""
         template: str = words(lang, "findings")["phrase"][self.key]
-        return template.format_map({name: shown(value, lang) for name, value in self.values.items()})
+        return template.format_map({name: value_text(value, lang) for name, value in self.values.items()})
 
     def __str__(self) -> str:
         return self.text()
 
 
-def texts(values: tuple[object, ...], lang: str = "en") -> list[str]:
+def distinct_value_texts(values: tuple[object, ...], lang: str = "en") -> list[str]:
     """Return the values of one sentence as text: three digits, or as many as keep different numbers apart.
 
-    >>> texts((1.20794, 1.2, 0.5))
+    >>> distinct_value_texts((1.20794, 1.2, 0.5))
     ['1.21', '1.2', '0.5']
-    >>> texts((1.20794, 1.20811))
+    >>> distinct_value_texts((1.20794, 1.20811))
     ['1.2079', '1.2081']
     """
     numbers = {value for value in values if isinstance(value, float) and math.isfinite(value)}
-    texts_of = (digits for digits in range(3, 16) if len({shown(n, lang, digits) for n in numbers}) == len(numbers))
+    texts_of = (
+        digits for digits in range(3, 16) if len({value_text(n, lang, digits) for n in numbers}) == len(numbers)
+    )
     digits = next(texts_of, 17)
-    return [shown(value, lang, digits) for value in values]
+    return [value_text(value, lang, digits) for value in values]
 
 
-def shown(value: object, lang: str = "en", digits: int = 3) -> str:
+def value_text(value: object, lang: str = "en", digits: int = 3) -> str:
     """Return a value for a sentence: whole numbers whole, others to ``digits``, lists joined and cut.
 
-    >>> shown(0.1234567), shown(131072.0), shown(58307.2), shown((1, 2.5)), shown(None)
+    >>> value_text(0.1234567), value_text(131072.0), value_text(58307.2), value_text((1, 2.5)), value_text(None)
     ('0.123', '131072', '58300', '1, 2.5', '-')
     """
     if value is None:
@@ -133,7 +135,7 @@ def shown(value: object, lang: str = "en", digits: int = 3) -> str:
     if isinstance(value, list | tuple):
         clauses = any(isinstance(item, FindingPhrase) for item in value)
         comma: str = words(lang, "language")["clauses"] if clauses else ", "
-        return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
+        return comma.join(value_text(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
     return shortened_repr(value)
 
 
@@ -145,7 +147,7 @@ def sanitized_text(text: str, max_length: int = 200) -> str:
     return clean if len(clean) <= max_length else clean[: max_length - 1] + "…"
 
 
-def real(value: object) -> float | None:
+def finite_float_or_none(value: object) -> float | None:
     """Return a finite number as float; None for all else, truth values and integers past float's range included."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -169,10 +171,10 @@ def max_relative_difference(values: Array, expected: Array) -> float:
     return float(np.max(np.abs(values - expected) / np.where(expected == 0, 1.0, np.abs(expected)), initial=0.0))
 
 
-def apart(values: Array, wanted: Array) -> FindingPhrase:
+def difference_phrase(values: Array, wanted: Array) -> FindingPhrase:
     """Return in words how far two vectors of frequencies are apart.
 
-    >>> str(apart(np.array([1.0, 0.5]), np.array([1.0, 1.0])))
+    >>> str(difference_phrase(np.array([1.0, 0.5]), np.array([1.0, 1.0])))
     'the frequencies differ by up to 50 %'
     """
     if values.shape != wanted.shape:
@@ -198,7 +200,7 @@ def to_json_value(value: object) -> Any:
     return value if isinstance(value, str | int | float) or value is None else str(value)
 
 
-def as_record(finding: Finding, lang: str = "en") -> dict[str, Any]:
+def finding_record(finding: Finding, lang: str = "en") -> dict[str, Any]:
     """Return a finding with its sentences in a language."""
     return {
         "key": finding.key,

@@ -135,7 +135,7 @@ def checked_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def refuse_huge(s: Spectrum, positions: npt.ArrayLike) -> None:
+def refuse_oversized_table(s: Spectrum, positions: npt.ArrayLike) -> None:
     """Raise ValueError, before anything is allocated, when positions times pairs exceed MAX_ELEMENTS."""
     if isinstance(positions, Sized) and len(positions) * s.inv_freq.size > MAX_ELEMENTS:
         most = MAX_ELEMENTS // s.inv_freq.size
@@ -148,7 +148,7 @@ def position_angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
     The phase is reduced in 64-bit fixed point, so the error is below 1e-9 rad at every position < 2**31.
     Raises ValueError on positions outside [0, 2**31) or too many of them.
     """
-    refuse_huge(s, positions)
+    refuse_oversized_table(s, positions)
     steps = checked_positions(positions).astype(np.uint64)[:, None] * s.phase_step[None, :]
     return np.asarray(steps.view(np.int64) * (2.0 * np.pi / 2**64), dtype=np.float64)
 
@@ -199,7 +199,7 @@ def cos_sin(
     >>> c.round(6).tolist(), s_.round(6).tolist()
     ([[1.0], [0.540302]], [[0.0], [0.841471]])
     """
-    refuse_huge(s, positions)
+    refuse_oversized_table(s, positions)
     where = checked_positions(positions)
     kind = table_dtype(dtype)
     cos, sin = tables(s, where.size, kind, out)

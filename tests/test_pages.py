@@ -107,7 +107,7 @@ def ends(name: str, values: str) -> dict[str, object]:
     end = {"upper ends": "high", "lower ends": "low"}.get(values)
     own = [each for each in page_declaration(name).fields if not (each.shared or each.low_open or each.steps)]
     kinds = {"int": int, "float": float} if end else {}
-    return {each.slot(name): kinds[each.kind](getattr(each, str(end))) for each in own if each.kind in kinds}
+    return {each.session_key(name): kinds[each.kind](getattr(each, str(end))) for each in own if each.kind in kinds}
 
 
 def kept() -> list[Any]:

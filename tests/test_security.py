@@ -118,7 +118,7 @@ def unpacking(node: ast.AST) -> Iterator[str]:
 # What makes HTML of words: each escapes what it is given, see the test below.
 WRITERS = {
     "access.accessibility_script",
-    "anchor",
+    "anchor_html",
     "film_save_buttons_html",
     "lecturer_notes_html",
     "qr.qr_code_html",
@@ -164,14 +164,14 @@ def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
     from ui.present.lessons import LessonStep
     from ui.present.qr import qr_code_html
     from ui.present.steps import lecturer_notes_html
-    from ui.served.frame import anchor
+    from ui.served.frame import anchor_html
     from ui.text.words import PageTexts
 
     hostile = '"><script>x()</script>'
     step = LessonStep(1, "rotation", hostile, hostile, {}, "", None, None)
     t = PageTexts("en", "stage")
     saves, code = film_save_buttons_html(hostile, PageTexts("en", "rotation")), qr_code_html("x", hostile)
-    for written in (lecturer_notes_html(None, step, t), anchor(hostile), saves, code or ""):
+    for written in (lecturer_notes_html(None, step, t), anchor_html(hostile), saves, code or ""):
         assert "<script>" not in written and "&quot;&gt;&lt;script&gt;" in written
     assert "<script" not in symbol_legend_html(PageTexts("en", "rotation"))
 
@@ -248,7 +248,7 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
         [
             "st.html(f'<b>{x}</b>')",
             "A = x\nst.html(f'{A}' + x)",
-            "y = anchor(x)\ny = x\nst.html(y)",
+            "y = anchor_html(x)\ny = x\nst.html(y)",
             "st.markdown(x, unsafe_allow_html=True)",
         ],
     ),
@@ -445,7 +445,7 @@ def test_an_uploads_name_is_shown_and_never_opened(tmp_path: Path, monkeypatch: 
     sys.addaudithook(watch)
     name = f"{tmp_path}/../secret.json"
     try:
-        assert configs.NamedConfig("upload", name, configs.parse_config(b"{}")).where == '"config.json"'
+        assert configs.NamedConfig("upload", name, configs.parse_config(b"{}")).python_expression == '"config.json"'
     finally:
         watching[0] = False
     assert not any("secret" in path for path in opened)
@@ -600,7 +600,7 @@ def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatc
     assert command[1:4] == ["-m", "rope_core.jobs.child", "rope_core.cli.bench"]
     assert all(re.fullmatch(r"-{0,2}[a-z0-9_-]+", word) for word in command[4:]), command
     assert "--kernel" not in command and "--records" not in command
-    assert measured.arguments("quick", measured.INTERPRETED, [], 5)[0] == "--suite"
+    assert measured.bench_arguments("quick", measured.INTERPRETED, [], 5)[0] == "--suite"
 
 
 def test_a_jobs_last_words_name_no_folder() -> None:

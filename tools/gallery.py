@@ -25,17 +25,17 @@ def examples() -> dict[str, tuple[Axis, Axis, list[Mark]]]:
     return {
         "word_row": (row, Axis(-1.0, 1.0), pieces.word_row(words, range(6), 0.0, colours)),
         "word_tile": (row, Axis(-1.0, 1.0), pieces.word_tile(2.5, 0.0, "mat", QUERY_COLOUR)),
-        "growing_row": (row, Axis(-1.0, 1.0), pieces.growing_row(RESTS, [words[:4], words], 0.0, colours)),
+        "growing_word_row": (row, Axis(-1.0, 1.0), pieces.growing_word_row(RESTS, [words[:4], words], 0.0, colours)),
         "ghost_tile": (row, Axis(-1.0, 1.0), pieces.ghost_tile(2.5, 0.0, "mat")),
         "position_ticks": (row, Axis(-1.0, 1.0), pieces.position_ticks(range(6), 0.0, colours)),
         "span_bracket": (row, Axis(-1.0, 1.0), pieces.span_bracket(1.0, 5.0, 0.2, "4 words apart")),
-        "dial_marks": (wide, wide, pieces.dial_marks(0.0, 0.0, 1.0, 2.2, trained=1.1)),
+        "dial_marks": (wide, wide, pieces.dial_marks(0.0, 0.0, 1.0, 2.2, trained_angle=1.1)),
         "angle_wedge": (wide, wide, pieces.angle_wedge(0.0, 0.0, 1.0, 0.3, 1.6)),
-        "link": (wide, wide, [pieces.link(-1.0, 1.0, 1.0, -1.0, QUERY_COLOUR)]),
-        "signed_matrix": (
+        "link_curve": (wide, wide, [pieces.link_curve(-1.0, 1.0, 1.0, -1.0, QUERY_COLOUR)]),
+        "bracketed_matrix": (
             Axis(-0.5, 2.5),
             Axis(-2.3, 0.3),
-            pieces.signed_matrix(
+            pieces.bracketed_matrix(
                 [[".95", "−.31"], [".31", ".95"]], np.array([0.95, 0.31, 0.31, 0.95]), 0, 0, KEY_COLOUR
             ),
         ),
@@ -46,7 +46,7 @@ def examples() -> dict[str, tuple[Axis, Axis, list[Mark]]]:
         ),
         "verdict_where": (wide, wide, pieces.verdict_where(RESTS, [False, True], -1.2, 0.0, "✓ kept", "✗ new")),
         "text_lines": (wide, wide, pieces.text_lines(-1.2, 0.5, ["as far apart", "as in training"], anchor="start")),
-        "turned_hand": (wide, wide, [pieces.turned_hand(RESTS, 0.0, 0.0, 1.0, 0.9, QUERY_COLOUR, "")]),
+        "turnable_hand": (wide, wide, [pieces.turnable_hand(RESTS, 0.0, 0.0, 1.0, 0.9, QUERY_COLOUR, "")]),
         "drag_hint": (wide, wide, [pieces.drag_hint(-1.2, 0.0, "drag mat")]),
         "wedge, hatched": (
             wide,

@@ -44,7 +44,7 @@ def draw_measure_button(page: PageFrame, panel: str, request: ExperimentRequest,
     if jobs.has_just_ended(page.session, panel):
         page.redraw()
     going = jobs.is_active(jobs.latest_job_status(page.session, panel))
-    if page.button(label, f"extrapolation.start.{panel}", look="primary", off=going):
+    if page.button(label, f"extrapolation.start.{panel}", look="primary", disabled=going):
         try:
             extrapolated.start_measurement(page.session, panel, request, title)
         except ValueError as error:

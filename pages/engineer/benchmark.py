@@ -79,7 +79,7 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
         page.note(page.t("nothing_here"))
     else:
         shown = points(page)
-        drawing = figures.bandwidth_chart(shown, page.get(SOURCE), page.t, every=page.get(ALL))
+        drawing = figures.bandwidth_chart(shown, page.get(SOURCE), page.t, all_contestants=page.get(ALL))
         page.show(drawing, figures.bandwidth_chart, view.timings_of_kind, view.case_timing)
     page.controls.toggle(ALL)
     left, right = page.columns(3, 5, level=True)
@@ -108,7 +108,7 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
 
 def one_size(page: PageFrame) -> None:
     """Speed-up and error at one length, for the kind shown above."""
-    page.prose("peers")
+    page.write_section("peers")
     offered = measured.length_choices(points(page))
     length = Field(LENGTH.name, "choice", offered[-1], choices=offered)
     if page.get(LENGTH) not in offered:
@@ -124,7 +124,7 @@ def one_size(page: PageFrame) -> None:
 
 def paths(page: PageFrame) -> None:
     """Draw the traffic model."""
-    page.prose("slow")
+    page.write_section("slow")
     page.controls.beside(TOKENS, BANDWIDTH)
     drawing = paper.traffic_chart(page.get(TOKENS), page.get(BANDWIDTH), page.t)
     page.show(drawing, paper.traffic_chart, traffic.traffic_per_element, traffic.memory_bound_seconds)
@@ -136,13 +136,15 @@ def beside(page: PageFrame) -> None:
     largest = paper.largest_forward_timings(source.points)
     drawing = paper.paper_and_measured_time_chart(largest, page.get(SOURCE), page.t) if largest else None
     if drawing:
-        page.deeper(
+        page.draw_folded_section_below(
             "beside", lambda page: page.show(drawing, paper.paper_and_measured_time_chart, traffic.time_over_copy)
         )
     pairs = view.allocator_timing_pairs(source.points)
     if pairs:
         faults = paper.page_fault_chart(pairs, page.get(SOURCE), page.t)
-        page.deeper("faults", lambda page: page.show(faults, paper.page_fault_chart, view.allocator_timing_pairs))
+        page.draw_folded_section_below(
+            "faults", lambda page: page.show(faults, paper.page_fault_chart, view.allocator_timing_pairs)
+        )
 
 
 def shape(page: PageFrame) -> BenchmarkCase:
@@ -175,7 +177,7 @@ def run(page: PageFrame) -> None:
         return
     only = choices(page)
     busy = jobs.is_active(jobs.latest_job_status(page.session, measured.PLACE))
-    if page.button(page.t("start"), "benchmark.start", look="primary", off=busy):
+    if page.button(page.t("start"), "benchmark.start", look="primary", disabled=busy):
         try:
             measured.start_benchmark(
                 page.session, page.get(SUITE), shape(page), only, page.get(ROUNDS), page.get(ALLOCATOR)
@@ -184,7 +186,7 @@ def run(page: PageFrame) -> None:
             page.note(page.t("refused_run", detail=escaped_markdown(error, 300)), "error")
         else:
             page.redraw()
-    page.live(watch, shared=False, every=1.0 if jobs.active_jobs() else None)
+    page.draw_live_part(watch, shared=False, every_seconds=1.0 if jobs.active_jobs() else None)
 
 
 def watch(page: PageFrame) -> None:
@@ -216,13 +218,13 @@ def watch(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(lead)
-    page.live(top, (page.get(SOURCE), known_kind(page)))
+    page.draw_live_part(lead)
+    page.draw_live_part(top, (page.get(SOURCE), known_kind(page)))
     if view.benchmark_source(page.get(SOURCE)).points:
-        page.live(one_size)
-    page.live(paths)
-    page.deeper("run", run)
-    page.deeper("why")
+        page.draw_live_part(one_size)
+    page.draw_live_part(paths)
+    page.draw_folded_section_below("run", run)
+    page.draw_folded_section_below("why")
     beside(page)
-    page.deeper("own")
-    page.deeper("questions")
+    page.draw_folded_section_below("own")
+    page.draw_folded_section_below("questions")

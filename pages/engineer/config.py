@@ -78,23 +78,23 @@ def findings(page: PageFrame, of: configs.ConfigPageState) -> list[rc.Finding]:
 def head(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Where the config comes from, and which of its layer types is shown."""
     t, source = page.t, source_of(page)
-    error = source.refused()
+    error = source.pop_refusal()
     refused = reason(error, page) if error else ""
     left, right = page.columns(1, 1, level=True)
     with left:
-        page.controls.select(MODEL, models.model_name, after=source.forget)
+        page.controls.select(MODEL, models.model_name, after=source.forget_own_config)
     if not page.controls.is_hidden(HUB):
         with right, page.details(t("ways"), "config.ways", lazy=False):
             if refused:
                 page.note(refused, "error")
-            source.ways()
+            source.draw_config_inputs()
     if refused:
         page.note(t("kept", detail=refused), "error")
     if of.view.kind != "model":
         name = f" ({escaped_markdown(of.view.name)})" if of.view.name else ""
         with page.row():
             page.write(f"{t(f'shown.{of.view.kind}')}{name}")
-            page.button(t("back"), "config.back", source.forget)
+            page.button(t("back"), "config.back", source.forget_own_config)
     types = configs.differing_layer_types(of.view.config)
     if types:
         kind = Field(LAYER.name, "choice", types[0], choices=types)
@@ -164,14 +164,14 @@ def top(page: PageFrame, drawn: configs.ConfigPageState) -> None:
     if rope is None:
         page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
     elif promise.has_changeable_factor(rope):
-        page.folded("glance", lambda page: glance(page, now, rope))
+        page.draw_folded_section("glance", lambda page: glance(page, now, rope))
     if rope is not None:
         page.caption(figures.rotation_summary(rope, page.t))
 
 
 def glance(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Every pair before and after the scheme."""
-    drawing = figures.pair_overview_chart(rope, page.get(QUANTITY), of.view.where, page.t)
+    drawing = figures.pair_overview_chart(rope, page.get(QUANTITY), of.view.python_expression, page.t)
     page.show(drawing, figures.pair_overview_chart, anatomy.pair_effects, rc.from_hf)
     page.controls.segments(QUANTITY)
 
@@ -199,7 +199,7 @@ def card(page: PageFrame, finding: rc.Finding) -> None:
 
 def cards(page: PageFrame, drawn: configs.ConfigPageState) -> None:
     """All findings, the gravest first."""
-    page.prose("findings")
+    page.write_section("findings")
     version, notes = page.columns(1, 3, level=True)
     with version:
         page.controls.segments(VERSION, str)
@@ -230,48 +230,48 @@ def table(page: PageFrame, columns: dict[str, list[str]]) -> None:
 
 def parts(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes, each behind its title."""
-    t, where = page.t, of.view.where
-    page.deeper("provenance", lambda page: table(page, figures.provenance_table(rope, t)))
+    t, where = page.t, of.view.python_expression
+    page.draw_folded_section_below("provenance", lambda page: table(page, figures.provenance_table(rope, t)))
     if ramp := figures.ramp_chart(rope, where, t):
-        page.deeper(
+        page.draw_folded_section_below(
             "ramp", lambda page: page.show(ramp, figures.ramp_chart, anatomy.ramp_bounds, anatomy.interpolation_share)
         )
     if anatomy.is_length_dependent(rope):
-        page.deeper("drift", lambda page: drift(page, of, rope))
+        page.draw_folded_section_below("drift", lambda page: drift(page, of, rope))
     if layers := figures.unrotated_layers_text(rope, anatomy.layer_count(of.view.config), t):
-        page.deeper("layers", lambda page: page.write(layers))
+        page.draw_folded_section_below("layers", lambda page: page.write(layers))
     if axes := figures.axis_sections_text(rope, t):
-        page.deeper("sections", lambda page: page.write(axes))
+        page.draw_folded_section_below("sections", lambda page: page.write(axes))
 
 
 def drift(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """How far cached keys are off once the length in use has grown."""
-    drawing = figures.cached_key_drift_chart(rope, rope.seq_len or rope.train_len, of.view.where, page.t)
+    drawing = figures.cached_key_drift_chart(rope, rope.seq_len or rope.train_len, of.view.python_expression, page.t)
     page.show(drawing, figures.cached_key_drift_chart, anatomy.cached_key_angle_error)
 
 
 def programs(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Say which other programs turn the same config differently, and why; behind a fold, by how much."""
     t = page.t
-    page.prose("engines")
+    page.write_section("engines")
     try:
         readings = engines.engines(of.view.config, of.layer, rope.seq_len)
     except ValueError as error:
         page.note(reason(error, page))
         return
-    page.write(f"**{escaped_markdown(comparison.engines_finding(readings, t), 600)}**")
+    page.write(f"**{escaped_markdown(comparison.differing_engines_sentence(readings, t), 600)}**")
     listing(page, comparison.engine_remarks(readings, t))
 
     def pairs(page: PageFrame) -> None:
         page.show(
-            comparison.engine_frequency_chart(readings, rope, of.view.where, t),
+            comparison.engine_frequency_chart(readings, rope, of.view.python_expression, t),
             comparison.engine_frequency_chart,
             engines.engines,
         )
         table(page, comparison.engine_table(readings, t))
         listing(page, engines.engines_left_out(t.lang))
 
-    page.folded("programs", pairs)
+    page.draw_folded_section("programs", pairs)
 
 
 def listing(page: PageFrame, rows: list[tuple[str, str]]) -> None:
@@ -287,7 +287,7 @@ def listing(page: PageFrame, rows: list[tuple[str, str]]) -> None:
 def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
     """Draw the blocks that reach a wanted length and what each costs; behind a fold, what each does to every pair."""
     t = page.t
-    page.prose("extend")
+    page.write_section("extend")
     field = configs.wanted_length_field(WANTED, of.view.config)
     if field is None:
         page.note(t("no_way"))
@@ -320,10 +320,10 @@ def extended(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
     page.caption(words(t.lang, "extension")["searched"]["cost"])
 
     def pairs(page: PageFrame) -> None:
-        drawing = comparison.extension_slowdown_chart(ways, rope, wanted, of.view.where, t)
+        drawing = comparison.extension_slowdown_chart(ways, rope, wanted, of.view.python_expression, t)
         page.show(drawing, comparison.extension_slowdown_chart, extend_config.extend)
 
-    page.folded("extensions", pairs)
+    page.draw_folded_section("extensions", pairs)
 
 
 def compared(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> None:
@@ -370,7 +370,7 @@ def conversion(page: PageFrame, of: configs.ConfigPageState) -> None:
 def handed_on(page: PageFrame, of: configs.ConfigPageState) -> None:
     """Draw the check as one file, for a reader without this page."""
     t = page.t
-    page.prose("report")
+    page.write_section("report")
     given, name = (of.view.config, of.version, page.get(LENGTH), t.lang), configs.config_label(of.view, t)
     html, json = (lambda: report.report_html(*given, name=name)), (lambda: report.report_json(*given))
     with page.row():
@@ -382,18 +382,18 @@ def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     drawn = shown(page)
     rope = drawn.rope
-    page.live(lead, drawn)
-    page.live(top, drawn)
-    page.live(cards, drawn)
+    page.draw_live_part(lead, drawn)
+    page.draw_live_part(top, drawn)
+    page.draw_live_part(cards, drawn)
     if rope:
-        page.live(programs, drawn, rope)
-        page.live(extended, drawn, rope)
+        page.draw_live_part(programs, drawn, rope)
+        page.draw_live_part(extended, drawn, rope)
     handed_on(page, drawn)
-    page.deeper("why")
+    page.draw_folded_section_below("why")
     if turning := rotation_table(drawn.view.config, rope, page.t):
-        page.deeper("rotations", lambda page: table(page, turning))
+        page.draw_folded_section_below("rotations", lambda page: table(page, turning))
     if rope:
         parts(page, drawn, rope)
-        page.deeper("compare", lambda page: compared(page, drawn, rope))
-        page.deeper("convert", lambda page: conversion(page, drawn))
-    page.deeper("questions")
+        page.draw_folded_section_below("compare", lambda page: compared(page, drawn, rope))
+        page.draw_folded_section_below("convert", lambda page: conversion(page, drawn))
+    page.draw_folded_section_below("questions")

@@ -113,7 +113,7 @@ def tasks(page: PageFrame) -> None:
             letters.byte_probability_film(text.letters, text.path, text.chances, at, page.t),
             letters.byte_probability_film,
         )
-        page.challenge(LUCK, plain[1], best[1], PAST)
+        page.draw_challenge(LUCK, plain[1], best[1], PAST)
 
 
 def every_line(page: PageFrame) -> None:
@@ -169,7 +169,7 @@ def columns(page: PageFrame, *fields: tuple[Field, DrawField]) -> None:
 
 def own_text(page: PageFrame) -> bytes:
     """Return the visitor's text: a file where there is one, else what the box holds."""
-    text = page.area(page.t("text_label"), "extrapolation.text")
+    text = page.text_area(page.t("text_label"), "extrapolation.text")
     file = page.upload(page.t("upload_label"), "extrapolation.upload", 5)
     return file.getvalue() if file else text.encode("utf-8", "surrogatepass")
 
@@ -263,13 +263,13 @@ def after(page: PageFrame) -> None:
     offered = tuple(map(str, view.cell_lengths(view.read_cells(seen.results))))
     chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), words.byte_length_text)
     page.show(
-        newer.newer_schemes_chart(seen, int(chosen), trained(), page.t),
-        newer.newer_schemes_chart,
+        newer.newer_scheme_perplexity_ratio_chart(seen, int(chosen), trained(), page.t),
+        newer.newer_scheme_perplexity_ratio_chart,
         beside.compare_with_window,
         remap.remap_positions,
     )
     draw_provenance(page, seen)
-    page.prose("after_how")
+    page.write_section("after_how")
 
 
 def encodings(page: PageFrame) -> None:
@@ -281,7 +281,7 @@ def encodings(page: PageFrame) -> None:
             models.encoding_perplexity_chart(seen, trained(), page.t), models.encoding_perplexity_chart, view.read_cells
         ),
     )
-    page.goto("encodings")
+    page.draw_page_link("encodings")
 
 
 def finetuned(page: PageFrame) -> None:
@@ -290,7 +290,10 @@ def finetuned(page: PageFrame) -> None:
         page,
         "finetuned",
         lambda seen: show_figure_if_any(
-            page, models.finetune_chart(seen, trained(), page.t), models.finetune_chart, models.finetune_cell_pairs
+            page,
+            models.finetune_perplexity_chart(seen, trained(), page.t),
+            models.finetune_perplexity_chart,
+            models.finetune_cell_pairs,
         ),
     )
 
@@ -301,8 +304,8 @@ def retrieval(page: PageFrame) -> None:
 
     def draw(seen: ExperimentResults) -> None:
         page.show(
-            models.passkey_chart(seen, page.get(COUNTED), page.t),
-            models.passkey_chart,
+            models.passkey_retrieval_chart(seen, page.get(COUNTED), page.t),
+            models.passkey_retrieval_chart,
             experiments.retrieval_grids,
             estimates.wilson_interval,
         )
@@ -327,8 +330,8 @@ def stale(page: PageFrame) -> None:
         page,
         "stale",
         lambda seen: page.show(
-            handling.stale_keys_chart(seen, trained(), page.t),
-            handling.stale_keys_chart,
+            handling.stale_keys_perplexity_chart(seen, trained(), page.t),
+            handling.stale_keys_perplexity_chart,
             experiments.cache_handling_cells,
         ),
     )
@@ -374,7 +377,7 @@ def report(page: PageFrame) -> None:
     try:
         measured = summary.report(file.getvalue())
     except ValueError as error:
-        page.note(page.sentence("report_refused", {"error": error}), "error")
+        page.note(page.filled_label("report_refused", {"error": error}), "error")
         return
     if measured.done < measured.cells:
         page.note(page.t("report_partial", done=measured.done, cells=measured.cells))
@@ -386,15 +389,17 @@ def report(page: PageFrame) -> None:
             view.last_quarter_ratio,
         )
     if measured.copies:
-        page.show(handed.report_copy_chart(measured, page.t), handed.report_copy_chart, view.copy_cells)
+        page.show(
+            handed.report_copy_perplexity_chart(measured, page.t), handed.report_copy_perplexity_chart, view.copy_cells
+        )
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(top)
-    page.live(tasks)
-    page.prose("why")
-    page.deeper("ladder", every_line, ladder)
+    page.draw_live_part(top)
+    page.draw_live_part(tasks)
+    page.write_section("why")
+    page.draw_folded_section_below("ladder", every_line, ladder)
     for section, panel, parts in (
         ("live", "sweep", (live,)),
         ("seeds", "seeds", (seeds,)),
@@ -406,7 +411,7 @@ def body(page: PageFrame) -> None:
         ("stale", "stale", (stale,)),
         ("written", "generate", (written,)),
     ):
-        page.deeper(section, *parts, every=extrapolated.refresh_seconds(page.session, panel))
-    page.deeper("pairs", pairs)
-    page.deeper("report", report)
-    page.deeper("questions")
+        page.draw_folded_section_below(section, *parts, every_seconds=extrapolated.refresh_seconds(page.session, panel))
+    page.draw_folded_section_below("pairs", pairs)
+    page.draw_folded_section_below("report", report)
+    page.draw_folded_section_below("questions")

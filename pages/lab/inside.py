@@ -47,7 +47,7 @@ def broken(page: PageFrame, text: bytes, positions: inside.TracePositions) -> No
     """Pairs stopped and positions changed under the model."""
     film = change.stopped_pairs_film(page.get(MODEL), text, positions, page.get(KIND), page.t)
     page.show(film, change.stopped_pairs_film, inside.previous_byte_attention, inside.attention_change, ask=SLOWEST)
-    page.prose("break")
+    page.write_section("break")
     page.controls.segments(KIND)
     page.controls.text(TEXT)
     places = page.columns(1, 1, 1, 1, level=True)
@@ -61,10 +61,10 @@ def broken(page: PageFrame, text: bytes, positions: inside.TracePositions) -> No
 def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
     """One head reads the visitor's text, pair by pair."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
-    page.prose("looks")
+    page.write_section("looks")
     page.show(
-        figures.attention_film(*given, page.t),
-        figures.attention_film,
+        figures.head_attention_film(*given, page.t),
+        figures.head_attention_film,
         inside.ForwardTrace.pair_score_shares,
         inside.trace_forward,
     )
@@ -75,8 +75,8 @@ def looks(page: PageFrame, text: bytes, positions: inside.TracePositions) -> Non
         page.controls.slider(HEAD)
     with places[2]:
         page.controls.select(MODEL, str)
-    page.folded("pairs", lambda page: pairs(page, text, positions))
-    page.folded("sizes", lambda page: sizes(page, text, positions))
+    page.draw_folded_section("pairs", lambda page: pairs(page, text, positions))
+    page.draw_folded_section("sizes", lambda page: sizes(page, text, positions))
 
 
 def pairs(page: PageFrame, text: bytes, positions: inside.TracePositions) -> None:
@@ -110,6 +110,6 @@ def model(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(model)
-    page.deeper("questions")
-    page.goto("extrapolation")
+    page.draw_live_part(model)
+    page.draw_folded_section_below("questions")
+    page.draw_page_link("extrapolation")

@@ -83,8 +83,8 @@ def first_picture(page: PageFrame) -> None:
 
 def the_op(page: PageFrame) -> None:
     """Draw the op forward, with its arguments."""
-    page.prose("forward")
-    page.predict(AFTER)
+    page.write_section("forward")
+    page.ask_prediction(AFTER)
     settings(page)
     marked = page.get(HEAD), page.get(PAIR), turning.offset_stops(page.get(OFFSET))
     film = turning.lrpe_stages_film(case_of(page.store, 0), *marked, page.t)
@@ -101,13 +101,13 @@ def tasks(page: PageFrame) -> None:
             demo.negative_output_share,
         )
     with right:
-        page.prose("decode")
-        page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
+        page.write_section("decode")
+        page.draw_challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
 
 
 def decode(page: PageFrame) -> None:
     """Draw the op token by token."""
-    if not page.predict(TOGETHER):
+    if not page.ask_prediction(TOGETHER):
         return
     case, head = case_of(page.store), page.get(HEAD)
     page.show(figures.decoding_chart(case, head, page.t), figures.decoding_chart, explain.compare_decoding)
@@ -116,7 +116,9 @@ def decode(page: PageFrame) -> None:
 def shapes(page: PageFrame) -> None:
     """Draw theta in the shape that it comes in."""
     page.show(
-        figures.theta_chart(case_of(page.store), page.get(HEAD), page.t), figures.theta_chart, explain.sample_theta
+        figures.head_frequency_chart(case_of(page.store), page.get(HEAD), page.t),
+        figures.head_frequency_chart,
+        explain.sample_theta,
     )
 
 
@@ -127,8 +129,8 @@ def backward(page: PageFrame) -> None:
         return
     marked = page.get(HEAD), page.get(TOKEN), page.get(PAIR)
     page.show(
-        figures.backward_chart(case_of(page.store), *marked, page.t),
-        figures.backward_chart,
+        figures.backward_pass_chart(case_of(page.store), *marked, page.t),
+        figures.backward_pass_chart,
         demo.backward_steps,
         lrpe.lrpe_rotate_backward,
         explain.compare_backward,
@@ -137,7 +139,7 @@ def backward(page: PageFrame) -> None:
 
 def slips(page: PageFrame) -> None:
     """Link to what document 001 prints wrong, with what holds."""
-    page.goto("ledger", open="errata", errata="001")
+    page.draw_page_link("ledger", open="errata", errata="001")
 
 
 def linear_attention(page: PageFrame) -> None:
@@ -154,13 +156,13 @@ def linear_attention(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(first_picture)
-    page.live(the_op)
-    page.prose("why")
-    page.live(tasks)
-    page.deeper("strip", decode)
-    page.deeper("op")
-    page.deeper("matrix", shapes)
-    page.deeper("backward", backward)
-    page.deeper("linear", linear_attention)
-    page.deeper("errata", slips)
+    page.draw_live_part(first_picture)
+    page.draw_live_part(the_op)
+    page.write_section("why")
+    page.draw_live_part(tasks)
+    page.draw_folded_section_below("strip", decode)
+    page.draw_folded_section_below("op")
+    page.draw_folded_section_below("matrix", shapes)
+    page.draw_folded_section_below("backward", backward)
+    page.draw_folded_section_below("linear", linear_attention)
+    page.draw_folded_section_below("errata", slips)

@@ -50,7 +50,7 @@ def upload(page: PageFrame, file: UploadedFile) -> None:
 
 def worst(store: PageValues, given: pairs.SchemeComparison) -> None:
     """Mark the pair with the least margin, and choose its check."""
-    row = given.mine.least_with_pair
+    row = given.column_in_question.least_with_pair
     if row is not None:
         store.try_put(CHECK, checks.KEYS.index(row.key))
         store.try_put(PAIR, row.marked_pairs[0] if row.pair is None else row.pair)
@@ -64,7 +64,7 @@ def workbench(page: PageFrame) -> None:
     left, right = page.columns(5, 3)
     with right:
         page.write(t("signatures"))
-        answers = page.run_code(
+        answers = page.draw_scheme_editor(
             text, columns.scheme_calls(setting.rope, setting.factor, setting.length), lambda text: take(page, text)
         )
         with page.details(t("upload"), "schemes.upload", lazy=False):
@@ -73,7 +73,7 @@ def workbench(page: PageFrame) -> None:
     with left:
         if refused.mine:
             page.note(escaped_markdown(refused.mine, 400), "warning")
-        page.refusals(refused.others or {}, lambda choice: columns.choice_name(choice, t))
+        page.write_scheme_refusals(refused.others or {}, lambda choice: columns.comparison_choice_name(choice, t))
         if given is None:
             page.note(t("no_columns"))
         else:
@@ -82,10 +82,10 @@ def workbench(page: PageFrame) -> None:
         controls(page, given)
     if given is None:
         return
-    page.prose("checks")
-    page.folded("sweep", lambda page: sweep(page, given))
-    page.folded("faults", lambda page: exercises(page, given))
-    page.folded("out", lambda page: out(page, given))
+    page.write_section("checks")
+    page.draw_folded_section("sweep", lambda page: sweep(page, given))
+    page.draw_folded_section("faults", lambda page: exercises(page, given))
+    page.draw_folded_section("out", lambda page: out(page, given))
 
 
 def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
@@ -95,13 +95,17 @@ def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
     page.write(f"**{escaped_markdown(first, 400)}**")
     for fault in faults:
         page.write(f"**✗ {escaped_markdown(fault, 900)}**")
-    against, differs = checks.against(given, t)
+    against, differs = checks.difference_from_reference_sentence(given, t)
     if against:
         page.write(f"**{escaped_markdown(against, 900)}**" if differs else escaped_markdown(against, 900))
-    page.show(checks.margins_film(given, t, extrapolated.contrasts()), checks.margins_film, compare.compare_column)
+    page.show(
+        checks.check_margins_film(given, t, extrapolated.shipped_contrasts()),
+        checks.check_margins_film,
+        compare.compare_column,
+    )
     page.caption(t("joint"))
-    film = pairs.comparison_film(given, page.get(PAIR), t)
-    page.show(film, pairs.comparison_film, compare.compare_column, curves.score, margins.inside_arc)
+    film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
+    page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
 
 
 def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
@@ -109,7 +113,7 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
     t, store = page.t, page.store
 
     def names(choice: str) -> str:
-        return columns.choice_name(choice, t)
+        return columns.comparison_choice_name(choice, t)
 
     for field in BESIDE:
         page.controls.select(field, names)
@@ -128,7 +132,7 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
 
 def sweep(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw where the chosen check first fails, over target lengths and factors."""
-    lengths = columns.sweep_lengths(given.mine.setting)
+    lengths = columns.sweep_lengths(given.column_in_question.setting)
     page.show(sweeps.least_margin_chart(given, lengths, page.t), sweeps.least_margin_chart, compare.least_margins)
 
 
@@ -154,10 +158,12 @@ def record(page: PageFrame) -> None:
     sweep = extrapolated.shipped_results("sweep")
     if sweep is not None:
         page.write(page.t("checks_read"))
-        page.table(measured.contrast_table(extrapolated.contrasts(), page.t))
+        page.table(measured.contrast_table(extrapolated.shipped_contrasts(), page.t))
         page.write(measured.raised_base_sentence(sweep, extrapolated.first_model_trained_length(sweep), page.t))
-        page.folded("perplexity", lambda page: page.table(measured.perplexity_by_scheme_table(sweep, page.t)))
-    page.goto("extrapolation", page.t("measure_live"))
+        page.draw_folded_section(
+            "perplexity", lambda page: page.table(measured.perplexity_by_scheme_table(sweep, page.t))
+        )
+    page.draw_page_link("extrapolation", page.t("measure_live"))
 
 
 def papers(page: PageFrame) -> None:
@@ -181,8 +187,8 @@ def exercises(page: PageFrame, given: pairs.SchemeComparison) -> None:
     with page.row():
         for each in EXAMPLES:
             page.button(t(f"example.{each}"), f"schemes.{each}", load, page, each, look="quiet")
-    page.challenge(PLANTED, name, given.mine)
-    verdict = tasks.challenge_verdict(PLANTED, page.store, page.session, (name, given.mine))
+    page.draw_challenge(PLANTED, name, given.column_in_question)
+    verdict = tasks.challenge_verdict(PLANTED, page.store, page.session, (name, given.column_in_question))
     if verdict and verdict.passed:
         tasks.remember_done_tasks(page.session, [f"{page.name}.{name}"])
     known = [each for each in FAULTS if f"{page.name}.{each}" in page.session.get(tasks.DONE, ())]
@@ -191,8 +197,8 @@ def exercises(page: PageFrame, given: pairs.SchemeComparison) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(workbench)
-    page.prose("measured")
-    page.live(record)
-    page.deeper("papers", papers)
-    page.deeper("questions")
+    page.draw_live_part(workbench)
+    page.write_section("measured")
+    page.draw_live_part(record)
+    page.draw_folded_section_below("papers", papers)
+    page.draw_folded_section_below("questions")

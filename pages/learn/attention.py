@@ -50,7 +50,7 @@ FIELDS = (STEPS, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, 
 
 def refuse(page: PageFrame, error: ValueError) -> None:
     """Say that values set on other pages leave nothing to draw here."""
-    page.note(page.sentence("no_picture", {"error": error}), "warning")
+    page.note(page.filled_label("no_picture", {"error": error}), "warning")
 
 
 def one_score(page: PageFrame) -> None:
@@ -76,7 +76,7 @@ def one_score(page: PageFrame) -> None:
 
 def larger_base(page: PageFrame) -> None:
     """Draw what a larger base makes of the curve, drawn by the reader, and the base that a context needs."""
-    page.prose("bases")
+    page.write_section("bases")
     left, right = page.columns(1, 1)
     with left:
         page.show(
@@ -85,13 +85,13 @@ def larger_base(page: PageFrame) -> None:
             attention.score_curve,
         )
     with right:
-        page.challenge(SERVE, WIDTH, LENGTH, MOST)
+        page.draw_challenge(SERVE, WIDTH, LENGTH, MOST)
 
 
 def softmax(page: PageFrame) -> None:
     """Sharpness against length."""
-    page.prose("softmax")
-    if not page.predict(WEIGHT):
+    page.write_section("softmax")
+    if not page.ask_prediction(WEIGHT):
         return
     page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len
@@ -124,23 +124,23 @@ def limits(page: PageFrame) -> None:
 
 def theorem(page: PageFrame) -> None:
     """Link to the claim of a bound that is 600 times smaller."""
-    page.goto("ledger", entry="003-600")
+    page.draw_page_link("ledger", entry="003-600")
 
 
 def ledger(page: PageFrame) -> None:
     """Link to the formulas of the sources."""
-    page.goto("ledger")
+    page.draw_page_link("ledger")
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(one_score)
-    page.live(larger_base)
-    page.live(softmax)
-    page.deeper("why")
-    page.deeper("base_bound", base_bound)
-    page.deeper("limits", limits)
-    page.deeper("bound")
-    page.deeper("theorem", theorem)
-    page.deeper("weight")
-    page.deeper("scales", ledger)
+    page.draw_live_part(one_score)
+    page.draw_live_part(larger_base)
+    page.draw_live_part(softmax)
+    page.draw_folded_section_below("why")
+    page.draw_folded_section_below("base_bound", base_bound)
+    page.draw_folded_section_below("limits", limits)
+    page.draw_folded_section_below("bound")
+    page.draw_folded_section_below("theorem", theorem)
+    page.draw_folded_section_below("weight")
+    page.draw_folded_section_below("scales", ledger)

@@ -80,7 +80,7 @@ def vectors_of_a_word(page: PageFrame) -> None:
 
 def parts(page: PageFrame) -> None:
     """Draw one layer, each choice of which can be switched."""
-    page.prose("switch")
+    page.write_section("switch")
     page.controls.select(ROW, lambda choice: row_name(page, choice))
     page.controls.beside(NORM, PLACE, draw=page.controls.select)
     page.controls.beside(ORDER, UNIT, draw=page.controls.select)
@@ -98,12 +98,12 @@ def source_table(page: PageFrame) -> None:
         page.write(markdown_table(figures.architecture_row_table(row, page.t)))
         for sentence in figures.correction_sentences(row, page.t):
             page.write(sentence)
-    page.goto("models")
+    page.draw_page_link("models")
 
 
 def ledger(page: PageFrame) -> None:
     """Draw the formulas of source 004."""
-    page.goto("ledger")
+    page.draw_page_link("ledger")
 
 
 def tasks(page: PageFrame) -> None:
@@ -117,7 +117,7 @@ def tasks(page: PageFrame) -> None:
         )
     with right:
         page.code(LAYER, "python")
-        page.challenge(EXTRA, page.store.rope())
+        page.draw_challenge(EXTRA, page.store.rope())
 
 
 def commute(page: PageFrame) -> None:
@@ -132,12 +132,14 @@ def commute(page: PageFrame) -> None:
 
 def cache(page: PageFrame) -> None:
     """Draw the cache of rotated keys."""
-    if not page.predict(STALE):
+    if not page.ask_prediction(STALE):
         return
     page.controls.slider(TIMES)
     if block_rope.has_two_pairs(page.store.rope()):
         page.show(
-            block_rope.stale_cache_chart(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, decode_logits
+            block_rope.stale_cache_logits_chart(page.store.rope(), page.get(TIMES), page.t),
+            demo.stale_logits,
+            decode_logits,
         )
     else:
         page.note(page.t("cache_none"))
@@ -146,21 +148,21 @@ def cache(page: PageFrame) -> None:
 def latent(page: PageFrame) -> None:
     """MLA's split."""
     page.controls.beside(RANK, HEADS, START)
-    drawing = block_rope.mla_chart(page.get(RANK), page.get(HEADS), page.get(START), page.t)
+    drawing = block_rope.mla_error_and_cache_chart(page.get(RANK), page.get(HEADS), page.get(START), page.t)
     page.show(drawing, demo.mla_absorption_errors, logit.mla_scores, logit.mla_cache_sizes)
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(vectors_of_a_word)
-    page.live(tasks)
-    page.prose("values")
-    page.live(parts)
-    page.deeper("printed", source_table)
-    page.deeper("undone")
-    page.deeper("cache", cache)
-    page.deeper("commute", commute)
-    page.deeper("latent", latent)
+    page.draw_live_part(vectors_of_a_word)
+    page.draw_live_part(tasks)
+    page.write_section("values")
+    page.draw_live_part(parts)
+    page.draw_folded_section_below("printed", source_table)
+    page.draw_folded_section_below("undone")
+    page.draw_folded_section_below("cache", cache)
+    page.draw_folded_section_below("commute", commute)
+    page.draw_folded_section_below("latent", latent)
     for section in ("norms", "stack", "parallel", "activations", "logits"):
-        page.deeper(section)
-    page.deeper("limits", ledger)
+        page.draw_folded_section_below(section)
+    page.draw_folded_section_below("limits", ledger)

@@ -66,14 +66,18 @@ def hands(page: PageFrame) -> None:
     requests = tuple(each.request for each in extended)
     factors = film_stops(FACTOR, page.get(FACTOR), high=FARTHEST)
     spans = film_stops(DISTANCE, page.get(DISTANCE))
-    film = figures.dials_film(rope, requests, factors, spans, pair_stops(rope.dim, page.get(HAND)), page.t)
+    film = figures.clock_hands_film(rope, requests, factors, spans, pair_stops(rope.dim, page.get(HAND)), page.t)
     page.show(
-        film, figures.dials_film, extension.untrained_angle_reached_mask, extension.untrained_angle_mask, ask=COVERED
+        film,
+        figures.clock_hands_film,
+        extension.untrained_angle_reached_mask,
+        extension.untrained_angle_mask,
+        ask=COVERED,
     )
-    page.refusals(refused)
-    page.prose("ideas")
-    if page.predict(WORST):
-        page.prose("linear")
+    page.write_scheme_refusals(refused)
+    page.write_section("ideas")
+    if page.ask_prediction(WORST):
+        page.write_section("linear")
 
 
 def measured(page: PageFrame) -> None:
@@ -87,9 +91,9 @@ def measured(page: PageFrame) -> None:
                 figure.measured_perplexity_sketch,
                 view.read_cells,
             )
-        page.goto("extrapolation", page.t("measured"))
+        page.draw_page_link("extrapolation", page.t("measured"))
     with right:
-        page.challenge(EXTEND, page.store.rope(), TIMES, SLACK)
+        page.draw_challenge(EXTEND, page.store.rope(), TIMES, SLACK)
 
 
 def schemes_parameters(page: PageFrame) -> None:
@@ -102,7 +106,7 @@ def schemes_parameters(page: PageFrame) -> None:
             declared = {param.name: param for name in names for param in schemes.SCHEMES[name].params}
             for name, param in declared.items():
                 if name in fields.PARAMS and name != FACTOR.name:
-                    page.controls.param(param)
+                    page.controls.draw_parameter_control(param)
 
 
 def slowdowns(page: PageFrame) -> None:
@@ -112,7 +116,7 @@ def slowdowns(page: PageFrame) -> None:
     extended, refused = extension.scheme_spectra(rope, params_of(page.store), length)
     formulas = [schemes.SCHEMES[each.scheme].rescale for each in extended]
     page.show(comparison.slowdown_chart(rope, extended, page.t), comparison.slowdown_chart, *formulas)
-    page.refusals(refused)
+    page.write_scheme_refusals(refused)
     page.write(comparison.schemes_markdown_table(rope, extended, length, page.t))
 
 
@@ -121,8 +125,8 @@ def heatmaps(page: PageFrame) -> None:
     rope, length = page.store.rope(), length_of(page.store)
     extended, _ = extension.scheme_spectra(rope, params_of(page.store), length)
     page.controls.segments(AXIS)
-    drawing = comparison.scheme_heatmaps(rope, extended, length, page.get(AXIS) == "log", page.t)
-    page.show(drawing, comparison.scheme_heatmaps, extension.mean_cosine_per_bin, extension.untrained_pair_count)
+    drawing = comparison.scheme_cosine_heatmaps(rope, extended, length, page.get(AXIS) == "log", page.t)
+    page.show(drawing, comparison.scheme_cosine_heatmaps, extension.mean_cosine_per_bin, extension.untrained_pair_count)
 
 
 def after(page: PageFrame) -> None:
@@ -150,12 +154,12 @@ def quoted(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(hands)
-    page.live(measured)
-    page.deeper("questions")
-    page.deeper("slowdowns", slowdowns)
-    page.deeper("heatmaps", heatmaps)
-    page.deeper("after", after)
-    page.deeper("late")
-    page.deeper("reading", readers)
-    page.deeper("quoted", quoted)
+    page.draw_live_part(hands)
+    page.draw_live_part(measured)
+    page.draw_folded_section_below("questions")
+    page.draw_folded_section_below("slowdowns", slowdowns)
+    page.draw_folded_section_below("heatmaps", heatmaps)
+    page.draw_folded_section_below("after", after)
+    page.draw_folded_section_below("late")
+    page.draw_folded_section_below("reading", readers)
+    page.draw_folded_section_below("quoted", quoted)

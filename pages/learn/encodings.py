@@ -84,18 +84,18 @@ def reordering(page: PageFrame) -> None:
             swapping.sentence_reordering_film,
             compare.mean_attention_output,
         )
-        page.prose("why")
+        page.write_section("why")
 
 
 def adding(page: PageFrame) -> None:
     """Draw a sentence that moves: what was added to its words shows where it is."""
-    page.predict(SHIFTED)
+    page.ask_prediction(SHIFTED)
     left, right = page.columns(1, 1)
     with left:
         film = drawn.added_score_sketch(sentences(page)[0], page.store.rope().base, page.t)
         page.show(film, drawn.added_score_sketch, compare.encoding_logits)
     with right:
-        page.challenge(SAME, *PLACES)
+        page.draw_challenge(SAME, *PLACES)
 
 
 def turning(page: PageFrame) -> None:
@@ -110,7 +110,7 @@ def chooser(page: PageFrame) -> None:
     """One encoding: its formula and its scores."""
     page.controls.select(ENCODING)
     name, base = page.get(ENCODING), page.store.rope().base
-    page.prose(name)
+    page.write_section(name)
     left, right = page.columns(1, 1)
     with left:
         page.show(
@@ -120,8 +120,8 @@ def chooser(page: PageFrame) -> None:
         )
     with right:
         page.show(
-            figures.score_lines_chart(name, base, page.get(SHIFT), page.t),
-            figures.score_lines_chart,
+            figures.score_by_offset_chart(name, base, page.get(SHIFT), page.t),
+            figures.score_by_offset_chart,
             compare.relative_residual,
         )
 
@@ -130,13 +130,13 @@ def crossing(page: PageFrame) -> None:
     """Draw the four terms of an additive encoding's score while the sentence moves."""
     film = terms.score_terms_film(page.store.rope().base, moved.shift_stops(page.get(SHIFT)), page.t)
     page.show(film, terms.score_terms_film, additive.additive_score_terms)
-    page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
+    page.draw_page_link("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
 
 
 def hessian(page: PageFrame) -> None:
     """Draw the Taylor expansion's second-order term, from a diagonal H to a general one."""
     page.show(terms.hessian_term_film(page.store.rope().base, page.t), terms.hessian_term_film, additive.hessian_term)
-    page.goto("ledger", entry="004-hessian-general")
+    page.draw_page_link("ledger", entry="004-hessian-general")
 
 
 def measured(page: PageFrame) -> None:
@@ -153,16 +153,16 @@ def measured(page: PageFrame) -> None:
             view.read_cells,
         )
         page.caption(lab_words.results_provenance(seen, lab))
-    page.goto("extrapolation")
+    page.draw_page_link("extrapolation")
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(order)
-    page.live(reordering)
-    page.live(adding)
-    page.deeper("shift_map", turning)
-    page.deeper("chooser", chooser)
-    page.deeper("measured", measured)
-    page.deeper("crossing", crossing)
-    page.deeper("hessian", hessian)
+    page.draw_live_part(order)
+    page.draw_live_part(reordering)
+    page.draw_live_part(adding)
+    page.draw_folded_section_below("shift_map", turning)
+    page.draw_folded_section_below("chooser", chooser)
+    page.draw_folded_section_below("measured", measured)
+    page.draw_folded_section_below("crossing", crossing)
+    page.draw_folded_section_below("hessian", hessian)

@@ -45,7 +45,7 @@ def spectrum(page: PageFrame) -> None:
         frequency_demo.incomplete_pair_mask,
         ask=LONGER,
     )
-    page.predict(MIDDLE)
+    page.ask_prediction(MIDDLE)
 
 
 def tasks(page: PageFrame) -> None:
@@ -55,12 +55,12 @@ def tasks(page: PageFrame) -> None:
         film = drawn.unfinished_pairs_sketch(page.get(DIM), page.get(TRAIN_LEN), page.t)
         page.show(film, drawn.unfinished_pairs_sketch, frequency_demo.incomplete_pair_mask)
     with right:
-        page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
+        page.draw_challenge(LEAST, page.get(DIM), LENGTH, SLACK)
 
 
 def base_choice(page: PageFrame) -> None:
     """Link to the base that a context needs."""
-    page.goto("attention", open="base_bound")
+    page.draw_page_link("attention", open="base_bound")
 
 
 def cycles(page: PageFrame) -> None:
@@ -83,17 +83,17 @@ def digits(page: PageFrame) -> None:
 
 def yours(page: PageFrame) -> None:
     """Draw the reader's own frequencies, graded."""
-    page.grade("spectrum")
-    page.grade(YARN)
+    page.draw_graded_exercise("spectrum")
+    page.draw_graded_exercise(YARN)
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(spectrum)
-    page.prose("why")
-    page.live(tasks)
-    page.deeper("base", base_choice)
-    page.deeper("meaning", cycles)
-    page.deeper("variation")
-    page.deeper("digits", digits)
-    page.deeper("yours", yours)
+    page.draw_live_part(spectrum)
+    page.write_section("why")
+    page.draw_live_part(tasks)
+    page.draw_folded_section_below("base", base_choice)
+    page.draw_folded_section_below("meaning", cycles)
+    page.draw_folded_section_below("variation")
+    page.draw_folded_section_below("digits", digits)
+    page.draw_folded_section_below("yours", yours)

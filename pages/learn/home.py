@@ -31,7 +31,7 @@ def picture(page: PageFrame) -> None:
 
 def tasks(page: PageFrame) -> None:
     """Have the reader draw how many hands have gone round, and find a position with a negative score."""
-    page.predict(SLOW)
+    page.ask_prediction(SLOW)
     left, right = page.columns(1, 1)
     with left:
         page.show(
@@ -40,22 +40,22 @@ def tasks(page: PageFrame) -> None:
             frequency_demo.incomplete_pair_mask,
         )
     with right:
-        page.challenge(BELOW, page.store.rope(), figures.KEY_POSITION)
+        page.draw_challenge(BELOW, page.store.rope(), figures.KEY_POSITION)
 
 
 def path(page: PageFrame) -> None:
     """Draw the links to all pages, with what each is for."""
     for name, text in page.t.table("step").items():
-        page.goto(name, text)
+        page.draw_page_link(name, text)
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(picture)
-    page.live(tasks)
+    page.draw_live_part(picture)
+    page.draw_live_part(tasks)
     for column, entry in zip(page.columns(1, 1, 1), ("learn", "check", "measure"), strict=True):
         with column, page.card(stretch=True):
-            page.prose(entry)
-            page.goto(page.t(f"entry.{entry}"))
-    page.prose("why")
-    page.deeper("path", path)
+            page.write_section(entry)
+            page.draw_page_link(page.t(f"entry.{entry}"))
+    page.write_section("why")
+    page.draw_folded_section_below("path", path)

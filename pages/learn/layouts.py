@@ -47,7 +47,7 @@ def tested(page: PageFrame) -> None:
         drawn.layout_error_sketch(page.get(BASE), page.t), drawn.layout_error_sketch, layout_demo.conversion_scores
     )
     page.table(figures.checkpoint_scores_table(page.t))
-    page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
+    page.draw_challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
 
 
 def conversion(page: PageFrame) -> None:
@@ -65,18 +65,18 @@ def conversion(page: PageFrame) -> None:
 
 def yours(page: PageFrame) -> None:
     """Draw the reader's own conversion, graded."""
-    page.grade("convert")
+    page.draw_graded_exercise("convert")
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(same_rotation)
-    page.prose("answer")
-    page.prose("why")
-    page.live(tested)
-    page.deeper("matrices")
-    page.deeper("bug", conversion)
-    page.deeper("heads")
-    page.deeper("yours", yours)
+    page.draw_live_part(same_rotation)
+    page.write_section("answer")
+    page.write_section("why")
+    page.draw_live_part(tested)
+    page.draw_folded_section_below("matrices")
+    page.draw_folded_section_below("bug", conversion)
+    page.draw_folded_section_below("heads")
+    page.draw_folded_section_below("yours", yours)
     for section in ("recognise", "who", "threads"):
-        page.deeper(section)
+        page.draw_folded_section_below(section)

@@ -44,7 +44,7 @@ def whole(page: PageFrame) -> None:
     film = figures.wrong_positions_film(page.store.rope(), page.t)
     sources = position_demo.last_token_distances, position_demo.cached_key_distances_by_mode
     page.show(film, figures.wrong_positions_film, position_demo.stored_and_new_positions, *sources, ask=COUNTED)
-    page.predict(RENUMBERED)
+    page.ask_prediction(RENUMBERED)
 
 
 def tasks(page: PageFrame) -> None:
@@ -58,7 +58,7 @@ def tasks(page: PageFrame) -> None:
         )
     with right:
         page.code(PACKED_ROW)
-        page.challenge(WRONG)
+        page.draw_challenge(WRONG)
 
 
 def tools(page: PageFrame) -> None:
@@ -69,9 +69,9 @@ def tools(page: PageFrame) -> None:
 
 def image(page: PageFrame) -> None:
     """Draw an image among words."""
-    page.prose("image")
+    page.write_section("image")
     page.show(patches.image_patch_film(page.t), patches.image_patch_film, rc.multimodal_positions, rotary.mrope_axes)
-    page.goto("models", open="axes")
+    page.draw_page_link("models", open="axes")
 
 
 def sections(page: PageFrame) -> None:
@@ -83,15 +83,15 @@ def sections(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(whole)
-    page.live(tasks)
-    page.live(image)
-    page.prose("packed")
-    page.deeper("padding")
-    page.deeper("ranks")
-    page.deeper("moving")
-    page.deeper("pieces")
-    page.deeper("sections", sections)
-    page.deeper("video")
-    page.deeper("threads")
-    page.deeper("tools", tools)
+    page.draw_live_part(whole)
+    page.draw_live_part(tasks)
+    page.draw_live_part(image)
+    page.write_section("packed")
+    page.draw_folded_section_below("padding")
+    page.draw_folded_section_below("ranks")
+    page.draw_folded_section_below("moving")
+    page.draw_folded_section_below("pieces")
+    page.draw_folded_section_below("sections", sections)
+    page.draw_folded_section_below("video")
+    page.draw_folded_section_below("threads")
+    page.draw_folded_section_below("tools", tools)

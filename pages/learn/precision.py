@@ -45,14 +45,14 @@ def table(page: PageFrame) -> None:
         drawing = drawing_hand.rounding_error_sketch(page.store.request(), page.get(DTYPE), page.t)
         page.show(drawing, drawing_hand.rounding_error_sketch, precision.phase_error)
     with right:
-        page.challenge(HOLD, DTYPE.default)
-    page.prose("why")
+        page.draw_challenge(HOLD, DTYPE.default)
+    page.write_section("why")
 
 
 def relative(page: PageFrame) -> None:
     """Draw what rounding leaves of the dependence on the distance alone."""
-    page.prose("drift")
-    if page.predict(SAME):
+    page.write_section("drift")
+    if page.ask_prediction(SAME):
         drift(page)
 
 
@@ -80,8 +80,8 @@ def distinct(page: PageFrame) -> None:
 def ways(page: PageFrame) -> None:
     """Exact tables and their price."""
     page.controls.slider(TABLE_FROM)
-    drawing = figures.table_method_chart(page.store.request(), page.get(TABLE_FROM), page.t)
-    page.show(drawing, figures.table_method_chart, *precision.WAYS.values(), precision.compare_table_methods)
+    drawing = figures.table_error_and_time_chart(page.store.request(), page.get(TABLE_FROM), page.t)
+    page.show(drawing, figures.table_error_and_time_chart, *precision.WAYS.values(), precision.compare_table_methods)
 
 
 def real(page: PageFrame) -> None:
@@ -92,15 +92,15 @@ def real(page: PageFrame) -> None:
         figures.model_phase_error_chart,
         precision.phase_error_curve,
     )
-    page.goto("models")
+    page.draw_page_link("models")
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(phase)
-    page.live(table)
-    page.live(relative)
-    page.deeper("stages")
-    page.deeper("distinct", distinct)
-    page.deeper("ways", ways)
-    page.deeper("real", real)
+    page.draw_live_part(phase)
+    page.draw_live_part(table)
+    page.draw_live_part(relative)
+    page.draw_folded_section_below("stages")
+    page.draw_folded_section_below("distinct", distinct)
+    page.draw_folded_section_below("ways", ways)
+    page.draw_folded_section_below("real", real)

@@ -42,7 +42,7 @@ def circle(page: PageFrame) -> None:
     page.show(
         drawing, score.rotation_score_film, rotation_matrix, demo.rotation_forms, compare.position_only_logits, ask=LEFT
     )
-    page.predict(KNOWN)
+    page.ask_prediction(KNOWN)
 
 
 def tasks(page: PageFrame) -> None:
@@ -55,7 +55,7 @@ def tasks(page: PageFrame) -> None:
             demo.shifted_scores,
         )
     with right:
-        page.challenge(TWINS, page.store.rope(), 0, NEAR)
+        page.draw_challenge(TWINS, page.store.rope(), 0, NEAR)
 
 
 def backward(page: PageFrame) -> None:
@@ -67,16 +67,16 @@ def backward(page: PageFrame) -> None:
 
 def yours(page: PageFrame) -> None:
     """Draw the reader's own rotation, graded."""
-    page.grade("rotate")
+    page.draw_graded_exercise("rotate")
 
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(circle)
-    page.live(tasks)
-    page.prose("questions")
-    page.deeper("must")
-    page.deeper("why")
-    page.deeper("matrix")
-    page.deeper("backward", backward)
-    page.deeper("yours", yours)
+    page.draw_live_part(circle)
+    page.draw_live_part(tasks)
+    page.write_section("questions")
+    page.draw_folded_section_below("must")
+    page.draw_folded_section_below("why")
+    page.draw_folded_section_below("matrix")
+    page.draw_folded_section_below("backward", backward)
+    page.draw_folded_section_below("yours", yours)

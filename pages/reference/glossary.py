@@ -32,7 +32,7 @@ def link(page: PageFrame, name: str, beat: int) -> str:
 def shown_step(page: PageFrame) -> None:
     """Draw the link to the step that shows the chosen fault."""
     _, name, beat = dict(enumerate(SHOWN.values(), 1))[page.get(FAULT) or 1]
-    page.goto(name, page.t("shown_in", page=page.t(f"page.{name}"), beat=beat), beat=str(beat))
+    page.draw_page_link(name, page.t("shown_in", page=page.t(f"page.{name}"), beat=beat), beat=str(beat))
 
 
 def symptoms(page: PageFrame) -> None:
@@ -78,7 +78,7 @@ def in_words(page: PageFrame) -> None:
 
 def listed(page: PageFrame) -> None:
     """Draw all terms in one table."""
-    page.prose("terms")
+    page.write_section("terms")
     heads = tuple(page.t(f"head.{name}") for name in HEADS)
     columns = glossary_table(page.t.lang, heads, lambda name, beat: link(page, name, beat))
     page.write(markdown_table(columns))
@@ -88,9 +88,9 @@ def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
     left, right = page.columns(3, 1)
     with left:
-        page.live(symptoms, shared=False)
+        page.draw_live_part(symptoms, shared=False)
     with right:
-        page.live(look_up, shared=False)
+        page.draw_live_part(look_up, shared=False)
     in_words(page)
     listed(page)
-    page.prose("more")
+    page.write_section("more")

@@ -40,7 +40,7 @@ def entry(page: PageFrame, result: ledger.ClaimResult, place: str) -> None:
     """One entry's card, its own address and the function that decides it."""
     page.write(figures.claim_card_markdown(result, page.t))
     with page.row():
-        page.goto("ledger", page.t("link", id=result.id), entry=result.id)
+        page.draw_page_link("ledger", page.t("link", id=result.id), entry=result.id)
         with page.details(page.t("function"), f"code.{place}.{result.id}", quiet=True) as wanted:
             if wanted:
                 page.code(figures.claim_source_code(result) or page.t("undecided"), "python")
@@ -58,7 +58,7 @@ def top(page: PageFrame) -> None:
             figures.unswapped_formula_film(page.t), figures.unswapped_formula_film, elementwise_rotation, ask=GONE
         )
         page.caption(page.t("swapped_source", source=figures.document_title("003", page.t)))
-        page.goto("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
+        page.draw_page_link("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
 
 
 def overview(page: PageFrame) -> None:
@@ -83,7 +83,7 @@ def residuals(page: PageFrame) -> None:
 
 def entries(page: PageFrame) -> None:
     """Draw the filtered list, errata first, and the selected entry in full."""
-    page.prose("entries")
+    page.write_section("entries")
     page.controls.segments(DOCUMENT, lambda choice: document_name(choice, page.t))
     page.controls.segments(STATUS, lambda choice: status_name(choice, page.t))
     shown = figures.filtered_claims(figures.checked_claims().results, page.get(DOCUMENT), page.get(STATUS))
@@ -112,11 +112,11 @@ def errata(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(top)
-    page.live(overview)
-    page.live(entries)
-    page.deeper("threshold", residuals)
-    page.deeper("errata", errata)
-    page.deeper("why")
-    page.deeper("how")
-    page.deeper("undecided")
+    page.draw_live_part(top)
+    page.draw_live_part(overview)
+    page.draw_live_part(entries)
+    page.draw_folded_section_below("threshold", residuals)
+    page.draw_folded_section_below("errata", errata)
+    page.draw_folded_section_below("why")
+    page.draw_folded_section_below("how")
+    page.draw_folded_section_below("undecided")

@@ -36,7 +36,7 @@ FIELDS = (STEPS, TIMES, *FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
 def label(field: Field, choice: str, t: PageTexts) -> str:
     """How a filter names one of its values."""
     key = "any" if choice == ANY else f"{field.name}.{choice}"
-    return t(key) if t.has(key) else choice
+    return t(key) if t.has_label(key) else choice
 
 
 def shown(page: PageFrame) -> tuple[survey.SurveyRow, ...]:
@@ -72,7 +72,7 @@ def dozen(page: PageFrame) -> None:
 def catalogue(page: PageFrame) -> None:
     """Draw filters, table, and the picked model's card with its links; then all models' wavelengths."""
     rows = shown(page)
-    page.prose("table")
+    page.write_section("table")
     page.controls.beside(
         *FILTERS, draw=lambda field: page.controls.select(field, lambda choice: label(field, choice, page.t))
     )
@@ -92,8 +92,8 @@ def catalogue(page: PageFrame) -> None:
     )
     with page.row():
         for name in OPENS:
-            page.goto(name, model=page.get(PICK))
-    page.folded("spans", spans)
+            page.draw_page_link(name, model=page.get(PICK))
+    page.draw_folded_section("spans", spans)
 
 
 def two_axes(page: PageFrame) -> None:
@@ -120,11 +120,11 @@ def mistakes(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    page.live(dozen, shared=False)
-    page.live(catalogue, shared=False)
-    page.deeper("questions")
-    page.deeper("why")
-    page.deeper("rotating", rotating)
-    page.deeper("axes", two_axes)
-    page.deeper("video")
-    page.deeper("errata", mistakes)
+    page.draw_live_part(dozen, shared=False)
+    page.draw_live_part(catalogue, shared=False)
+    page.draw_folded_section_below("questions")
+    page.draw_folded_section_below("why")
+    page.draw_folded_section_below("rotating", rotating)
+    page.draw_folded_section_below("axes", two_axes)
+    page.draw_folded_section_below("video")
+    page.draw_folded_section_below("errata", mistakes)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rope_core.errors import ConfigError, RuleText, argument_error
 from rope_core.extension.blocks import is_scaled, reached_length
-from rope_core.findings import Finding, FindingPhrase, apart, make_finding, shown, texts
+from rope_core.findings import Finding, FindingPhrase, difference_phrase, distinct_value_texts, make_finding, value_text
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
 from rope_core.hf.ropes import HfRope
@@ -62,7 +62,7 @@ def rotation_difference_findings(
         if not named and not worst:
             continue
         left, right = (rope_of_layer_type(each.text, kind) for each in sides)
-        texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in named)
+        texts_of = ", ".join(f"{row.field} {' / '.join(distinct_value_texts((row.left, row.right)))}" for row in named)
         findings.append(
             make_finding(
                 "configs_disagree",
@@ -71,7 +71,9 @@ def rotation_difference_findings(
                 kind,
                 differences=texts_of or LENGTH,
                 worst=100.0 * worst,
-                apart=apart(left.inv_freq, right.inv_freq) if left and right else FindingPhrase("layers_apart"),
+                apart=difference_phrase(left.inv_freq, right.inv_freq)
+                if left and right
+                else FindingPhrase("layers_apart"),
             )
         )
     lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
@@ -114,7 +116,7 @@ def apply_override(config: object, override: object) -> tuple[dict[str, Any], li
     if new is None and isinstance(old, dict):
         # transformers stops on it, so what is checked besides is the config as it was.
         dict_at(after, prefix)["rope_parameters"] = old
-        dropped = [f"{key} {shown(value)}" for key, value in old.items()]
+        dropped = [f"{key} {value_text(value)}" for key, value in old.items()]
         return after, [make_finding("override_null", f"{prefix}rope_parameters", dropped=dropped)]
     if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
         return after, _idle(before, after, override)
@@ -202,7 +204,7 @@ def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list
     if moved:
         old, new = moved[0]
         bases = {"base": old.base, "used": new.base}
-        texts_of = {**bases, "apart": [FindingPhrase("bases", bases), apart(new.unscaled, old.unscaled)]}
+        texts_of = {**bases, "apart": [FindingPhrase("bases", bases), difference_phrase(new.unscaled, old.unscaled)]}
     return make_finding(
         "override_loses",
         f"{prefix}rope_parameters",

@@ -16,7 +16,7 @@ from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramp
 from rope_core.checks.rules.refusals import config_error_finding
 from rope_core.checks.rules.versions import find_fields_unread_by_4, find_release_faults, release_numbers
 from rope_core.errors import ConfigError, RuleText, argument_error, checked_int
-from rope_core.findings import SEVERITIES, VERSIONS, Finding, FindingPhrase, make_finding, recorded, sanitized_text
+from rope_core.findings import SEVERITIES, VERSIONS, Finding, FindingPhrase, finding_texts, make_finding, sanitized_text
 from rope_core.hf.axial import axial_ropes
 from rope_core.hf.axial import undescribed_axial_parts as axes_unread
 from rope_core.hf.fields import INDEXER, ModelFields, dict_at, sub_config
@@ -272,7 +272,7 @@ def _merged(findings: list[Finding]) -> list[Finding]:
 def finding_severities_and_titles(lang: str = "en") -> dict[str, tuple[str, str]]:
     """Every finding that there is: its severity and its title's template, by key."""
     titles = words(lang, "findings")["finding"]
-    return {key: (row["severity"], titles[key]["title"]) for key, row in recorded()["finding"].items()}
+    return {key: (row["severity"], titles[key]["title"]) for key, row in finding_texts()["finding"].items()}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from rope_core.cli.source import HELP, load_config, parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.findings import texts
+from rope_core.findings import distinct_value_texts
 from rope_core.hf.schemas import compare_configs
 from rope_core.languages import words
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     t = words(options.lang, "commands")["diff"]
     for row in listed:
         name = f"{row.layer_type}.{row.field}" if row.layer_type else row.field
-        left, right = texts((row.left, row.right), options.lang)
+        left, right = distinct_value_texts((row.left, row.right), options.lang)
         if row.field == "inv_freq":
             apart = float(str(row.right))
             left, right = t["other" if math.isinf(apart) else "apart"].format(percent=100 * apart), ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from rope_core.checks.check import finding_severities_and_titles
 from rope_core.cli.terminal import print_lines, without_control_characters
-from rope_core.findings import Finding, as_record, sanitized_text
+from rope_core.findings import Finding, finding_record, sanitized_text
 from rope_core.languages import words
 from rope_core.version import __version__
 
@@ -21,7 +21,7 @@ def findings_record(
 ) -> dict[str, Any]:
     """Return one JSON object: its schema, the tool, the exit code and the findings by config."""
     files: list[dict[str, Any]] = [
-        {"config": name, "findings": [as_record(finding, lang) for finding in findings]}
+        {"config": name, "findings": [finding_record(finding, lang) for finding in findings]}
         for name, findings in results.items()
     ]
     files += [{"config": name, "unreadable": sentence} for name, sentence in unreadable.items()]

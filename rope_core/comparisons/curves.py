@@ -62,7 +62,7 @@ def edges_of(length: int) -> IntArray:
     return position_bin_edges(length, CELLS, logarithmic=True)
 
 
-def cosines(f: Array, edges: IntArray) -> Array:
+def bin_mean_cosines(f: Array, edges: IntArray) -> Array:
     """Return the mean cosine of each row's pair over each cell, (rows, cells)."""
     shown = np.abs(usable(f))[rows_of(f.size)]
     return np.where(

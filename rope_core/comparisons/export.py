@@ -17,7 +17,7 @@ from rope_core.comparisons import driver, margins
 from rope_core.comparisons.cells import cell, fault_sentences, limit_text
 from rope_core.comparisons.compare import ColumnCheck, ComparedColumn, with_distinct_names
 from rope_core.errors import argument_error
-from rope_core.findings import as_record
+from rope_core.findings import finding_record
 from rope_core.languages import LANGUAGES
 
 COLOURS = ("#0b6bcb", "#c4122f", "#7a3e9d", "#0f7b3f", "#a15c00", "#444444")
@@ -49,7 +49,7 @@ def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
     values = {**row.values, "details": row.details(lang)} if row.key in ("programs", "config") else dict(row.values)
     if values.get("findings"):
-        values["findings"] = [as_record(each, lang) for each in values["findings"]]
+        values["findings"] = [finding_record(each, lang) for each in values["findings"]]
     marks = {"required": row.required, "by_design": row.by_design, "values": values}
     numbers = {"margin": row.margin, "measured": row.measured, "limit": row.limit, "pair": row.pair}
     return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **numbers, **words, **marks}

@@ -62,7 +62,7 @@ def agreement(f: Array, distance: float) -> float:
     return float(np.mean(np.cos(np.asarray(f, dtype=np.float64) * distance)))
 
 
-def resolution(f: Array, theta: Array, allowed: float) -> Array:
+def neighbour_contrast_margin(f: Array, theta: Array, allowed: float) -> Array:
     """Return the margin by which neighbours differ in score by 1/allowed of training's difference: (1,)."""
     return bits([allowed * (1.0 - agreement(f, 1)) / (1.0 - agreement(theta, 1))])
 
@@ -128,7 +128,7 @@ def every(
         "monotone": monotone(f, theta) + np.log2(allowed["monotone"]),
         "inside_arc": inside_arc(f, theta, trained, length) + np.log2(allowed["inside_arc"]),
         "not_overslowed": not_overslowed(f, theta, needed) + np.log2(allowed["not_overslowed"]),
-        "resolution": resolution(f, theta, allowed["resolution"]),
+        "resolution": neighbour_contrast_margin(f, theta, allowed["resolution"]),
         "continuity": continuity(at(train_len)[0], at(train_len + 1)[0], allowed["continuity"]),
         "float32": float32(f, length, allowed["float32"]),
     }

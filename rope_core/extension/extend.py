@@ -22,7 +22,7 @@ from rope_core.extension.blocks import (
     scaling_factor,
     write_rope_dicts,
 )
-from rope_core.findings import texts
+from rope_core.findings import distinct_value_texts
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.resolve import ResolvedPart, resolve
 from rope_core.hf.ropes import HfRope
@@ -60,7 +60,7 @@ class QuantityChange:
         names = words(lang, "extension")["changed"]
         name = names.get(self.field, self.field)
         where = f"{self.layer_type}{names['colon']}" if self.layer_type else ""
-        texts_of = texts((self.before, self.after), lang)
+        texts_of = distinct_value_texts((self.before, self.after), lang)
         return f"{where}{name} {texts_of[0]} -> {texts_of[1]}"
 
 

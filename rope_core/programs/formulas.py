@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import argument_error
-from rope_core.findings import max_relative_difference, real
+from rope_core.findings import finite_float_or_none, max_relative_difference
 from rope_core.hf.fields import ModelFields
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LENGTH, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, TYPES, YARN
@@ -55,7 +55,7 @@ class EngineInput:
         return self.rope.unscaled
 
     def number(self, name: str, default: float) -> float:
-        value = real(self.values.get(name))
+        value = finite_float_or_none(self.values.get(name))
         return default if value is None else value
 
 
@@ -146,7 +146,7 @@ def vllm(task: EngineInput) -> EngineOutput:
 
 def with_mscale(task: EngineInput, factor: float) -> float:
     """Return the attention factor of YaRN with mscale and mscale_all_dim, where the dict has both."""
-    upper, lower = (real(task.values.get(name)) for name in ("mscale", "mscale_all_dim"))
+    upper, lower = (finite_float_or_none(task.values.get(name)) for name in ("mscale", "mscale_all_dim"))
     return (
         yarn_attention_factor(factor, upper) / yarn_attention_factor(factor, lower)
         if upper and lower
@@ -264,7 +264,7 @@ def mlx(task: EngineInput) -> EngineOutput:
     listed = f"rope_parameters.{task.rope.layer_type}.rope_theta" in task.fields.places
     new = data.get("rope_parameters") and not data.get("rope_scaling") and not listed
     if new and model_type not in MLX_READS_NEW:
-        base = real(data.get("rope_theta"))
+        base = finite_float_or_none(data.get("rope_theta"))
         if base is None:
             raise UnsupportedConfig("old_fields_only", model_type=model_type)
         return Rope(task.rope.rotary_dim, base).theta, 1.0, ("old_fields",), {"base": base}

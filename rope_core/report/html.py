@@ -12,7 +12,7 @@ import numpy as np
 
 from rope_core.checks.check import check
 from rope_core.errors import ConfigError
-from rope_core.findings import as_record, sanitized_text, shown, to_json_value
+from rope_core.findings import finding_record, sanitized_text, to_json_value, value_text
 from rope_core.hf.resolve import ResolvedConfig, resolve
 from rope_core.hf.ropes import HfRope
 from rope_core.languages import words
@@ -56,7 +56,7 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
     return {
         "transformers": transformers,
         "seq_len": seq_len,
-        "findings": [as_record(each, lang) for each in findings],
+        "findings": [finding_record(each, lang) for each in findings],
         "layers": [layer(rope) for rope in ropes(resolved, seq_len)],
         "engines": [{"layer_type": kind, **as_engine(each, lang)} for kind, each in every_engine(resolved, seq_len)],
         "config": to_json_value(resolved.raw),
@@ -154,7 +154,7 @@ def report_html(
 
 def html_text(value: object) -> str:
     """Anything, as text of the page: plain, cut, escaped."""
-    return escape(sanitized_text(value) if isinstance(value, str) else shown(value))
+    return escape(sanitized_text(value) if isinstance(value, str) else value_text(value))
 
 
 def html_row(*cells: str) -> str:

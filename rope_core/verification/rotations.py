@@ -228,7 +228,7 @@ class ModuleRotations:
                         first.layer,
                     )
 
-    def axis_findings(self) -> Iterator[Finding]:
+    def position_axis_findings(self) -> Iterator[Finding]:
         """Yield what follows another of an image's three positions than the config says; one moves at a time."""
         ropes = {kind: rope for kind, rope in self.ropes.items() if rope.mrope_section and not rope.nope}
         family = FAMILIES.get((self.fields.model_type or "").removesuffix("_text"))

@@ -117,7 +117,7 @@ def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRo
     if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
         findings += [*rotations.findings(pairs), *rotations.softmax_scale_findings()]
         if rotations.has_products and not findings:
-            findings += rotations.axis_findings()
+            findings += rotations.position_axis_findings()
         followed = {each.key for each in findings if each.severity != "note"} <= {"rotation_ignores_positions"}
         if rotations.has_products and followed:
             findings += decoding_path_findings(module, rotations.fields.model_type, rotations.raised, tried)

@@ -101,7 +101,9 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     address_has(page, "axis=even")
     query = {"factor": "1", "error": "2", "slower": "4.5", "axis": "even", "open": "heatmaps,reading", "lang": "en"}
     own = BookFrame("clock", "en", {}, "../", query)
-    expected = {node.id: json.loads(node.data)["data"] for node in own.places.root.all() if node.kind == "plot"}
+    expected = {
+        node.id: json.loads(node.data)["data"] for node in own.places.root.self_and_descendants() if node.kind == "plot"
+    }
     page.mouse.wheel(0, -3000)
 
     def as_the_server_draws_them() -> None:

@@ -84,7 +84,7 @@ def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> No
     expect(page.get_by_text(t("shown.upload"))).to_be_visible()
     visit.settle()
     page.keyboard.press("Escape")
-    page.locator("summary", has_text=t.prose("convert")[0]).click()
+    page.locator("summary", has_text=t.section_title_and_text("convert")[0]).click()
     address_has(page, "open=convert")
     visit.settle()
     with page.expect_download() as waiting:

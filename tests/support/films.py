@@ -97,10 +97,10 @@ def painted(still: StaticScene) -> tuple[str, ...]:
     panels = [panel for panel in still.head["panels"] if still._shown(panel)]
     shapes = [shape for panel in panels for shape in panel["marks"] if still._shown(shape)]
     labels = [part for shape in shapes for part in (shape, *shape.get("grab_marks", ())) if part["kind"] == "text"]
-    there = [part for part in labels if all(np.isfinite(still.numbers(part[axis])).all() for axis in "xy")]
+    there = [part for part in labels if all(np.isfinite(still.numbers_at_rest(part[axis])).all() for axis in "xy")]
     beside = [each["content"] for panel in panels for each in panel["paragraphs"]]
     texts = [panel["title"] for panel in panels] + beside + [part["content"] for part in there]
-    return tuple(filter(None, map(still.text, texts)))
+    return tuple(filter(None, map(still.text_at_rest, texts)))
 
 
 def shown(at: AppTest) -> dict[str, Shown]:
@@ -114,7 +114,7 @@ def shown(at: AppTest) -> dict[str, Shown]:
         still = StaticScene(data, text["at"])
         sliders = {each["name"] for each in still.head["controls"] if each["has_slider"]} - {*text["fixed"]}
         beats = still.head["beats"]
-        of_beat = still.text(beats[still.index["beat"]]["finding"]) if beats else ""
-        finding = of_beat or still.text(still.head["finding"])
+        of_beat = still.text_at_rest(beats[still.index["beat"]]["finding"]) if beats else ""
+        finding = of_beat or still.text_at_rest(still.head["finding"])
         films[text["film"]] = Shown(finding, painted(still), frozenset(() if text["bare"] else sliders), text["at"])
     return films

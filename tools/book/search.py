@@ -34,7 +34,7 @@ def _rows(page: BookPage, folder: Path) -> list[SearchRow]:
     written, t = (folder / page.folder / "index.html").read_text("utf-8"), PageTexts(page.lang, page.name)
     rows = [(t("title"), page.folder, "", strip_markup(t("claim")))]
     for section in page_sections(page.lang, page.name):
-        title, body = t.prose(section)
+        title, body = t.section_title_and_text(section)
         folded = f"?open={section}" * (f'<span id="{section}">' in written)
         place = f"{folded}#{section}" if f'id="{section}"' in written else ""
         rows.append((t("title"), page.folder + place, title, strip_markup(body)))

@@ -104,10 +104,10 @@ def write(page: BookPage, folder: Path) -> None:
     """Write a page's file, formulas as their LaTeX, and beside it the data of its figures."""
     book, t = BookFrame(page.name, page.lang, {}, page.root), PageTexts(page.lang, "labels")
     tree = book.places.root
-    drawn, films = script_data_by_id(tree), {node.id for node in tree.all() if node.kind == "film"}
-    for node in tree.all():
+    drawn, films = script_data_by_id(tree), {node.id for node in tree.self_and_descendants() if node.kind == "film"}
+    for node in tree.self_and_descendants():
         if node.kind in ("film", "plot"):
-            node.mark  # noqa: B018  what readers without scripts see is no part of what is compared
+            node.content_hashes  # noqa: B018  what readers without scripts see is no part of what is compared
             drawing = book.figures[node.id]
             node.html = _table(drawing, t) if isinstance(drawing, Drawing) else _still(node)
     built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live_values_by_id(tree)}
@@ -127,10 +127,10 @@ def write(page: BookPage, folder: Path) -> None:
         "data-first": FIRST,
         "data-other": " ".join(f"{each.lang}={page.to(each)}" for each in others),
     }
-    task = markdown_to_html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
+    task = markdown_to_html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has_label("task") else ""
     stated = "" if book.page.claim_in_film else markdown_to_html(f"**{book.t('claim')}**")
     claim = f'<div class="claim">{stated}{task}</div>' if stated or task else ""
-    root, written = page.root, tree.written()
+    root, written = page.root, tree.to_html()
     preload = "".join(f'<link rel="modulepreload" href="{root}assets/{name}">' for name in SCRIPTS)
     text = f"""<!doctype html>
 <html {" ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())}>

@@ -65,25 +65,25 @@ class BookContent(PageFrame):
         raise RedrawRequest
 
     def write(self, markdown: str) -> None:
-        self.places.add("write", markdown_to_html(markdown))
+        self.places.add_node("write", markdown_to_html(markdown))
 
     def caption(self, markdown: str) -> None:
-        self.places.add("caption", markdown_to_html(markdown))
+        self.places.add_node("caption", markdown_to_html(markdown))
 
     def note(self, markdown: str, kind: NoteKind = "info") -> None:
-        self.places.add(f"note {kind}", markdown_to_html(markdown), key="note", attributes={"role": ROLES[kind]})
+        self.places.add_node(f"note {kind}", markdown_to_html(markdown), key="note", attributes={"role": ROLES[kind]})
 
     def badge(self, text: str, icon: str, colour: str) -> None:
-        self.places.add(f"badge {colour}", markdown_to_html(text, is_one_line=True), key="badge", tag="span")
+        self.places.add_node(f"badge {colour}", markdown_to_html(text, is_one_line=True), key="badge", tag="span")
 
     def code(self, text: str, language: str | None = None, height: int | None = None) -> None:
         look = "code wrapped" if language in (None, "bash") else "code"
         style = {"style": f"max-height: {height}px"} if height else {}
         inside = f"<code>{escape(text)}</code>"
-        self.places.add(look, inside, key="code", tag="pre", attributes={"tabindex": "0", **style})
+        self.places.add_node(look, inside, key="code", tag="pre", attributes={"tabindex": "0", **style})
 
     def progress(self, share: float, text: str) -> None:
-        self.places.add("progress", f'<label>{escape(text)} <progress value="{share:.3f}"></progress></label>')
+        self.places.add_node("progress", f'<label>{escape(text)} <progress value="{share:.3f}"></progress></label>')
 
     def table(
         self,
@@ -106,7 +106,7 @@ class BookContent(PageFrame):
             rows.append(f"<tr>{''.join(f'<td>{each}</td>' for each in cells)}</tr>")
         style = f"max-height: {height}px" if height else ""
         attributes = {"tabindex": "0", "role": "region", "aria-label": next(iter(columns), ""), "style": style}
-        node = self.places.add("table", key=key or "table", attributes=attributes)
+        node = self.places.add_node("table", key=key or "table", attributes=attributes)
         body = "".join(rows).replace("{act}", escape(node.id))
         node.html = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -117,13 +117,13 @@ class BookContent(PageFrame):
                 self.session[f"book.{key}"] = int(given)
 
         if key:
-            self.places.act(node.id, act)
+            self.places.register_handler(node.id, act)
         return min(chosen, max(len(rows) - 1, 0))
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[ContainerContext]:
         look = "columns level" if level else "columns"
         shares = " ".join(f"minmax(0, {width:g}fr)" for width in widths)
-        row = self.places.add(look, key="columns", attributes={"style": f"--widths: {shares}"})
+        row = self.places.add_node(look, key="columns", attributes={"style": f"--widths: {shares}"})
         with self.places.inside(row):
             return [self._place("column") for _ in widths]
 
@@ -131,10 +131,10 @@ class BookContent(PageFrame):
         return self._place("row")
 
     def card(self, *, stretch: bool = False, key: str | None = None) -> ContainerContext:
-        return self.places.inside(self.places.add("card stretch" if stretch else "card", key=key or "card"))
+        return self.places.inside(self.places.add_node("card stretch" if stretch else "card", key=key or "card"))
 
     def tabs(self, titles: Sequence[str]) -> Sequence[ContainerContext]:
-        group = self.places.name("tabs")
+        group = self.places.unique_node_id("tabs")
         looks = ({"name": group, **({} if k else {"open": ""})} for k in range(len(titles)))
         return [
             self.places.folded_node("tab", markdown_to_html(title, is_one_line=True), attributes=look)
@@ -154,7 +154,7 @@ class BookContent(PageFrame):
         ) as node:
             if lazy:
                 node.attributes = {"data-act": node.id}
-                self.places.act(node.id, lambda on: opened.add(node.id) if on else opened.discard(node.id))
+                self.places.register_handler(node.id, lambda on: opened.add(node.id) if on else opened.discard(node.id))
             yield not lazy or node.id in opened
 
     def button(
@@ -165,43 +165,47 @@ class BookContent(PageFrame):
         *given: Any,
         look: ButtonLook = "",
         icon: str = "",
-        off: bool = False,
+        disabled: bool = False,
     ) -> bool:
         def press(_: Any) -> None:
             self.pressed = node.id
             if act:
                 act(*given)
 
-        inside = f'<button type="button" data-act="{{act}}"{" disabled" if off else ""}>{escape(label)}</button>'
-        node = self.places.put(f"button {look}".strip(), key, inside, press)
+        inside = f'<button type="button" data-act="{{act}}"{" disabled" if disabled else ""}>{escape(label)}</button>'
+        node = self.places.add_control_node(f"button {look}".strip(), key, inside, press)
         return self.pressed == node.id
 
-    def sign(self, name: str) -> str:
+    def icon_markdown(self, name: str) -> str:
         return SIGNS.get(name, "")
 
-    def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
+    def choice_buttons(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
         inside = "".join(
             f'<button data-act="{{act}}" value="{at}" aria-pressed="{str(at == chosen).lower()}">'
             f"<b>{letter}</b>{f' {markdown_to_html(text, is_one_line=True)}' if text != letter else ''}</button>"
             for at, (letter, text) in enumerate(zip(LETTERS, texts, strict=False))
         )
-        self.places.put("choices", key, inside, lambda at: take(min(max(int(at), 0), len(texts) - 1)))
+        self.places.add_control_node("choices", key, inside, lambda at: take(min(max(int(at), 0), len(texts) - 1)))
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
 
         def save(_: Any) -> DownloadFile:
             return DownloadFile(file, mime, (data() if callable(data) else data).encode())
 
-        self.places.put("button", key, f'<button type="button" data-act="{{act}}">{escape(label)}</button>', save)
+        self.places.add_control_node(
+            "button", key, f'<button type="button" data-act="{{act}}">{escape(label)}</button>', save
+        )
 
-    def area(self, label: str, key: str) -> str:
+    def text_area(self, label: str, key: str) -> str:
         text, box = str(self.session.get(key, "")), '<textarea rows="5" data-act="{act}"></textarea>'
         inside = f"<label><span>{escape(label)}</span>{box}</label>"
-        self.places.put("control", key, inside, lambda given: self.session.update({key: str(given)}), live=text)
+        self.places.add_control_node(
+            "control", key, inside, lambda given: self.session.update({key: str(given)}), live=text
+        )
         return text
 
     def upload(
-        self, label: str, key: str, most: int, take: Callable[[UploadedFile], None] | None = None
+        self, label: str, key: str, max_mib: int, take: Callable[[UploadedFile], None] | None = None
     ) -> UploadedFile | None:
 
         def taken(given: Any) -> None:
@@ -211,15 +215,15 @@ class BookContent(PageFrame):
             if take:
                 take(file)
 
-        box = f'<input type="file" data-act="{{act}}" data-most="{most << 20}">'
-        self.places.put("control", key, f"<label><span>{escape(label)}</span>{box}</label>", taken)
+        box = f'<input type="file" data-act="{{act}}" data-most="{max_mib << 20}">'
+        self.places.add_control_node("control", key, f"<label><span>{escape(label)}</span>{box}</label>", taken)
         file: UploadedFile | None = self.session.get(f"book.{key}")
         return file
 
     def form(
         self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""
     ) -> None:
-        node = self.places.add("form", key=key, tag="form")
+        node = self.places.add_node("form", key=key, tag="form")
         node.attributes = {"data-act": node.id}
         hinted = f'placeholder="{escape(hint)}"'
         box = (
@@ -228,10 +232,10 @@ class BookContent(PageFrame):
             else f'<input type="text" name="text" maxlength="200" {hinted}>'
         )
         node.html = f"<label><span>{escape(label)}</span>{box}</label><button>{escape(button)}</button>"
-        self.places.act(node.id, lambda text: take(str(text)))
+        self.places.register_handler(node.id, lambda text: take(str(text)))
 
     def _place(self, kind: str) -> ContainerContext:
-        return self.places.inside(self.places.add(kind, key=kind.split()[0]))
+        return self.places.inside(self.places.add_node(kind, key=kind.split()[0]))
 
 
 def _cell(value: object, look: Any) -> str:

@@ -51,7 +51,7 @@ class BookControls(controls.PageControls):
             if after:
                 after()
 
-        self.places.put(f"control {kind}".strip(), f"w.{field.name}", html, act, live=live)
+        self.places.add_control_node(f"control {kind}".strip(), f"w.{field.name}", html, act, live=live)
 
     def draw_slider(self, field: Field, value: FieldValue, stops: list[FieldValue]) -> None:
         if stops:
@@ -86,21 +86,21 @@ class BookControls(controls.PageControls):
 
     @hideable_control
     def select(self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None) -> None:
-        name = self.named(field, names)
+        name = self.choice_labels(field, names)
         options = "".join(f'<option value="{escape(each)}">{escape(name(each))}</option>' for each in field.choices)
         html = self._labelled(field, f'<select data-act="{{act}}">{options}</select>')
         self._put(field, html, self.store.get(field), str, after=after)
 
     @hideable_control
     def segments(self, field: Field, names: LabelFunction | None = None) -> None:
-        html = self._group(field, "radio", field.choices, self.named(field, names))
+        html = self._group(field, "radio", field.choices, self.choice_labels(field, names))
         self._put(field, html, self.store.get(field), str, kind="segments")
 
     def draw_several(self, field: Field, choices: Sequence[str], names: LabelFunction, chosen: list[str]) -> None:
         self._put(field, self._group(field, "checkbox", choices, names), chosen, ",".join, kind="segments")
 
     def beside(self, *fields: Field, draw: Callable[[Field], FieldValue] | None = None) -> None:
-        with self.places.inside(self.places.add("beside")):
+        with self.places.inside(self.places.add_node("beside")):
             for field in fields:
                 (draw or self.slider)(field)
 

@@ -49,12 +49,12 @@ class BookFrame(LessonFrame):
         self.page = page_declaration(name)
         self.name, self.t, self.session, self.root = name, PageTexts(lang, name), session, root
         session[OPEN] = set()
-        self.store = self.page.store(session)
+        self.store = self.page.page_values(session)
         self.store.read_query(query or {})
         self.view = PageView(name, lang, session)
-        self.view.values.clear()
-        self.store.notes.extend(self.view.read(query or {}, self.store.fields))
-        self.view.arrive(self.store, query or {}, moved=True)
+        self.view.explicit_values.clear()
+        self.store.notes.extend(self.view.read_query(query or {}, self.store.fields))
+        self.view.take_reached_step_state(self.store, query or {}, moved=True)
         self.findings: dict[str, str] = {}
         self.figures: dict[str, Drawing | Film] = {}
         self.draw()
@@ -64,37 +64,41 @@ class BookFrame(LessonFrame):
         for _ in range(AGAIN):
             self.places, self.parts = NodeTree(), dict[str, Callable[[], None]]()
             self.shared = self.folds = 0
-            self.lead, question = None, self.question()
-            self.view.answer(self.store, out=bool(question and question.seen))
-            self.controls = BookControls(self.store, self.t, self.places, self.view.hidden)
-            self.controls.folded = self.view.stage and not self.session.get(CONTROLS)
+            self.lead, question = None, self.step_question()
+            self.view.take_answer_state(self.store, is_answer_out=bool(question and question.is_answer_seen))
+            self.controls = BookControls(self.store, self.t, self.places, self.view.hidden_controls)
+            self.controls.folded = self.view.is_on_stage and not self.session.get(CONTROLS)
             try:
-                self.top()
-                if not self.view.stage:
-                    self.menu()
+                self.draw_lesson_top()
+                if not self.view.is_on_stage:
+                    self.draw_page_menu()
                 self.attempt(partial(self.page.body, self))
-                self.onward()
+                self.draw_path_progress()
             except RedrawRequest:
                 continue
-            if not self.forget_lead():
+            if not self.forget_stale_leading_part():
                 break
-        if self.view.stage:
-            self.alone()
+        if self.view.is_on_stage:
+            self.keep_leading_figure_only()
         return self.places.root
 
     def act(self, key: str, given: Any) -> DownloadFile | None:
         """Do what a control asks for and draw its part again, or the page; return a file where it asks for one."""
-        before, owner = self.store.shared(), self.places.owners[key]
+        before, owner = self.store.shared_values(), self.places.owners[key]
         saved = self.places.acts[key](given)
         if isinstance(saved, DownloadFile):
             return saved
-        self.view.arrive(self.store, {}, moved=False)
-        part = next((node for node in self.places.root.all() if node.id == owner), self.places.root)
-        if self.view.stage or part is self.places.root or (self.shared > 1 and self.store.shared() != before):
+        self.view.take_reached_step_state(self.store, {}, moved=False)
+        part = next((node for node in self.places.root.self_and_descendants() if node.id == owner), self.places.root)
+        if (
+            self.view.is_on_stage
+            or part is self.places.root
+            or (self.shared > 1 and self.store.shared_values() != before)
+        ):
             self.draw()
         else:
             try:
-                with self.places.again(part):
+                with self.places.redrawing_part(part):
                     self.parts[part.id]()
                 if tasks.done_task_count(self.page.tasks, self.store, self.session) != self.counted:
                     raise RedrawRequest
@@ -103,20 +107,22 @@ class BookFrame(LessonFrame):
         self.pressed = ""
         return None
 
-    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
-        node = self.places.add("part", key=part.__name__)
+    def draw_live_part(
+        self, part: Callable[..., None], *given: Any, shared: bool = True, every_seconds: float | None = None
+    ) -> None:
+        node = self.places.add_node("part", key=part.__name__)
         self.shared += shared
-        if self.view.stage and self.elsewhere(node.id):
+        if self.view.is_on_stage and self.is_leading_figure_elsewhere(node.id):
             return
 
         self.parts[node.id] = partial(self.attempt, partial(part, self, *given))
         with self.places.inside(node):
             self.parts[node.id]()
 
-    def prose(self, section: str) -> None:
-        title, body = self.t.prose(section)
+    def write_section(self, section: str) -> None:
+        title, body = self.t.section_title_and_text(section)
         heading = f'<h2 id="{escape(section)}">{escape(title)}</h2>' if title else ""
-        self.places.add("prose", heading + markdown_to_html(body), key=f"prose.{section}")
+        self.places.add_node("prose", heading + markdown_to_html(body), key=f"prose.{section}")
 
     def show(
         self,
@@ -125,27 +131,27 @@ class BookFrame(LessonFrame):
         then: Callable[[], None] | None = None,
         ask: ChoiceQuestion | None = None,
     ) -> None:
-        if self.view.stage and not self.leads(drawing.id):
+        if self.view.is_on_stage and not self.is_leading_figure(drawing.id):
             return
         finding = self._film(drawing) if isinstance(drawing, Film) else self._figure(drawing)
-        if self.view.stage:
-            self.take_lead(self.places.here.children[-1])
-            if self.store.shared():
-                self.controls.geometry()
+        if self.view.is_on_stage:
+            self.set_leading_node(self.places.current_node.children[-1])
+            if self.store.shared_values():
+                self.controls.draw_geometry_controls()
             return
         if then:
             then()
         if ask:
-            self.predict(ask)
-        self.more(drawing, finding, code)
+            self.ask_prediction(ask)
+        self.offer_data_recipe_and_citation(drawing, finding, code)
 
     def _figure(self, drawing: Drawing) -> str:
         """Draw a figure; return the sentence below it."""
         look = "figure wide" if drawing.wide else "figure"
-        with self.places.inside(self.places.add(look, key=f"fig.{drawing.id}")):
-            plot = self.places.add("plot", key=f"plot.{drawing.id}", data=figure_to_json(drawing.figure))
-            text = slide_finding(drawing.finding) if self.view.stage else drawing.finding
-            finding = self.places.add("finding", markdown_to_html(f"▸ {text}"), key=f"finding.{drawing.id}")
+        with self.places.inside(self.places.add_node(look, key=f"fig.{drawing.id}")):
+            plot = self.places.add_node("plot", key=f"plot.{drawing.id}", data=figure_to_json(drawing.figure))
+            text = slide_finding(drawing.finding) if self.view.is_on_stage else drawing.finding
+            finding = self.places.add_node("finding", markdown_to_html(f"▸ {text}"), key=f"finding.{drawing.id}")
         self.figures[plot.id] = drawing
         style = f"height: {drawing.figure['layout']['height']}px"
         plot.attributes = {"role": "img", "aria-labelledby": finding.id, "style": style}
@@ -155,50 +161,51 @@ class BookFrame(LessonFrame):
         """Draw a film; return the sentence below its picture."""
         film, name, hand = drawing.packed(self.t), f"{self.name}.{drawing.id}", FilmHand(drawing, self.controls)
         data = b64encode(film.data).decode("ascii")
-        node = self.places.add("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
-        count, lesson = self.session.get(node.id, 0), self.view.here() is not None
-        node.live = hand.settings(name, count, self.view.film_play_record(), lesson=lesson)
+        node = self.places.add_node("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
+        count, lesson = self.session.get(node.id, 0), self.view.step_on_this_page() is not None
+        node.live = hand.player_settings(name, count, self.view.film_play_record(), lesson=lesson)
 
         def moved(answer: Any) -> None:
             self.session[node.id] = answer["count"]
-            hand.take(answer["at"])
+            hand.store_control_values(answer["at"])
 
-        self.places.act(node.id, moved)
+        self.places.register_handler(node.id, moved)
         self.figures[node.id] = drawing
         self.findings[node.id] = hand.finding
         return hand.finding
 
-    def link(self) -> str:
+    def permalink(self) -> str:
         """Return the address of these values, below the address of the book."""
-        return f"{self.session.get('book.address', '')}{page_folder(self.name, FIRST)}?{urlencode(self.query())}"
+        query = urlencode(self.as_url_parameters())
+        return f"{self.session.get('book.address', '')}{page_folder(self.name, FIRST)}?{query}"
 
-    def query(self) -> dict[str, str]:
+    def as_url_parameters(self) -> dict[str, str]:
         """Return the explicit values and the language as URL parameters."""
-        return self.store.query() | {"lang": self.t.lang} | self.view.query()
+        return self.store.as_url_parameters() | {"lang": self.t.lang} | self.view.as_url_parameters()
 
-    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+    def draw_page_link(self, name: str, label: str | None = None, **query: str) -> None:
         if name in SECTIONS:
             more = f"?{urlencode(query)}" if query else ""
             href = f"{self.root}{page_folder(name, self.t.lang)}{more}" or "./"
             text = markdown_to_html(label or self.t(f"page.{name}"), is_one_line=True)
-            self.places.add("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
+            self.places.add_node("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
 
     def href(self, name: str, **query: str) -> str:
         return f"{self.root}{page_folder(name, self.t.lang)}?{urlencode(query)}"
 
-    def menu(self) -> None:
+    def draw_page_menu(self) -> None:
         """Draw the button beside the title, and what is behind it."""
         with self.places.folded_node("menu", escape(self.t("frame.menu"))):
             with self.details(self.t("frame.present"), "present") as unfolded:
                 if unfolded:
-                    self.talks()
-            if self.store.shared():
-                self.controls.geometry()
-            self.button(self.t("frame.reset"), "reset", self.view.again, self.store)
+                    self.draw_present_panel()
+            if self.store.shared_values():
+                self.controls.draw_geometry_controls()
+            self.button(self.t("frame.reset"), "reset", self.view.restore_step_state, self.store)
             self.caption(self.t("frame.share_help"))
-            self.places.add("code wrapped address", tag="pre", attributes={"tabindex": "0"})
+            self.places.add_node("code wrapped address", tag="pre", attributes={"tabindex": "0"})
             if symbol_meanings(self.t):
-                self.places.add("legend", symbol_legend_html(self.t))
+                self.places.add_node("legend", symbol_legend_html(self.t))
 
 
 def page_folder(name: str, lang: str) -> str:

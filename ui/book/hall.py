@@ -54,7 +54,7 @@ class HallFrame(LearningFrame):
             self.note(f"{t('problem')} {problem_sentence(problem, t)}", "error")
         own: Lesson | None = self.session.get(LOADED)
         if own:
-            self.button(lesson_summary(own, t, markdown=False), "present.own", self.view.begin, OWN)
+            self.button(lesson_summary(own, t, markdown=False), "present.own", self.view.begin_talk, OWN)
         data = lessons.shipped_lesson_bytes(self.t.lang, "talks", EXAMPLE).decode()
         self.download(t("example"), data, f"{EXAMPLE}.toml", "application/toml", "present.example")
 
@@ -80,8 +80,8 @@ class HallFrame(LearningFrame):
         address = f"{self.session[ROOMS]}{quote(self.room)}"
         with self.row():
             link = f'<a class="room-votes" href="{escape(address)}/votes.csv">{escape(t("room_votes"))}</a>'
-            self.places.add("write", link)
-            node = self.places.put(
+            self.places.add_node("write", link)
+            node = self.places.add_control_node(
                 "button room-close",
                 "present.close",
                 f'<button type="button" data-act="{{act}}">{escape(t("room_close"))}</button>',
@@ -95,13 +95,13 @@ class HallFrame(LearningFrame):
             address = f"{self.session[ROOMS]}{quote(self.room)}?{urlencode({'lang': self.t.lang})}"
             self.write(f"**{t('room_shown', room=escaped_markdown(self.room))}**")
         else:
-            address = self.link()
+            address = self.permalink()
         code = qr_code_html(address, t("qr_alt", url=address))
-        self.places.add("qr-code", f"{code or ''}<p>{escape(address)}</p>", key="qr")
+        self.places.add_node("qr-code", f"{code or ''}<p>{escape(address)}</p>", key="qr")
         if is_local_address(address):
             self.note(t("room_local"), "warning")
 
-    def link(self) -> str:
+    def permalink(self) -> str:
         """Return the address of this view."""
         raise NotImplementedError
 
@@ -117,9 +117,9 @@ class HallFrame(LearningFrame):
         if question:
             content |= {"id": question.id, "question": question.predict.question}
             content |= {"choices": list(question.predict.choices)}
-            content |= {"answer": question.predict.answer} if question.seen else {"say": ""}
+            content |= {"answer": question.predict.answer} if question.is_answer_seen else {"say": ""}
         name = escape(t("room_shown", room=self.room))
-        node = self.places.add("stage-room", f'<span>{name}</span> <span class="voters"></span>', key="room")
+        node = self.places.add_node("stage-room", f'<span>{name}</span> <span class="voters"></span>', key="room")
         node.attributes = {
             "data-room": f"{self.session[ROOMS]}{quote(self.room)}",
             "data-show": json.dumps(content, ensure_ascii=False),
@@ -133,9 +133,9 @@ class HallFrame(LearningFrame):
             votes[str(given["id"])] = [int(each) for each in given["votes"]]
             # After a reload the room still knows that the answer is out.
             if question and question.id == given["id"]:
-                question.see()
+                question.reveal_answer()
 
-        self.places.act(node.id, count)
+        self.places.register_handler(node.id, count)
 
     def draw_vote_counts(self, question: PredictionState) -> None:
         """Write how the room has voted, once its count is there."""

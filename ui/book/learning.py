@@ -32,16 +32,16 @@ class LearningFrame(BookContent):
     folds = counted = 0
 
     @property
-    def staged(self) -> bool:
-        return self.view.stage
+    def is_on_stage(self) -> bool:
+        return self.view.is_on_stage
 
-    def saves(self, chart: str) -> None:
-        self.places.add("row", film_save_buttons_html(chart, self.t), key=f"saves.{chart}")
+    def draw_film_save_buttons(self, chart: str) -> None:
+        self.places.add_node("row", film_save_buttons_html(chart, self.t), key=f"saves.{chart}")
 
-    def grade(self, function: str) -> None:
+    def draw_graded_exercise(self, function: str) -> None:
         stages, text, key = TASKS[function], starter_source(function), f"grade.{function}"
         self.caption(self.t("grade.where", seconds=f"{SECONDS:g}"))
-        node = self.places.add("grade", key=key)
+        node = self.places.add_node("grade", key=key)
         node.attributes = {
             "data-grade": function,
             "data-stages": " ".join(stages),
@@ -68,16 +68,18 @@ class LearningFrame(BookContent):
             except Exception as error:  # the frame's lines are the student's, who may have written others
                 self.session[key] = errors.error_sentence(error, self.t.lang) or type(error).__name__
 
-        self.places.act(node.id, take)
+        self.places.register_handler(node.id, take)
         self._graded(self.session.get(key))
 
-    def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
+    def draw_scheme_editor(
+        self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]
+    ) -> FunctionAnswers | None:
         words = [samples.write_call(each) for each in calls]
         known: tuple[Sequence[str], FunctionAnswers] | None = self.session.get(ANSWERED)
         answers = known[1] if known and known[0] == words and known[1].code == text else None
-        if self.staged:
+        if self.is_on_stage:
             return answers
-        node = self.places.add("grade", key="code")
+        node = self.places.add_node("grade", key="code")
         node.attributes = {
             "data-grade": samples.FUNCTION,
             "data-module": samples.__name__,
@@ -98,7 +100,7 @@ class LearningFrame(BookContent):
                 self.session[ANSWERED] = words, samples.of_lines(source, calls, lines, self.t.lang)
             take(source)
 
-        self.places.act(node.id, run)
+        self.places.register_handler(node.id, run)
         return answers
 
     def _graded(self, graded: list[StageResult] | str | None) -> None:
@@ -114,21 +116,21 @@ class LearningFrame(BookContent):
         marks = [f"{'✓' if result.passed else '✗'} {result.headline(lang)}" for result in graded]
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})
 
-    def below(self) -> ContainerContext:
+    def container_below_page(self) -> ContainerContext:
         if not self.folds:
-            self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
+            self.places.add_node("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
         self.folds += 1
-        return self.places.inside(self.places.here)
+        return self.places.inside(self.places.current_node)
 
     @contextmanager
-    def unfolding(self, section: str, title: str) -> Iterator[bool]:
-        opened, line = section in self.view.opened, f'<span id="{escape(section)}">{escape(title)}</span>'
+    def section_fold(self, section: str, title: str) -> Iterator[bool]:
+        opened, line = section in self.view.unfolded_sections, f'<span id="{escape(section)}">{escape(title)}</span>'
         with self.places.folded_node("fold", line) as node:
             node.attributes = {"data-act": node.id, **({"open": ""} if opened else {})}
-            self.places.act(node.id, lambda on: self.view.unfold(section, on=bool(on)))
+            self.places.register_handler(node.id, lambda on: self.view.unfold(section, on=bool(on)))
             yield opened
 
-    def onward(self) -> None:
+    def draw_path_progress(self) -> None:
         """How far the page is on the path, and the link to the next one."""
         if self.name not in PATH:
             return
@@ -137,11 +139,11 @@ class LearningFrame(BookContent):
         self.counted = tasks.done_task_count(own, self.store, self.session)
         if own:
             line += self.t("frame.way_here", here=self.counted, here_of=len(own))
-        node = self.places.add("onward", key="onward")
+        node = self.places.add_node("onward", key="onward")
         node.live = {"done": tasks.done_task_names(self.session)}
-        self.places.act(node.id, lambda names: tasks.remember_done_tasks(self.session, names))
+        self.places.register_handler(node.id, lambda names: tasks.remember_done_tasks(self.session, names))
         with self.places.inside(node):
             self.progress((at + 1) / len(PATH), line)
             if at + 1 < len(PATH):
                 following = PATH[at + 1]
-                self.goto(following, f"**{self.t('frame.next', page=self.t(f'page.{following}'))}**")
+                self.draw_page_link(following, f"**{self.t('frame.next', page=self.t(f'page.{following}'))}**")

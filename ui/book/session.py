@@ -11,7 +11,7 @@ from typing import Any
 from ui.book.content import DownloadFile
 from ui.book.frame import BookFrame, page_folder
 from ui.book.hall import ROOMS
-from ui.book.nodes import changed_node_record, live_values_by_id, marks_by_id
+from ui.book.nodes import changed_node_record, content_hashes_by_id, live_values_by_id
 from ui.present.lessons import Lesson
 from ui.present.view import LOADED
 
@@ -48,7 +48,7 @@ class ReaderSession:
         if OWN_LESSON:
             self.session[LOADED] = OWN_LESSON[-1]
         self.page = BookFrame(name, lang, self.session, root, dict(query))
-        self.known = {} if self.page.view.stage else dict(known)
+        self.known = {} if self.page.view.is_on_stage else dict(known)
 
     def answer(self) -> str:
         """Return what has changed as JSON: nodes, their live values, values for the address and for other pages.
@@ -57,9 +57,14 @@ class ReaderSession:
         """
         tree = self.page.places.root
         changed = changed_node_record(tree, self.known)
-        self.known = marks_by_id(tree)
+        self.known = content_hashes_by_id(tree)
         values = self.session["values"]
-        answer = {"tree": changed, "told": live_values_by_id(tree), "query": self.page.query(), "values": values}
+        answer = {
+            "tree": changed,
+            "told": live_values_by_id(tree),
+            "query": self.page.as_url_parameters(),
+            "values": values,
+        }
         page = {
             "page": self.page.name,
             "title": self.page.t("title"),
@@ -69,7 +74,7 @@ class ReaderSession:
 
     def act(self, key: str, given: str) -> str:
         """Do what a control asks for with the JSON that it gives; return the answer, or a file to be saved."""
-        staged = self.page.view.stage
+        staged = self.page.view.is_on_stage
         saved = self.page.act(key, json.loads(given))
         OWN_LESSON[:] = filter(None, [self.session.get(LOADED)])
         if isinstance(saved, DownloadFile):
@@ -77,9 +82,9 @@ class ReaderSession:
             return json.dumps({"save": {"name": saved.name, "mime": saved.mime, "content": content}})
         following = self.page.view.pop_page_to_go_to()
         if following and following != self.page.name:
-            query = self.page.view.query() | {"lang": self.page.t.lang}
+            query = self.page.view.as_url_parameters() | {"lang": self.page.t.lang}
             self.page = BookFrame(following, self.page.t.lang, self.session, self.page.root, query)
-        if self.page.view.stage != staged:  # what is known is in other places
+        if self.page.view.is_on_stage != staged:  # what is known is in other places
             self.known = {}
         return self.answer()
 
@@ -88,12 +93,14 @@ class ReaderSession:
 
         Its figures are among the last drawings that are kept, so that the press then draws none.
         """
-        if not self.page.view.stage:
+        if not self.page.view.is_on_stage:
             return
         unseen = copy(self)
         unseen.session = deepcopy(self.session)
-        unseen.page = BookFrame(self.page.name, self.page.t.lang, unseen.session, self.page.root, self.page.query())
-        keys = {node.kind: node.id for node in unseen.page.places.root.all()}
+        unseen.page = BookFrame(
+            self.page.name, self.page.t.lang, unseen.session, self.page.root, self.page.as_url_parameters()
+        )
+        keys = {node.kind: node.id for node in unseen.page.places.root.self_and_descendants()}
         key = keys.get("choices", keys.get("button stage-next"))
         if key in unseen.page.places.acts:
             unseen.act(key, "0")

@@ -30,7 +30,7 @@ KEY = (3, 10)
 FULL = 127
 
 
-def ways() -> dict[str, Array]:
+def axial_frequencies_by_name() -> dict[str, Array]:
     """Return frequencies (pairs, 2) as (y, x) by name; M-RoPE within one frame, where time does not move."""
     return {
         "axial": axial_frequencies(PAIRS, LOW, HIGH),
@@ -40,7 +40,7 @@ def ways() -> dict[str, Array]:
     }
 
 
-def least_along(frequencies: Array, angle: float) -> float:
+def least_score_along_direction(frequencies: Array, angle: float) -> float:
     """Return the least score from 6 to 13 patches away in a direction, ``angle`` rad from a row."""
     steps = np.linspace(6.0, GRID - 1.0, 200)[:, None] * [math.sin(angle), math.cos(angle)]
     return float(mean_cosine_map(frequencies, steps).min())
@@ -52,7 +52,7 @@ def axial_score_map_film(t: PageTexts) -> Film:
     column, row = (field_control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
     places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)
     offsets = places[None, None] - places[:, :, None, None]
-    scores = {name: mean_cosine_map(frequencies, offsets) for name, frequencies in ways().items()}
+    scores = {name: mean_cosine_map(frequencies, offsets) for name, frequencies in axial_frequencies_by_name().items()}
     x, y = column.numbers(np.arange(GRID)[:, None] + 0.5), row.numbers(np.arange(GRID)[:, None] + 0.5)
     at_key = {
         name: TextTrack((row, column), tuple(f"{value:.2f}" for value in score[:, :, KEY[0], KEY[1]].ravel().tolist()))
@@ -78,8 +78,14 @@ def axial_score_map_film(t: PageTexts) -> Film:
             *(grips if place == 0 else []),
         ]
         panels.append(Panel(edge, up, drawn, t(f"way.{name}"), min_width=190, height=200, equal_aspect=True))
-    slots = {f"row_{name}": f"{least_along(score, 0.0):.2f}" for name, score in ways().items()}
-    slots |= {f"slant_{name}": f"{least_along(score, math.pi / 4):.2f}" for name, score in ways().items()}
+    slots = {
+        f"row_{name}": f"{least_score_along_direction(score, 0.0):.2f}"
+        for name, score in axial_frequencies_by_name().items()
+    }
+    slots |= {
+        f"slant_{name}": f"{least_score_along_direction(score, math.pi / 4):.2f}"
+        for name, score in axial_frequencies_by_name().items()
+    }
     return Film(
         "maps",
         Scene(

@@ -116,7 +116,7 @@ def cached_figure(draw: Callable[..., PictureT]) -> Callable[..., PictureT]:
     """
 
     def key(*given: Any) -> tuple[Any, ...]:
-        return (draw, *((type(value), frozen(value)) for value in given))
+        return (draw, *((type(value), hashable_form(value)) for value in given))
 
     @cached(KEPT, key, condition=DRAWN)
     def stored(*given: Any) -> StoredDrawing | Film:
@@ -142,13 +142,13 @@ def figure_to_json(figure: Figure) -> str:
     return json.dumps(figure_as_json_values(figure), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def frozen(value: Any) -> Any:
+def hashable_form(value: Any) -> Any:
     """Return lists, mappings and arrays as what tells them from others: tuples in their order, an array's bytes."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, Mapping):
-        return tuple((name, frozen(item)) for name, item in value.items())
-    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+        return tuple((name, hashable_form(item)) for name, item in value.items())
+    return tuple(map(hashable_form, value)) if isinstance(value, list | tuple) else value
 
 
 def table_to_csv(table: TableColumns) -> bytes:

@@ -95,7 +95,7 @@ def _traces(known: dict[str, FaultTrace], width: float, end: float, t: PageTexts
     for k, name in enumerate(NAMES):
         foot = len(NAMES) - k - 1
         drawn += _bars(known[name], 0.0, width, foot + 0.16, 0.68)
-        if t.has(f"fault.{name}.edge"):
+        if t.has_label(f"fault.{name}.edge"):
             edge = width * (known[name].wrong / len(known[name].tokens) - 0.02)
             words = t(f"fault.{name}.edge")
             drawn.append(marks.text(edge, foot + 0.62, words, MUTED_COLOUR, anchor="end", font_size=13, bold=True))

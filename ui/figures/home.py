@@ -16,14 +16,14 @@ from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUE
 from ui.film.composite_marks import (
     TOP,
     angle_wedge,
-    clock_angle,
     drag_hint,
     ghost_tile,
-    growing_row,
-    hidden_past,
+    growing_word_row,
+    mark_angle_from_clock,
     position_ticks,
     span_bracket,
     word_tile,
+    x_hidden_past_stop,
 )
 from ui.film.scene import (
     Axis,
@@ -155,9 +155,9 @@ def _text(mat: Control, count: TextTrack, t: PageTexts) -> Panel:
     here = mat.stop_number
     target, fixed = word_tile(here, 1.0, rows[-1][-1], QUERY_COLOUR), {KEY_POSITION: KEY_COLOUR}
     shown = [
-        *growing_row(mat, rows, 1.0, fixed),
-        *marks.in_wide_panel(600, *ghost_tile(hidden_past(mat, START, GHOST), 1.0, rows[-1][-1])),
-        drag_hint(hidden_past(mat, START, 5.7), 1.0, t("drag_mat"), dy=6),
+        *growing_word_row(mat, rows, 1.0, fixed),
+        *marks.in_wide_panel(600, *ghost_tile(x_hidden_past_stop(mat, START, GHOST), 1.0, rows[-1][-1])),
+        drag_hint(x_hidden_past_stop(mat, START, 5.7), 1.0, t("drag_mat"), dy=6),
         *span_bracket(float(KEY_POSITION), here, -0.35, [count, t("words_apart")]),
         *position_ticks(range(LAST + 1), 0.08, {KEY_POSITION: KEY_COLOUR}),
         marks.drag_handle(mat, here, 1.0, QUERY_COLOUR, t("grab_mat"), target, radius_px=0),
@@ -176,14 +176,16 @@ def _circle(mat: Control, theta: float, t: PageTexts) -> Panel:
         ends = np.clip(stops[:, None] * theta, starts[odd::2], starts[odd::2] + theta)
         (mark,) = angle_wedge(0.0, 0.0, 1.0, starts[odd::2], mat.numbers(ends))
         slices.append(mark | {"opacity": (0.3, 0.6)[odd]})
-    tip = marks.vector(0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, 7, has_head=True)
+    tip = marks.vector(0.0, 0.0, 0.98, mark_angle_from_clock(query), QUERY_COLOUR, 7, has_head=True)
     name_x, name_y = (mat.numbers(1.16 * turn(stops * theta)[:, None]) for turn in (np.sin, np.cos))
     picture = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         *slices,
         marks.line([0.0, 0.0], [0.0, 1.0], GREY, 1, stroke_dash="3 4"),
         marks.vector(0.0, 0.0, 0.98, TOP - key, KEY_COLOUR, 7, has_head=True),
-        marks.turn_handle(mat, 0.0, 0.0, 0.98, clock_angle(query), QUERY_COLOUR, t("grab_query"), [tip], radius_px=0),
+        marks.turn_handle(
+            mat, 0.0, 0.0, 0.98, mark_angle_from_clock(query), QUERY_COLOUR, t("grab_query"), [tip], radius_px=0
+        ),
         marks.dot([0.0], [0.0], "ink", 6),
         marks.text(
             1.14 * np.sin(key), 1.1 * np.cos(key), t("cats_key"), KEY_COLOUR, anchor="start", bold=True, font_size=17
@@ -256,7 +258,7 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: PageTexts) -> Pane
     fill = far.numbers(np.where(first, turned, 0.0))
     pale = far.numbers((~first).astype(np.int8))
     last = far.numbers(turned[:, -1:])
-    slowest = marks.vector(x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, 3, has_head=True)
+    slowest = marks.vector(x[-1], y[-1], 0.4, mark_angle_from_clock(last), QUERY_COLOUR, 3, has_head=True)
     edge = np.isin(at, (0, rope.pairs - 1))
     x_axis = Axis(-0.6, across - 0.4)
     up = Axis(float(y[-1]) - 0.6, 0.6)
@@ -265,9 +267,9 @@ def _all_pairs(rope: rc.Rope, far: Control, turned: Array, t: PageTexts) -> Pane
         marks.circle(x[edge], y[edge], 0.42, "ink", 2.5),
         *angle_wedge(x, y, 0.42, 0.0, fill),
         marks.vector(x, y, 0.38, TOP, KEY_COLOUR, 1.5),
-        marks.vector(x, y, 0.4, clock_angle(far.numbers(turned)), (QUERY_COLOUR, GREY), 2, True, pale),
+        marks.vector(x, y, 0.4, mark_angle_from_clock(far.numbers(turned)), (QUERY_COLOUR, GREY), 2, True, pale),
         marks.turn_handle(
-            far, x[-1], y[-1], 0.4, clock_angle(last), QUERY_COLOUR, t("grab_slowest"), [slowest], radius_px=0
+            far, x[-1], y[-1], 0.4, mark_angle_from_clock(last), QUERY_COLOUR, t("grab_slowest"), [slowest], radius_px=0
         ),
     ]
     title = sentence_parts(partial(t, "all_title", pairs=rope.pairs), words=far.stop_text)

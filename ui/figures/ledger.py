@@ -86,25 +86,27 @@ def find_claim(results: Sequence[ClaimResult], name: str) -> ClaimResult | None:
     return next((r for r in results if r.id == name), None)
 
 
-def verdict(result: ClaimResult, t: PageTexts) -> str:
+def verdict_text(result: ClaimResult, t: PageTexts) -> str:
     """Return a status as icon and word."""
     return t(f"verdict.{KEYS[result.status]}")
 
 
-def number(value: float | None) -> str:
+def claim_residual_text(value: float | None) -> str:
     """Return a residual for a reader: 0, 2.2e-16, 0.42, or a dash where there is none."""
     return "–" if value is None else "0" if not value else exponent_text(f"{float(value):.2g}")
 
 
-def literal(text: str) -> str:
+def literal_markdown(text: str) -> str:
     """Text in which Markdown finds nothing to act on."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!$|~:<>&^" else c for c in text)
 
 
 def claim_headline(result: ClaimResult, t: PageTexts) -> str:
     """One entry on one line, as Markdown: verdict, claim and residual."""
-    claim = literal(result.text.claim[t.lang])
-    return t("headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=number(result.residual))
+    claim = literal_markdown(result.text.claim[t.lang])
+    return t(
+        "headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=claim_residual_text(result.residual)
+    )
 
 
 def document_title(document: str, t: PageTexts) -> str:
@@ -112,9 +114,9 @@ def document_title(document: str, t: PageTexts) -> str:
     return t(f"source.{document}")
 
 
-def origin(result: ClaimResult, t: PageTexts) -> str:
+def claim_origin_markdown(result: ClaimResult, t: PageTexts) -> str:
     """Return a claim's origin as Markdown: a part of a document, or of a paper with its link."""
-    where = literal(result.text.where)
+    where = literal_markdown(result.text.where)
     if result.text.link is None:
         return t("where", document=document_title(result.document, t), where=where)
     return t("paper", number=result.text.link.rpartition("/")[2], link=result.text.link, where=where)
@@ -124,10 +126,10 @@ def claim_card_markdown(result: ClaimResult, t: PageTexts) -> str:
     """One entry in full, as Markdown: verdict, claim, formula, residuals, reason and corrected form."""
     text, check = result.text, result.check
     lines = [
-        f"**{verdict(result, t)}** · `{result.id}`",
-        origin(result, t),
-        f"**{literal(text.claim[t.lang])}**",
-        *(f"> {literal(sentence)}" for sentence in text.sentences),
+        f"**{verdict_text(result, t)}** · `{result.id}`",
+        claim_origin_markdown(result, t),
+        f"**{literal_markdown(text.claim[t.lang])}**",
+        *(f"> {literal_markdown(sentence)}" for sentence in text.sentences),
         *([] if text.quotes else [t("paraphrase")]),
         *([] if text.printed else [t("computed")]),
         f"$$\n{text.formula}\n$$",
@@ -135,15 +137,15 @@ def claim_card_markdown(result: ClaimResult, t: PageTexts) -> str:
     if check.printed is None:
         lines.append(t("undecided"))
     else:
-        lines.append(t("as_printed", residual=number(check.printed), tolerance=f"{check.tolerance:.2g}"))
+        lines.append(t("as_printed", residual=claim_residual_text(check.printed), tolerance=f"{check.tolerance:.2g}"))
     if check.condition is not None:
-        lines.append(t("under_condition", residual=number(check.condition)))
+        lines.append(t("under_condition", residual=claim_residual_text(check.condition)))
     if text.why[t.lang]:
-        lines.append(f"{t('reason')} {literal(text.why[t.lang])}")
+        lines.append(f"{t('reason')} {literal_markdown(text.why[t.lang])}")
     if text.corrected:
         lines.append(f"{t('corrected')}\n$$\n{text.corrected}\n$$")
         if check.corrected is not None:
-            lines.append(t("corrected_residual", residual=number(check.corrected)))
+            lines.append(t("corrected_residual", residual=claim_residual_text(check.corrected)))
     return "\n\n".join(lines)
 
 
@@ -162,8 +164,8 @@ def claims_table(results: Sequence[ClaimResult], t: PageTexts) -> dict[str, list
     """Return the entries as named columns, one row each."""
     return {
         t("col.id"): [r.id for r in results],
-        t("col.verdict"): [verdict(r, t) for r in results],
-        t("col.residual"): [number(r.residual) for r in results],
+        t("col.verdict"): [verdict_text(r, t) for r in results],
+        t("col.residual"): [claim_residual_text(r.residual) for r in results],
         t("col.claim"): [r.text.claim[t.lang] for r in results],
         t("col.where"): [r.text.where for r in results],
     }
@@ -359,7 +361,7 @@ def residual_chart(results: Sequence[ClaimResult], threshold: float, t: PageText
                 8,
                 t(f"word.{KEYS[status]}"),
                 marker={"symbol": symbol},
-                text=[f"{decided[i].id}: {number(decided[i].residual)}" for i in mine],
+                text=[f"{decided[i].id}: {claim_residual_text(decided[i].residual)}" for i in mine],
                 hovertemplate="%{text}<extra></extra>",
             )
         )

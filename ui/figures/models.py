@@ -35,7 +35,7 @@ SINCE, RECENT = 2023, 2025
 KINDS, SYMBOLS = ("whole", "nope", "hybrid", "none"), ("circle", "square", "triangle-up", "x")
 
 
-def title(row: SurveyRow) -> str:
+def survey_row_name(row: SurveyRow) -> str:
     """Return a row's name: the model's, and its layer type where they differ."""
     return row.model.name + (f" · {row.layer_type}" if row.layer_type else "")
 
@@ -68,7 +68,7 @@ def slowest_pairs_film(times: tuple[float, ...], lengths: tuple[int, ...], t: Pa
     scene = scene_in_beats(
         t,
         "dozen",
-        (far, slowest.panels(shown, far, t), slowest.finding(shown[0], far, t)),
+        (far, slowest.slowest_pair_panels(shown, far, t), slowest.slowest_pair_turn_finding(shown[0], far, t)),
         (at, [_turning(shown, at, 250, t)], turning),
         control_values=({}, {"context": 4096}),
         count=str(len(shown)),
@@ -155,7 +155,7 @@ def wavelength_range_chart(rows: Sequence[SurveyRow], length: int, picked: str, 
         8,
         t("own_context"),
         marker={"symbol": "diamond", "line": {"width": 1, "color": "white"}},
-        text=[title(row) for row in rows],
+        text=[survey_row_name(row) for row in rows],
         hovertemplate="%{text}<br>%{y:,}<extra></extra>",
     )
     # Above every stroke: beside its own one a name would lie across its neighbours.
@@ -166,7 +166,9 @@ def wavelength_range_chart(rows: Sequence[SurveyRow], length: int, picked: str, 
         side = "left" if k < len(rows) / 6 else "right" if k > len(rows) * 5 / 6 else "center"
         arrow = {"showarrow": True, "ay": float(np.log10(top)), "ayref": "y", "ax": 0}
         place = {"xanchor": side, "yanchor": "bottom", **arrow}
-        names.append(text_annotation(f"<b>{title(rows[k])}</b>", k, float(np.log10(rows[k].longest)), **place))
+        names.append(
+            text_annotation(f"<b>{survey_row_name(rows[k])}</b>", k, float(np.log10(rows[k].longest)), **place)
+        )
     figure = plotly_figure(
         [line_trace([-1, len(rows)], [length, length], GREY, 3, t("asked"), "dot"), *strokes.values(), own],
         height=350,
@@ -198,7 +200,7 @@ def wavelength_range_chart(rows: Sequence[SurveyRow], length: int, picked: str, 
     )
 
 
-def kind_of(share: RotatingShare) -> str:
+def rotating_share_kind(share: RotatingShare) -> str:
     """Return what a model's layers are: all rotate, some attention does not, some are no attention, or none rotates."""
     if not share.rotating:
         return "none"
@@ -216,7 +218,9 @@ def rotating_share_chart(t: PageTexts) -> Drawing:
     place = {
         each.name: year + 0.8 * ((k + 0.5) / len(ranks[year]) - 0.5)
         for year in years
-        for k, each in enumerate(sorted(ranks[year], key=lambda each: (KINDS.index(kind_of(each)), each.name)))
+        for k, each in enumerate(
+            sorted(ranks[year], key=lambda each: (KINDS.index(rotating_share_kind(each)), each.name))
+        )
     }
     measures: dict[str, Callable[[RotatingShare], float | None]] = {
         "share": lambda each: 100 * each.rotating / each.layers,
@@ -227,7 +231,7 @@ def rotating_share_chart(t: PageTexts) -> Drawing:
     data = []
     for panel, measure in enumerate(measures.values(), 1):
         for kind, colour, symbol in zip(KINDS, (BLUE, ORANGE, GREEN, RED), SYMBOLS, strict=True):
-            those = [each for each in results if kind_of(each) == kind and measure(each) is not None]
+            those = [each for each in results if rotating_share_kind(each) == kind and measure(each) is not None]
             look = {"symbol": symbol, "line": {"width": 1, "color": "white"}, "opacity": 1}
             trace = dot_trace(
                 [round(place[each.name], 3) for each in those],
@@ -255,7 +259,7 @@ def rotating_share_chart(t: PageTexts) -> Drawing:
     legend = {"orientation": "h", "y": 1.1, "yanchor": "bottom", "x": 0, "xanchor": "left"}
     look = {"legend": legend, "margin": {"t": 100}}
     figure = plotly_figure(data, height=580, annotations=heads, **look, **panel_axes(axes, columns, lines))
-    late = [kind_of(each) for each in results if each.year >= RECENT]
+    late = [rotating_share_kind(each) for each in results if each.year >= RECENT]
     early = [each for each in results if each.year < SINCE + 1]
     counts = {kind: late.count(kind) for kind in KINDS}
     return Drawing(
@@ -278,7 +282,7 @@ def rotating_share_chart(t: PageTexts) -> Drawing:
 def model_table(rows: Sequence[SurveyRow], t: PageTexts) -> dict[str, list[object]]:
     """Return the table's columns, by their heads in the page's language."""
     columns: dict[str, list[object]] = {
-        "name": [title(row) for row in rows],
+        "name": [survey_row_name(row) for row in rows],
         "grade": [row.model.confidence for row in rows],
         "source": [row.model.source for row in rows],
         "family": [row.model.family for row in rows],
@@ -315,7 +319,7 @@ def model_card_markdown(rows: Sequence[SurveyRow], t: PageTexts) -> str:
     lines = [
         t(
             "card_row",
-            name=title(row),
+            name=survey_row_name(row),
             scheme=t(f"scheme.{row.rope.scheme}"),
             layout=t(f"layout.{row.rope.layout}"),
             base=f"{row.rope.base:,.10g}",

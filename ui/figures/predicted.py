@@ -56,7 +56,9 @@ def sketch_film(
     return Film(name, Scene((question,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)
 
 
-def sketch_feedback(drawn: Sketch, heights: Array, true: Array, write: Callable[[float], str], t: PageTexts) -> str:
+def sketch_feedback(
+    drawn: Sketch, heights: Array, true_heights: Array, write: Callable[[float], str], t: PageTexts
+) -> str:
     """Return what is wrong with a drawn curve, and where it is farthest from the true one.
 
     Args:
@@ -65,31 +67,31 @@ def sketch_feedback(drawn: Sketch, heights: Array, true: Array, write: Callable[
         write: how a height is written.
         t: the page's words.
     """
-    off = heights - true
+    off = heights - true_heights
     worst = int(np.abs(off).argmax())
-    gap = t("film.gap", at=drawn.column_texts[worst], drawn=write(heights[worst]), true=write(true[worst]))
-    return f"{t(f'film.drawn.{mistake(heights, true, drawn.levels[-1] - drawn.levels[0])}')} {gap}"
+    gap = t("film.gap", at=drawn.column_texts[worst], drawn=write(heights[worst]), true=write(true_heights[worst]))
+    return f"{t(f'film.drawn.{sketch_mistake_word(heights, true_heights, drawn.levels[-1] - drawn.levels[0])}')} {gap}"
 
 
-def mistake(heights: Array, true: Array, room: float) -> str:
-    """Return the word for what is wrong with a curve's ``heights``, (columns,); "close" where little of ``room`` is.
+def sketch_mistake_word(heights: Array, true_heights: Array, height_range: float) -> str:
+    """Return the word for what is wrong with ``heights``, (columns,); "close" within little of ``height_range``.
 
     >>> rising = np.linspace(1.0, 4.0, 9)
     >>> wrong = {"close": rising + 0.5, "reversed": rising[::-1], "twice": 2 * rising, "half": rising / 2}
     >>> wrong |= {"high": rising + 3, "low": rising - 3, "moves": 0 * rising, "crossed": 2.5 + 3 * (rising - 2.5)}
-    >>> [word for word, curve in wrong.items() if mistake(curve, rising, 7.0) != word]
+    >>> [word for word, curve in wrong.items() if sketch_mistake_word(curve, rising, 7.0) != word]
     []
     """
-    off, near = heights - true, CLOSE * room
+    off, near = heights - true_heights, CLOSE * height_range
     if np.abs(off).max() <= near:
         return "close"
-    moves, level = np.ptp(heights) > near, np.ptp(true) <= near
+    moves, level = np.ptp(heights) > near, np.ptp(true_heights) <= near
     if moves == level:
         return "level" if level else "moves"
-    if moves and np.corrcoef(heights, true)[0, 1] < -MOSTLY:
+    if moves and np.corrcoef(heights, true_heights)[0, 1] < -MOSTLY:
         return "reversed"
     for word, times in (("twice", 2.0), ("half", 0.5)):
-        if true.min() >= 0 and np.abs(heights - times * true).max() <= near:
+        if true_heights.min() >= 0 and np.abs(heights - times * true_heights).max() <= near:
             return word
     share = float(off.sum() / np.abs(off).sum())
     return "high" if share > MOSTLY else "low" if share < -MOSTLY else "crossed"

@@ -14,7 +14,7 @@ from rope_core.rope import Array
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import TOP, clock_angle, turned_hand
+from ui.film.composite_marks import TOP, mark_angle_from_clock, turnable_hand
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextOrTrack, TextTrack
 from ui.text.words import PageTexts
 
@@ -55,23 +55,23 @@ def text_length_control(times: Sequence[float], t: PageTexts) -> Control:
 degrees = partial(home.degrees_text, whole_from=9.5, below=".1f")
 
 
-def angles(row: SurveyRow, far: Control) -> Array:
+def slowest_pair_angles(row: SurveyRow, far: Control) -> Array:
     """Return how far a row's slowest pair has turned at every length of the text, rad."""
     return np.array([row.slowest_angle(times * row.context) for times in far.stops])
 
 
-def finding(row: SurveyRow, far: Control, t: PageTexts) -> TextTrack:
+def slowest_pair_turn_finding(row: SurveyRow, far: Control, t: PageTexts) -> TextTrack:
     """Return how far one model's slowest pair turns, and how much of that is new, at every length of the text."""
     within = row.slowest_angle(row.context)
     texts = []
-    for times, angle in zip(far.stops, angles(row, far).tolist(), strict=True):
+    for times, angle in zip(far.stops, slowest_pair_angles(row, far).tolist(), strict=True):
         given = {"model": row.model.name, "tokens": f"{times * row.context:,.0f}", "angle": degrees(angle)}
         more = {"new": degrees(angle - within)}
         texts.append(t("longer_finding", **given, **more) if times > 1 else t("slowest_finding", **given))
     return far.texts(texts)
 
 
-def panels(shown: Sequence[SurveyRow], far: Control, t: PageTexts) -> tuple[Panel, ...]:
+def slowest_pair_panels(shown: Sequence[SurveyRow], far: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the model whose arrow is dragged, and the others in two rows; on a narrow screen one above the other."""
     both = (True, False)
     return tuple(draw for wide in both for draw in (_one(shown[0], far, t, wide), _others(shown[1:], far, t, wide)))
@@ -85,7 +85,7 @@ def _longer(far: Control, text: Sequence[str], at_first: str = "") -> TextTrack:
 def _dial(row: SurveyRow, far: Control, x: float, y: float, radius: float, stroke_width: float) -> list[Mark]:
     """Return a circle with what the context shows in green, the rest hatched, what is met there filled, no arrow."""
     within = TOP - row.slowest_angle(row.context)
-    turned = clock_angle(far.numbers(angles(row, far)))
+    turned = mark_angle_from_clock(far.numbers(slowest_pair_angles(row, far)))
     rest = marks.wedge(x, y, radius, within, TOP - 2 * np.pi, UNSEEN_COLOUR, fill_pattern="hatch", opacity=0.35)
     return [
         rest,
@@ -99,12 +99,12 @@ def _dial(row: SurveyRow, far: Control, x: float, y: float, radius: float, strok
 
 def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
     """Return the dial whose arrow is dragged, with its words below, or beside it on a narrow screen."""
-    turned, within = angles(row, far), row.slowest_angle(row.context)
-    goal = clock_angle(row.slowest_angle(MOST * row.context))
+    turned, within = slowest_pair_angles(row, far), row.slowest_angle(row.context)
+    goal = mark_angle_from_clock(row.slowest_angle(MOST * row.context))
     drawn = [
         *_dial(row, far, 0.0, 0.0, 1.0, 6),
         marks.vector(0.0, 0.0, 0.8, goal, GREY, 3, True, stroke_dash="5 4"),
-        turned_hand(far, 0.0, 0.0, 0.97, far.numbers(turned), "ink", t("grab_arrow")),
+        turnable_hand(far, 0.0, 0.0, 0.97, far.numbers(turned), "ink", t("grab_arrow")),
     ]
     new = [t("new_angles", angle=degrees(each - within)) for each in turned.tolist()]
     upper, lower = t("rest_unseen").split("|")
@@ -147,8 +147,8 @@ def _others(shown: Sequence[SurveyRow], far: Control, t: PageTexts, wide: bool) 
     size, pitch, last = (14, 1.62, 57) if wide else (12, 1.75, 34)
     for k, row in enumerate(shown):
         x, y = float(k % COLUMNS), -pitch * (k // COLUMNS)
-        turned, within = angles(row, far), row.slowest_angle(row.context)
-        angle = clock_angle(far.numbers(turned))
+        turned, within = slowest_pair_angles(row, far), row.slowest_angle(row.context)
+        angle = mark_angle_from_clock(far.numbers(turned))
         name = row.model.name.removesuffix(" 4E1T").removesuffix(" 14B")
         lines = [name] if wide else name.replace("-V", " V").rsplit(" ", 1)
         drawn += [

@@ -24,7 +24,7 @@ def _lines(text: str) -> list[str]:
     return wrap(text, LINE * len(text) // max(width, 1) or 1)
 
 
-def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: PageTexts) -> Drawing:
+def vote_count_chart(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: PageTexts) -> Drawing:
     """One bar per choice, the choice written above it; ``answer`` is the right one once it is out, else None."""
     texts = ["<br>".join(map(escaped_figure_text, _lines(text))) for text in choices]
     rows = [ROW + LINE_HEIGHT * (text.count("<br>") + 1) for text in texts]

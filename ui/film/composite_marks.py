@@ -1,7 +1,8 @@
 """Marks made of others, which several pages share: words over their positions, dials, brackets, links, verdicts.
 
-Angles on a page go the clock's way from the top; `clock_angle` turns them into those of marks. Every function returns
-a list of marks, from the back to the front. Numbers may be tracks where the argument says `NumbersOrTrack`.
+Angles on a page go the clock's way from the top; `mark_angle_from_clock` turns them into those of marks. Every
+function returns a list of marks, from the back to the front. Numbers may be tracks where the argument says
+`NumbersOrTrack`.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ def offset(value: NumbersOrTrack, by: float) -> NumbersOrTrack:
     return np.asarray(value) + by
 
 
-def clock_angle(angle: NumbersOrTrack) -> NumbersOrTrack:
+def mark_angle_from_clock(angle: NumbersOrTrack) -> NumbersOrTrack:
     """Return a mark's angle (rad, counter-clockwise from the right) from one that goes the clock's way from the top.
 
-    >>> float(clock_angle(np.pi / 2))
+    >>> float(mark_angle_from_clock(np.pi / 2))
     0.0
     """
     if isinstance(angle, NumberTrack):
@@ -75,7 +76,7 @@ def word_row(
     return [mark for k, (word, x) in each for mark in word_tile(x, y, word, colours.get(k, ""))]
 
 
-def growing_row(
+def growing_word_row(
     control: Control, rows: Sequence[Sequence[str]], y: float, colours: Mapping[int, str] = {}
 ) -> list[Mark]:
     """Return the words before each row's last in tiles over their positions; ``rows``: one for each stop."""
@@ -85,7 +86,7 @@ def growing_row(
     return word_row(words, shown, y, colours)
 
 
-def hidden_past(control: Control, stop: float, x: float) -> NumberTrack:
+def x_hidden_past_stop(control: Control, stop: float, x: float) -> NumberTrack:
     """Return a place that is there until the control is moved past ``stop``."""
     return NumberTrack((control,), np.where(np.array(control.stops) <= stop, x, np.nan)[:, None])
 
@@ -121,7 +122,7 @@ def dial_marks(
     angle: NumbersOrTrack,
     colour: str = "ink",
     *,
-    trained: float | None = None,
+    trained_angle: float | None = None,
     stroke_width: float = 6,
     ring: bool = True,
     arrow: bool = True,
@@ -129,17 +130,17 @@ def dial_marks(
 ) -> list[Mark]:
     """Return a circle with an arrow at ``angle`` (rad, the clock's way from the top).
 
-    ``trained``: the greatest angle of training; its arc is green, the rest of the ring is hatched. ``arrow``: whether
-    the arrow is drawn; it is not where it is a handle of its own.
+    ``trained_angle``: the greatest angle of training; its arc is green, the rest of the ring is hatched. ``arrow``:
+    whether the arrow is drawn; it is not where it is a handle of its own.
     """
     back = [marks.circle(x, y, radius, GREY, 1.5, **style)] if ring else []
-    if trained is not None and trained < 2 * np.pi:
+    if trained_angle is not None and trained_angle < 2 * np.pi:
         unseen = {"inner_radius": 0.84 * radius, "fill_pattern": "hatch"}
-        back.append(marks.wedge(x, y, radius, TOP - trained, TOP - 2 * np.pi, UNSEEN_COLOUR, **unseen, **style))
-    if trained is not None:
-        end = TOP - min(trained, 2 * np.pi)
+        back.append(marks.wedge(x, y, radius, TOP - trained_angle, TOP - 2 * np.pi, UNSEEN_COLOUR, **unseen, **style))
+    if trained_angle is not None:
+        end = TOP - min(trained_angle, 2 * np.pi)
         back.append(marks.wedge(x, y, radius, TOP, end, TRAINED_COLOUR, inner_radius=0.84 * radius, **style))
-    hand = marks.vector(x, y, 0.97 * radius, clock_angle(angle), colour, stroke_width, has_head=True, **style)
+    hand = marks.vector(x, y, 0.97 * radius, mark_angle_from_clock(angle), colour, stroke_width, has_head=True, **style)
     return [*back, *([hand] if arrow else []), marks.dot([x], [y], "ink", stroke_width / 1.2)]
 
 
@@ -152,10 +153,10 @@ def angle_wedge(
     colour: str = DISTANCE_COLOUR,
 ) -> list[Mark]:
     """Return the slice between two angles (rad, the clock's way from the top), in the colour of distances."""
-    return [marks.wedge(x, y, radius, clock_angle(start), clock_angle(end), colour, opacity=0.45)]
+    return [marks.wedge(x, y, radius, mark_angle_from_clock(start), mark_angle_from_clock(end), colour, opacity=0.45)]
 
 
-def link(x0: NumbersOrTrack, y0: float, x1: NumbersOrTrack, y1: float, colour: str, **style: Any) -> Mark:
+def link_curve(x0: NumbersOrTrack, y0: float, x1: NumbersOrTrack, y1: float, colour: str, **style: Any) -> Mark:
     """Return a smooth curve down from (x0, y0) to (x1, y1), of 24 points (D3: link)."""
     ease = LINK_POINTS * LINK_POINTS * (3 - 2 * LINK_POINTS)
     given = [value.keyframes if isinstance(value, NumberTrack) else np.atleast_1d(value) for value in (x0, x1)]
@@ -169,7 +170,7 @@ TINTS = (8, 16, 26, 36, 46, 56)
 """Shares of a colour in a cell, percent: black and white letters are legible on all of them."""
 
 
-def signed_matrix(
+def bracketed_matrix(
     entries: Sequence[Sequence[TextOrTrack]],
     sizes: NumbersOrTrack,
     x: float,
@@ -261,12 +262,12 @@ def text_lines(
     return [marks.text(x, y, line, colour, dy=dy + step * k, **style) for k, line in enumerate(lines)]
 
 
-def turned_hand(
+def turnable_hand(
     control: Control, x: float, y: float, length: float, angle: NumbersOrTrack, colour: str, label: str, width: int = 6
 ) -> Mark:
     """Return an arrow at ``angle`` (rad, the clock's way from the top) that turns a control, grabbed all along it."""
-    hand = marks.vector(x, y, length, clock_angle(angle), colour, width, has_head=True)
-    return marks.turn_handle(control, x, y, length, clock_angle(angle), colour, label, [hand], radius_px=0)
+    hand = marks.vector(x, y, length, mark_angle_from_clock(angle), colour, width, has_head=True)
+    return marks.turn_handle(control, x, y, length, mark_angle_from_clock(angle), colour, label, [hand], radius_px=0)
 
 
 def drag_hint(x: NumbersOrTrack, y: NumbersOrTrack, content: TextOrTrack, **style: Any) -> Mark:

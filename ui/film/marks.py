@@ -25,7 +25,7 @@ def link_symbol(symbol: str, mark: Mark) -> Mark:
     return mark | {"symbol": symbol}
 
 
-def when_lit(symbol: str, mark: Mark) -> Mark:
+def shown_when_pointed_at(symbol: str, mark: Mark) -> Mark:
     """Return a mark that is seen only while what has its symbol is pointed at."""
     return link_symbol(symbol, mark) | {"when_lit": True}
 

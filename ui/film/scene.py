@@ -110,7 +110,7 @@ class NumberTrack:
     def __sub__(self, by: float | npt.NDArray[Any]) -> NumberTrack:
         return NumberTrack(self.drivers, self.keyframes - by)
 
-    def at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
+    def numbers_at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
         """Return the numbers where each control is at its stop ``index``."""
         values: npt.NDArray[Any] = self.keyframes[tuple(index[driver.name] for driver in self.drivers)]
         return values
@@ -263,7 +263,7 @@ class Scene:
         beat = (Control(BEAT, "", tuple(map(float, texts)), texts, has_slider=False),) if self.beats else ()
         return (*self.controls, *beat)
 
-    def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
+    def control_values(self, get: Callable[[str], float | None]) -> dict[str, float]:
         """Return where each control is, by name; ``get`` answers a field's value, None where it has none."""
         given = {each.name: get(each.name) for each in self.all_controls}
         return {name: each for name, each in (given | self._starts(given)).items() if each is not None}
@@ -319,7 +319,7 @@ def scene_in_beats(
     """
 
     def words(label: str, other: str) -> TextOrTrack:
-        if t.has(label):
+        if t.has_label(label):
             return sentence_parts(lambda **marks: t(label, **marks), **slots)
         return t(other) if other else ""
 

@@ -41,10 +41,10 @@ class Sketch:
         if len(self.columns) < 2 or longest > MOST_LETTERS:
             raise ValueError(f"columns must be 2 to as many as {MOST_LETTERS} letters write, got {len(self.columns)}")
 
-    def read(self, text: object) -> npt.NDArray[np.float64] | None:
+    def drawn_heights(self, text: object) -> npt.NDArray[np.float64] | None:
         """Return the height drawn at each column, float64 (columns,); None where the text is no whole curve.
 
-        >>> Sketch("f", "", (0.0, 1.0), ("0", "1"), (0.0, 0.5, 1.0), ("0", "½", "1")).read("2.1").tolist()
+        >>> Sketch("f", "", (0.0, 1.0), ("0", "1"), (0.0, 0.5, 1.0), ("0", "½", "1")).drawn_heights("2.1").tolist()
         [1.0, 0.5]
         """
         parts = text.split(".") if isinstance(text, str) else []

@@ -54,9 +54,9 @@ class StaticScene:
         """Yield what each beat says, its panels as HTML, and the sentence below; of a film without beats one."""
         for k, beat in enumerate(self.head["beats"] or [{"sentence": "", "finding": ""}]):
             self.index[BEAT] = k
-            figures = "".join(self.figure(panel, svg) for panel, svg, _ in self._painted())
-            finding = self.text(beat["finding"] or self.head["finding"])
-            yield self.text(beat["sentence"]), f'<div class="film-panels">{figures}</div>', finding
+            figures = "".join(self.panel_html(panel, svg) for panel, svg, _ in self._painted())
+            finding = self.text_at_rest(beat["finding"] or self.head["finding"])
+            yield self.text_at_rest(beat["sentence"]), f'<div class="film-panels">{figures}</div>', finding
 
     def to_standalone_svg(self) -> str:
         """Return the last beat as one SVG of its own."""
@@ -64,7 +64,7 @@ class StaticScene:
         pieces, y, high = [], 0.0, 0.0
         for panel, svg, (x, width, height) in self._painted(wide=True):
             y, high = (y + high, 0.0) if x == 0 else (y, high)
-            title = escape(self.text(panel["title"]))
+            title = escape(self.text_at_rest(panel["title"]))
             title_at = {"x": x + width / 2, "y": y + 16, "text_anchor": "middle", "class_": "film-axis"}
             pieces.append(svg_element("text", title, **title_at))
             room = {"x": x, "y": y + 22, "width": width, "height": height}
@@ -75,37 +75,37 @@ class StaticScene:
         inside = f"<style>{STYLE}</style>{''.join(pieces)}"
         return svg_element("svg", inside, xmlns="http://www.w3.org/2000/svg", viewBox=box, width=WIDTH)
 
-    def figure(self, panel: ScenePart, svg: str) -> str:
+    def panel_html(self, panel: ScenePart, svg: str) -> str:
         """Return a panel with its title and paragraphs as HTML."""
         look = "film-panel" if svg else "film-panel film-text"
-        title = f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
+        title = f'<figcaption class="film-title">{escape(self.text_at_rest(panel["title"]))}</figcaption>'
         place = f'<div class="film-place">{svg}</div>' if svg else ""
         size = f"--share: {panel['width_share']}; --least: {panel['min_width']}px"
         size += f"; --phone-least: {least}px" if (least := panel["phone_min_width"]) else ""
         screen = f' data-screen="{only}"' if (only := panel["screen"]) else ""
-        return f'<figure class="{look}"{screen} style="{size}">{title}{self.paragraphs(panel)}{place}</figure>'
+        return f'<figure class="{look}"{screen} style="{size}">{title}{self.paragraphs_html(panel)}{place}</figure>'
 
-    def paragraphs(self, panel: ScenePart) -> str:
+    def paragraphs_html(self, panel: ScenePart) -> str:
         """Return a panel's paragraphs as HTML."""
         texts = []
         for each in panel["paragraphs"]:
             weight = "; font-weight: 600" if each["bold"] else ""
             look = f"font-size: {each['font_size']}px; color: {_css(each['colour'])}{weight}"
-            texts.append(f'<p class="film-paragraph" style="{look}">{escape(self.text(each["content"]))}</p>')
+            texts.append(f'<p class="film-paragraph" style="{look}">{escape(self.text_at_rest(each["content"]))}</p>')
         return "".join(texts)
 
-    def text(self, part: Any) -> str:
+    def text_at_rest(self, part: Any) -> str:
         """Return a text where the controls are."""
         if isinstance(part, str):
             return part
         if isinstance(part, list):
-            return "".join(map(self.text, part))
+            return "".join(map(self.text_at_rest, part))
         counts, flat = {each["name"]: len(each["stops"]) for each in self.head["controls"]}, 0
         for driver in part["by"]:
             flat = flat * counts[driver] + self.index[driver]
         return str(part["texts"][flat])
 
-    def numbers(self, part: Any) -> np.ndarray:
+    def numbers_at_rest(self, part: Any) -> np.ndarray:
         """Return the numbers of a mark's attribute where the controls are."""
         if not isinstance(part, dict):
             return np.atleast_1d(np.asarray(part, dtype=float))
@@ -165,10 +165,10 @@ class _Panel:
         self.bottom = top + tall - (tall - abs(self.sy * high)) / 2
 
     def x(self, values: Any) -> np.ndarray:
-        return np.asarray(self.left + (self.still.numbers(values) - self.head["x"]["low"]) * self.sx)
+        return np.asarray(self.left + (self.still.numbers_at_rest(values) - self.head["x"]["low"]) * self.sx)
 
     def y(self, values: Any) -> np.ndarray:
-        return np.asarray(self.bottom + (self.still.numbers(values) - self.head["y"]["low"]) * self.sy)
+        return np.asarray(self.bottom + (self.still.numbers_at_rest(values) - self.head["y"]["low"]) * self.sy)
 
     def svg(self) -> tuple[str, float]:
         """Return the panel, and its height in px."""
@@ -239,8 +239,8 @@ class _Panel:
         ends = (
             self.x(mark["x"]),
             self.y(mark["y"]),
-            self.still.numbers(mark["length"]),
-            self.still.numbers(mark["angle"]),
+            self.still.numbers_at_rest(mark["length"]),
+            self.still.numbers_at_rest(mark["angle"]),
         )
         for (x, y, length, angle), colour in zip(
             np.transpose(np.broadcast_arrays(*ends)), self.colours(mark), strict=False
@@ -276,7 +276,7 @@ class _Panel:
 
     def turned(self, mark: ScenePart) -> Iterator[tuple[float, float, float, np.ndarray]]:
         """Yield the centre and radius of each arc in px, and angles along it (rad)."""
-        ends = (self.still.numbers(mark[name]) for name in ("radius", "start_angle", "end_angle"))
+        ends = (self.still.numbers_at_rest(mark[name]) for name in ("radius", "start_angle", "end_angle"))
         for x, y, r, start, end in np.transpose(np.broadcast_arrays(self.x(mark["x"]), self.y(mark["y"]), *ends)):
             by, radius = end - start, r * self.unit(mark)
             sweep = np.clip(by, -2 * np.pi, 2 * np.pi)
@@ -296,17 +296,22 @@ class _Panel:
         if np.isfinite(x + y):
             look = {"font_size": mark.get("font_size", 15), "font_weight": 600 if mark.get("bold") else ""}
             look |= {"fill": _css(mark["colour"]), "class_": "film-label-text" if mark.get("halo", True) else ""}
-            text = escape(self.still.text(mark["content"]))
+            text = escape(self.still.text_at_rest(mark["content"]))
             yield svg_element("text", text, x=x, y=y, text_anchor=mark.get("anchor", "middle"), **look)
 
     def heatmap(self, mark: ScenePart) -> Iterator[str]:
-        cells, shades = self.still.numbers(mark["cells"]).astype(int), self.still.numbers(mark["colours"])
+        cells, shades = (
+            self.still.numbers_at_rest(mark["cells"]).astype(int),
+            self.still.numbers_at_rest(mark["colours"]),
+        )
         pixels = shades.reshape(-1, 3)[cells + 127].astype(np.uint8)
         (a, b), (c, d) = self.x(mark["x"]), self.y(mark["y"])
         pixels = pixels[:: 1 if d > c else -1, :: 1 if b > a else -1]
         room = {"x": min(a, b), "y": min(c, d), "width": abs(b - a), "height": abs(d - c)}
         look = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
-        yield svg_element("image", href=f"data:image/png;base64,{b64encode(png(pixels)).decode()}", **room, **look)
+        yield svg_element(
+            "image", href=f"data:image/png;base64,{b64encode(png_bytes(pixels)).decode()}", **room, **look
+        )
 
     def drag_handle(self, mark: ScenePart) -> Iterator[str]:
         yield from map(self.mark, mark["grab_marks"])
@@ -315,8 +320,8 @@ class _Panel:
         x, y = self.x(mark["x"])[0], self.y(mark["y"])[0]
         if "angle" in mark:
             reach, (angle,) = (
-                self.still.numbers(mark["length"])[0] * self.unit(mark),
-                self.still.numbers(mark["angle"]),
+                self.still.numbers_at_rest(mark["length"])[0] * self.unit(mark),
+                self.still.numbers_at_rest(mark["angle"]),
             )
             x, y = x + reach * np.cos(angle), y - reach * np.sin(angle)
         if np.isfinite(x + y):
@@ -338,14 +343,14 @@ class _Panel:
         """Yield the colour of each of a mark's parts."""
         several = mark["colour"] if isinstance(mark["colour"], list) else [mark["colour"]]
         if mark.get("colour_index") is not None and isinstance(mark["colour"], list):
-            return (_css(several[round(k)]) for k in self.still.numbers(mark["colour_index"]).tolist())
+            return (_css(several[round(k)]) for k in self.still.numbers_at_rest(mark["colour_index"]).tolist())
         return cycle(map(_css, several))
 
 
-def png(pixels: np.ndarray) -> bytes:
+def png_bytes(pixels: np.ndarray) -> bytes:
     """Return an image, uint8 (rows, columns, 3), as PNG.
 
-    >>> png(np.zeros((2, 3, 3), dtype=np.uint8))[:8]
+    >>> png_bytes(np.zeros((2, 3, 3), dtype=np.uint8))[:8]
     b'\\x89PNG\\r\\n\\x1a\\n'
     """
     rows, columns, _ = pixels.shape

@@ -47,7 +47,7 @@ def refuse_other_sites(request: Request) -> None:
         raise RefusedRequest(403, "origin")
 
 
-async def read_body(request: Request, most: int) -> dict[str, Any]:
+async def read_json_body(request: Request, max_bytes: int) -> dict[str, Any]:
     """Return a body of JSON, whole within BODY_SECONDS; a form of another site cannot send its type."""
     if request.headers.get("content-type") != "application/json":
         raise RefusedRequest(415)
@@ -56,7 +56,7 @@ async def read_body(request: Request, most: int) -> dict[str, Any]:
         async with asyncio.timeout(BODY_SECONDS):
             async for piece in request.stream():
                 body += piece
-                if len(body) > most:
+                if len(body) > max_bytes:
                     raise RefusedRequest(413)
         given = json.loads(body)
     except TimeoutError:
@@ -89,7 +89,7 @@ def checked_step_content(given: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-async def wait_for(request: Request, news: Coroutine[Any, Any, Any], seconds: float) -> None:
+async def wait_while_connected(request: Request, news: Coroutine[Any, Any, Any], seconds: float) -> None:
     """Wait for news, at most for some seconds, and no longer than the browser is there."""
 
     async def gone() -> None:

@@ -106,7 +106,7 @@ def hall_application(book: Path, store: RoomStore, keys: list[str], hosts: list[
     return Starlette(routes=routes, middleware=doors, lifespan=lifespan)
 
 
-def open_files() -> int:
+def raise_open_file_limit() -> int:
     """Raise the soft limit of open files as far as the hard one lets it; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
@@ -127,7 +127,7 @@ def serve(app: Starlette, listening: socket.socket, certificate: Path | None = N
         server_header=False,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=STOP_SECONDS,
-        limit_concurrency=min(CONNECTIONS, open_files() - 100),
+        limit_concurrency=min(CONNECTIONS, raise_open_file_limit() - 100),
         backlog=BACKLOG,
         ssl_certfile=certificate,
         ssl_keyfile=key,

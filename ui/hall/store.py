@@ -124,7 +124,7 @@ class RoomStore:
         except (OSError, sqlite3.Error) as error:
             raise _unavailable(error) from error
 
-    def rooms(self) -> list[StoredRoom]:
+    def unexpired_rooms(self) -> list[StoredRoom]:
         """Remove what has expired; return the rooms."""
         now = self.now()
         self._totals.clear()
@@ -134,7 +134,7 @@ class RoomStore:
             rows = db.execute("SELECT name, owner, number, content FROM rooms ORDER BY name").fetchall()
         return [StoredRoom(*row) for row in rows]
 
-    def show(self, room: StoredRoom, answered: str = "") -> None:
+    def store_content(self, room: StoredRoom, answered: str = "") -> None:
         """Keep a room's content; no vote counts any more for the question ``answered``."""
         row = (room.name, room.owner, room.number, room.content, self.now())
         with self._open() as db:
@@ -142,15 +142,15 @@ class RoomStore:
             if answered:
                 db.execute("INSERT OR IGNORE INTO answered VALUES (?, ?)", (room.name, answered))
 
-    def vote(self, room: str, question: str, voter: str, choice: int) -> str:
+    def record_vote(self, room: str, question: str, voter: str, choice: int) -> str:
         """Count a choice (from 0) as a voter's vote, or move the vote there.
 
         Returns "" where it counts, "late" where the answer is out, "crowded" past VOTERS votes or QUESTIONS questions.
         """
-        if self.answered(room, question):
+        if self.is_answer_out(room, question):
             return "late"
-        count, key = self.total(room, question), (room, question, voter)
-        full = count >= VOTERS or (not count and len(self.votes(room)) >= QUESTIONS)
+        count, key = self.voter_count(room, question), (room, question, voter)
+        full = count >= VOTERS or (not count and len(self.vote_counts(room)) >= QUESTIONS)
         with self._open() as db:
             moved = db.execute(
                 "UPDATE votes SET choice = ? WHERE room = ? AND question = ? AND voter = ?", (choice, *key)
@@ -163,13 +163,13 @@ class RoomStore:
         self._totals[room, question] = count + 1
         return ""
 
-    def answered(self, room: str, question: str) -> bool:
+    def is_answer_out(self, room: str, question: str) -> bool:
         """Whether a question's answer is out in a room."""
         with self._open() as db:
             row = db.execute("SELECT 1 FROM answered WHERE room = ? AND question = ?", (room, question)).fetchone()
         return row is not None
 
-    def total(self, room: str, question: str) -> int:
+    def voter_count(self, room: str, question: str) -> int:
         """Return how many have voted on a question."""
         if (room, question) not in self._totals:
             with self._open() as db:
@@ -179,7 +179,7 @@ class RoomStore:
             self._totals[room, question] = int(row[0])
         return self._totals[room, question]
 
-    def votes(self, room: str) -> dict[str, dict[int, int]]:
+    def vote_counts(self, room: str) -> dict[str, dict[int, int]]:
         """Return a room's votes: by question, by choice (from 0)."""
         counts: dict[str, dict[int, int]] = {}
         with self._open() as db:
@@ -190,7 +190,7 @@ class RoomStore:
             counts.setdefault(question, {})[choice] = count
         return counts
 
-    def remove(self, room: str) -> None:
+    def remove_room(self, room: str) -> None:
         """Remove a room with its votes."""
         self._totals.clear()
         with self._open() as db:

@@ -40,7 +40,7 @@ def film(
     if not isinstance(shown, Film):
         raise ValueError(_none(page, name, _films(reader.shown)))
     fields = reader.store.fields
-    at = shown.scene.values(lambda control: reader.store.get(fields[control]))
+    at = shown.scene.control_values(lambda control: reader.store.get(fields[control]))
     return FilmWidget(shown, reader.t, at)
 
 

@@ -19,7 +19,7 @@ from ui.figures.drawing import Drawing, Film
 from ui.page import configs
 from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
 from ui.page.menu import SECTIONS, page_declaration
-from ui.page.state import Field, RefusedValue, checked_value, url_number
+from ui.page.state import Field, RefusedValue, checked_value, url_value_text
 from ui.page.store import OWN
 from ui.text.words import PageTexts, number_text
 from ui.work.session import SessionState
@@ -52,10 +52,12 @@ class NotebookFrame(BookFrame):
         if drawing.id == self.wanted or (self.wanted == FIRST_FILM and isinstance(drawing, Film)):
             raise DrawingFound
 
-    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
-        self.folded(section, *parts)
+    def draw_folded_section_below(
+        self, section: str, *parts: Callable[[Any], None], every_seconds: float | None = None
+    ) -> None:
+        self.draw_folded_section(section, *parts)
 
-    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
+    def draw_folded_section(self, section: str, *parts: Callable[[Any], None]) -> None:
         for part in parts:
             self.attempt(partial(part, self))
 
@@ -94,12 +96,12 @@ def draw_page_until(
             raise ValueError(f"{name} must be left out where config says the model, got {values[name]!r}")
         session |= _model(page, declared, config, layer_type)
         if isinstance(config, rc.HfRope) and config.seq_len and SEQ_LEN.name in declared:
-            query.setdefault(SEQ_LEN.name, url_number(config.seq_len))
+            query.setdefault(SEQ_LEN.name, url_value_text(config.seq_len))
         if page == CONFIG_PAGE and layer_type:
             query["layer"] = layer_type
     reader = NotebookFrame(page, lang, session, query, wanted_drawing)
     for key, slots in reader.store.notes:
-        raise ValueError(reader.sentence(key, slots))
+        raise ValueError(reader.filled_label(key, slots))
     return reader
 
 
@@ -113,7 +115,7 @@ def _query(page: str, declared: Mapping[str, Field], values: Mapping[str, Any], 
             bounds = {"low": number_text(declared[name].low), "high": number_text(declared[name].high)}
             rule = t(error.rule, **bounds) if isinstance(error, RefusedValue) else t("rule.number")
             raise ValueError(f"{name} must be {rule}, got {value!r}") from None
-    return {name: "auto" if value is None else url_number(value) for name, value in values.items()}
+    return {name: "auto" if value is None else url_value_text(value) for name, value in values.items()}
 
 
 def _model(page: str, declared: Mapping[str, Field], config: ConfigOrRope, layer_type: str | None) -> dict[Any, Any]:

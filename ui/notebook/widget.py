@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 PLAYER = Path(player.__file__).parent / "assets"
 
 
-def script() -> str:
+def adapter_script() -> str:
     """Return the adapter as one module that has the player's files in it: a notebook serves no others."""
     files = {path.name: path.read_text("utf-8") for path in sorted(PLAYER.glob("*.js")) if path.stem != "streamlit"}
     return (HERE / "notebook.js").read_text("utf-8").replace("{/* files */}", json.dumps(files))
@@ -39,7 +39,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
         recipe: Python lines that reproduce the film's numbers, with the controls where they are.
     """
 
-    _esm = script()
+    _esm = adapter_script()
     _css = (PLAYER / "film.css").read_text("utf-8") + (HERE / "notebook.css").read_text("utf-8")
     _scene = traitlets.Bytes().tag(sync=True)
     _gap = traitlets.Unicode(None, allow_none=True).tag(sync=True)
@@ -90,7 +90,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
             if sketch and name == sketch.name:
                 if not isinstance(value, str):
                     raise traitlets.TraitError(f"values must have a text for {name}, got {value!r}")
-                now[name] = value if sketch.read(value) is not None else ""
+                now[name] = value if sketch.drawn_heights(value) is not None else ""
             elif name not in self._stops:
                 raise traitlets.TraitError(f"values must be among {', '.join(self._stops)}, got {name!r}")
             elif isinstance(value, bool) or not isinstance(value, int | float) or value != value:
@@ -104,5 +104,5 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     def _compared(self, change: Any) -> None:
         """Say how far a curve that was drawn by hand is from the true one."""
         sketch = self._film.scene.sketch
-        heights = sketch.read(change["new"].get(sketch.name)) if sketch else None
+        heights = sketch.drawn_heights(change["new"].get(sketch.name)) if sketch else None
         self._gap = self._film.gap(heights) if self._film.gap and heights is not None else None

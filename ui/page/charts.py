@@ -21,7 +21,7 @@ class FigureToSend(go.Figure):  # type: ignore[misc, no-any-unimported, unused-i
     def __init__(self, figure: Figure) -> None:
         super().__init__()
         self._sent: dict[str, Any] = figure_as_json_values(figure)
-        self._sent["layout"] = {"template": template(str(plotly.io.templates.default)), **self._sent["layout"]}
+        self._sent["layout"] = {"template": plotly_template(str(plotly.io.templates.default)), **self._sent["layout"]}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as it is sent."""
@@ -29,6 +29,6 @@ class FigureToSend(go.Figure):  # type: ignore[misc, no-any-unimported, unused-i
 
 
 @cache
-def template(name: str) -> dict[str, Any]:
+def plotly_template(name: str) -> dict[str, Any]:
     """Return a template of Plotly's registry; Streamlit registers its own as the default."""
     return dict(plotly.io.templates[name].to_plotly_json())

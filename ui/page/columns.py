@@ -55,7 +55,7 @@ class RefusedColumns:
     others: Mapping[str, Exception] | None = None
 
 
-def choice_name(choice: str, t: PageTexts) -> str:
+def comparison_choice_name(choice: str, t: PageTexts) -> str:
     """Return how a reader knows what may be beside."""
     return t("nothing") if not choice else t(f"scheme.{choice}") if choice in SCHEMES else models.model_name(choice)
 
@@ -71,7 +71,7 @@ def comparison_setting(store: PageValues) -> ComparisonSetting:
 
 def sweep_lengths(setting: ComparisonSetting) -> tuple[int, ...]:
     """Return the target lengths of the sweep."""
-    return sweep.lengths_of(setting.rope.train_len, MAX_LEN)
+    return sweep.doubled_target_lengths(setting.rope.train_len, MAX_LEN)
 
 
 @lru_cache(maxsize=64)
@@ -86,7 +86,7 @@ def own_name(text: str, t: PageTexts) -> str:
     return function_name(pasted.shown(text)) or t("mine")
 
 
-def mine_of(
+def reader_column(
     text: str, setting: ComparisonSetting, answers: samples.FunctionAnswers | None, t: PageTexts
 ) -> ComparedColumn:
     """Return the reader's column; one that is a config brings its own geometry. Raises ValueError."""
@@ -108,7 +108,7 @@ def comparison_and_refusals(
     setting, given, names, python = comparison_setting(store), [], [], []
     refused = RefusedColumns()
     try:
-        given.append(mine_of(text, setting, answers, t))
+        given.append(reader_column(text, setting, answers, t))
     except (ValueError, KeyError) as error:
         refused = RefusedColumns(str(error))
     else:
@@ -125,7 +125,7 @@ def comparison_and_refusals(
         except ValueError as error:
             others[choice] = error
             continue
-        names.append(choice_name(choice, t))
+        names.append(comparison_choice_name(choice, t))
         python.append(repr(choice))
         reference = len(names) - 1 if store.get(REFERENCE) == str(k) else reference
     refused = replace(refused, others=others)
@@ -133,11 +133,11 @@ def comparison_and_refusals(
         return None, refused
     before = "" if refused.mine else _before(text)
     check = store.get(CHECK)
-    key = shown_first(given[0]) if check is None else KEYS[check]
+    key = first_shown_check(given[0]) if check is None else KEYS[check]
     return SchemeComparison(tuple(given), tuple(names), reference, key, tuple(python), before), refused
 
 
-def shown_first(mine: ComparedColumn) -> str:
+def first_shown_check(mine: ComparedColumn) -> str:
     """Return the key of the check to look at first: one that does not hold, at pairs if any, else the least margin."""
     at_pairs = [row for row in mine.broken if row.marked_pairs]
     rows = [*at_pairs, *mine.broken, mine.least_with_pair or mine.least]

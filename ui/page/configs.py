@@ -41,7 +41,7 @@ class NamedConfig:
     config: Mapping[str, Any]
 
     @property
-    def where(self) -> str:
+    def python_expression(self) -> str:
         """A Python expression for this config, for the recipes."""
         return f"rc.model({self.name!r}).hf_config()" if self.kind == "model" else '"config.json"'
 
@@ -61,7 +61,7 @@ class ConfigPageState:
     trouble: ValueError | None = None
 
 
-def too_long(size: int) -> NoReturn:
+def refuse_oversized_text(size: int) -> NoReturn:
     """Refuse a text over the limit."""
     raise rc.ConfigError("config", "long_bytes", size, limit=LIMIT)
 
@@ -70,7 +70,7 @@ def parse_config(text: str | bytes) -> dict[str, Any]:
     """Return the object in a JSON text of at most LIMIT bytes, or raise ConfigError with one sentence."""
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     if size > LIMIT:
-        too_long(size)
+        refuse_oversized_text(size)
     config = parse_json_object(text)
     check_nesting_depth(config)
     return config
@@ -93,70 +93,72 @@ class ConfigChooser:
         hub_id = self.store.get(self.hub_id)
         if hub_id:
             try:
-                return self.fetched_model_id(hub_id)
+                return self.fetched_hub_config(hub_id)
             except rc.ConfigError as error:
                 self.session[REFUSED] = error
                 self.store.put(self.hub_id, "")
         chosen = self.store.get(self.model)
         return NamedConfig("model", chosen, rc.model(chosen).hf_config())
 
-    def fetched_model_id(self, hub_id: str) -> NamedConfig:
+    def fetched_hub_config(self, hub_id: str) -> NamedConfig:
         """Return the hub's config, fetched once in a session."""
         known: dict[str, NamedConfig] = self.session.setdefault(HUB, {})
         if hub_id not in known:
             known[hub_id] = NamedConfig("hub", hub_id, hub.fetch_config(hub_id))
         return known[hub_id]
 
-    def refused(self) -> rc.ConfigError | None:
+    def pop_refusal(self) -> rc.ConfigError | None:
         """Return what was refused since the last drawing, once."""
         error: rc.ConfigError | None = self.session.pop(REFUSED, None)
         return error
 
-    def ways(self) -> None:
+    def draw_config_inputs(self) -> None:
         """Draw boxes for pasted text, a file and a hub id."""
         t = self.page.t
         paste, limit = t("paste_label"), t("upload_label", size=f"{LIMIT // 2**20} MiB")
-        self.page.form(paste, t("paste_button"), "config.paste", self.paste, lines=5, hint=t("paste_hint"))
+        self.page.form(paste, t("paste_button"), "config.paste", self.take_pasted_text, lines=5, hint=t("paste_hint"))
         # Somewhat over the limit, so that such a file is answered in the page's language.
-        self.page.upload(limit, "config.file", 16, self.upload)
-        self.page.form(t("hub_label"), t("hub_button"), "config.id", self.load, hint="org/name@revision")
+        self.page.upload(limit, "config.file", 16, self.take_uploaded_file)
+        self.page.form(t("hub_label"), t("hub_button"), "config.id", self.take_hub_model, hint="org/name@revision")
 
-    def take(self, kind: str, name: str, load: Callable[[], dict[str, Any]]) -> None:
+    def show_loaded_config(self, kind: str, name: str, load: Callable[[], dict[str, Any]]) -> None:
         """Show the text that ``load`` reads, or keep the view and the reason."""
         try:
             view = NamedConfig(kind, name, load())
         except rc.ConfigError as error:
             self.session[REFUSED] = error
         else:
-            self.forget()
+            self.forget_own_config()
             self.session[TEXT] = view
 
-    def paste(self, text: str) -> None:
+    def take_pasted_text(self, text: str) -> None:
         """Take a pasted text."""
-        self.take("paste", "", lambda: parse_config(text))
+        self.show_loaded_config("paste", "", lambda: parse_config(text))
 
-    def upload(self, file: UploadedFile) -> None:
+    def take_uploaded_file(self, file: UploadedFile) -> None:
         """Take a file; one over the limit is not read."""
-        self.take(
-            "upload", file.name, lambda: parse_config(file.getvalue()) if file.size <= LIMIT else too_long(file.size)
+        self.show_loaded_config(
+            "upload",
+            file.name,
+            lambda: parse_config(file.getvalue()) if file.size <= LIMIT else refuse_oversized_text(file.size),
         )
 
-    def load(self, text: str) -> None:
+    def take_hub_model(self, text: str) -> None:
         """Take the model of the hub that the text names."""
         hub_id = text.strip()[:200]
         try:
-            self.fetched_model_id(hub_id)
+            self.fetched_hub_config(hub_id)
         except rc.ConfigError as error:
             self.session[REFUSED] = error
         else:
-            self.forget()
+            self.forget_own_config()
             self.store.put(self.hub_id, hub_id)
 
-    def forget(self) -> None:
+    def forget_own_config(self) -> None:
         """Drop the text, the hub's model, and the choices that belonged to them."""
         self.session.pop(TEXT, None)
         for field in (self.hub_id, *self.dependent):
-            self.store.put(field, self.store.default(field))
+            self.store.put(field, self.store.default_value(field))
 
 
 def differing_layer_types(config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -217,7 +219,11 @@ def rope_fields(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def factor_and_length_stops(
-    view: NamedConfig, request: rc.Request, factor: float | None, trained: int | None, promised: int | None = None
+    view: NamedConfig,
+    request: rc.Request,
+    factor: float | None,
+    trained_length: int | None,
+    promised_length: int | None = None,
 ) -> tuple[float, tuple[float, ...], tuple[int, ...]]:
     """Return the factor that a film of a request opens with, and the factors and trained lengths that it can rest at.
 
@@ -226,10 +232,16 @@ def factor_and_length_stops(
     """
     own, length = float(str(request.params["factor"])), request.rope.train_len
     start = own / 4 if (view.kind, view.name) == ("model", OPENED) else own
-    factors = {own, start, *WHATIF_FACTORS, *([factor] if factor else []), *([promised / length] if promised else [])}
+    factors = {
+        own,
+        start,
+        *WHATIF_FACTORS,
+        *([factor] if factor else []),
+        *([promised_length / length] if promised_length else []),
+    }
     lengths = {
         length,
         *(stop for stop in LEN_STEPS if length / 2 <= stop <= 16 * length),
-        *([trained] if trained else []),
+        *([trained_length] if trained_length else []),
     }
     return start, tuple(sorted(factors)), tuple(sorted(lengths))

@@ -85,7 +85,7 @@ class PageControls(Protocol):
         """Return the field's name in the page's language."""
         return self.t(f"field.{field.name}")
 
-    def named(self, field: Field, names: LabelFunction | None) -> LabelFunction:
+    def choice_labels(self, field: Field, names: LabelFunction | None) -> LabelFunction:
         """Return what names the field's choices."""
         return names or (lambda choice: self.t(f"{field.name}.{choice}"))
 
@@ -105,7 +105,7 @@ class PageControls(Protocol):
                 self.draw_several(field, choices, names, chosen)
         return chosen
 
-    def param(self, param: rc.Param) -> None:
+    def draw_parameter_control(self, param: rc.Param) -> None:
         """Draw the control of a scheme's parameter."""
         if field := fields.PARAMS.get(param.name):
             draw = self.toggle if field.kind == "bool" else self.number if field.optional else self.slider
@@ -115,7 +115,7 @@ class PageControls(Protocol):
         """Return how the model menu names a choice."""
         return self.t("frame.custom") if choice == CUSTOM else models.model_name(choice)
 
-    def geometry(self) -> None:
+    def draw_geometry_controls(self) -> None:
         """Draw the model menu and the exact numbers."""
         self.select(MODEL, self.model_name)
         model = self.store.get(MODEL)
@@ -137,25 +137,27 @@ class FilmHand:
     def __init__(self, film: Film, controls: PageControls) -> None:
         self._store, self._controls, self._sketch = controls.store, controls, film.scene.sketch
         self._fields = [self._store.fields[control.name] for control in film.scene.all_controls]
-        self.values: dict[str, Any] = dict(film.scene.values(lambda name: self._store.get(self._store.fields[name])))
+        self.values: dict[str, Any] = dict(
+            film.scene.control_values(lambda name: self._store.get(self._store.fields[name]))
+        )
         self.gap: str | None = None
         if self._sketch:
             self._fields.append(field := self._store.fields[self._sketch.name])
-            heights = self._sketch.read(self._store.get(field))
+            heights = self._sketch.drawn_heights(self._store.get(field))
             self.values[field.name] = "" if heights is None else self._store.get(field)
             self.gap = film.gap(heights) if film.gap and heights is not None else None
         self.finding = self.gap or film.scene.finding_at(self.values)
 
-    def take(self, at: Mapping[str, Any]) -> None:
+    def store_control_values(self, at: Mapping[str, Any]) -> None:
         """Put what was moved or drawn into the store; a value that is refused goes back in the picture."""
         for field in self._fields:
             given = at.get(field.name, self.values[field.name])
-            if self._sketch and field.name == self._sketch.name and self._sketch.read(given) is None:
+            if self._sketch and field.name == self._sketch.name and self._sketch.drawn_heights(given) is None:
                 given = ""
             if field.name not in self._controls.hidden and given != self.values[field.name]:
                 self._store.try_put(field, given)
 
-    def settings(self, name: str, count: int, play: Mapping[str, Any] | None, *, lesson: bool) -> dict[str, Any]:
+    def player_settings(self, name: str, count: int, play: Mapping[str, Any] | None, *, lesson: bool) -> dict[str, Any]:
         """Return what the player of the film ``name`` takes, in its words.
 
         ``count``: how often its controls moved. ``play``: a control that it is to drag by itself, to a value, in

@@ -36,7 +36,7 @@ def slider_stops(low: float, high: float) -> tuple[float, ...]:
     return tuple(sorted({low, *(stop for stop in stops if low <= stop <= high), high}))
 
 
-def field_of(param: Param) -> Field | None:
+def parameter_field(param: Param) -> Field | None:
     """Return the control of a scheme's parameter; None for a vector, which comes with a model only."""
     if param.kind == "vector":
         return None
@@ -70,7 +70,7 @@ def beat_field(count: int) -> Field:
 PARAMS: dict[str, Field] = {}
 for _scheme in SCHEMES.values():
     for _param in _scheme.params:
-        _field = field_of(_param)
+        _field = parameter_field(_param)
         if _field is not None:
             PARAMS.setdefault(_param.name, _field)
 FACTOR = PARAMS["factor"]

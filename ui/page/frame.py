@@ -61,23 +61,27 @@ class PageFrame(Protocol):
     session: SessionState
     """What this visitor's long work and texts are kept in; none of it is in the URL."""
 
-    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
+    def draw_live_part(
+        self, part: Callable[..., None], *given: Any, shared: bool = True, every_seconds: float | None = None
+    ) -> None:
         """Draw ``part(page, *given)``, which is drawn again alone when one of its own controls moves.
 
-        Parts that show a ``shared`` value follow where one moves in another part. ``every``: seconds after which the
-        part is drawn again by itself, again and again.
+        Parts that show a ``shared`` value follow where one moves in another part. ``every_seconds``: seconds after
+        which the part is drawn again by itself, again and again.
         """
 
     def redraw(self) -> None:
         """End this drawing and draw the whole page again."""
 
-    def grade(self, function: str) -> None:
+    def draw_graded_exercise(self, function: str) -> None:
         """Have the reader write a ``function`` of `rope grade`, graded in the page where that runs in the browser.
 
         Code of a visitor is never run by a server: there the page writes the command that grades it.
         """
 
-    def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
+    def draw_scheme_editor(
+        self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]
+    ) -> FunctionAnswers | None:
         """Have the reader write a scheme, or paste its numbers; return a function's answers to calls, None without any.
 
         ``take`` is given the text once the reader presses the button. A function runs in a process without files and
@@ -85,7 +89,7 @@ class PageFrame(Protocol):
         where the machine cannot hold it apart the page writes the command that runs it.
         """
 
-    def prose(self, section: str) -> None:
+    def write_section(self, section: str) -> None:
         """Write a section of the page's text, under its heading."""
 
     def write(self, markdown: str) -> None:
@@ -160,26 +164,26 @@ class PageFrame(Protocol):
         *given: Any,
         look: ButtonLook = "",
         icon: str = "",
-        off: bool = False,
+        disabled: bool = False,
     ) -> bool:
         """Draw a button; return whether it was pressed. ``act(*given)`` runs before the page is drawn again."""
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
         """Draw a button that saves a file; ``data`` may make its content when it is pressed."""
 
-    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+    def draw_page_link(self, name: str, label: str | None = None, **query: str) -> None:
         """Draw a link to another page, with values for it; nothing where that page is not installed."""
 
     def href(self, name: str, **query: str) -> str:
         """Return the address of another page in this language, with values for it, for a link in a text."""
 
-    def area(self, label: str, key: str) -> str:
+    def text_area(self, label: str, key: str) -> str:
         """Draw a box for several lines of text, kept in the session under ``key``; return the text."""
 
     def upload(
-        self, label: str, key: str, most: int, take: Callable[[UploadedFile], None] | None = None
+        self, label: str, key: str, max_mib: int, take: Callable[[UploadedFile], None] | None = None
     ) -> UploadedFile | None:
-        """Draw a box for one file of at most ``most`` MiB; ``take`` is called with a new one."""
+        """Draw a box for one file of at most ``max_mib`` MiB; ``take`` is called with a new one."""
 
     def form(
         self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""
@@ -189,25 +193,25 @@ class PageFrame(Protocol):
     # ---- what the methods below are made of ------------------------------------------------------------------------
 
     @property
-    def staged(self) -> bool:
+    def is_on_stage(self) -> bool:
         """Whether one figure is left of the page, as on the stage."""
 
-    def sign(self, name: str) -> str:
+    def icon_markdown(self, name: str) -> str:
         """Return an icon by its name as Markdown, with a space, or a letter like it."""
 
-    def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
+    def choice_buttons(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
         """Draw choices as buttons, the one that is chosen on; ``take`` is called with the index of one."""
 
-    def below(self) -> ContainerContext:
+    def container_below_page(self) -> ContainerContext:
         """Return the place of the folds below the page, under a heading of its own."""
 
-    def unfolding(self, section: str, title: str) -> AbstractContextManager[bool]:
+    def section_fold(self, section: str, title: str) -> AbstractContextManager[bool]:
         """Return a place that folds under a section's title, and whether it is open."""
 
-    def saves(self, chart: str) -> None:
+    def draw_film_save_buttons(self, chart: str) -> None:
         """Draw the buttons that save a film's picture."""
 
-    def link(self) -> str:
+    def permalink(self) -> str:
         """Return the address of the values in force."""
 
     # ---- the same on all frames ------------------------------------------------------------------------------------
@@ -216,7 +220,7 @@ class PageFrame(Protocol):
         """Return a field's value in force."""
         return self.store.get(field)
 
-    def sentence(self, key: str, given: Mapping[str, Any]) -> str:
+    def filled_label(self, key: str, given: Mapping[str, Any]) -> str:
         """Return the label ``key`` with its slots filled by foreign values or by a refusal, free of markup."""
         return escaped_label(key, given, self.t)
 
@@ -226,23 +230,23 @@ class PageFrame(Protocol):
         Values kept from another page that do not go together on this one are named; any other error is logged.
         """
         try:
-            self.noted()
+            self.write_pending_refusals()
             part()
         except Exception as error:
             if isinstance(error, ValueError) and not self.store.is_consistent():
-                self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
+                self.note(self.filled_label("frame.kept_elsewhere", {"error": error}), "warning")
             else:
                 LOG.exception("a part of the page %s cannot be drawn", self.name)
                 self.note(self.t("frame.broken"), "error")
 
-    def noted(self) -> None:
+    def write_pending_refusals(self) -> None:
         """Write what was refused since the last drawing, once: a note that cannot be written is not met again."""
         notes = list(self.store.notes)
         self.store.notes.clear()
         for key, given in notes:
-            self.note(self.sentence(key, given), "warning")
+            self.note(self.filled_label(key, given), "warning")
 
-    def refusals(self, refused: Mapping[str, Exception], names: LabelFunction | None = None) -> None:
+    def write_scheme_refusals(self, refused: Mapping[str, Exception], names: LabelFunction | None = None) -> None:
         """Write why schemes have no answer here, a line each; ``names``: how a reader knows them."""
         for name, error in refused.items():
             reason, scheme = (
@@ -251,13 +255,13 @@ class PageFrame(Protocol):
             )
             self.caption(self.t("refused", scheme=scheme, reason=reason))
 
-    def predict(self, question: ChoiceQuestion) -> bool:
+    def ask_prediction(self, question: ChoiceQuestion) -> bool:
         """Ask a question whose answer is hidden until a choice is made; return whether it may be seen.
 
         Then whether it was right, and why, is written, and the page's values move to where it is seen.
         """
         field, key, words = question.field, f"ask.{question.name}", PageTexts(self.t.lang, "predict")
-        if self.staged or self.controls.is_hidden(field):
+        if self.is_on_stage or self.controls.is_hidden(field):
             return True
         chosen = self.store.get(field)
         with self.card(key=f"ask-{question.name}"):
@@ -274,7 +278,7 @@ class PageFrame(Protocol):
         chosen, right = letters.index(choice), letters.index(question.right)
         verdict = tasks.choice_feedback(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
         with self.row():
-            sign = self.sign("check" if chosen == right else "lightbulb")
+            sign = self.icon_markdown("check" if chosen == right else "lightbulb")
             self.write(f"{sign}**{verdict}** {self.t(f'{key}.why')}")
             again = f"again.{question.name}"
             self.button(words("again"), again, tasks.take_choice, question, self.store, "", look="quiet")
@@ -284,15 +288,15 @@ class PageFrame(Protocol):
         letters, value = field.choices[1:], self.store.get(field)
         texts = [self.t(f"{words}.{letter}") for letter in letters]
         chosen = letters.index(value) if value else None
-        self.choices(f"choices-{field.name}", texts, chosen, lambda at: take(letters[at]))
+        self.choice_buttons(f"choices-{field.name}", texts, chosen, lambda at: take(letters[at]))
 
-    def challenge(self, challenge: Challenge, *given: Any) -> None:
+    def draw_challenge(self, challenge: Challenge, *given: Any) -> None:
         """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
-        if self.staged:
+        if self.is_on_stage:
             return
         words, key = PageTexts(self.t.lang, "predict"), f"challenge.{challenge.name}"
         with self.card(key=f"challenge-{challenge.name}"):
-            self.write(f"{self.sign('flag')}**{words('challenge')}** {self.t(f'{key}.task')}")
+            self.write(f"{self.icon_markdown('flag')}**{words('challenge')}** {self.t(f'{key}.task')}")
             numbers = [field for field in challenge.fields if field.kind != "choice"]
             if numbers:
                 self.controls.beside(*numbers, draw=self.controls.number)
@@ -306,29 +310,31 @@ class PageFrame(Protocol):
                     "success" if result.passed else "warning",
                 )
 
-    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
+    def draw_folded_section_below(
+        self, section: str, *parts: Callable[[Any], None], every_seconds: float | None = None
+    ) -> None:
         """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
 
-        ``every``: seconds after which the parts are drawn again by themselves, again and again.
+        ``every_seconds``: seconds after which the parts are drawn again by themselves, again and again.
 
         The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
         """
 
         def fold(page: PageFrame) -> None:
-            page.folded(section, *parts)
+            page.draw_folded_section(section, *parts)
 
         fold.__name__ = section
-        with self.below():
-            self.live(fold, every=every)
+        with self.container_below_page():
+            self.draw_live_part(fold, every_seconds=every_seconds)
 
-    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
+    def draw_folded_section(self, section: str, *parts: Callable[[Any], None]) -> None:
         """Fold a section away as `deeper` does, but in place: in the part that is drawn, and redrawn with it."""
-        if self.staged:
+        if self.is_on_stage:
             for part in parts:
                 part(self)
             return
-        title, body = self.t.prose(section)
-        with self.unfolding(section, title) as opened:
+        title, body = self.t.section_title_and_text(section)
+        with self.section_fold(section, title) as opened:
             self.write(body)
             if opened:
                 for part in parts:
@@ -338,16 +344,18 @@ class PageFrame(Protocol):
         """Return a drawing's recipe, a film's at the values in force."""
         if isinstance(drawing, Drawing):
             return textwrap.dedent(drawing.recipe).strip()
-        return drawing.recipe_at(drawing.scene.values(lambda name: self.store.get(self.store.fields[name])))
+        return drawing.recipe_at(drawing.scene.control_values(lambda name: self.store.get(self.store.fields[name])))
 
-    def more(self, drawing: Drawing | Film, finding: str, code: Sequence[Callable[..., Any]]) -> None:
+    def offer_data_recipe_and_citation(
+        self, drawing: Drawing | Film, finding: str, code: Sequence[Callable[..., Any]]
+    ) -> None:
         """Offer a figure's numbers as a file, the lines that make it again, the functions behind it, how to cite it."""
         chart = f"{self.name}.{drawing.id}"
         with self.details(self.t("frame.details"), f"more.{chart}", quiet=True) as wanted:
             if not wanted:
                 return
             if isinstance(drawing, Film):
-                self.saves(chart)
+                self.draw_film_save_buttons(chart)
             file = f"{self.name}-{drawing.id}.csv"
             self.download(
                 self.t("frame.csv"), lambda: table_to_csv(drawing.table()).decode(), file, "text/csv", f"csv.{chart}"
@@ -358,5 +366,5 @@ class PageFrame(Protocol):
             for function in code:
                 self.code(inspect.getsource(inspect.unwrap(function)), "python")
             self.write(f"**{self.t('frame.cite')}**")
-            self.code(citation_line(self.t, finding, self.link()))
-            self.code(bibtex_entry(self.t, self.link()))
+            self.code(citation_line(self.t, finding, self.permalink()))
+            self.code(bibtex_entry(self.t, self.permalink()))

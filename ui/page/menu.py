@@ -59,7 +59,7 @@ class PageDeclaration:
     body: Callable[[PageFrame], None]
     claim_in_film: bool
 
-    def store(self, session: SessionState) -> PageValues:
+    def page_values(self, session: SessionState) -> PageValues:
         """Return the page's values in a session."""
         return PageValues(self.name, self.fields, session, self.fits)
 
@@ -101,7 +101,7 @@ def path_progress(page: str, session: SessionState) -> PathProgress | None:
     counts = {}
     for name in path:
         declared = page_declaration(name)
-        store = declared.store(session)
+        store = declared.page_values(session)
         counts[name] = done_task_count(declared.tasks, store, session), len(declared.tasks)
     at = path.index(page)
     finished, of = (sum(count) for count in zip(*counts.values(), strict=True))

@@ -33,7 +33,7 @@ def escaped_label(key: str, given: Mapping[str, Any], t: PageTexts) -> str:
         words["rule"] = t(given["rule"], **bounds)
     if "field" in given:
         name = f"field.{given['field']}"
-        words["label"] = t(name) if t.has(name) else words["field"]
+        words["label"] = t(name) if t.has_label(name) else words["field"]
     if "error" in given:
         words["detail"] = escaped_markdown(refusal_sentence(given["error"], t), 400)
     return t(key, **words)

@@ -37,7 +37,7 @@ class Field:
     optional: bool = False
     low_open: bool = False
 
-    def slot(self, page: str) -> str:
+    def session_key(self, page: str) -> str:
         """Return the key under which the session keeps the value."""
         return self.name if self.shared else f"{page}.{self.name}"
 
@@ -50,7 +50,7 @@ class RefusedValue(ValueError):
         self.field, self.rule, self.given = field, rule, given
 
 
-def url_number(value: FieldValue) -> str:
+def url_value_text(value: FieldValue) -> str:
     """Write a value for the URL, shortest form that reads back the same."""
     if isinstance(value, bool):
         return "1" if value else "0"
@@ -85,7 +85,7 @@ def checked_value(field: Field, value: FieldValue) -> FieldValue:
     return int(number) if field.kind == "int" else number
 
 
-def read(field: Field, text: str) -> FieldValue:
+def parse_url_value(field: Field, text: str) -> FieldValue:
     """Read a field from URL text; raises Refused when the text is no value of the field."""
     has_own = field.kind == "text" and math.isfinite(field.high)
     text = text.strip()[: int(field.high) if has_own else MOST_LETTERS]
@@ -104,7 +104,7 @@ def read(field: Field, text: str) -> FieldValue:
     return checked_value(field, number)
 
 
-def clamp(field: Field, text: str) -> FieldValue:
+def nearest_allowed_value(field: Field, text: str) -> FieldValue:
     """Return the nearest value that the field takes to a URL number out of its range, or Refused when there is none."""
     try:
         number = float(text)
@@ -136,11 +136,11 @@ def values_from_query(
         if field is None:
             continue
         try:
-            values[name] = read(field, text)
+            values[name] = parse_url_value(field, text)
         except RefusedValue as refused:
             refusal = RefusedValue(field, refused.rule, text)
             try:
-                values[name] = clamp(field, text)
+                values[name] = nearest_allowed_value(field, text)
                 corrected.append((refusal, values[name]))
             except RefusedValue:
                 corrected.append((refusal, None))

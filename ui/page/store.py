@@ -9,7 +9,7 @@ import rope_core as rc
 from ui.figures import catalogue as models
 from ui.page import fields
 from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
-from ui.page.state import Field, FieldValue, RefusedValue, checked_value, url_number, values_from_query
+from ui.page.state import Field, FieldValue, RefusedValue, checked_value, url_value_text, values_from_query
 from ui.work.session import SessionState
 
 StoreNote = tuple[str, dict[str, Any]]
@@ -49,28 +49,28 @@ class PageValues:
         notes: list[StoreNote] = self.session.setdefault("notes", [])
         return notes
 
-    def fits(self) -> None:
+    def require_consistent(self) -> None:
         """Raise ValueError where the values in force do not go together on this page."""
         self._fits(self)
 
     def is_consistent(self) -> bool:
         """Return whether the values in force go together on this page."""
         try:
-            self.fits()
+            self.require_consistent()
         except ValueError:
             return False
         return True
 
     def get(self, field: Field) -> FieldValue:
         """Return the value in force: the explicit one, else the model's, else the field's default."""
-        slot = field.slot(self.page)
-        return self.explicit[slot] if slot in self.explicit else self.default(field)
+        slot = field.session_key(self.page)
+        return self.explicit[slot] if slot in self.explicit else self.default_value(field)
 
-    def default(self, field: Field) -> FieldValue:
+    def default_value(self, field: Field) -> FieldValue:
         """Return what a field holds before anybody sets it; geometry and scheme come from the chosen model."""
         if not field.shared or field is MODEL or field is fields.LAYER:
             return field.default
-        setting = self.setting()
+        setting = self.model_setting()
         if setting is None:
             return field.default
         of_rope = {"dim": setting.rope.dim, "base": setting.rope.base, "train_len": setting.rope.train_len}
@@ -81,7 +81,7 @@ class PageValues:
         value = setting.params.get(field.name)
         return field.default if value is None or isinstance(value, tuple) else value
 
-    def setting(self) -> models.RopeSetting | None:
+    def model_setting(self) -> models.RopeSetting | None:
         """Return the chosen model's geometry and scheme: the session's own one, or None, for the visitor's values."""
         model = self.explicit.get(MODEL.name, MODEL.default)
         if model == CUSTOM:
@@ -89,7 +89,7 @@ class PageValues:
             return own
         return models.model_rope_setting(model, self.explicit.get(fields.LAYER.name, ""))
 
-    def shared(self) -> tuple[FieldValue, ...]:
+    def shared_values(self) -> tuple[FieldValue, ...]:
         """Return the values in force of the fields that this page shares with others."""
         return tuple(self.get(field) for field in self.fields.values() if field.shared)
 
@@ -99,7 +99,7 @@ class PageValues:
 
     def params(self, scheme: str) -> dict[str, FieldValue]:
         """Return the parameters in force for ``scheme``: the controls' values, and a model's own vectors."""
-        setting = self.setting()
+        setting = self.model_setting()
         chosen: dict[str, FieldValue] = {}
         for param in rc.SCHEMES[scheme].params:
             if param.name in fields.PARAMS:
@@ -117,18 +117,18 @@ class PageValues:
         """Set a value; an equal-to-default one is forgotten, so that links stay short."""
         if field is MODEL:
             for other in GEOMETRY + fields.SCHEME_FIELDS:
-                self.explicit.pop(other.slot(self.page), None)
-        if value == self.default(field):
-            self.explicit.pop(field.slot(self.page), None)
+                self.explicit.pop(other.session_key(self.page), None)
+        if value == self.default_value(field):
+            self.explicit.pop(field.session_key(self.page), None)
         else:
-            self.explicit[field.slot(self.page)] = value
+            self.explicit[field.session_key(self.page)] = value
 
     def try_put(self, field: Field, value: FieldValue) -> None:
         """Set a value unless the field or the page refuses it; a refusal becomes a note and changes nothing."""
         before = dict(self.explicit)
         try:
             self.put(field, checked_value(field, value))
-            self.fits()
+            self.require_consistent()
         except ValueError as error:
             self.restore(before)
             note = (
@@ -147,9 +147,9 @@ class PageValues:
         """Forget this page's values and the shared ones; what a page keeps elsewhere it drops by `RESET`."""
         self.session[RESET] = self.page
         for field in self.fields.values():
-            self.explicit.pop(field.slot(self.page), None)
+            self.explicit.pop(field.session_key(self.page), None)
 
-    def take(self, state: Mapping[str, FieldValue]) -> None:
+    def replace_all(self, state: Mapping[str, FieldValue]) -> None:
         """Make ``state``, checked values by name, the whole state: what it leaves out returns to its default."""
         self.reset()
         self._put_all(state)
@@ -170,16 +170,16 @@ class PageValues:
         unknown = [name for name in query if name not in self.fields and name not in RESERVED]
         self.notes.extend(("frame.unknown_parameter", {"given": name[:40]}) for name in unknown[:3])
         try:
-            self.fits()
+            self.require_consistent()
         except ValueError as error:
             self.restore(before)
             self.notes.append(("frame.impossible", {"error": error}))
 
-    def query(self) -> dict[str, str]:
+    def as_url_parameters(self) -> dict[str, str]:
         """Return the explicit values as URL parameters."""
-        explicit = {name: field.slot(self.page) for name, field in self.fields.items()}
+        explicit = {name: field.session_key(self.page) for name, field in self.fields.items()}
         values = {name: self.explicit[slot] for name, slot in explicit.items() if slot in self.explicit}
-        return {name: "auto" if value is None else url_number(value) for name, value in values.items()}
+        return {name: "auto" if value is None else url_value_text(value) for name, value in values.items()}
 
 
 # Parameters of the frame and of Streamlit itself, which are no page's fields.

@@ -129,17 +129,19 @@ def choice_feedback(words: PageTexts, texts: Sequence[str], chosen: int | None, 
 def challenge_feedback(challenge: Challenge, result: ChallengeVerdict, words: PageTexts, t: PageTexts) -> str:
     """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
     head = words("solved" if result.passed else "not_yet")
-    slots = {slot: written(value, result.beside.get(slot)) for slot, value in result.given.items()}
+    slots = {slot: feedback_number_text(value, result.beside.get(slot)) for slot, value in result.given.items()}
     return f"**{head}** {t(f'challenge.{challenge.name}.{result.reason}', **slots)}"
 
 
-def written(value: float, beside: float | None = None) -> str:
+def feedback_number_text(value: float, beside: float | None = None) -> str:
     """Write a number as feedback does: whole ones whole, others with three digits, more only where needed.
 
     Rounding must not take it to the number ``beside``, or past it; one beside itself is written as it is.
 
-    >>> written(65_537), written(54_410.2), written(32_767.6, 32_768), written(0.0201, 0.02), written(-0.02)
-    ('65,537', '54,400', '32,767.6', '0.0201', '−0.02')
+    >>> feedback_number_text(65_537), feedback_number_text(54_410.2), feedback_number_text(32_767.6, 32_768)
+    ('65,537', '54,400', '32,767.6')
+    >>> feedback_number_text(0.0201, 0.02), feedback_number_text(-0.02)
+    ('0.0201', '−0.02')
     """
     shown = value
     for digits in range(3, 17):

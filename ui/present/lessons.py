@@ -84,7 +84,7 @@ class LessonStep:
     predict: LessonQuestion | None
 
     @property
-    def end(self) -> dict[str, FieldValue]:
+    def end_state(self) -> dict[str, FieldValue]:
         """Return the state that ``say`` is about: after the answer, and after what is played."""
         state = dict(self.predict.then if self.predict else self.state)
         return state | {self.play.control: self.play.to} if self.play else state
@@ -129,140 +129,144 @@ class LessonReader:
     def __init__(self, page: str | None) -> None:
         self.page, self.at = page, 0
 
-    def wrong(self, key: str, **given: Any) -> NoReturn:
+    def raise_problem(self, key: str, **given: Any) -> NoReturn:
         """Refuse the file for a problem at the place that is being read."""
         raise LessonError(LessonProblem(self.at, key, given))
 
-    def known(self, kind: str, table: TomlTable) -> None:
+    def refuse_unknown_keys(self, kind: str, table: TomlTable) -> None:
         """Refuse keys that the format does not have."""
         for name in table:
             if name not in KEYS[kind]:
-                self.wrong("lesson.unknown_key", given=name)
+                self.raise_problem("lesson.unknown_key", given=name)
 
-    def text(self, table: TomlTable, name: str, *, needed: bool = True) -> str:
+    def read_text(self, table: TomlTable, name: str, *, needed: bool = True) -> str:
         """Return a text of at most its length; "" where it is absent and not needed."""
         value = table.get(name, "")
         if not isinstance(value, str):
-            self.wrong("lesson.not_text", name=name)
+            self.raise_problem("lesson.not_text", name=name)
         if needed and not value.strip():
-            self.wrong("lesson.missing", name=name)
+            self.raise_problem("lesson.missing", name=name)
         if len(value) > LENGTHS[name]:
-            self.wrong("lesson.too_long", name=name, limit=LENGTHS[name])
+            self.raise_problem("lesson.too_long", name=name, limit=LENGTHS[name])
         return value.strip()
 
-    def table(self, table: TomlTable, name: str) -> TomlTable:
+    def read_table(self, table: TomlTable, name: str) -> TomlTable:
         """Return a table, an empty one where it is absent."""
         value = table.get(name, {})
         if not isinstance(value, dict):
-            self.wrong("lesson.not_table", name=name)
+            self.raise_problem("lesson.not_table", name=name)
         return value
 
-    def number(self, table: TomlTable, name: str, most: float, default: float | None = None) -> float:
-        """Return a number above 0, at most ``most``."""
+    def read_number(self, table: TomlTable, name: str, maximum: float, default: float | None = None) -> float:
+        """Return a number above 0, at most ``maximum``."""
         value = table.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-            self.wrong(f"lesson.{name}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= maximum:
+            self.raise_problem(f"lesson.{name}")
         return float(value)
 
-    def lesson(self, table: TomlTable, name: str) -> Lesson:
+    def read_lesson(self, table: TomlTable, name: str) -> Lesson:
         """Return the whole file."""
-        self.known("lesson", table)
-        title, minutes = self.text(table, "title"), self.number(table, "minutes", 600)
+        self.refuse_unknown_keys("lesson", table)
+        title, minutes = self.read_text(table, "title"), self.read_number(table, "minutes", 600)
         steps = table.get("steps")
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not steps:
-            self.wrong("lesson.no_steps")
+            self.raise_problem("lesson.no_steps")
         if len(steps) > MAX_STEPS:
-            self.wrong("lesson.many_steps", given=len(steps), limit=MAX_STEPS)
+            self.raise_problem("lesson.many_steps", given=len(steps), limit=MAX_STEPS)
         read = []
         for self.at, step in enumerate(steps, 1):
-            read.append(self.step(step))
+            read.append(self.read_step(step))
         return Lesson(name, title, minutes, tuple(read))
 
-    def step(self, table: TomlTable) -> LessonStep:
+    def read_step(self, table: TomlTable) -> LessonStep:
         """One step."""
-        self.known("step", table)
-        page = self.text({"page": self.page or "", **table}, "page")
+        self.refuse_unknown_keys("step", table)
+        page = self.read_text({"page": self.page or "", **table}, "page")
         if self.page not in (None, page):
-            self.wrong("lesson.other_page", given=page)
+            self.raise_problem("lesson.other_page", given=page)
         if page not in SECTIONS:
-            self.wrong("lesson.unknown_page", given=page)
+            self.raise_problem("lesson.unknown_page", given=page)
         declared = page_declaration(page)
-        state = self.state(table, "state", declared, {})
+        state = self.read_state(table, "state", declared, {})
         return LessonStep(
             self.at,
             page,
-            self.text(table, "say"),
-            self.text(table, "notes", needed=False),
+            self.read_text(table, "say"),
+            self.read_text(table, "notes", needed=False),
             state,
-            self.text(table, "figure", needed=False),
-            self.play(self.table(table, "play"), state, declared) if "play" in table else None,
-            self.predict(self.table(table, "predict"), state, declared) if "predict" in table else None,
+            self.read_text(table, "figure", needed=False),
+            self.read_film_play(self.read_table(table, "play"), state, declared) if "play" in table else None,
+            self.read_question(self.read_table(table, "predict"), state, declared) if "predict" in table else None,
         )
 
-    def play(self, table: TomlTable, state: Mapping[str, FieldValue], declared: PageDeclaration) -> FilmPlay:
+    def read_film_play(self, table: TomlTable, state: Mapping[str, FieldValue], declared: PageDeclaration) -> FilmPlay:
         """Return what a film is to drag."""
-        self.known("play", table)
+        self.refuse_unknown_keys("play", table)
         control = table.get("control")
         if not isinstance(control, str) or "to" not in table:
-            self.wrong("lesson.missing", name="control, to")
-        end = self.state({"play": {control: table["to"]}}, "play", declared, state)
-        return FilmPlay(control, end[control], self.number(table, "seconds", 60, 4))
+            self.raise_problem("lesson.missing", name="control, to")
+        end = self.read_state({"play": {control: table["to"]}}, "play", declared, state)
+        return FilmPlay(control, end[control], self.read_number(table, "seconds", 60, 4))
 
-    def predict(self, table: TomlTable, state: Mapping[str, FieldValue], declared: PageDeclaration) -> LessonQuestion:
+    def read_question(
+        self, table: TomlTable, state: Mapping[str, FieldValue], declared: PageDeclaration
+    ) -> LessonQuestion:
         """Return a question with its choices, its answer, and the state after it."""
-        self.known("predict", table)
+        self.refuse_unknown_keys("predict", table)
         choices, answer = table.get("choices"), table.get("answer")
         if not isinstance(choices, list) or not 2 <= len(choices) <= MAX_CHOICES:
-            self.wrong("lesson.choices", limit=MAX_CHOICES)
-        texts = tuple(self.text({"choice": choice}, "choice") for choice in choices)
+            self.raise_problem("lesson.choices", limit=MAX_CHOICES)
+        texts = tuple(self.read_text({"choice": choice}, "choice") for choice in choices)
         if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < len(texts):
-            self.wrong("lesson.answer", last=len(texts) - 1)
-        return LessonQuestion(self.text(table, "question"), texts, answer, self.state(table, "then", declared, state))
+            self.raise_problem("lesson.answer", last=len(texts) - 1)
+        return LessonQuestion(
+            self.read_text(table, "question"), texts, answer, self.read_state(table, "then", declared, state)
+        )
 
-    def state(
+    def read_state(
         self, table: TomlTable, name: str, declared: PageDeclaration, before: Mapping[str, FieldValue]
     ) -> dict[str, FieldValue]:
         """Return a page's values by name, each in its field's type and range, and all of them going together."""
         state, fields = dict(before), {field.name: field for field in declared.fields}
-        for key, value in self.table(table, name).items():
+        for key, value in self.read_table(table, name).items():
             if key not in fields:
-                self.wrong("lesson.unknown_field", given=key, page=declared.name)
+                self.raise_problem("lesson.unknown_field", given=key, page=declared.name)
             try:
-                state[key] = checked_value(fields[key], typed(fields[key], value))
+                state[key] = checked_value(fields[key], field_value_from_toml(fields[key], value))
             except RefusedValue as refused:
                 if refused.rule != "rule.choice":
-                    self.wrong("lesson.value", **refusal_slots(refused))
+                    self.raise_problem("lesson.value", **refusal_slots(refused))
                 offered = fields[key].choices
                 more = ", …" if len(offered) > SHOWN_CHOICES else ""
-                self.wrong(
+                self.raise_problem(
                     "lesson.choice", field=key, given=refused.given, offered=", ".join(offered[:SHOWN_CHOICES]) + more
                 )
-        draft = declared.store({})
-        draft.take(state)
+        draft = declared.page_values({})
+        draft.replace_all(state)
         try:
-            draft.fits()
+            draft.require_consistent()
         except ValueError as error:
-            self.wrong("lesson.impossible", error=error)
+            self.raise_problem("lesson.impossible", error=error)
         return state
 
-    def parsed(self, data: bytes) -> TomlTable:
+    def parse_toml(self, data: bytes) -> TomlTable:
         """Return the file as a table."""
         if len(data) > MAX_BYTES:
-            self.wrong("lesson.too_big", limit=MAX_BYTES // 1024)
+            self.raise_problem("lesson.too_big", limit=MAX_BYTES // 1024)
         try:
             text = data.decode("utf-8-sig")
             if DOTTED.search(text):
                 raise RecursionError
             return tomllib.loads(text)
         except UnicodeDecodeError:
-            self.wrong("lesson.not_utf8")
+            self.raise_problem("lesson.not_utf8")
         except RecursionError:
-            self.wrong("lesson.nested")
+            self.raise_problem("lesson.nested")
         except ValueError as error:
-            self.wrong("lesson.not_toml", detail=str(error))
+            self.raise_problem("lesson.not_toml", detail=str(error))
 
 
-def typed(of: Field, value: object) -> FieldValue:
+def field_value_from_toml(of: Field, value: object) -> FieldValue:
     """Return a TOML value as the field's type takes it; raises Refused for a value of another type."""
     if of.optional and value == "auto":
         return None
@@ -274,11 +278,11 @@ def typed(of: Field, value: object) -> FieldValue:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         fits, rule = number and abs(value) < 1e300, "rule.number"  # type: ignore[arg-type]
     if not fits:
-        raise RefusedValue(of, rule, tellable(value))
+        raise RefusedValue(of, rule, value_for_error(value))
     return value
 
 
-def tellable(value: object) -> object:
+def value_for_error(value: object) -> object:
     """Return a value as an error can name it; Python refuses to write whole numbers of thousands of digits."""
     small = isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 10**18)
     return value if small else type(value).__name__
@@ -291,7 +295,7 @@ def load_lesson(data: bytes, name: str, page: str | None = None) -> Lesson:
         BadLesson: with what is wrong first.
     """
     reader = LessonReader(page)
-    return reader.lesson(reader.parsed(data), name)
+    return reader.read_lesson(reader.parse_toml(data), name)
 
 
 def shipped_lesson_bytes(lang: str, kind: str, name: str) -> bytes:

@@ -20,22 +20,22 @@ ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: n
 def draw_present_panel(view: PageView) -> None:
     """Buttons for what can be presented, and the box for a file."""
     t = PageTexts(view.lang, "stage")
-    if not view.stage and st.button(t("present_page"), key="panel.page", type="primary", width="stretch"):
-        view.present()
+    if not view.is_on_stage and st.button(t("present_page"), key="panel.page", type="primary", width="stretch"):
+        view.set_presenting()
         st.rerun()
     for name in lessons.talk_names():
         lesson = lessons.shipped_talk(view.lang, name)
         if lesson and st.button(lesson_summary(lesson, t), key=f"panel.{name}", width="stretch"):
-            view.begin(name)
+            view.begin_talk(name)
             st.rerun()
     st.markdown(f"**{t('own')}**")
     st.html(ONE_LIMIT)
-    st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
+    st.file_uploader(t("upload"), type="toml", key=FILE, on_change=read_uploaded_lesson, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
     if own is not None and st.button(
         lesson_summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"
     ):
-        view.begin(OWN)
+        view.begin_talk(OWN)
         st.rerun()
     problem: LessonProblem | None = st.session_state.get(PROBLEM)
     if problem:
@@ -47,7 +47,7 @@ def draw_present_panel(view: PageView) -> None:
     st.caption(t("room_elsewhere"))
 
 
-def take() -> None:
+def read_uploaded_lesson() -> None:
     """Read the uploaded file; what is wrong with it is kept for the panel, and an earlier talk stays."""
     file: Any = st.session_state.get(FILE)
     st.session_state.pop(PROBLEM, None)

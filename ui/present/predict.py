@@ -28,12 +28,12 @@ class ServedPrediction(PredictionState):
 
     def __init__(self, view: PageView, step: LessonStep, predict: LessonQuestion, lesson_id: str) -> None:
         super().__init__(st.session_state, step, predict, lesson_id)
-        self.t, self.stage = PageTexts(view.lang, "predict"), view.stage
+        self.t, self.stage = PageTexts(view.lang, "predict"), view.is_on_stage
 
     def choose(self, choice: int) -> None:
         """Take a choice, and put the answer out."""
-        self.take(choice)
-        self.see()
+        self.keep_choice(choice)
+        self.reveal_answer()
 
 
 def ask_question(view: PageView, step: LessonStep, lesson_id: str) -> bool:
@@ -46,23 +46,27 @@ def ask_question(view: PageView, step: LessonStep, lesson_id: str) -> bool:
         return True
     question = ServedPrediction(view, step, step.predict, lesson_id)
     st.html(LOOK)
-    if question.seen:
-        settled(question)
+    if question.is_answer_seen:
+        draw_answer_feedback(question)
         return True
-    choices.draw_choice_buttons(f"predict-choices-{question.id}", question.texts, question.chosen, question.choose)
+    choices.draw_choice_buttons(
+        f"predict-choices-{question.id}", question.choice_texts, question.chosen, question.choose
+    )
     if question.stage:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(question.t("reveal_here"), key=REVEAL, on_click=question.see)
+            st.button(question.t("reveal_here"), key=REVEAL, on_click=question.reveal_answer)
             st.caption(question.t("how_stage"))
     else:
         st.caption(question.t("how"))
     return False
 
 
-def settled(question: ServedPrediction) -> None:
+def draw_answer_feedback(question: ServedPrediction) -> None:
     """Draw whether the choice was right and what is, and the way to ask again."""
     right = question.predict.answer
     icon = "check" if question.chosen == right else "lightbulb"
     with st.container(horizontal=True, vertical_alignment="center", key="predict-verdict"):
-        st.markdown(f":material/{icon}: **{choice_feedback(question.t, question.texts, question.chosen, right)}**")
-        st.button(question.t("again"), key=f"predict.again.{question.id}", type="tertiary", on_click=question.forget)
+        st.markdown(
+            f":material/{icon}: **{choice_feedback(question.t, question.choice_texts, question.chosen, right)}**"
+        )
+        st.button(question.t("again"), key=f"predict.again.{question.id}", type="tertiary", on_click=question.ask_again)

@@ -51,7 +51,7 @@ class PresentationStage:
     ) -> None:
         self.view, self.controls, self.link = view, controls, link
         self.t = PageTexts(view.lang, "stage")
-        step = view.here()
+        step = view.step_on_this_page()
         self.wanted = step.figure if step else ""
         self.leads: dict[str, str] = st.session_state.setdefault(LEADS, {})
         self.first: str | None = None
@@ -61,7 +61,7 @@ class PresentationStage:
         self._tools(own("title"), step)
         self.open = bool(st.session_state.get("stage.open"))
         controls.folded = not self.open
-        headline(own, view, store)
+        draw_headline(own, view, store)
         self.top = st.container()
         self.lead = self.top
 
@@ -84,13 +84,13 @@ class PresentationStage:
                 key="stage-leave",
                 help=self.t("leave_help"),
                 icon=":material/close:",
-                on_click=self.view.present,
+                on_click=self.view.set_presenting,
                 kwargs={"on": False},
             )
 
     def _show_code(self) -> None:
         """Draw the audience's QR code of this view, as large as the screen allows."""
-        url = self.link(self.view.query(audience=True))
+        url = self.link(self.view.as_url_parameters(audience=True))
         code = qr.qr_code_html(url, self.t("qr_alt", url=url))
 
         @st.dialog(self.t("qr_title"), width="large")
@@ -111,32 +111,32 @@ class PresentationStage:
         page = self.view.page
         return STANDS.get((page, self.wanted)) if self.wanted else self.leads.get(page)
 
-    def leading(self) -> str | None:
+    def leading_part_name(self) -> str | None:
         """Return the name of the part that has the leading figure, as far as it is known; else the first part's."""
         known = self._known()
         return self.first if known is None else known
 
-    def named(self, part: str) -> str:
+    def qualified_part_name(self, part: str) -> str:
         """Return the name of a part that is drawn next: its own, below that of the part that holds it."""
         return f"{self.drawn}/{part}" if self.drawn else part
 
-    def elsewhere(self, part: str) -> bool:
+    def is_leading_figure_elsewhere(self, part: str) -> bool:
         """Return whether the leading figure is known to be in no part of this one, which then need not be drawn."""
         known = self._known()
-        return known is not None and not within(known, part)
+        return known is not None and not is_within_part(known, part)
 
     def part_container(self, part: str) -> AbstractContextManager[object]:
         """Where a part of the page is drawn: above the others where it has the figure that leads."""
         self.first = self.first or part
-        above = within(self.leading(), part) and self.drawn == OUTSIDE
+        above = is_within_part(self.leading_part_name(), part) and self.drawn == OUTSIDE
         return self.top if above else nullcontext()
 
     @contextmanager
-    def part(self, part: str) -> Iterator[None]:
+    def drawing_part(self, part: str) -> Iterator[None]:
         """One run of a part: a place for the leading figure, the controls below it, then the rest."""
         before = self.drawn, self.controls.place
         self.drawn = part
-        if part == self.leading():
+        if part == self.leading_part_name():
             self.lead, self.led = st.container(), False
         if self.open:
             self.controls.place = st.container(horizontal=True, vertical_alignment="bottom")
@@ -144,14 +144,14 @@ class PresentationStage:
             yield
         self.drawn, self.controls.place = before
 
-    def place(self, figure: str) -> ContainerContext | None:
+    def leading_figure_container(self, figure: str) -> ContainerContext | None:
         """Return the place of the figure that leads, above the rest of its part; None for others, which are not drawn.
 
         A part that was not known to have it is put above the others by another run.
         """
         if self.led or self.wanted not in ("", figure):
             return None
-        known = self.leading()
+        known = self.leading_part_name()
         if self.wanted:
             STANDS[self.view.page, self.wanted] = self.drawn
         else:
@@ -162,50 +162,50 @@ class PresentationStage:
         return self.lead.container(key=f"stage-figure-{figure}")
 
 
-def within(part: str | None, outer: str) -> bool:
+def is_within_part(part: str | None, outer: str) -> bool:
     """Return whether a part is ``outer`` or in it.
 
-    >>> within("catalogue/spans", "catalogue"), within("catalogue", "catalogue/spans")
+    >>> is_within_part("catalogue/spans", "catalogue"), is_within_part("catalogue", "catalogue/spans")
     (True, False)
     """
     return part is not None and f"{part}/".startswith(f"{outer}/")
 
 
-def headline(own: PageTexts, view: PageView, store: PageValues) -> None:
+def draw_headline(own: PageTexts, view: PageView, store: PageValues) -> None:
     """Draw the step's sentence, large, between the buttons that the arrow keys press; the claim before the first."""
     t = PageTexts(view.lang, "stage")
-    lesson, step = view.lesson(), view.here()
+    lesson, step = view.lesson(), view.step_on_this_page()
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
-            step_button(view, t, -1)
+            draw_step_button(view, t, -1)
         text = headline_sentence(step, lesson.id, view.session) if lesson and step else own("claim")
         with st.container(key="stage-say-long" if is_long_sentence(text) else "stage-say", width="stretch"):
             st.markdown(escaped_markdown(text, 300) if step else text)
         if lesson:
             with st.container(key="stage-count", width="content"):
-                st.markdown(t("count", number=view.number or 0, total=len(lesson.steps)))
-            step_button(view, t, 1)
+                st.markdown(t("count", number=view.step_number or 0, total=len(lesson.steps)))
+            draw_step_button(view, t, 1)
             for name, number in (("first", view.first_step_number()), ("last", len(lesson.steps))):
-                st.button(t(name), key=f"stage-{name}", on_click=view.move, args=(number,))
-    ask(view, store)
+                st.button(t(name), key=f"stage-{name}", on_click=view.go_to_step, args=(number,))
+    draw_step_question(view, store)
 
 
-def step_button(view: PageView, t: PageTexts, by: int) -> None:
+def draw_step_button(view: PageView, t: PageTexts, by: int) -> None:
     """Draw a button that moves through the lesson, off at its ends."""
     lesson = view.lesson()
-    at, last = view.number or 0, len(lesson.steps) if lesson else 0
+    at, last = view.step_number or 0, len(lesson.steps) if lesson else 0
     st.button(
         t("next" if by > 0 else "previous"),
         key="stage-next" if by > 0 else "stage-previous",
         icon=":material/arrow_forward:" if by > 0 else ":material/arrow_back:",
         icon_position="right" if by > 0 else "left",
         disabled=not view.first_step_number() <= at + by <= last,
-        on_click=view.move,
+        on_click=view.go_to_step,
         args=(at + by,),
     )
 
 
-def ask(view: PageView, store: PageValues) -> None:
+def draw_step_question(view: PageView, store: PageValues) -> None:
     """Draw the question of the step; once it is answered the figure moves. In a talk, the way back to its page."""
     t = PageTexts(view.lang, "stage")
     lesson, step = view.lesson(), view.step()
@@ -214,25 +214,30 @@ def ask(view: PageView, store: PageValues) -> None:
     if step.page != view.page:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
-            st.button(t("back_to_talk"), key="stage-back", on_click=view.move, args=(step.number,))
+            st.button(t("back_to_talk"), key="stage-back", on_click=view.go_to_step, args=(step.number,))
     elif step.predict:
-        view.answer(store, out=predict.ask_question(view, step, lesson.id))
+        view.take_answer_state(store, is_answer_out=predict.ask_question(view, step, lesson.id))
 
 
 def draw_lesson_strip(view: PageView, store: PageValues) -> None:
     """Draw the lesson beside the normal display, for who follows on a screen of their own."""
     t = PageTexts(view.lang, "stage")
-    lesson, step = view.lesson(), view.here()
+    lesson, step = view.lesson(), view.step_on_this_page()
     if lesson is None:
         return
     with st.container(border=True, key="lesson"):
         st.caption(
-            t("count_lesson", title=escaped_markdown(lesson.title, 120), number=view.number, total=len(lesson.steps))
+            t(
+                "count_lesson",
+                title=escaped_markdown(lesson.title, 120),
+                number=view.step_number,
+                total=len(lesson.steps),
+            )
         )
         if step:
             st.markdown(f"**{escaped_markdown(headline_sentence(step, lesson.id, view.session), 300)}**")
-        ask(view, store)
+        draw_step_question(view, store)
         with st.container(horizontal=True):
-            step_button(view, t, -1)
-            step_button(view, t, 1)
-            st.button(t("end"), key="stage-end", on_click=view.end, type="tertiary")
+            draw_step_button(view, t, -1)
+            draw_step_button(view, t, 1)
+            st.button(t("end"), key="stage-end", on_click=view.leave_lesson, type="tertiary")

@@ -33,24 +33,24 @@ class PredictionState:
         return choice
 
     @property
-    def seen(self) -> bool:
+    def is_answer_seen(self) -> bool:
         """Whether this session has seen the answer."""
         return self.id in self.session.setdefault(SEEN, set())
 
     @property
-    def texts(self) -> tuple[str, ...]:
+    def choice_texts(self) -> tuple[str, ...]:
         """The choices as harmless Markdown."""
         return tuple(escaped_markdown(choice, 200) for choice in self.predict.choices)
 
-    def take(self, choice: int) -> None:
+    def keep_choice(self, choice: int) -> None:
         """Keep a choice."""
         self.session.setdefault(ANSWERS, {})[self.id] = choice
 
-    def see(self) -> None:
+    def reveal_answer(self) -> None:
         """Put the answer out in this session."""
         self.session.setdefault(SEEN, set()).add(self.id)
 
-    def forget(self) -> None:
+    def ask_again(self) -> None:
         """Ask again."""
         self.session[SEEN].discard(self.id)
         self.session.setdefault(ANSWERS, {}).pop(self.id, None)
@@ -69,10 +69,10 @@ def headline_sentence(step: LessonStep, lesson_id: str, session: SessionState) -
 
 def is_long_sentence(text: str) -> bool:
     """Return whether a sentence is written smaller."""
-    return width(text) > LONG
+    return letter_width(text) > LONG
 
 
-def width(text: str) -> int:
+def letter_width(text: str) -> int:
     """Return how many letters wide a text is; a Chinese letter counts double."""
     return sum(2 if letter > HAN else 1 for letter in text)
 
@@ -83,9 +83,13 @@ def slide_finding(finding: str) -> str:
     >>> slide_finding("The window reads best; " + "then others, " * 20)
     'The window reads best.'
     """
-    if width(finding) <= TWO_LINES:
+    if letter_width(finding) <= TWO_LINES:
         return finding
-    ends = [match for match in re.finditer(r"[.;](?= )|[。；]", finding) if width(finding[: match.end()]) <= TWO_LINES]
+    ends = [
+        match
+        for match in re.finditer(r"[.;](?= )|[。；]", finding)
+        if letter_width(finding[: match.end()]) <= TWO_LINES
+    ]
     # Where there is no end in reach, a slide shows the beginning of it.
     return finding[: ends[-1].start()] + (ends[-1][0].replace(";", ".").replace("；", "。")) if ends else finding
 

@@ -36,7 +36,7 @@ GOING = "view.going"
 """The page of the step that a press asked for, until the next run opens it."""
 
 
-def on_some_page(name: str) -> bool:
+def is_known_control(name: str) -> bool:
     """Whether any page has a control of this name."""
     return any(field.name == name for page in SECTIONS for field in page_declaration(page).fields)
 
@@ -50,23 +50,23 @@ class PageView:
     session: SessionState
 
     @property
-    def values(self) -> dict[str, FieldValue]:
+    def explicit_values(self) -> dict[str, FieldValue]:
         """The explicit values, by name; one plain dict for the whole session."""
         return self.session.setdefault(SESSION, {})  # type: ignore[no-any-return]
 
     def get(self, field: Field) -> Any:
         """Return a field's value in force."""
-        return self.values.get(field.name, field.default)
+        return self.explicit_values.get(field.name, field.default)
 
     def put(self, field: Field, value: FieldValue) -> None:
         """Set a value; a default is forgotten."""
         if value == field.default:
-            self.values.pop(field.name, None)
+            self.explicit_values.pop(field.name, None)
         else:
-            self.values[field.name] = value
+            self.explicit_values[field.name] = value
 
     @property
-    def stage(self) -> bool:
+    def is_on_stage(self) -> bool:
         """Whether this is the presentation display."""
         return bool(self.get(DISPLAY) == STAGE)
 
@@ -76,32 +76,32 @@ class PageView:
         return str(self.get(ROOM))
 
     @property
-    def hidden(self) -> frozenset[str]:
+    def hidden_controls(self) -> frozenset[str]:
         """The names of the controls that are not drawn."""
-        return frozenset(self.get(HIDE).split(",")) if HIDE.name in self.values else frozenset()
+        return frozenset(self.get(HIDE).split(",")) if HIDE.name in self.explicit_values else frozenset()
 
     @property
-    def opened(self) -> tuple[str, ...]:
+    def unfolded_sections(self) -> tuple[str, ...]:
         """The sections of the page's text that are unfolded."""
         names = tuple(filter(None, self.get(OPEN).split(",")))
         return tuple(page_sections(self.lang, self.page)) if ALL in names else names
 
     def unfold(self, section: str, *, on: bool) -> None:
         """Unfold a section, or fold it."""
-        others = tuple(name for name in self.opened if name != section)
+        others = tuple(name for name in self.unfolded_sections if name != section)
         self.put(OPEN, ",".join((*others, section) if on else others))
 
     @property
-    def number(self) -> int | None:
+    def step_number(self) -> int | None:
         """The number of the lesson's step, from 1; None before the first."""
         number: int | None = self.get(STEP)
         return number
 
-    def query(self, *, audience: bool = False) -> dict[str, str]:
+    def as_url_parameters(self, *, audience: bool = False) -> dict[str, str]:
         """Return the explicit values as URL parameters; an ``audience`` has no stage."""
         own = self.get(TALK) == OWN
         left_out = (DISPLAY.name, *((STEP.name, TALK.name) if own else ())) if audience else ()
-        return {name: str(value) for name, value in self.values.items() if name not in left_out}
+        return {name: str(value) for name, value in self.explicit_values.items() if name not in left_out}
 
     def lesson(self) -> Lesson | None:
         """Return the talk in force, else the page's own lesson."""
@@ -112,20 +112,20 @@ class PageView:
 
     def step(self) -> LessonStep | None:
         """Return the step in force, which may be on another page of a talk."""
-        lesson = self.lesson() if self.number else None
-        return lesson.step(self.number) if lesson and self.number else None
+        lesson = self.lesson() if self.step_number else None
+        return lesson.step(self.step_number) if lesson and self.step_number else None
 
-    def here(self) -> LessonStep | None:
+    def step_on_this_page(self) -> LessonStep | None:
         """Return the step in force where it is on this page."""
         step = self.step()
         return step if step and step.page == self.page else None
 
     @property
-    def answered(self) -> bool:
+    def is_after_answer(self) -> bool:
         """Whether the state in force is the one after the answer of the step."""
         return bool(self.session.get(REACHED, (None, False))[1])
 
-    def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[StoreNote]:
+    def read_query(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[StoreNote]:
         """Take the link's values; returns what was corrected or refused."""
         values, corrected = values_from_query(FIELDS, query)
         notes: list[StoreNote] = [
@@ -153,72 +153,76 @@ class PageView:
 
     def _read_hide(self, text: str, known: Mapping[str, Field]) -> list[StoreNote]:
         names = [name.strip() for name in text.split(",") if name.strip()]
-        unknown = [name for name in names if name not in known and not on_some_page(name)]
+        unknown = [name for name in names if name not in known and not is_known_control(name)]
         self.put(HIDE, ",".join(dict.fromkeys(name for name in names if name not in unknown)))
         return [("frame.unknown_hidden", {"given": name[:40]}) for name in unknown[:UNKNOWN_SHOWN]]
 
     def _read_step(self) -> list[StoreNote]:
         """Bring the step within the lesson; a talk starts at its first step."""
-        if self.number is None and TALK.name not in self.values:
+        if self.step_number is None and TALK.name not in self.explicit_values:
             return []
         lesson = self.lesson()
         if lesson is None:
-            lost = TALK.name in self.values
+            lost = TALK.name in self.explicit_values
             self.put(TALK, "")
             self.put(STEP, None)
             return [("frame.talk_not_loaded", {})] if lost else []
-        if self.number is None and self.get(TALK):
+        if self.step_number is None and self.get(TALK):
             self.put(STEP, 1)
-        given, last = self.number, len(lesson.steps)
+        given, last = self.step_number, len(lesson.steps)
         if given is None or 1 <= given <= last:
             return []
         self.put(STEP, min(max(given, 1), last))
-        values = refusal_slots(RefusedValue(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
+        values = refusal_slots(RefusedValue(STEP, "rule.range", given)) | {
+            "low": 1,
+            "high": last,
+            "used": self.step_number,
+        }
         return [("frame.corrected", values)]
 
-    def arrive(self, store: PageValues, query: Mapping[str, str], *, moved: bool) -> None:
+    def take_reached_step_state(self, store: PageValues, query: Mapping[str, str], *, moved: bool) -> None:
         """Take the state of a step that was just reached, unless the ``query`` just read brought values of its own."""
         given = any(name in store.fields for name in query)
         if moved and STEP.name not in query and not self.get(TALK):
             self.put(STEP, None)
         if moved and OPEN.name not in query:
             self.put(OPEN, "")
-        lesson, step = self.lesson() if self.number else None, self.here()
+        lesson, step = self.lesson() if self.step_number else None, self.step_on_this_page()
         reached = (lesson.id, step.number) if lesson and step else None
         if self.session.get(REACHED, (None, False))[0] == reached:
             return
         self.session[REACHED] = (reached, False)
         if step and not given:
-            store.take(step.state)
+            store.replace_all(step.state)
 
-    def answer(self, store: PageValues, *, out: bool) -> None:
-        """Take the state after the answer of the step in force once it is ``out``; ask again from the state before."""
+    def take_answer_state(self, store: PageValues, *, is_answer_out: bool) -> None:
+        """Take the state after the step's answer once ``is_answer_out``; ask again from the state before."""
         reached, after = self.session.get(REACHED, (None, False))
-        step = self.here()
-        if step and step.predict and out != after:
-            self.session[REACHED] = (reached, out)
-            store.take(step.predict.then if out else step.state)
+        step = self.step_on_this_page()
+        if step and step.predict and is_answer_out != after:
+            self.session[REACHED] = (reached, is_answer_out)
+            store.replace_all(step.predict.then if is_answer_out else step.state)
 
     def film_play_record(self) -> Mapping[str, Any] | None:
         """Return what the step in force has a film play, once its question is answered, in the player's words."""
-        step = self.here()
-        if step is None or step.play is None or (step.predict and not self.answered):
+        step = self.step_on_this_page()
+        if step is None or step.play is None or (step.predict and not self.is_after_answer):
             return None
         return asdict(step.play) | {"step": step.number}
 
-    def again(self, store: PageValues) -> None:
+    def restore_step_state(self, store: PageValues) -> None:
         """Return to the state of the step in force, else to the page's defaults."""
-        step = self.here()
+        step = self.step_on_this_page()
         if step:
-            store.take(step.state)
+            store.replace_all(step.state)
         else:
             store.reset()
 
     def first_step_number(self) -> int:
         """Return where a lesson begins: on the stage the claim comes before a page's own first step."""
-        return 0 if self.stage and not self.get(TALK) else 1
+        return 0 if self.is_on_stage and not self.get(TALK) else 1
 
-    def move(self, number: int) -> None:
+    def go_to_step(self, number: int) -> None:
         """Go to a step of the lesson, to another page where the talk leads there.
 
         By its number and not by a difference: a press can be handed over twice, and must then be one.
@@ -231,19 +235,19 @@ class PageView:
         step = self.step()
         self.session[GOING] = step.page if step else self.page
 
-    def present(self, *, on: bool = True) -> None:
+    def set_presenting(self, *, on: bool = True) -> None:
         """Open or leave the presentation display; the place in a lesson is kept."""
         self.put(DISPLAY, STAGE if on else DISPLAY.default)
 
-    def begin(self, talk: str) -> None:
+    def begin_talk(self, talk: str) -> None:
         """Start a talk at its first step on the stage; "" is the page's own lesson."""
         self.put(TALK, talk)
         self.put(STEP, None)
         self.session.pop(REACHED, None)
-        self.present()
-        self.move(1)
+        self.set_presenting()
+        self.go_to_step(1)
 
-    def end(self) -> None:
+    def leave_lesson(self) -> None:
         """Leave the lesson, and the stage with it."""
         for field in (TALK, STEP, DISPLAY):
             self.put(field, field.default)

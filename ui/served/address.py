@@ -12,7 +12,7 @@ from ui.page.store import PageValues
 from ui.present.view import PageView
 
 
-def by_history() -> bool:
+def is_history_navigation() -> bool:
     """Return whether the browser's back or forward button brought this run; Streamlit tells its own runtime alone."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
@@ -24,7 +24,7 @@ class PageAddress:
     def __init__(self, store: PageValues, view: PageView) -> None:
         self.store, self.view = store, view
 
-    def arrive(self, *, pressed: bool) -> None:
+    def take_link_values(self, *, pressed: bool) -> None:
         """Take the link's values on the first run, after each page change and when the visitor goes back or forth.
 
         Every other run comes with the address that the browser knew when a control was moved; where moves follow each
@@ -34,31 +34,31 @@ class PageAddress:
         query = st.query_params.to_dict()
         moved = st.session_state.get("page") != self.store.page
         st.session_state["page"] = self.store.page
-        returned = not moved and not pressed and by_history()
+        returned = not moved and not pressed and is_history_navigation()
         if moved or returned:
             st.session_state["published"] = query
         if returned:
             self.store.reset()
-            self.view.values.clear()
+            self.view.explicit_values.clear()
         fresh = query if moved or returned else {}
         if fresh:
             self.store.read_query(query)
-            self.store.notes.extend(self.view.read(query, self.store.fields))
-        self.view.arrive(self.store, fresh, moved=moved)
+            self.store.notes.extend(self.view.read_query(query, self.store.fields))
+        self.view.take_reached_step_state(self.store, fresh, moved=moved)
 
-    def publish(self) -> None:
+    def write_address_bar(self) -> None:
         """Put the explicit values into the address bar."""
-        query = self.query()
+        query = self.as_url_parameters()
         if not query == st.query_params.to_dict() == st.session_state.get("published"):
             st.query_params.from_dict(query)
         st.session_state["published"] = query
 
-    def query(self) -> dict[str, str]:
+    def as_url_parameters(self) -> dict[str, str]:
         """Return the explicit values, the language and the view as URL parameters."""
-        return self.store.query() | {"lang": self.view.lang} | self.view.query()
+        return self.store.as_url_parameters() | {"lang": self.view.lang} | self.view.as_url_parameters()
 
-    def link(self, shown: Mapping[str, str] | None = None) -> str:
-        """Return the address, as the browser reaches it, of these values; ``shown``: the parameters of the view."""
+    def permalink(self, view_parameters: Mapping[str, str] | None = None) -> str:
+        """Return the address, as the browser reaches it, of these values and of the view's ``view_parameters``."""
         address = urlsplit(st.context.url or "http://localhost:8501")
-        query = urlencode(self.store.query() | {"lang": self.view.lang} | dict(shown or {}))
+        query = urlencode(self.store.as_url_parameters() | {"lang": self.view.lang} | dict(view_parameters or {}))
         return f"{address.scheme}://{address.netloc}{address.path or '/'}?{query}"

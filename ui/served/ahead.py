@@ -35,7 +35,7 @@ def queue_next_step(lesson: Lesson, step: LessonStep, lang: str, *, answered: bo
             JOBS.put_nowait((lesson, step if asks else lesson.step(step.number + 1), lang, asks))
 
 
-def draw(lesson: Lesson, step: LessonStep, lang: str, answered: bool) -> None:
+def draw_step_in_background(lesson: Lesson, step: LessonStep, lang: str, answered: bool) -> None:
     """Draw a step's figure for nobody, and note the part that it is in."""
     session = {LOADED: lesson, SEEN: {question_key(step, lesson.id)} if answered else set()}
     query = {DISPLAY.name: STAGE, TALK.name: OWN, STEP.name: str(step.number)}
@@ -50,6 +50,6 @@ def draw_queued_steps() -> None:
     slow = {(step.page, step.figure): (talk, step, FIRST, False) for talk in talks for step in talk.steps}
     for job in chain((slow[figure] for figure in sorted(SLOW)), iter(JOBS.get, None)):
         try:
-            draw(*job)
+            draw_step_in_background(*job)
         except Exception:
             logging.getLogger(__name__).exception("a step could not be drawn ahead: %s", job[1])

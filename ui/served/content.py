@@ -112,26 +112,26 @@ class ServedContent(PageFrame):
         *given: Any,
         look: ButtonLook = "",
         icon: str = "",
-        off: bool = False,
+        disabled: bool = False,
     ) -> bool:
         looks: dict[str, Any] = {"type": {"": "secondary", "quiet": "tertiary"}.get(look, look)}
-        looks |= {"icon": f":material/{icon}:" if icon else None, "disabled": off}
+        looks |= {"icon": f":material/{icon}:" if icon else None, "disabled": disabled}
         return st.button(label, key=key, on_click=cast(Any, act), args=given, **looks)
 
-    def sign(self, name: str) -> str:
+    def icon_markdown(self, name: str) -> str:
         return f":material/{name}: "
 
-    def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
+    def choice_buttons(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
         choices.draw_choice_buttons(key, texts, chosen, take)
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
         st.download_button(label, cast(Any, data), file_name=file, mime=mime, key=key, on_click="ignore")
 
-    def area(self, label: str, key: str) -> str:
+    def text_area(self, label: str, key: str) -> str:
         return st.text_area(label, key=key, height=120, max_chars=MOST_LETTERS) or ""
 
     def upload(
-        self, label: str, key: str, most: int, take: Callable[[UploadedFile], None] | None = None
+        self, label: str, key: str, max_mib: int, take: Callable[[UploadedFile], None] | None = None
     ) -> UploadedFile | None:
 
         def taken() -> None:
@@ -140,7 +140,7 @@ class ServedContent(PageFrame):
 
         if take:
             st.html(QUIET)
-        return st.file_uploader(label, key=key, max_upload_size=most, on_change=taken)
+        return st.file_uploader(label, key=key, max_upload_size=max_mib, on_change=taken)
 
     def form(
         self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""

@@ -57,12 +57,14 @@ class ServedControls(controls.PageControls):
         self, field: Field, names: LabelFunction | None = None, after: Callable[[], None] | None = None, **looks: Any
     ) -> None:
         bound = self._bound(field, self.store.get(field), after)
-        st.selectbox(options=field.choices, format_func=self.named(field, names), **bound, **looks)
+        st.selectbox(options=field.choices, format_func=self.choice_labels(field, names), **bound, **looks)
 
     @hideable_control
     def segments(self, field: Field, names: LabelFunction | None = None) -> None:
         bound = self._bound(field, self.store.get(field))
-        st.segmented_control(options=field.choices, required=True, format_func=self.named(field, names), **bound)
+        st.segmented_control(
+            options=field.choices, required=True, format_func=self.choice_labels(field, names), **bound
+        )
 
     @hideable_control
     def text(self, field: Field) -> None:

@@ -18,7 +18,7 @@ STATIC = Path(streamlit.__file__).parent / "static"
 
 
 @cache
-def link() -> bytes:
+def preload_link_header() -> bytes:
     """Return the header that names the player's files and Streamlit's part that mounts components.
 
     The files are modules; a browser that does not know the header reads them when a film is mounted. The addresses are
@@ -41,7 +41,7 @@ class PreloadMiddleware:
             if message["type"] == "http.response.start":
                 headers = message.get("headers", [])
                 if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
-                    message = {**message, "headers": [*headers, (b"link", link())]}
+                    message = {**message, "headers": [*headers, (b"link", preload_link_header())]}
             await send(message)
 
         await self.app(scope, receive, sent if scope["type"] == "http" else send)

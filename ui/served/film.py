@@ -39,7 +39,7 @@ def register_player() -> None:
         manager.register_from_manifest(manifest, Path(package.__file__).parent)
 
 
-def component() -> Any:
+def film_component() -> Any:
     """Return what mounts a film, and beside it, with JSON in place of bytes, its values."""
     files = {"html": '<div class="film-host"></div>', "js": ADAPTER, "css": "film.css"}
     return st.components.v2.component(NAME, **files, isolate_styles=False)
@@ -51,7 +51,9 @@ def sync_done_tasks(session: SessionState) -> None:
     def known() -> None:
         tasks.remember_done_tasks(session, (st.session_state.get(DONE) or {}).get("done"))
 
-    component()(key=DONE, data={"film": "", "at": {}, "done": tasks.done_task_names(session)}, on_done_change=known)
+    film_component()(
+        key=DONE, data={"film": "", "at": {}, "done": tasks.done_task_names(session)}, on_done_change=known
+    )
 
 
 def _moved(key: str) -> dict[str, Any]:
@@ -67,10 +69,10 @@ def _moved(key: str) -> dict[str, Any]:
 def show_film(
     t: PageTexts, film: Film, controls: PageControls, play: Mapping[str, Any] | None, *, lesson: bool = False
 ) -> str:
-    """Draw a film and return the sentence below its picture; ``play`` and ``lesson`` as for `FilmHand.settings`."""
+    """Draw a film, return the sentence below its picture; ``play``, ``lesson`` as for `FilmHand.player_settings`."""
     name, hand = f"{t.page}.{film.id}", FilmHand(film, controls)
-    key, mount = f"film.{name}", component()
+    key, mount = f"film.{name}", film_component()
     with st.container(key=f"film-{film.id}"):
-        mount(key=key, data=film.packed(t).data, on_moved_change=lambda: hand.take(_moved(key)["at"]))
-        mount(key=f"{key}.told", data=hand.settings(name, _moved(key)["count"], play, lesson=lesson))
+        mount(key=key, data=film.packed(t).data, on_moved_change=lambda: hand.store_control_values(_moved(key)["at"]))
+        mount(key=f"{key}.told", data=hand.player_settings(name, _moved(key)["count"], play, lesson=lesson))
     return hand.finding

@@ -54,16 +54,16 @@ def draw_page(name: str, pages: StreamlitPages) -> None:
         st.switch_page(pages[str(target)])
     page = page_declaration(name)
     served = ServedFrame(page, view, pages, pressed=target is not None)
-    served.top()
+    served.draw_page_top()
     with st.container(key="stage-rest") if served.stage else nullcontext():
         served.attempt(partial(page.body, served))
-    served.onward()
+    served.draw_path_progress()
     # On the stage the figure that leads may stand outside of every part.
-    served.address.publish()
-    served.look_ahead()
+    served.address.write_address_bar()
+    served.queue_next_drawing()
 
 
-def anchor(section: str) -> str:
+def anchor_html(section: str) -> str:
     """Return a place of this name that a link finds, as HTML."""
     return f'<span id="{escape(section)}"></span>'
 
@@ -73,26 +73,26 @@ class ServedFrame(ServedContent):
 
     def __init__(self, page: PageDeclaration, view: PageView, pages: StreamlitPages, *, pressed: bool) -> None:
         self.name, self.t, self.session = page.name, PageTexts(view.lang, page.name), st.session_state
-        self.store, self.view, self.pages, self.tasks = page.store(st.session_state), view, pages, page.tasks
+        self.store, self.view, self.pages, self.tasks = page.page_values(st.session_state), view, pages, page.tasks
         self.claim_in_film = page.claim_in_film
         self.address = PageAddress(self.store, view)
-        self.address.arrive(pressed=pressed)
-        self.controls = ServedControls(self.store, self.t, view.hidden)
+        self.address.take_link_values(pressed=pressed)
+        self.controls = ServedControls(self.store, self.t, view.hidden_controls)
         self.stage: stage.PresentationStage | None = None
         self.folds: DeltaGenerator | None = None
         # How many tasks of the page the line below it says are done; None before it is drawn.
         self.counted: int | None = None
-        self.parts, self.drawn_for = 0, self.store.shared()
+        self.parts, self.drawn_for = 0, self.store.shared_values()
         self.drawn_around = self._around()
 
-    def top(self) -> None:
+    def draw_page_top(self) -> None:
         """Draw what is above the parts: the stage, or title, language, claim, task and the lesson's step."""
         st.html(STYLE + access.STYLE)
         # Letters of formulas and films take their meanings from the legend (ui/film/assets/symbols.js).
         symbols = f"<div hidden>{symbol_legend_html(self.t)}</div>"
         st.html(access.accessibility_script(self.t.lang) + symbols, unsafe_allow_javascript=True)
-        if self.view.stage:
-            self.stage = stage.PresentationStage(self.t, self.view, self.store, self.controls, self.address.link)
+        if self.view.is_on_stage:
+            self.stage = stage.PresentationStage(self.t, self.view, self.store, self.controls, self.address.permalink)
             return
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
@@ -101,14 +101,14 @@ class ServedFrame(ServedContent):
         claim = "" if self.claim_in_film else self.t("claim")
         if claim:
             st.markdown(claim)
-        if self.t.has("task"):
+        if self.t.has_label("task"):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
-        if self.view.number:
+        if self.view.step_number:
             stage.draw_lesson_strip(self.view, self.store)
 
-    def look_ahead(self) -> None:
+    def queue_next_drawing(self) -> None:
         """Have what follows the step on the stage drawn in the background, once for each step and answer."""
-        lesson, step, reached = self.view.lesson(), self.view.here(), self.session.get(REACHED)
+        lesson, step, reached = self.view.lesson(), self.view.step_on_this_page(), self.session.get(REACHED)
         if not (self.stage and lesson and step) or self.session.get(AHEAD) == (self.t.lang, reached):
             return
         if AHEAD not in self.session:
@@ -116,40 +116,44 @@ class ServedFrame(ServedContent):
             with st.container(key="stage-ahead"):
                 st.plotly_chart(FigureToSend({"data": [], "layout": {}}), key="stage.ahead", config=PLOT)
         self.session[AHEAD] = (self.t.lang, reached)
-        ahead.queue_next_step(lesson, step, self.t.lang, answered=self.view.answered)
+        ahead.queue_next_step(lesson, step, self.t.lang, answered=self.view.is_after_answer)
 
-    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
+    def draw_live_part(
+        self, part: Callable[..., None], *given: Any, shared: bool = True, every_seconds: float | None = None
+    ) -> None:
         """Run a part as a fragment: a control inside it reruns it alone, then the URL follows.
 
         Where the control moved a shared value that other parts show, the whole page runs instead, once.
         """
         self.parts += shared
-        name = self.stage.named(part.__name__) if self.stage else part.__name__
-        if self.stage and self.stage.elsewhere(name):
+        name = self.stage.qualified_part_name(part.__name__) if self.stage else part.__name__
+        if self.stage and self.stage.is_leading_figure_elsewhere(name):
             return
 
-        @st.fragment(run_every=every)
+        @st.fragment(run_every=every_seconds)
         def fragment() -> None:
             # A fragment's run that follows a press on the language or the stage at once takes the place of theirs.
-            if self._around() != self.drawn_around or (self.parts > 1 and self.store.shared() != self.drawn_for):
+            if self._around() != self.drawn_around or (self.parts > 1 and self.store.shared_values() != self.drawn_for):
                 st.rerun()
-            with self.stage.part(name) if self.stage else nullcontext():
+            with self.stage.drawing_part(name) if self.stage else nullcontext():
                 self.attempt(partial(part, self, *given))
             if self.counted is not None and self.counted != tasks.done_task_count(self.tasks, self.store, self.session):
                 st.rerun()  # the line below the page, in no part, says so at once
-            self.address.publish()
+            self.address.write_address_bar()
 
         with self.stage.part_container(name) if self.stage else nullcontext():
             fragment()
 
     def _around(self) -> tuple[str, dict[str, str]]:
         """Return what the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
-        return current_language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
+        return current_language(), {
+            name: text for name, text in self.view.as_url_parameters().items() if name != OPEN.name
+        }
 
-    def prose(self, section: str) -> None:
+    def write_section(self, section: str) -> None:
         if self.stage:
             return
-        title, body = self.t.prose(section)
+        title, body = self.t.section_title_and_text(section)
         if title:
             st.header(title, anchor=section)
         st.markdown(body)
@@ -166,9 +170,9 @@ class ServedFrame(ServedContent):
             if then:
                 then()
             if ask:
-                self.predict(ask)
-            self.more(drawing, finding, code)
-        elif place := self.stage.place(drawing.id):
+                self.ask_prediction(ask)
+            self.offer_data_recipe_and_citation(drawing, finding, code)
+        elif place := self.stage.leading_figure_container(drawing.id):
             with place:
                 self._shown(drawing)
             self._values()
@@ -177,7 +181,11 @@ class ServedFrame(ServedContent):
         """Draw a figure, on the stage as high as its place, without buttons over it; return what it shows."""
         if isinstance(drawing, Film):
             return film.show_film(
-                self.t, drawing, self.controls, self.view.film_play_record(), lesson=self.view.here() is not None
+                self.t,
+                drawing,
+                self.controls,
+                self.view.film_play_record(),
+                lesson=self.view.step_on_this_page() is not None,
             )
         chart = f"{self.name}.{drawing.id}"
         saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
@@ -192,10 +200,10 @@ class ServedFrame(ServedContent):
         st.markdown(f"▸ {slide_finding(drawing.finding) if self.stage else drawing.finding}")
         return drawing.finding
 
-    def link(self) -> str:
-        return self.address.link()
+    def permalink(self) -> str:
+        return self.address.permalink()
 
-    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+    def draw_page_link(self, name: str, label: str | None = None, **query: str) -> None:
         if name in self.pages:
             text, icon = label or self.t(f"page.{name}"), ":material/arrow_forward:"
             st.page_link(self.pages[name], label=text, icon=icon, query_params=query)
@@ -205,7 +213,7 @@ class ServedFrame(ServedContent):
 
     def _menu(self) -> None:
         """Draw the button beside the title; what is behind it is drawn once it is open."""
-        if self._around() != self.drawn_around or self.store.shared() != self.drawn_for:
+        if self._around() != self.drawn_around or self.store.shared_values() != self.drawn_for:
             st.rerun()
         key, present, words = f"menu.{self.name}", f"present.{self.name}", self.t("frame.present")
         if st.session_state.get(present):
@@ -214,39 +222,43 @@ class ServedFrame(ServedContent):
         with st.popover(self.t("frame.menu"), icon=":material/more_horiz:", on_change="rerun", key=key) as box:
             if not box.open:
                 return
-            self.noted()
+            self.write_pending_refusals()
             # An embedded page belongs to another site, which is not presented.
             if not st.context.is_embedded:
                 st.button(words, icon=":material/slideshow:", key=present, width="stretch")
             self._values()
             st.caption(self.t("frame.share_help"))
-            st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)
+            st.code(self.address.permalink(self.view.as_url_parameters()), language=None, wrap_lines=True)
             if symbol_meanings(self.t):
                 st.html(symbol_legend_html(self.t))
 
     def _values(self) -> None:
         """Draw the model with its geometry, where the page has one, and the way back to the defaults."""
-        if self.store.shared():
-            self.controls.geometry()
+        if self.store.shared_values():
+            self.controls.draw_geometry_controls()
         if not self.controls.folded:
             key, icon = f"reset.{self.name}", ":material/restart_alt:"
             with self.controls.place:
-                if st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=key, icon=icon):
+                if st.button(
+                    self.t("frame.reset"), on_click=self.view.restore_step_state, args=(self.store,), key=key, icon=icon
+                ):
                     st.rerun()
 
     @property
-    def staged(self) -> bool:
+    def is_on_stage(self) -> bool:
         return self.stage is not None
 
-    def saves(self, chart: str) -> None:
+    def draw_film_save_buttons(self, chart: str) -> None:
         st.html(film_save_buttons_html(chart, self.t))
 
-    def grade(self, function: str) -> None:
+    def draw_graded_exercise(self, function: str) -> None:
         self.write(self.t("grade.served"))
         self.code(starter_source(function), "python")
         self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
 
-    def run_code(self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]) -> FunctionAnswers | None:
+    def draw_scheme_editor(
+        self, text: str, calls: Sequence[SchemeCall], take: Callable[[str], None]
+    ) -> FunctionAnswers | None:
         key = f"code.{self.name}"
         if self.session.get(SHOWN) != text or key not in self.session:
             self.session[key], self.session[SHOWN] = pasted.shown(text), text
@@ -255,7 +267,7 @@ class ServedFrame(ServedContent):
             self.session[SHOWN] = self.session[PRESSED] = pasted.tidy(self.session[key])
             take(self.session[key])
 
-        if not self.staged:
+        if not self.is_on_stage:
             st.text_area(self.t("code.label"), key=key, height=290, max_chars=access.MOST_LETTERS)
             st.button(self.t("code.run"), key=f"run.{self.name}", on_click=press, type="primary")
             spare.prepare_spare_process()
@@ -280,23 +292,23 @@ class ServedFrame(ServedContent):
             return answers
         return None
 
-    def below(self) -> ContainerContext:
+    def container_below_page(self) -> ContainerContext:
         if self.folds is None and not self.stage:
             st.header(self.t("frame.deeper"), anchor="deeper")
             self.folds = st.container(key="folds")
         return self.folds or nullcontext()
 
     @contextmanager
-    def unfolding(self, section: str, title: str) -> Iterator[bool]:
-        key, open_now = f"fold.{self.name}.{section}", section in self.view.opened
+    def section_fold(self, section: str, title: str) -> Iterator[bool]:
+        key, open_now = f"fold.{self.name}.{section}", section in self.view.unfolded_sections
         if st.session_state.get(key) != open_now:
             st.session_state[key] = open_now
         with st.expander(title, key=key, on_change=lambda: self.view.unfold(section, on=st.session_state[key])) as box:
             # The fold's own name for links: the heading that it replaces had one.
-            st.html(anchor(section))
+            st.html(anchor_html(section))
             yield bool(box.open)
 
-    def onward(self) -> None:
+    def draw_path_progress(self) -> None:
         """How far the visitor is on the path, and the link to its next page."""
         if path_progress(self.name, self.session) and not self.stage:
             st.fragment(self._onward)()

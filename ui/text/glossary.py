@@ -29,7 +29,7 @@ class GlossaryTerm:
     seen: tuple[str, int] = ("", 0)
     also: tuple[str, ...] = ()
 
-    def holds(self, text: str) -> bool:
+    def contains_text(self, text: str) -> bool:
         """Return whether a text occurs in its names, its meaning or its other words, whatever the case."""
         known = *self.names.values(), *self.says.values(), *self.also
         return any(text.casefold() in each.casefold() for each in known)
@@ -82,7 +82,7 @@ def term_paragraphs(lang: str, text: str, link: Callable[[str, int], str]) -> li
     """
     wanted = text.strip()
     matches = sorted(
-        (term for term in glossary_terms() if term.holds(wanted)),
+        (term for term in glossary_terms() if term.contains_text(wanted)),
         key=lambda term: wanted.casefold() not in (name.casefold() for name in term.names.values()),
     )
     return [

@@ -72,7 +72,7 @@ def page_sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
     return {m["id"]: (m["title"], text[m.end() : end].strip()) for m, end in zip(marks, ends, strict=True)}
 
 
-def fill(text: str) -> str:
+def fill_formulas_and_counts(text: str) -> str:
     """Put formulas into their slots, {{formula:id}} on its own lines, {{f:id}} inline, and counts into theirs."""
 
     def latex(match: re.Match[str]) -> str:
@@ -137,7 +137,7 @@ class PageTexts:
             else text
         )
 
-    def has(self, key: str) -> bool:
+    def has_label(self, key: str) -> bool:
         """Whether this page or all pages have the label ``key``."""
         return key in page_labels(self.lang, self.page) or key in page_labels(self.lang, "labels")
 
@@ -149,11 +149,11 @@ class PageTexts:
                 return rows
         return {}
 
-    def prose(self, section: str) -> tuple[str, str]:
+    def section_title_and_text(self, section: str) -> tuple[str, str]:
         """Return title and Markdown of a section of this page, formulas filled in."""
         title, body = page_sections(self.lang, self.page)[section]
-        return title, fill(body)
+        return title, fill_formulas_and_counts(body)
 
-    def formula(self, key: str) -> str:
+    def formula_latex(self, key: str) -> str:
         """Return the LaTeX of formula ``key``."""
         return formulas()[key]

@@ -82,7 +82,7 @@ def experiment_request(kind: str, text: bytes = b"", **values: Any) -> Experimen
 DrawResults = Callable[[ExperimentResults], None]
 
 
-def shipped(name: str) -> MeasurementRecord | None:
+def shipped_record_or_none(name: str) -> MeasurementRecord | None:
     """Return a shipped record; None where there is none, or it cannot be read."""
     try:
         return records.shipped_record(name) if name in records.shipped_record_names() else None
@@ -92,7 +92,7 @@ def shipped(name: str) -> MeasurementRecord | None:
 
 def shipped_results(name: str) -> ExperimentResults | None:
     """Return a shipped record's results, to draw."""
-    record = shipped(name)
+    record = shipped_record_or_none(name)
     if record is None:
         return None
     code = f"from rope_core.lab import records\nresults = records.shipped_record({name!r}).results"
@@ -100,7 +100,7 @@ def shipped_results(name: str) -> ExperimentResults | None:
 
 
 @lru_cache(maxsize=1)
-def contrasts() -> Mapping[str, Contrast]:
+def shipped_contrasts() -> Mapping[str, Contrast]:
     """Return what the shipped sweep read of schemes that hold a check beside others, by the check's key."""
     sweep = shipped_results("sweep")
     return {} if sweep is None else contrast_by_check(view.read_cells(sweep.results), first_model_rope(sweep))
@@ -112,7 +112,7 @@ def combined_shipped_results(*names: str) -> ExperimentResults | None:
     if first is None:
         return None
     parts = [first, *(each for each in map(shipped_results, names[1:]) if each is not None)]
-    joined = " + ".join(f"records.shipped_record({each!r}).results" for each in names if shipped(each))
+    joined = " + ".join(f"records.shipped_record({each!r}).results" for each in names if shipped_record_or_none(each))
     results = tuple(result for each in parts for result in each.results)
     return ExperimentResults(results, SHIPPED, first.record, f"from rope_core.lab import records\nresults = {joined}")
 
@@ -184,13 +184,13 @@ def measured_results(session: SessionState, panel: str, wanted: ExperimentReques
             KEPT.setdefault(key, status.results)
         results = KEPT.get(wanted.key)
     if results is not None:
-        return ExperimentResults(results, HERE, None, recipe(wanted), wanted)
+        return ExperimentResults(results, HERE, None, measurement_recipe(wanted), wanted)
     if status and status.results and key == wanted.key:
-        return ExperimentResults(status.results, GOING, None, recipe(wanted), wanted)
+        return ExperimentResults(status.results, GOING, None, measurement_recipe(wanted), wanted)
     return None
 
 
-def recipe(wanted: ExperimentRequest) -> str:
+def measurement_recipe(wanted: ExperimentRequest) -> str:
     """Python lines that measure a request again."""
     lines_ = ["from rope_core.lab.job import run_measurement", f"request = {wanted.values!r}"]
     if wanted.text:
@@ -214,7 +214,7 @@ def shipped_rotary_models() -> tuple[str, ...]:
     return tuple(names) or ("",)
 
 
-def firsts() -> tuple[str, ...]:
+def first_model_per_encoding() -> tuple[str, ...]:
     """Names of one model per encoding, the rotary one first."""
     names: dict[str, str] = {}
     for each in cards.weights_cards().values():
@@ -223,7 +223,7 @@ def firsts() -> tuple[str, ...]:
     return tuple(sorted(names.values(), key=lambda name: (name not in shipped_rotary_models(), name)))
 
 
-def family() -> tuple[str, ...]:
+def first_rotary_family() -> tuple[str, ...]:
     """Names of the first rotary model and of what was fine-tuned from it on text."""
     first = shipped_rotary_models()[0]
     return (
@@ -236,15 +236,15 @@ def family() -> tuple[str, ...]:
     )
 
 
-def doublings(trained: int, most: int) -> tuple[int, ...]:
+def doubled_lengths(trained_length: int, max_length: int) -> tuple[int, ...]:
     """Return the trained length, doubled up to the longest.
 
-    >>> doublings(256, 1024)
+    >>> doubled_lengths(256, 1024)
     (256, 512, 1024)
     """
     lengths = []
-    length = trained
-    while length <= most:
+    length = trained_length
+    while length <= max_length:
         lengths.append(length)
         length *= 2
     return tuple(lengths)
@@ -289,7 +289,7 @@ def sweep_request(
         "sweep",
         text,
         weights=[name],
-        lengths=list(doublings(model.context, longest)),
+        lengths=list(doubled_lengths(model.context, longest)),
         documents=documents,
         factor=factor,
         base=None if base == model.recipe.shape.base else base,
@@ -301,8 +301,8 @@ def panel_request(panel: str, **values: Any) -> ExperimentRequest:
     """Return what "measure it here" asks for: the panel's models and quick values, and those of its controls."""
     known: dict[str, dict[str, Any]] = {
         "seeds": {"weights": shipped_rotary_models()},
-        "encodings": {"weights": firsts(), "lines": (UNSCALED,)},
-        "finetuned": {"weights": family()},
+        "encodings": {"weights": first_model_per_encoding(), "lines": (UNSCALED,)},
+        "finetuned": {"weights": first_rotary_family()},
         "recall": {"weights": tuple(each.name for each in cards.weights_cards().values() if each.task == "copy")},
     }
     arguments = {**known.get(panel, {}), **PANELS[panel].quick, **values}
@@ -329,7 +329,7 @@ def first_rotary_trained_length() -> int:
     """Trained length of the first rotary model, or the shortest length of the shipped sweep where no weights are."""
     if shipped_rotary_models()[0]:
         return cards.get_weights_card(shipped_rotary_models()[0]).context
-    sweep = shipped("sweep")
+    sweep = shipped_record_or_none("sweep")
     return min((each["length"] for each in sweep.results if "length" in each), default=256) if sweep else 256
 
 

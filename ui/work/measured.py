@@ -44,7 +44,7 @@ def source_names() -> tuple[str, ...]:
     return (*view.shipped_benchmark_names(), *([view.HERE] if find_spec("sqlite3") else []))
 
 
-def slug(case: BenchmarkCase) -> str:
+def case_slug(case: BenchmarkCase) -> str:
     """Return a kind of case as one word for a link."""
     parts = (case.device, case.dtype, case.layout, case.direction, case.memory)
     sizes = (case.batch, case.q_heads, case.k_heads, case.dim, case.rotary_dim)
@@ -53,7 +53,7 @@ def slug(case: BenchmarkCase) -> str:
 
 def case_kinds_by_text(source: view.BenchmarkSource) -> dict[str, BenchmarkCase]:
     """Return the kinds of case of a source by their words."""
-    return {slug(kind): kind for kind in view.case_kinds(source.points)}
+    return {case_slug(kind): kind for kind in view.case_kinds(source.points)}
 
 
 def length_choices(points: Iterable[view.CaseTiming]) -> tuple[str, ...]:
@@ -71,32 +71,32 @@ def choice_or_fallback(wanted: str, among: Iterable[str], fallback: str) -> str:
     return wanted if wanted in set(among) else fallback
 
 
-def cases(what: str, own: BenchmarkCase) -> list[BenchmarkCase]:
+def chosen_cases(what: str, own: BenchmarkCase) -> list[BenchmarkCase]:
     """Return the shapes of a choice."""
     return [own] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
 
 
-def interpreter_records() -> Path:
+def interpreter_records_path() -> Path:
     """Where the interpreter's checks are kept: apart, since its times mean nothing."""
     return default_record_path().with_name("interpreter.sqlite3")
 
 
-def arguments(what: str, own: BenchmarkCase, only: Iterable[str], rounds: int) -> list[str]:
+def bench_arguments(what: str, own: BenchmarkCase, only: Iterable[str], rounds: int) -> list[str]:
     """Return the command line of ``rope bench`` for a choice.
 
-    >>> arguments("quick", INTERPRETED, ["numba"], 9)
+    >>> bench_arguments("quick", INTERPRETED, ["numba"], 9)
     ['--suite', 'quick', '--rounds', '9', '--progress', '--only', 'numba']
     """
     if what == INTERPRETER:
         own, only, rounds = INTERPRETED, ["triton"], 5
-    line = ["--suite", what] if what in SUITES else shape(own)
+    line = ["--suite", what] if what in SUITES else case_arguments(own)
     line += ["--rounds", str(rounds), "--progress"]
     for name in only:
         line += ["--only", name]
-    return line + (["--records", str(interpreter_records())] if what == INTERPRETER else [])
+    return line + (["--records", str(interpreter_records_path())] if what == INTERPRETER else [])
 
 
-def shape(case: BenchmarkCase) -> list[str]:
+def case_arguments(case: BenchmarkCase) -> list[str]:
     """One case as a command line."""
     words = {"device": case.device, "dtype": case.dtype, "layout": case.layout, "memory": case.memory}
     words |= {"direction": case.direction, "batch": str(case.batch), "seq": str(case.seq), "dim": str(case.dim)}
@@ -114,12 +114,12 @@ def start_benchmark(
     """
     from rope_core.bench.harness import case_buffer_set_count
 
-    wanted = cases(what, case)
+    wanted = chosen_cases(what, case)
     for each in wanted:
         if each.device == "cpu":
             case_buffer_set_count(each)
     title = wanted[0].title if len(wanted) == 1 else f"{what}: {len(wanted)} cases"
-    line = [*arguments(what, case, only, rounds), "--allocator", allocator]
+    line = [*bench_arguments(what, case, only, rounds), "--allocator", allocator]
     session_jobs(session)[PLACE] = jobs.default_queue().submit(
         "rope_core.cli.bench",
         line,
@@ -137,7 +137,7 @@ def recorded_results(status: JobStatus) -> list[CaseResult]:
     """Return what a run has recorded so far."""
     runs = {result["run"] for result in status.results if isinstance(result, dict) and "run" in result}
     results: list[CaseResult] = []
-    for path in (default_record_path(), interpreter_records()):
+    for path in (default_record_path(), interpreter_records_path()):
         # A file that is busy for a moment is read again by the next look, a second later.
         with contextlib.suppress(OSError, ValueError):
             if runs and path.exists():

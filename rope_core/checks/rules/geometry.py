@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, FindingPhrase, make_finding, real
+from rope_core.findings import Finding, FindingPhrase, finite_float_or_none, make_finding
 from rope_core.hf.types import YARN
 from rope_core.programs.engines import EngineResult, engines
 
@@ -36,7 +36,7 @@ def find_width_faults(case: LayerContext) -> Iterator[Finding]:
     rope, head = case.rope, case.rope.provenance["head_dim"]
     origin = rope.provenance["rotary_dim"]
     if "default_ignores_partial" in origin.traps:
-        share = real(case.entry.value("partial_rotary_factor"))
+        share = finite_float_or_none(case.entry.value("partial_rotary_factor"))
         meant = int(rope.head_dim * (share or 0.0))
         yield make_finding(
             "default_ignores_partial",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, FindingPhrase, make_finding, real
+from rope_core.findings import Finding, FindingPhrase, finite_float_or_none, make_finding
 from rope_core.hf.families import FALLBACK
 from rope_core.hf.types import COMMON, DEFAULT, LENGTH, LONGROPE, READ_ELSEWHERE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, yarn_attention_factor
@@ -72,7 +72,7 @@ def unread_elsewhere(case: LayerContext) -> list[str]:
 
 def attention_typo(case: LayerContext) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
-    value = real(case.entry.value(ATTENTION_TYPO))
+    value = finite_float_or_none(case.entry.value(ATTENTION_TYPO))
     own = yarn_attention_factor(case.scheme_parameter("factor"))
     if value is not None:
         yield make_finding(

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, make_finding, real, shown
+from rope_core.findings import Finding, finite_float_or_none, make_finding, value_text
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 
 
 def rope_type_text(rope: HfRope) -> str:
     """Return a rotation's type with its factor, where it has one."""
-    factor = real(rope.params.get("factor"))
-    return rope.rope_type if factor in (None, 1.0) else f"{rope.rope_type} factor {shown(factor)}"
+    factor = finite_float_or_none(rope.params.get("factor"))
+    return rope.rope_type if factor in (None, 1.0) else f"{rope.rope_type} factor {value_text(factor)}"
 
 
 def layer_type_phrase(rope: HfRope) -> str:
     """Return a layer type in one phrase, for a list."""
-    what = "-" if rope.nope else f"{rope_type_text(rope)}, base {shown(rope.base)}"
+    what = "-" if rope.nope else f"{rope_type_text(rope)}, base {value_text(rope.base)}"
     return f"{rope.layer_type} ({what})"
 
 

@@ -15,7 +15,14 @@ from rope_core.checks.rules.layers import rope_type_text
 from rope_core.checks.rules.likeness import VOCABULARY, released_of_same_shape, released_relatives, released_twins
 from rope_core.checks.rules.origin import find_unstated_base
 from rope_core.extension.extend import model_card_recipes
-from rope_core.findings import Finding, FindingPhrase, apart, make_finding, max_relative_difference, sanitized_text
+from rope_core.findings import (
+    Finding,
+    FindingPhrase,
+    difference_phrase,
+    make_finding,
+    max_relative_difference,
+    sanitized_text,
+)
 from rope_core.hf.families import CLASS, FALLBACK
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT, LENGTH, WINDOWED, YARN
@@ -44,7 +51,11 @@ def scaling_lost(case: LayerContext) -> Iterator[Finding]:
     name, other = scaled[0]
     where = case.fields.prefix + ("rope_parameters" if case.fields.stated.get("rope_parameters") else "rope_scaling")
     yield make_finding(
-        "scaling_lost", where, model=name, type=rope_type_text(other), apart=apart(rope.inv_freq, other.inv_freq)
+        "scaling_lost",
+        where,
+        model=name,
+        type=rope_type_text(other),
+        apart=difference_phrase(rope.inv_freq, other.inv_freq),
     )
 
 
@@ -113,7 +124,7 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
         own=[FindingPhrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
         advice=FindingPhrase("keep_extension" if stretched else "copy_released", {"field": sanitized_text(place)}),
         apart=[
-            FindingPhrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
+            FindingPhrase("sections") if sections_apart(rope, other) else difference_phrase(*frequencies(rope, other)),
             *(
                 [FindingPhrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})]
                 if unlike(*multiplied)

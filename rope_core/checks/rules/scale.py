@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rope_core.checks.case import LayerContext
-from rope_core.findings import Finding, make_finding, real
+from rope_core.findings import Finding, finite_float_or_none, make_finding
 from rope_core.hf.forms import MISTRAL
 from rope_core.hf.types import LONGROPE, YARN
 from rope_core.schemes import yarn_attention_factor
@@ -79,7 +79,10 @@ def logits(case: LayerContext) -> Iterator[Finding]:
             m=math.sqrt(rope.logit_scale),
             attention=rope.attention_factor,
         )
-    weight, factor = real(case.entry.value("mscale_all_dim")), real(rope.params.get("factor"))
+    weight, factor = (
+        finite_float_or_none(case.entry.value("mscale_all_dim")),
+        finite_float_or_none(rope.params.get("factor")),
+    )
     elsewhere = (
         case.fields.is_known_type and not case.fields.family.get("logit_scale") and case.is_stated("mscale_all_dim")
     )

@@ -11,7 +11,15 @@ from rope_core.checks.case import LayerContext
 from rope_core.checks.rules.keys import PARAMETERS
 from rope_core.checks.rules.layers import layer_type_phrase, rope_type_text
 from rope_core.errors import ConfigError
-from rope_core.findings import Finding, FindingPhrase, apart, make_finding, max_relative_difference, real, shown
+from rope_core.findings import (
+    Finding,
+    FindingPhrase,
+    difference_phrase,
+    finite_float_or_none,
+    make_finding,
+    max_relative_difference,
+    value_text,
+)
 from rope_core.hf.families import DICT, composite_text_fields
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.forms import TEXT_FIELDS
@@ -57,7 +65,9 @@ def leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def bases(fields: ModelFields) -> dict[str, float]:
     """Return every place of the whole config that names a base, whoever reads it."""
-    places = {path: real(value) for path, value in leaves(fields.raw) if BASE.search(path.rpartition(".")[2])}
+    places = {
+        path: finite_float_or_none(value) for path, value in leaves(fields.raw) if BASE.search(path.rpartition(".")[2])
+    }
     return {path: value for path, value in places.items() if value is not None and value > 1.0}
 
 
@@ -98,15 +108,17 @@ def unread_fields(case: LayerContext) -> Iterator[Finding]:
     for name, value in {**case.unread_fields, **inner}.items():
         where = fields.field_path(name)
         if name in OF_SINGLE_FAMILIES:
-            if not is_settled(case, name, real(value)):
-                yield make_finding("top_level_key_not_read", where, key=name, value=real(value), base=rope.base)
+            if not is_settled(case, name, finite_float_or_none(value)):
+                yield make_finding(
+                    "top_level_key_not_read", where, key=name, value=finite_float_or_none(value), base=rope.base
+                )
         elif not case.is_first:
             continue
         elif name in OF_DICTS:
             if value is not None and fields.is_known_type:
                 yield make_finding("scaling_key_outside", where, key=name, value=value, place=case.entry.path)
         elif LIKE_ROPE.search(name) and name not in REPORTED_ELSEWHERE and not changes_nothing(case, name, value):
-            alpha = real(value) if name in ALPHAS else None
+            alpha = finite_float_or_none(value) if name in ALPHAS else None
             power = rope.rotary_dim / max(rope.rotary_dim - 2, 1)
             raised = FindingPhrase("raised_base", {"base": rope.base * alpha**power}) if alpha and alpha > 1 else None
             severity = "warning" if fields.is_known_type and name not in SPARE else "note"
@@ -143,9 +155,9 @@ def changes_nothing(case: LayerContext, name: str, value: Any) -> bool:
         return "interleave" not in name or rope.layout == "interleaved"
     if value in (None, False, 0, 1) or value in ([], {}) or isinstance(value, str):
         return True
-    factor = set() if name in ALPHAS else {real(rope.params.get("factor"))}
+    factor = set() if name in ALPHAS else {finite_float_or_none(rope.params.get("factor"))}
     runs = {*(each.base for each in case.ropes), rope.max_len, *factor}
-    same = real(value) is not None and real(value) in runs
+    same = finite_float_or_none(value) is not None and finite_float_or_none(value) in runs
     return same or case.fields.stated.get(family.get("theta_field", "")) == value
 
 
@@ -154,8 +166,8 @@ def scaling_wins(case: LayerContext) -> Iterator[Finding]:
     if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
         return
     lost = case.fields.stated.get("rope_parameters") or {}
-    severity = "error" if real(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
-    texts_of = [f"{key} {shown(value)}" for key, value in lost.items()]
+    severity = "error" if finite_float_or_none(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
+    texts_of = [f"{key} {value_text(value)}" for key, value in lost.items()]
     where = case.top_level_path("rope_parameters")
     yield make_finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
 
@@ -190,7 +202,7 @@ def find_flat_dict_for_layer_types(
         loose = {key: value for key, value in given.items() if key not in kinds} if isinstance(given, Mapping) else {}
         if loose and not any(f"{fields.prefix}{name}.{key}" in read for key in loose) and not where:
             where, unread = name, loose
-    top, running = real(text.get("rope_theta")), {rope.base for rope in ropes}
+    top, running = finite_float_or_none(text.get("rope_theta")), {rope.base for rope in ropes}
     stated = all(entry.origin("rope_theta").source == DICT for entry in entries if not entry.nope)
     lost_base = top is not None and f"{fields.prefix}rope_theta" not in read and top not in running and not stated
     if lost_base and entries:
@@ -288,7 +300,9 @@ def flattened(config: ResolvedConfig, text: str) -> Iterator[Finding]:
     if list(own) != list(classes) or any(
         max_relative_difference(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs
     ):
-        worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [FindingPhrase("layers_apart")]
+        worst = [difference_phrase(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [
+            FindingPhrase("layers_apart")
+        ]
         yield make_finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
 
 

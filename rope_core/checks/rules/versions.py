@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 from rope_core.errors import ConfigError
-from rope_core.findings import Finding, FindingPhrase, apart, make_finding, max_relative_difference
+from rope_core.findings import Finding, FindingPhrase, difference_phrase, make_finding, max_relative_difference
 from rope_core.hf.fields import ModelFields, dict_at
 from rope_core.hf.releases import IN_DICT_ONLY_SINCE_5
 from rope_core.hf.resolve import ResolvedConfig
@@ -104,4 +104,4 @@ def _cost(config: ResolvedConfig) -> dict[str, object]:
     bases = {"base": five.base, "used": five.base if base is None else base}
     texts_of = [] if base is None else [FindingPhrase("bases", bases)]
     worst = 100.0 * max_relative_difference(inv_freq, five.inv_freq)
-    return {**bases, "worst": worst, "apart": [*texts_of, apart(inv_freq, five.inv_freq)]}
+    return {**bases, "worst": worst, "apart": [*texts_of, difference_phrase(inv_freq, five.inv_freq)]}

@@ -12,7 +12,7 @@ import rope_core as rc
 from rope_core.__main__ import main
 from rope_core.checks.against import apply_override, rotation_difference_findings
 from rope_core.extension.extend import extend
-from rope_core.findings import shown
+from rope_core.findings import value_text
 from rope_core.hf.resolve import ropes_of
 from rope_core.hf.schemas import to_v5
 from tests.support import hf_live
@@ -181,7 +181,7 @@ def test_a_released_shape_with_another_rotation_is_a_warning(name: str) -> None:
     for lang in ("en", "zh"):
         assert model in single.title(lang) and own in single.title(lang)
         # What is released is another text than what is here.
-        assert shown(single.values["own"], lang) != shown(single.values["released"], lang)
+        assert value_text(single.values["own"], lang) != value_text(single.values["released"], lang)
 
 
 def test_pairs_that_stand_still_are_counted() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.checks.check import check, check_text, finding_severities_and_titles, issue_groups
-from rope_core.findings import recorded, sanitized_text, shown
+from rope_core.findings import finding_texts, sanitized_text, value_text
 from rope_core.hf.families import TRAPS as ALL_TRAPS
 from rope_core.languages import words
 from rope_core.programs.engines import engines
@@ -52,7 +52,7 @@ def test_a_group_of_threads_is_found_and_nothing_else(group: Any) -> None:
 
 def test_all_groups_stand_in_the_table() -> None:
     assert [group.number for group in issue_groups()] == list(range(1, len(issue_groups()) + 1))
-    everything = recorded()["finding"]
+    everything = finding_texts()["finding"]
     for group in issue_groups():
         assert group.threads and group.title() and group.title("zh")
         assert group.by == "engines" or set(group.keys) <= set(everything)
@@ -157,7 +157,7 @@ WORDED_OTHERWISE = {"no_rope_flag_inverted"}
 
 
 def test_every_trap_there_is_has_a_finding() -> None:
-    assert set(ALL_TRAPS) - WORDED_OTHERWISE <= set(recorded()["finding"])
+    assert set(ALL_TRAPS) - WORDED_OTHERWISE <= set(finding_texts()["finding"])
 
 
 def test_values_by_hand() -> None:
@@ -332,12 +332,12 @@ def test_a_length_past_the_end_is_a_finding() -> None:
 
 
 def test_every_finding_has_a_severity_a_rule_a_source_and_sentences() -> None:
-    for key, row in recorded()["finding"].items():
+    for key, row in finding_texts()["finding"].items():
         assert row["severity"] in ("error", "warning", "note") and 1 <= row["rule"] <= 17, key
         assert row["source"].startswith("https://"), key
         assert set(words("en", "findings")["finding"][key]) == {"title", "why", "change"}, key
-    assert {row["rule"] for row in recorded()["finding"].values()} == set(range(1, 18))
-    assert finding_severities_and_titles("zh").keys() == recorded()["finding"].keys()
+    assert {row["rule"] for row in finding_texts()["finding"].values()} == set(range(1, 18))
+    assert finding_severities_and_titles("zh").keys() == finding_texts()["finding"].keys()
 
 
 def test_saying_fills_in_the_numbers() -> None:
@@ -378,8 +378,8 @@ def test_refusals_speak_chinese_too() -> None:
 
 
 def test_shown_values_are_plain() -> None:
-    assert shown(2559196.3) == "2560000" and shown(float("nan")) == "nan"
-    assert shown("\x1b[2J<b>") == "\ufffd[2J<b>" and len(sanitized_text("x" * 999)) == 200
+    assert value_text(2559196.3) == "2560000" and value_text(float("nan")) == "nan"
+    assert value_text("\x1b[2J<b>") == "\ufffd[2J<b>" and len(sanitized_text("x" * 999)) == 200
 
 
 def test_a_key_that_stands_twice() -> None:

@@ -10,10 +10,10 @@ import pytest
 from rope_core.grade import StageResult, starter_source
 from tests.test_pages import opened
 from ui.book.frame import BookFrame
-from ui.book.nodes import marks_by_id, script_data_by_id
+from ui.book.nodes import content_hashes_by_id, script_data_by_id
 from ui.book.session import ReaderSession
 from ui.page.menu import ORDER, page_declaration
-from ui.page.state import Field, url_number
+from ui.page.state import Field, url_value_text
 
 NAMES = [name for names in ORDER.values() for name in names]
 LIGHT = ("home", "rotation", "layouts", "clock", "config", "models")
@@ -26,7 +26,7 @@ def drawn(name: str, query: dict[str, str], session: dict[Any, Any] | None = Non
 
 def figures(book: BookFrame) -> dict[str, Any]:
     """Return the figures that a page shows, by name."""
-    kinds = [node for node in book.places.root.all() if node.kind == "plot"]
+    kinds = [node for node in book.places.root.self_and_descendants() if node.kind == "plot"]
     return {node.id.rpartition("plot.")[2]: json.loads(node.data) for node in kinds}
 
 
@@ -63,7 +63,7 @@ def link(name: str, seed: int) -> dict[str, str]:
         if field.kind != "text" and not field.optional and not field.shared
     ]
     chosen = draw.sample(own, min(len(own), 3))
-    return {field.name: url_number(value(field, draw)) for field in chosen} | {"lang": draw.choice(["en", "zh"])}
+    return {field.name: url_value_text(value(field, draw)) for field in chosen} | {"lang": draw.choice(["en", "zh"])}
 
 
 STATES = [
@@ -88,12 +88,12 @@ def test_figures_are_those_of_the_server(name: str, query: dict[str, str]) -> No
 @pytest.mark.parametrize("name", LIGHT)
 def test_a_page_has_one_name_for_each_node_and_reads_without_scripts(name: str) -> None:
     book = drawn(name, {"lang": "zh"})
-    names = [node.id for node in book.places.root.all()]
+    names = [node.id for node in book.places.root.self_and_descendants()]
     assert len(set(names)) == len(names)
-    text = book.places.root.written()
+    text = book.places.root.to_html()
     for section in ("why", "questions"):
         if section in text:
-            assert book.t.prose(section)[0] in text
+            assert book.t.section_title_and_text(section)[0] in text
 
 
 OPENED = {"open": "heatmaps,reading,slowdowns"}
@@ -110,7 +110,7 @@ def moved(book: BookFrame, key: str, given: Any) -> set[str]:
 def test_a_control_redraws_its_own_part_and_the_address_follows() -> None:
     book = drawn("clock", OPENED)
     assert moved(book, "page/reading/w.slower", "8") == {"page/reading/plot.reading"}
-    assert book.query() == {"slower": "8", "lang": "en"} | OPENED
+    assert book.as_url_parameters() == {"slower": "8", "lang": "en"} | OPENED
     assert script_data_by_id(book.places.root) == script_data_by_id(
         drawn("clock", {"slower": "8"} | OPENED).places.root
     )
@@ -120,8 +120,8 @@ def test_a_shared_value_redraws_every_part() -> None:
     book = drawn("clock", OPENED)
     film = "page/hands/film.hands"
     changed = moved(book, film, {"at": {"factor": 8.0}, "count": 1})
-    assert "page/slowdowns/plot.slowdowns" in changed and book.query()["factor"] == "8"
-    shown = next(node.live for node in book.places.root.all() if node.id == film)
+    assert "page/slowdowns/plot.slowdowns" in changed and book.as_url_parameters()["factor"] == "8"
+    shown = next(node.live for node in book.places.root.self_and_descendants() if node.id == film)
     assert shown["at"]["factor"] == 8.0 and shown["count"] == 1
 
 
@@ -129,18 +129,20 @@ def test_marks_after_a_part_are_those_of_the_whole_page() -> None:
     book = drawn("clock", OPENED)
     for key, given in (("page/reading/w.slower", "8"), ("page/heatmaps/w.axis", "even"), ("page/reading/w.error", "5")):
         book.act(key, given)
-        assert marks_by_id(book.places.root) == marks_by_id(drawn("clock", book.query()).places.root)
+        assert content_hashes_by_id(book.places.root) == content_hashes_by_id(
+            drawn("clock", book.as_url_parameters()).places.root
+        )
 
 
 def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
     book = drawn("rotation", {})
 
     def line() -> str:
-        return next(node.html for node in book.places.root.all() if node.kind == "progress")
+        return next(node.html for node in book.places.root.self_and_descendants() if node.kind == "progress")
 
     assert "0 of 4 on this page" in line()
     book.act(next(key for key in book.places.acts if key.endswith("choices-known")), 0)
-    onward = next(node for node in book.places.root.all() if node.kind == "onward")
+    onward = next(node for node in book.places.root.self_and_descendants() if node.kind == "onward")
     assert "1 of 4 on this page" in line() and onward.live == {"done": ["rotation.known"]}
     book.act(onward.id, ["rotation.known", "rotation.twins", "<b>"])
     assert "2 of 4 on this page" in line()
@@ -149,14 +151,14 @@ def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
 def test_a_value_that_is_refused_is_answered_in_a_sentence() -> None:
     book = drawn("clock", {})
     book.act("page/w.dim", "13")
-    notes = [node.html for node in book.places.root.all() if node.kind.startswith("note")]
+    notes = [node.html for node in book.places.root.self_and_descendants() if node.kind.startswith("note")]
     assert len(notes) == 1 and "even" in notes[0]
-    assert book.query() == {"lang": "en"}
+    assert book.as_url_parameters() == {"lang": "en"}
 
 
 def test_a_link_with_bad_values_is_answered_in_sentences() -> None:
     book = drawn("rotation", {"dim": "13", "m": "<script>", "foo": "bar"})
-    text = book.places.root.written()
+    text = book.places.root.to_html()
     assert text.count('class="note warning"') == 3 and "<script" not in text
 
 
@@ -165,14 +167,16 @@ def test_a_config_is_pasted_and_stays_on_this_machine() -> None:
     rope = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 4.0, "original_max_position_embeddings": 8192}
     llama = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "rope_parameters": rope}
     llama["max_position_embeddings"] = 131_072
-    form = next(node.id for node in book.places.root.all() if node.kind == "form" and "textarea" in node.html)
+    form = next(
+        node.id for node in book.places.root.self_and_descendants() if node.kind == "form" and "textarea" in node.html
+    )
     book.act(form, json.dumps(llama))
-    cards = " ".join(node.html for node in book.places.root.all())
+    cards = " ".join(node.html for node in book.places.root.self_and_descendants())
     assert "16" in cards and "factor" in cards
-    assert "hidden_size" not in json.dumps(book.query())
+    assert "hidden_size" not in json.dumps(book.as_url_parameters())
     upload = next(key for key in book.places.acts if key.endswith("config.file"))
     book.act(upload, ["bad.json", list(b"no json")])
-    assert any(node.kind == "note error" for node in book.places.root.all())
+    assert any(node.kind == "note error" for node in book.places.root.self_and_descendants())
 
 
 def test_details_are_drawn_when_they_are_opened() -> None:
@@ -188,8 +192,8 @@ def test_details_are_drawn_when_they_are_opened() -> None:
 
 def test_a_reading_sends_what_has_changed_and_keeps_values_for_other_pages() -> None:
     built = drawn("clock", {})
-    page = ReaderSession("clock", "en", "../", "https://book/", {}, {}, marks_by_id(built.places.root))
-    assert json.loads(page.answer())["tree"] == {"id": "page", "mark": built.places.root.mark}
+    page = ReaderSession("clock", "en", "../", "https://book/", {}, {}, content_hashes_by_id(built.places.root))
+    assert json.loads(page.answer())["tree"] == {"id": "page", "mark": built.places.root.content_hashes}
     answer = json.loads(page.act("page/reading/fold", "true"))
     assert "film.hands" not in json.dumps(answer["tree"]) and "plot.reading" in json.dumps(answer["tree"])
     answer = json.loads(page.act("page/reading/w.slower", '"8"'))
@@ -205,7 +209,7 @@ def graded(
     """Hand a page what a worker gave for a student's code; return the page's text."""
     given = {"source": source, "lines": [json.dumps(line) for line in lines], "ended": ended}
     book.act("page/yours/grade.rotate", given)
-    return unescape(book.places.root.written())
+    return unescape(book.places.root.to_html())
 
 
 def test_a_student_s_code_is_judged_in_the_command_s_words() -> None:
@@ -221,7 +225,7 @@ def test_a_student_s_code_is_judged_in_the_command_s_words() -> None:
         StageResult("rotate", "dtype", 1.0, "endless", {"seconds": 20}),
     ]
     assert all(result.sentence("zh") in text for result in expected)
-    assert "1 分，满分 5 分" in text.replace("\u2060", "") and "rotate(<b>)" not in book.places.root.written()
+    assert "1 分，满分 5 分" in text.replace("\u2060", "") and "rotate(<b>)" not in book.places.root.to_html()
     refused = graded(book, "def rotate(:")
     assert "Python 文件，第 1 行出错" in refused and "满分" not in refused
     assert starter_source("rotate") in text

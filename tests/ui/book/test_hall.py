@@ -24,7 +24,7 @@ def opened(name: str = "rotation", rooms: str = SERVICE, **query: str) -> BookFr
 
 
 def node(book: BookFrame, kind: str) -> HtmlNode | None:
-    return next((each for each in book.places.root.all() if each.kind == kind), None)
+    return next((each for each in book.places.root.self_and_descendants() if each.kind == kind), None)
 
 
 def there(book: BookFrame, kind: str) -> HtmlNode:
@@ -66,7 +66,7 @@ def test_the_count_is_written_once_it_comes_and_puts_the_answer_out(stage: BookF
     room = there(stage, "stage-room")
     stage.act(room.id, {"id": shown(stage)["id"], "votes": votes})
     sentence = f"{votes[predict.answer]} of {sum(votes)}"
-    assert sentence in unescape(stage.places.root.written()) and shown(stage)["answer"] == predict.answer
+    assert sentence in unescape(stage.places.root.to_html()) and shown(stage)["answer"] == predict.answer
 
 
 def test_other_steps_are_their_sentence_and_the_claim_is_nothing() -> None:
@@ -86,23 +86,23 @@ def test_a_room_is_opened_named_and_left() -> None:
     book, t = opened(display="stage"), PageTexts("en", "stage")
     form = there(book, "form")
     book.act(form.id, "no room!")
-    assert t("room_bad") in unescape(book.places.root.written()) and "room" not in book.query()
+    assert t("room_bad") in unescape(book.places.root.to_html()) and "room" not in book.as_url_parameters()
     book.act(form.id, " Physics-２ ")
-    assert book.query()["room"] == "physics-2"
-    text = unescape(book.places.root.written())
+    assert book.as_url_parameters()["room"] == "physics-2"
+    text = unescape(book.places.root.to_html())
     assert t("room_bad") not in text and f'href="{SERVICE}physics-2/votes.csv"' in text
     code = qr_code_html(f"{SERVICE}physics-2?lang=en", t("qr_alt", url=f"{SERVICE}physics-2?lang=en"))
-    assert code and code in there(book, "qr-code").written()
+    assert code and code in there(book, "qr-code").to_html()
     assert t("room_local") not in text, "phones reach it"
     close = there(book, "button room-close")
     assert close.attributes["data-room"] == f"{SERVICE}physics-2"
     book.act(close.id, "")
-    assert "room" not in book.query() and node(book, "stage-room") is None
+    assert "room" not in book.as_url_parameters() and node(book, "stage-room") is None
 
 
 def test_an_address_of_this_computer_is_warned_of() -> None:
     book = opened(rooms="http://127.0.0.1:8080/room/", display="stage", room="a")
-    assert PageTexts("en", "stage")("room_local") in unescape(book.places.root.written())
+    assert PageTexts("en", "stage")("room_local") in unescape(book.places.root.to_html())
 
 
 LESSON = """title = "Mine: <b>*own*"
@@ -124,13 +124,13 @@ def test_a_lesson_file_is_read_begun_and_kept_on_the_next_page(monkeypatch: pyte
     key = next(each for each in reading.page.places.acts if each.endswith("present.file"))
     broken = [*b"title = 3"]
     reading.act(key, json.dumps(["mine.toml", broken]))
-    assert PageTexts("en", "stage")("problem") in unescape(reading.page.places.root.written())
+    assert PageTexts("en", "stage")("problem") in unescape(reading.page.places.root.to_html())
     reading.act(key, json.dumps(["mine.toml", [*LESSON.encode()]]))
-    assert PageTexts("en", "stage")("problem") not in unescape(reading.page.places.root.written())
-    assert "Mine: <b>*own*, 5 min" in unescape(reading.page.places.root.written()), "a title is letters"
+    assert PageTexts("en", "stage")("problem") not in unescape(reading.page.places.root.to_html())
+    assert "Mine: <b>*own*, 5 min" in unescape(reading.page.places.root.to_html()), "a title is letters"
     begin = next(each for each in reading.page.places.acts if each.endswith("present.own"))
     reading.act(begin, '""')
-    assert reading.page.name == "clock" and "My own sentence." in reading.page.places.root.written()
+    assert reading.page.name == "clock" and "My own sentence." in reading.page.places.root.to_html()
     query = {"display": "stage", "lang": "en", "talk": "own", "step": "2"}
     other = ReaderSession("rotation", "en", "../", "https://rope.example/", {}, query, {})
-    assert "And another page." in other.page.places.root.written()
+    assert "And another page." in other.page.places.root.to_html()

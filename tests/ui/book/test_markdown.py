@@ -24,5 +24,5 @@ def test_a_foreign_text_is_no_markup(text: str) -> None:
 def test_no_formula_is_left_unread(lang: str) -> None:
     for page in SECTIONS:
         for section in page_sections(lang, page):
-            built = markdown_to_html(PageTexts(lang, page).prose(section)[1])
+            built = markdown_to_html(PageTexts(lang, page).section_title_and_text(section)[1])
             assert "$" not in built and "{{" not in built, (page, section)

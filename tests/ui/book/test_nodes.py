@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from ui.book.nodes import HtmlNode, changed_node_record, marks_by_id, script_data_by_id
+from ui.book.nodes import HtmlNode, changed_node_record, content_hashes_by_id, script_data_by_id
 
 
 def leaf(name: str, text: str, drawn: str = "") -> HtmlNode:
@@ -31,13 +31,17 @@ class Browser:
         self.sent = 0
 
     def has(self, node: HtmlNode) -> None:
-        for each in node.all():
-            self.seen[each.id] = (each.mark, each.html + each.data, tuple(child.id for child in each.children))
+        for each in node.self_and_descendants():
+            self.seen[each.id] = (
+                each.content_hashes,
+                each.html + each.data,
+                tuple(child.id for child in each.children),
+            )
 
     def take(self, change: dict[str, Any], whole: HtmlNode) -> None:
-        node = next(each for each in whole.all() if each.id == change["id"])
+        node = next(each for each in whole.self_and_descendants() if each.id == change["id"])
         if "html" in change:
-            assert change["html"] == node.written() and change["drawn"] == script_data_by_id(node)
+            assert change["html"] == node.to_html() and change["drawn"] == script_data_by_id(node)
             self.has(node)
             self.sent += 1
         elif "children" in change:
@@ -53,10 +57,10 @@ def test_changes_bring_a_browser_from_any_page_to_any_other() -> None:
     for seed in range(60):
         browser, before, after = Browser(), tree(seed), tree(seed + 1)
         browser.has(before)
-        browser.take(changed_node_record(after, marks_by_id(before)), after)
-        for node in after.all():
+        browser.take(changed_node_record(after, content_hashes_by_id(before)), after)
+        for node in after.self_and_descendants():
             assert browser.seen[node.id] == (
-                node.mark,
+                node.content_hashes,
                 node.html + node.data,
                 tuple(child.id for child in node.children),
             )
@@ -64,19 +68,19 @@ def test_changes_bring_a_browser_from_any_page_to_any_other() -> None:
 
 def test_what_is_known_is_not_sent_again() -> None:
     page = tree(1)
-    assert changed_node_record(page, marks_by_id(page)) == {"id": "page", "mark": page.mark}
+    assert changed_node_record(page, content_hashes_by_id(page)) == {"id": "page", "mark": page.content_hashes}
     other = tree(1)
     other.children[0].children[0].html = "<p>new</p>"
     browser = Browser()
     browser.has(page)
-    browser.take(changed_node_record(other, marks_by_id(page)), other)
+    browser.take(changed_node_record(other, content_hashes_by_id(page)), other)
     assert browser.sent == 1
 
 
 def test_a_given_value_changes_no_mark() -> None:
-    assert HtmlNode("w", "control", live=1).mark == HtmlNode("w", "control", live=2).mark
-    assert HtmlNode("w", "control", html="a").mark != HtmlNode("w", "control", html="b").mark
+    assert HtmlNode("w", "control", live=1).content_hashes == HtmlNode("w", "control", live=2).content_hashes
+    assert HtmlNode("w", "control", html="a").content_hashes != HtmlNode("w", "control", html="b").content_hashes
 
 
 def test_html_is_escaped_in_attributes() -> None:
-    assert HtmlNode('a"b', "write", attributes={"title": '<"'}).written().startswith('<div class="write" id="a&quot;b"')
+    assert HtmlNode('a"b', "write", attributes={"title": '<"'}).to_html().startswith('<div class="write" id="a&quot;b"')

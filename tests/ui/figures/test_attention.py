@@ -67,15 +67,15 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
         assert band["y"][[cell, -1 - cell]] == pytest.approx([min(within), max(within)], abs=1e-10)
     for distance in (1, 71, 300):
         index = {"at": at.index(distance)}
-        assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
-        assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
+        assert grip["y"].numbers_at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
+        assert grip["x"].numbers_at(index)[0] == pytest.approx(np.log10(distance))
     number = decay._short_score(by_matrix(rope, q, k, 71))
     finding = film.scene.finding_at({"at": 71, "context": 64, "keys": 512, "beat": 1})
     up = np.mean(np.cos(np.add(between(q, k), 71 * np.array(angles(dim, base)))) > 0)
     assert f"71 words apart, {T('most_up' if up > 0.75 else 'cancel')}: " in finding
     assert f"point up by {number}, which is the score" in finding
     (fan, _) = (mark for mark in arrows.marks if mark["kind"] == "vector")
-    turned, weights = np.pi / 2 - fan["angle"].at({"at": at.index(71)}), fan["length"] / fan["length"].max()
+    turned, weights = np.pi / 2 - fan["angle"].numbers_at({"at": at.index(71)}), fan["length"] / fan["length"].max()
     norms = np.linalg.norm(q.reshape(-1, 2), axis=1) * np.linalg.norm(k.reshape(-1, 2), axis=1)
     assert (weights * np.cos(turned)).sum() * norms.max() == pytest.approx(by_matrix(rope, q, k, 71), abs=1e-9)
     assert max(at) <= 400
@@ -88,7 +88,7 @@ def first_below(dim: int, base: float) -> int:
 
 @pytest.mark.parametrize("dim, base", [(16, 7_000.0), (32, 2_000.0)])
 def test_each_base_s_row_says_whether_the_text_ends_before_it_falls_below_zero(dim: int, base: float) -> None:
-    drawn, texts = bases.four_drawn_bases(base), bases.text_length_stops(700)
+    drawn, texts = bases.four_bases_with_own(base), bases.text_length_stops(700)
     assert base in drawn and len(drawn) == 4 and 700 in texts
     film = unwrap(decay.score_decay_film)(rc.Rope(dim, base, 512), "equal", EQUAL[dim], 400, (1, 2), texts, TEXTS, T)
     (panel,) = (panel for panel in film.scene.panels if panel.first_beat == panel.last_beat == 2)
@@ -99,7 +99,9 @@ def test_each_base_s_row_says_whether_the_text_ends_before_it_falls_below_zero(d
         too_small = [k for k, each in enumerate(first) if each < stop]
         for k, (quiet, marked) in enumerate(zip(dots[::2], dots[1::2], strict=True)):
             shown, hidden = (marked, quiet) if k in too_small else (quiet, marked)
-            assert 10 ** shown["x"].at(index)[0] == pytest.approx(first[k]) and np.isnan(hidden["x"].at(index)[0])
+            assert 10 ** shown["x"].numbers_at(index)[0] == pytest.approx(first[k]) and np.isnan(
+                hidden["x"].numbers_at(index)[0]
+            )
         verdicts = texts_at(panel.marks, index)
         assert verdicts.count(T("below_zero")) == len(too_small) == 4 - verdicts.count(T("above_zero"))
         finding = film.scene.finding_at({"at": 1, "context": stop, "keys": 512, "beat": 2})
@@ -115,11 +117,15 @@ def test_the_longer_text_s_shares_are_drawn_and_its_scores_are_within_what_was_d
     film = unwrap(decay.score_decay_film)(rc.Rope(16, 700.0, 512), "random", PAIRING, 400, (1, 2), (64, 512), words, T)
     scores, share = (panel for panel in film.scene.panels if panel.first_beat == 3)
     index = {"keys": words.index(8192)}
-    bars = [mark["x1"].at(index)[0] for mark in share.marks if mark["kind"] == "rect" and mark["colour"] == KEY_COLOUR]
+    bars = [
+        mark["x1"].numbers_at(index)[0]
+        for mark in share.marks
+        if mark["kind"] == "rect" and mark["colour"] == KEY_COLOUR
+    ]
     square = (0.1 * math.log(16) + 1) ** 2
     expected_shares = 100 * expected_entropy_and_weight([512, 8192, 8192], [1.0, 1.0, square], 6.0)[1]
     assert bars == pytest.approx(expected_shares.tolist())
-    bands = [mark["y"].at(index) for mark in scores.marks if mark["kind"] == "line" and mark["fill"] != "none"]
+    bands = [mark["y"].numbers_at(index) for mark in scores.marks if mark["kind"] == "line" and mark["fill"] != "none"]
     plain, sharp = bands[1] + spread.PITCH, bands[2] + 2 * spread.PITCH
     np.testing.assert_allclose(sharp, square * plain)
     finding = film.scene.finding_at({"at": 1, "context": 64, "keys": 8192, "beat": 3})
@@ -127,7 +133,7 @@ def test_the_longer_text_s_shares_are_drawn_and_its_scores_are_within_what_was_d
 
 
 def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
-    squares, plain, sharp = spread.attention_shares((1024, 4096, 65_536), 4096)
+    squares, plain, sharp = spread.yarn_factors_and_attention_shares((1024, 4096, 65_536), 4096)
     assert squares == pytest.approx([1, 1, (0.1 * math.log(16) + 1) ** 2])
     for shares, scale in ((plain, np.ones(3)), (sharp, squares)):
         drawn = expected_entropy_and_weight((1024, 4096, 65_536), scale, spread.LEAD)[1]
@@ -213,7 +219,7 @@ def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> Non
 def failing(t: PageTexts) -> str:
     """Count anew at the base and at 100 times it, and say how far drawn vectors are off."""
     cases = [(base, 256) for base in limits.BASES[::3]] + [(700.0, length) for length in limits.LENGTHS[::3]]
-    rows = np.array([limits.measured(ROPE, *case) for case in cases])
+    rows = np.array([limits.failure_rates_percent(ROPE, *case) for case in cases])
     shares: dict[str, str] = {}
     for base, more in ((700.0, ""), (70_000.0, "more_")):
         both = order_and_locality_failure_rates(

@@ -81,7 +81,7 @@ def test_curves_are_bytes_over_median_seconds(source: view.BenchmarkSource) -> N
 
 
 def test_three_lines_lead_and_are_named_at_their_ends(source: view.BenchmarkSource) -> None:
-    shown = chart(figures.bandwidth_chart(tuned(source), "here", T, every=False))
+    shown = chart(figures.bandwidth_chart(tuned(source), "here", T, all_contestants=False))
     sizes = np.log10([x for trace in shown.data for x in trace.x])
     left, right = shown.layout.xaxis.range
     assert sizes.min() - 0.2 < left < sizes.min() and sizes.max() < right < sizes.max() + 0.2
@@ -171,8 +171,8 @@ def test_words_about_a_source(source: view.BenchmarkSource, lang: str) -> None:
 def test_every_path_and_contestant_has_a_name() -> None:
     for lang in LANGUAGES:
         t = PageTexts(lang, "benchmark")
-        assert all(t.has(f"who.{name}") for name in (*view.OURS, *view.PEERS))
-        assert all(t.has(f"path.{name}") for name in traffic.PATHS)
+        assert all(t.has_label(f"who.{name}") for name in (*view.OURS, *view.PEERS))
+        assert all(t.has_label(f"path.{name}") for name in traffic.PATHS)
 
 
 def test_the_shipped_record_draws_and_names_no_machine() -> None:
@@ -239,9 +239,9 @@ def test_a_bar_is_as_long_as_the_record_has_it() -> None:
     for panel in film.scene.panels:
         ours, copy, peer = (mark for mark in panel.marks if mark["kind"] == "rect")
         for k, tokens in enumerate(control.stops):
-            assert ours["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "numba"]], rel=1e-9)
-            assert peer["x1"].at({"at": k}) == pytest.approx([wanted[tokens, "transformers"]], rel=1e-9)
-            assert copy["x1"].at({"at": k}) == 1.0
+            assert ours["x1"].numbers_at({"at": k}) == pytest.approx([wanted[tokens, "numba"]], rel=1e-9)
+            assert peer["x1"].numbers_at({"at": k}) == pytest.approx([wanted[tokens, "transformers"]], rel=1e-9)
+            assert copy["x1"].numbers_at({"at": k}) == 1.0
     assert "0.76" in film.scene.finding_at({"at": 2048}) and "10 copies" in film.scene.finding_at({"at": 1})
 
 

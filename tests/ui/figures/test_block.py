@@ -202,7 +202,7 @@ def attention_output(rope: rc.Rope, start: int, rotate_v: bool) -> np.ndarray:
 @pytest.mark.parametrize("rope", [rc.Rope(32, 500.0, 64), rc.Rope(128, 1e4)])
 def test_the_sum_of_values_stays_and_turns_with_the_text_where_values_do(rope: rc.Rope) -> None:
     film = unwrap(word_vectors.word_vectors_film)(rope, T)
-    still, also = (value_sum.chains(rope, rotate_v=each)[:, -1] for each in (False, True))
+    still, also = (value_sum.partial_value_sums(rope, rotate_v=each)[:, -1] for each in (False, True))
     for start in range(value_sum.FRONT + 1):
         for ends, rotate_v in ((still, False), (also, True)):
             np.testing.assert_allclose(ends[start, ::-1], attention_output(rope, start, rotate_v), atol=1e-12)
@@ -213,7 +213,7 @@ def test_the_sum_of_values_stays_and_turns_with_the_text_where_values_do(rope: r
     for panel, ends in zip(outputs, (still, also), strict=True):
         (output,) = (mark for mark in panel.marks if mark.get("symbol") == "o")
         for start in (0, 5):
-            at = output["length"] * np.exp(1j * output["angle"].at({"moved": start})[0])
+            at = output["length"] * np.exp(1j * output["angle"].numbers_at({"moved": start})[0])
             assert at == pytest.approx(complex(*ends[start]), abs=1e-9)
 
 
@@ -302,7 +302,7 @@ def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str
 
 def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
     rope = rc.Rope(16, 100.0, 128)
-    drawing = block_rope.stale_cache_chart(rope, 3.0, T)
+    drawing = block_rope.stale_cache_logits_chart(rope, 3.0, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     assert rc.SCHEMES[demo.first_length_scheme_name()].follows_length
     q = np.random.default_rng(0).standard_normal((table["position"].size, 16))[-1]
@@ -324,7 +324,7 @@ def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
 
 
 def test_mla_is_exact_with_the_split_only() -> None:
-    drawing = block_rope.mla_chart(96, 16, 40, T)
+    drawing = block_rope.mla_error_and_cache_chart(96, 16, 40, T)
     errors = np.asarray(drawing.table()["error"])
     assert errors[0] < 1e-12 and errors[1] > 0.1
     assert list(chart(drawing).data[1].y) == [96 + 64, 2 * 16 * 128]
@@ -336,8 +336,8 @@ MADE = BlockChoices("RMSNorm", "pre", True, "swiglu", True)
 
 ROWS = [
     Row("block", block_rope.norm_commutation_chart, (ROPE, 9, 1.2, "half")),
-    Row("block", block_rope.stale_cache_chart, (ROPE, 2.5)),
-    Row("block", block_rope.mla_chart, (32, 8, 9)),
+    Row("block", block_rope.stale_cache_logits_chart, (ROPE, 2.5)),
+    Row("block", block_rope.mla_error_and_cache_chart, (32, 8, 9)),
 ]
 FILMS = [
     *(

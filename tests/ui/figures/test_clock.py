@@ -54,12 +54,12 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
     )
     factors, hands = sorted({1.0, factor, 33.0}), (0, rope.pairs) if rope.pairs == 1 else (0, rope.pairs - 1)
     hand = data.draw(st.integers(0, rope.pairs - 1).filter(lambda each: each in hands))
-    scene = unwrap(film.dials_film)(rope, (Request(rope, name),), factors, (0.0, 4.0), hands, T).scene
+    scene = unwrap(film.clock_hands_film)(rope, (Request(rope, name),), factors, (0.0, 4.0), hands, T).scene
     panel, length = scene.panels[-1], round(factor * rope.train_len)
     index = {"factor": factors.index(factor), "hand": hands.index(hand)}
     s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))
     bars = next(mark for mark in marks_of(panel, "rect") if "colour_index" in mark and mark["colour_index"] is not None)
-    np.testing.assert_allclose(bars["x1"].at(index), np.minimum(s.slowdown, 33.0), rtol=1e-6)
+    np.testing.assert_allclose(bars["x1"].numbers_at(index), np.minimum(s.slowdown, 33.0), rtol=1e-6)
     trained = [mpmath.mpf(theta) * rope.train_len for theta in rope.theta]
     slow = [turned < 2 * mpmath.pi for turned in trained]
     near = 1 + mpmath.mpf("1e-9")
@@ -80,7 +80,7 @@ def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.
 def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> None:
     """Left alone, all slowed, the slow ones slowed: angles, marks and words at every length, in columns and rows."""
     spans, pair = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 6.0), first_pair_under_fifth_turn(rope)
-    scene = unwrap(film.dials_film)(rope, (Request(rope, "yarn"),), (1.0, 2.0), spans, (0, 1), T).scene
+    scene = unwrap(film.clock_hands_film)(rope, (Request(rope, "yarn"),), (1.0, 2.0), spans, (0, 1), T).scene
     trained = min(rope.theta[pair] * rope.train_len, 2 * math.pi)
     titles = {"left_alone": "none", "all_slowed": "linear", "slow_slowed": "yarn"}
     drawn = [(panel, titles[key]) for panel in scene.panels[1:-1] for key in titles if _titled(panel, key)]
@@ -93,7 +93,7 @@ def test_the_three_ways_turn_their_hands_as_rope_core_slows_them(rope: Rope) -> 
             at, given = {"distance": k, "factor": 0}, {} if name == "none" else {"factor": max(1.0, span)}
             s = spectrum(Request(rope, name, given))
             slow, step = s.inv_freq[pair] * round(span * rope.train_len), s.inv_freq[0]
-            hands = [angle.at(at)[0] for angle in angles if isinstance(angle, NumberTrack)]
+            hands = [angle.numbers_at(at)[0] for angle in angles if isinstance(angle, NumberTrack)]
             assert any(points_at(hand, mpmath.mpf(slow)) for hand in hands)
             assert any(points_at(hand, mpmath.mpf(step) + mpmath.mpf(ways.GREYS_AT)) for hand in hands)
             shown_text = " ".join(text_at(mark["content"], at) for mark in marks_of(panel, "text"))
@@ -108,12 +108,12 @@ def _titled(panel: Panel, key: str) -> bool:
 
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
     rope = Rope(128, 1e4, 4096)
-    scene = unwrap(film.dials_film)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), (0, 1), T).scene
+    scene = unwrap(film.clock_hands_film)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), (0, 1), T).scene
     bars = marks_of(scene.panels[-1], "rect")[0]
     for k, factor in enumerate((1.0, 4.0)):
         slow = spectrum(Request(rope, "yarn", {"factor": factor})).slowdown
         wanted = [GREY if s == 1.0 else PURPLE if s >= factor * (1 - 1e-9) else SKY for s in slow.tolist()]
-        assert [bars["colour"][c] for c in bars["colour_index"].at({"factor": k})] == wanted
+        assert [bars["colour"][c] for c in bars["colour_index"].numbers_at({"factor": k})] == wanted
 
 
 def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
@@ -142,7 +142,7 @@ def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic:
     rope = Rope(16, base, 1000)
     length = round(factor * 1000)
     result, _ = scheme_spectra(rope, params(factor), length)
-    drawing = comparison.scheme_heatmaps(rope, result, length, logarithmic, T)
+    drawing = comparison.scheme_cosine_heatmaps(rope, result, length, logarithmic, T)
     table = drawing.table()
     starts = np.unique(np.asarray(table["first_position"]))
     cuts = np.append(starts, length)
@@ -157,7 +157,7 @@ def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic:
 def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     rope = Rope(128, 1e4, 4096)
     result, _ = scheme_spectra(rope, params(4.0), 16_384)
-    drawing = comparison.scheme_heatmaps(rope, result, 16_384, False, T)
+    drawing = comparison.scheme_cosine_heatmaps(rope, result, 16_384, False, T)
     for trace, shape in zip(chart(drawing).data, chart(drawing).layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
         assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
@@ -169,7 +169,7 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
 def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
     rope = Rope(1024, 1e4, 4096)
     result, _ = scheme_spectra(rope, {"none": {}}, 4096)
-    drawing = comparison.scheme_heatmaps(rope, result, 4096, True, T)
+    drawing = comparison.scheme_cosine_heatmaps(rope, result, 4096, True, T)
     assert np.asarray(chart(drawing).data[0].z).shape[0] == comparison.ROWS
     assert np.unique(np.asarray(drawing.table()["pair"]))[[0, -1]].tolist() == [0, 511]
 
@@ -201,7 +201,7 @@ SWEEP = cast(ExperimentResults, extrapolated.shipped_results("sweep"))
 ROWS = [
     Row("clock", figures.clock_reading_chart, (3.0, 4.0)),
     Row("clock", figures.quoted_duration_chart, (3.0,)),
-    Row("clock", comparison.scheme_heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
+    Row("clock", comparison.scheme_cosine_heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
     Row("clock", comparison.slowdown_chart, (ROPE, extended(LENGTH))),
 ]
 REQUESTS = tuple(Request(ROPE, name) for name in extension.length_independent_schemes())
@@ -219,7 +219,7 @@ def slowed(t: PageTexts) -> str:
 FILMS = [
     FilmRow(
         "clock",
-        film.dials_film,
+        film.clock_hands_film,
         (ROPE, REQUESTS, (1.0, 3.0, 4.0), (0.0, 1.0, 2.5), (0, 5, 7)),
         {"factor": 3.0, "distance": 2.5, "hand": 5, "beat": 2},
         slowed,

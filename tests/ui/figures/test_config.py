@@ -58,8 +58,8 @@ def test_another_factor_or_trained_length_is_the_config_read_with_it(model: str)
     for factor, length in ((6.5, 5000), (factors[-1], lengths[0]), (2.0, lengths[-1])):
         changed = rc.from_hf(with_scaling(config, factor=factor, original_max_position_embeddings=length))
         index = {"times": factors.index(factor), "trained": lengths.index(length)}
-        np.testing.assert_allclose(2 ** dots["y"].at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
-        assert [promise.SHOWN[k] for k in dots["colour_index"].at(index)] == list(anatomy.pair_effects(changed))
+        np.testing.assert_allclose(2 ** dots["y"].numbers_at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
+        assert [promise.SHOWN[k] for k in dots["colour_index"].numbers_at(index)] == list(anatomy.pair_effects(changed))
     own = float(str(request.params["factor"]))
     first = own / 4 if model == "gpt-oss-20b" else own
     assert {each.name: each.start for each in scene.controls} == {"times": first, "trained": request.rope.train_len}
@@ -88,7 +88,7 @@ def test_the_picture_warns_where_the_check_does(model: str) -> None:
         changed = rc.from_hf(with_scaling(config, factor=factor))
         slow = np.array(anatomy.pair_effects(changed)) == "divided"
         beyond = changed.inv_freq[slow] * length > changed.unscaled[slow] * 4096 * (1 + 1e-9)
-        assert np.isfinite(hatched["x0"].at({"times": k, "trained": at})).all() == bool(beyond.any())
+        assert np.isfinite(hatched["x0"].numbers_at({"times": k, "trained": at})).all() == bool(beyond.any())
 
 
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "phi-4-mini"])
@@ -207,7 +207,7 @@ def test_engines_draw_ratios_and_say_who_differs() -> None:
 
 
 def test_gap_has_a_word_for_every_case() -> None:
-    assert [comparison.gap(value, EN) for value in (None, 0.0, math.inf, 0.5, 31.0)] == [
+    assert [comparison.relative_difference_text(value, EN) for value in (None, 0.0, math.inf, 0.5, 31.0)] == [
         "-",
         "0",
         EN("other_width"),

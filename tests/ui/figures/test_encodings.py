@@ -94,7 +94,7 @@ def test_the_moved_sentence_changes_with_added_positions_alone() -> None:
 
 @pytest.mark.parametrize("shift", [0, 3, 1000])
 def test_the_four_terms_add_up_and_word_with_word_has_no_position(shift: int) -> None:
-    parts, first = terms.terms_of(300.0, shift), terms.terms_of(300.0, 0)
+    parts, first = terms.score_terms(300.0, shift), terms.score_terms(300.0, 0)
     x, head = token_vectors(moved.WORDS, 16), random_encoding_weights(16, 300.0)
     np.testing.assert_allclose(
         sum(parts.values()), compare.encoding_logits("sinusoidal", x, np.arange(6) + shift, head), atol=1e-12
@@ -131,7 +131,7 @@ def test_sentences_that_are_no_reordering_are_refused() -> None:
 @pytest.mark.parametrize("shift", [0, 137])
 def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: int, lang: str) -> None:
     t = PageTexts(lang, "encodings")
-    drawing = figures.score_lines_chart(name, 300.0, shift, t)
+    drawing = figures.score_by_offset_chart(name, 300.0, shift, t)
     low, middle = chart(drawing).data[:2]
     left = dict(zip(low.x, low.y, strict=True))
     right = dict(zip(middle.x, middle.y, strict=True))
@@ -140,7 +140,7 @@ def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: i
     key = "scores_flat" if name == "nope" else "scores_absolute" if name in ABSOLUTE else "scores_relative"
     slots = {"name": t(f"encoding.{name}"), "share": "\0", "residual": "\0"}
     assert drawing.finding.startswith(t(key, **slots).partition("\0")[0])
-    assert ("not relative" in figures.score_lines_chart(name, 300.0, shift, T).finding) == (name in ABSOLUTE)
+    assert ("not relative" in figures.score_by_offset_chart(name, 300.0, shift, T).finding) == (name in ABSOLUTE)
 
 
 def test_score_map_shows_the_scores_that_its_table_has() -> None:
@@ -186,7 +186,10 @@ def share(name: str, *, causal: bool) -> float:
 
 
 PLAIN = ("sinusoidal", 60.0, 7)
-ROWS = [Row("encodings", figures.score_map_chart, ("t5", 60.0, 7)), Row("encodings", figures.score_lines_chart, PLAIN)]
+ROWS = [
+    Row("encodings", figures.score_map_chart, ("t5", 60.0, 7)),
+    Row("encodings", figures.score_by_offset_chart, PLAIN),
+]
 FILMS = [
     FilmRow(
         "encodings",

@@ -40,7 +40,7 @@ DERIVED = {
         "config.wavelength_overlay_chart",
     ),
     *(
-        "encodings.score_lines_chart",
+        "encodings.score_by_offset_chart",
         "extrapolation.finetune",
         "frequencies.code_similarity_chart",
         "inside.pair_size_chart",
@@ -50,12 +50,12 @@ DERIVED = {
         "models.rotating_share_chart",
         "models.wavelength_range_chart",
         "positions.mrope_section_chart",
-        "predict.tally",
+        "predict.vote_count_chart",
         "attention.attention_entropy_chart",
     ),
 }
 # Their cells, bars and steps carry their names.
-UNTITLED = ("block.mla_chart", "predict.tally")
+UNTITLED = ("block.mla_error_and_cache_chart", "predict.vote_count_chart")
 
 
 def numbers(text: str) -> set[str]:
@@ -188,6 +188,6 @@ def test_every_figure_function_has_a_row() -> None:
         if isinstance(node, ast.FunctionDef) and node.returns and "Drawing" in ast.unparse(node.returns)
     }
     # A fine-tune needs an index of weights, which its own test writes.
-    without = {("extrapolation.models", "finetune_chart")}
+    without = {("extrapolation.models", "finetune_perplexity_chart")}
     assert written - known == {(f"ui.figures.{module}", name) for module, name in without}
     assert known <= written

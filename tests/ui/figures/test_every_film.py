@@ -65,7 +65,7 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     assert not too_long(film.scene.finding_at(row.at))
     assert row.finding is None or film.scene.finding_at(row.at) == row.finding(t)
     assert film.table()
-    still = StaticScene(data, film.scene.values(lambda name: row.at.get(name)))
+    still = StaticScene(data, film.scene.control_values(lambda name: row.at.get(name)))
     pictures = [ElementTree.fromstring(panels) for _, panels, _ in still.beats()]
     assert len(pictures) == max(1, len(head["beats"])) and all(picture.findall(".//svg/*") for picture in pictures)
     assert not {"nan", "inf"} & {text for each in pictures for node in each.iter() for text in node.attrib.values()}
@@ -85,7 +85,7 @@ def test_a_recipe_prints_the_numbers_of_its_picture_at_the_values_in_force(row: 
     labels = {each.stop_labels[each.nearest_stop_index(at[each.name])] for each in scene.controls}
     names = [t(f"scheme.{name}") for name in rc.SCHEMES]
     # A bound is no number of the picture's.
-    names += [t("hardly")] if t.has("hardly") else []
+    names += [t("hardly")] if t.has_label("hardly") else []
     for beat in range(1, max(1, len(scene.beats)) + 1):
         sentence = scene.finding_at(at | {"beat": beat})
         for name in names:

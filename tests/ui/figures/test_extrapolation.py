@@ -92,9 +92,9 @@ def test_the_near_length_may_have_another_winner() -> None:
     worst = max(levels, key=levels.__getitem__)
     at = next(i for i, each in enumerate(results) if each["length"] == 128 and each["line"] == worst)
     results[at] = made.cell("rope-0", worst, made.losses(1, 0.1, 5, 128))
-    sentence = figures.near_sentence(view.read_cells(results), 64, T)
+    sentence = figures.best_just_past_training_sentence(view.read_cells(results), 64, T)
     assert sentence.endswith(f"{words.line_name(worst, T)}.")
-    assert figures.near_sentence(view.read_cells(results), 128, T) == ""
+    assert figures.best_just_past_training_sentence(view.read_cells(results), 128, T) == ""
 
 
 def test_the_order_at_a_length_is_drawn_as_ratios_to_the_best() -> None:
@@ -120,7 +120,7 @@ def test_lines_that_documents_cannot_tell_apart_are_called_level() -> None:
     ).finding
     assert f"cannot tell it from {', '.join(names(list(made.KEYS[1:3])))}." in tied
     assert f"behind for certain is {names([made.KEYS[3]])[0]}, ×2.72" in tied
-    assert "≈" in figures.order_sentence(view.read_cells(same), 64, T)
+    assert "≈" in figures.perplexity_order_sentence(view.read_cells(same), 64, T)
 
 
 def test_seeds_that_disagree_are_counted() -> None:
@@ -217,14 +217,14 @@ ROWS = [
     Row("extrapolation", figures.live_perplexity_chart, (SWEEP, 64, figures.TWO)),
     Row("extrapolation", figures.perplexity_ratio_chart, (SWEEP, 256, 64)),
     Row("extrapolation", figures.perplexity_by_seed_chart, (SWEEP, 64)),
-    Row("extrapolation", after.newer_schemes_chart, (SWEEP, 256, 64), beside_window),
+    Row("extrapolation", after.newer_scheme_perplexity_ratio_chart, (SWEEP, 256, 64), beside_window),
     Row("extrapolation", models.encoding_perplexity_chart, (SWEEP, 64)),
-    Row("extrapolation", models.passkey_chart, (made.seen(made.retrieval()), experiments.WHOLE)),
+    Row("extrapolation", models.passkey_retrieval_chart, (made.seen(made.retrieval()), experiments.WHOLE)),
     Row("extrapolation", recall.copy_perplexity_chart, (COPIES, 64)),
     Row("extrapolation", reported.report_perplexity_chart, (REPORT,)),
-    Row("extrapolation", reported.report_copy_chart, (REPORT,)),
+    Row("extrapolation", reported.report_copy_perplexity_chart, (REPORT,)),
     Row("extrapolation", pairs.pair_norm_chart, ("rope-0", shipped.shipped_pair_summary("rope-0"))),
-    Row("extrapolation", handling.stale_keys_chart, (made.seen(made.stale()), 64)),
+    Row("extrapolation", handling.stale_keys_perplexity_chart, (made.seen(made.stale()), 64)),
 ]
 
 
@@ -279,7 +279,7 @@ def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
         assert [line for line in written if line.startswith("✓")] == [
             f"✓ {t(f'copied.{best}')}: {perplexity(best, distance):.1f}"
         ]
-        dots = [mark["y"].at({"back": k})[0] for mark in chart_panel.marks if mark["kind"] == "dot"]
+        dots = [mark["y"].numbers_at({"back": k})[0] for mark in chart_panel.marks if mark["kind"] == "dot"]
         np.testing.assert_allclose(dots, [perplexity(name, distance) for name in MODELS], rtol=1e-3)
 
 
@@ -291,20 +291,25 @@ def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_
     thetas = 10_000.0 ** (-np.arange(16) / 16)
     theta = max(each for each in thetas if each * 2048 < 2 * math.pi)
     byte = field_control(t, "byte", at)
-    finding_text, curves = three.finding(past, byte, t).keyframes, three.panels(past, byte, t)[0]
+    finding_text, curves = (
+        three.angle_and_perplexity_finding(past, byte, t).keyframes,
+        three.past_training_panels(past, byte, t)[0],
+    )
     for k, m in enumerate(at):
         # The window moves on by 64 bytes and has between 193 and 256 in view.
         start = next(s for s in range(0, 2048, 64) if m - s <= 256)
         wanted = {"none": theta * m, "yarn": theta * m / 8, "window": theta * (m - start)}
         for key, angle in wanted.items():
-            assert past.angles(key)[k] == pytest.approx(angle) and past.unseen(key)[k] == (angle > theta * 256 + 1e-9)
-            assert past.guesses(key)[k] in finding_text[k] or m <= 256
+            assert past.angles_to_first_in_view(key)[k] == pytest.approx(angle) and past.has_unseen_angle(key)[k] == (
+                angle > theta * 256 + 1e-9
+            )
+            assert past.perplexity_texts(key)[k] in finding_text[k] or m <= 256
         assert (f"{start:,}" in finding_text[k]) or m <= 256
         in_view = set(texts_at(curves.marks, {"byte": k})) & {t(f"past_strip.{way}") for way in ("window", "within")}
         way = "window" if start > three.NAME_AT else "within"
         assert m < three.NAME_AT or in_view == {t(f"past_strip.{way}")}
     inside = [k for k, m in enumerate(at) if m < 256]
-    assert all(float(past.guesses("yarn")[k]) > float(past.guesses("none")[k]) for k in inside)
+    assert all(float(past.perplexity_texts("yarn")[k]) > float(past.perplexity_texts("none")[k]) for k in inside)
 
 
 FILMS = [

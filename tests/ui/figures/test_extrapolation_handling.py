@@ -17,13 +17,13 @@ T = PageTexts("en", "extrapolation")
 @pytest.mark.parametrize(("worse", "kind"), [(0.2, "worse"), (-0.2, "better"), (0.0, "same")])
 def test_stale_keys_are_judged_by_their_interval(worse: float, kind: str, lang: str) -> None:
     t = PageTexts(lang, "extrapolation")
-    drawing = figures.stale_keys_chart(made.seen(made.stale(worse)), 64, t)
+    drawing = figures.stale_keys_perplexity_chart(made.seen(made.stale(worse)), 64, t)
     beginning = t(f"stale_finding.{kind}").split("{")[2].split("}")[1]
     assert beginning in drawing.finding and f"×{math.exp(worse):.2f}" in drawing.finding
     drawn = [trace.name for trace in chart(drawing).data if not trace.fill]
     assert set(drawn) == {t(f"variant.{each}") for each in ("stale", "recomputed", "unscaled")}
     assert "recomputed" in ran(drawing)
-    part = figures.stale_keys_chart(made.seen(made.stale(worse)[:1]), 64, t)
+    part = figures.stale_keys_perplexity_chart(made.seen(made.stale(worse)[:1]), 64, t)
     assert t("stale_finding.going").split("{")[0] in part.finding
 
 

@@ -69,7 +69,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Weights
         made.cell("rope-0-tuned", "linear", after),
         made.cell("rope-0-tuned", "none", after),
     ]
-    drawing = figures.finetune_chart(made.seen(results), 64, T)
+    drawing = figures.finetune_perplexity_chart(made.seen(results), 64, T)
     assert drawing is not None
     assert f"×{math.exp(-1.0):.2f}" in drawing.finding and "99 steps" in drawing.finding
     dashes = {trace.name: trace.line.dash for trace in chart(drawing).data if not trace.fill}
@@ -77,12 +77,12 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Weights
     assert np.asarray(drawing.table()["weights"]).tolist() == ["rope-0", "rope-0-tuned"]
     assert "rope-0-tuned" in ran(drawing)
     del index["rope-0-tuned"]
-    assert figures.finetune_chart(made.seen(results), 64, T) is None
+    assert figures.finetune_perplexity_chart(made.seen(results), 64, T) is None
 
 
 def test_the_hidden_number_is_a_map_a_line() -> None:
     results = made.retrieval(5)
-    drawing = figures.passkey_chart(made.seen(results), experiments.WHOLE, T)
+    drawing = figures.passkey_retrieval_chart(made.seen(results), experiments.WHOLE, T)
     maps, letters = chart(drawing).data[::2], chart(drawing).data[1::2]
     assert [trace.type for trace in maps] == ["heatmap"] * 3
     for trace in letters:
@@ -102,7 +102,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
         shown = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
         assert shown.startswith(f"{words.line_name(best, T)} finds {100 * totals[best] / 30:.0f} %")
         assert f"and {words.line_name(worst, T)} {100 * totals[worst] / 30:.0f} %" in shown
-    digits = figures.passkey_chart(made.seen(results), experiments.DIGITS, T)
+    digits = figures.passkey_retrieval_chart(made.seen(results), experiments.DIGITS, T)
     assert digits.finding.startswith("Of the hidden numbers' digits")
     assert float(np.asarray(chart(digits).data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
     assert "30 trials" in drawing.finding
@@ -118,5 +118,5 @@ def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
     assert shares[fewest] < shares[middle] < shares[most]
     for renamed, expected in ((middle, True), (most, False), (fewest, False)):
         seen = made.seen([each | {"line": "window"} if each["line"] == renamed else each for each in results])
-        shown = figures.passkey_chart(seen, experiments.WHOLE, T).finding.split("at 256 bytes ")[1]
+        shown = figures.passkey_retrieval_chart(seen, experiments.WHOLE, T).finding.split("at 256 bytes ")[1]
         assert (f"(sliding window {100 * shares[renamed]:.0f} %" in shown) == expected

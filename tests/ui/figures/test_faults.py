@@ -47,7 +47,7 @@ def test_what_is_known_of_a_fault_follows_the_choice(lang: str) -> None:
 @pytest.mark.parametrize("fault", [1, 3])
 def test_the_step_that_shows_the_chosen_fault_is_linked_above_the_question(fault: int) -> None:
     page = BookFrame("glossary", "zh", {}, "../", {"fault": str(fault)})
-    nodes = list(page.places.root.all())
+    nodes = list(page.places.root.self_and_descendants())
     (link,) = (k for k, node in enumerate(nodes) if node.kind == "goto")
     _, name, beat = SHOWN[faults.NAMES[fault - 1]]
     assert f"{name}/?beat={beat}" in nodes[link].html

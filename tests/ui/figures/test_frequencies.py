@@ -41,7 +41,7 @@ def test_the_marked_row_is_its_pair_at_every_stop(dim: int, base: float, train_l
     np.testing.assert_allclose(10 ** hatched["x1"], waves.clip(train_len, 16 * train_len), rtol=1e-5)
     for stop, pair in enumerate(min(each, dim // 2 - 1) for each in pairs):
         turned = base ** (-2 * pair / dim) * train_len
-        tip = marks_of(dial, "vector")[0]["angle"].at({"pair": stop})[0]
+        tip = marks_of(dial, "vector")[0]["angle"].numbers_at({"pair": stop})[0]
         assert (np.sin(tip), np.cos(tip)) == pytest.approx((math.cos(turned), math.sin(turned)), abs=1e-6)
         finding_text = built.scene.finding_at({"pair": pairs[stop], "compared": base, "context": 4096, "beat": 1})
         assert ("new to the model" in finding_text) == (turned < 2 * math.pi)
@@ -74,12 +74,12 @@ def test_a_larger_base_beside_the_model_s_own(dim: int, base: float, train_len: 
     for k, each in enumerate(BASES):
         waves = np.array([2 * math.pi * each ** (2 * i / dim) for i in range(pairs)])
         count = int((waves > train_len).sum())
-        assert grip["y"].at({"compared": k})[0] == pytest.approx((count - pairs) / pairs)
-        wide = 10 ** hatched["x1"].at({"compared": k})
+        assert grip["y"].numbers_at({"compared": k})[0] == pytest.approx((count - pairs) / pairs)
+        wide = 10 ** hatched["x1"].numbers_at({"compared": k})
         np.testing.assert_allclose(wide, waves.clip(train_len, 16 * train_len), rtol=1e-5)
         text = built.scene.finding_at({"pair": 0, "compared": each, "context": 4096, "beat": 2})
         assert f", {count} of {pairs} pairs never" in text and f" {before}. " in text
-        cells = picture["cells"].at({"compared": k})
+        cells = picture["cells"].numbers_at({"compared": k})
         x = (16 * train_len) ** ((np.arange(cells.shape[1]) + 0.5) / cells.shape[1])
         angle = 2 * math.pi * x / waves[:: -(-pairs // 64)][-1]
         assert np.abs(cells[-1] / 127 - np.cos(angle))[angle < 0.5].max(initial=0.0) < 0.01
@@ -91,7 +91,7 @@ def test_turns_by_pair_and_base_with_models_at_their_places() -> None:
     grip = next(mark for mark in mapped.marks if mark["kind"] == "drag_handle")
     green = grip["grab_marks"][-1]
     for k, length in enumerate(LENGTHS):
-        x = green["x"].at({"context": k})
+        x = green["x"].numbers_at({"context": k})
         inside = (x > -0.5) & (x < 63.4)
         waves = 2 * math.pi * 10.0 ** (green["y"] * x / 64)
         np.testing.assert_allclose(waves[inside], length, rtol=1e-5)

@@ -36,7 +36,7 @@ def test_the_drawn_angle_is_that_of_two_vectors_turned_by_matrices(dim: int, bas
     for at, position in enumerate(range(figures.FIRST, figures.LAST + 1)):
         q = rc.rotation_matrix(position, rope.theta, "interleaved") @ start
         # The clock's way: what the matrices turn counter-clockwise is drawn mirrored.
-        drawn = key - query.at({"position": at})[0]
+        drawn = key - query.numbers_at({"position": at})[0]
         assert drawn == pytest.approx((position - figures.KEY_POSITION) * rope.theta[pair])
         assert np.cos(drawn) == pytest.approx(q @ k, abs=1e-12)
         product = f" = {q @ k:.2f}.".replace("-", "−")
@@ -51,7 +51,7 @@ def test_what_has_gone_round_is_pale_and_counted() -> None:
     pale = [mark for mark in grid.marks if mark["kind"] == "vector"][-1]["colour_index"]
     for at, distance in enumerate(distances):
         gone = distance * rope.theta >= 2 * np.pi
-        assert pale.at({"distance": at}).tolist() == gone.tolist()
+        assert pale.numbers_at({"distance": at}).tolist() == gone.tolist()
         shown_text = scene.finding_at({"position": 5, "distance": distance, "beat": 2})
         assert (
             f" {gone.sum()} of the 64 arrows" in shown_text

@@ -102,10 +102,10 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
             .astype(float)
         )
         (hands,) = (mark for mark in turned.marks if mark["kind"] == "vector")
-        assert np.flatnonzero(hands["length"].at(at) == 0).tolist() == list(still)
+        assert np.flatnonzero(hands["length"].numbers_at(at) == 0).tolist() == list(still)
         np.testing.assert_allclose(np.pi / 2 - hands["angle"], 10_000.0 ** (-np.arange(16) / 16))
         (bars,) = (mark["y1"] for mark in looks.marks if isinstance(mark.get("y1"), NumberTrack))
-        np.testing.assert_allclose(bars.at(at), weights[9, :10])
+        np.testing.assert_allclose(bars.numbers_at(at), weights[9, :10])
         finding_text = texts_at(looks.marks, at)
         mean = np.mean([weights[k, k - 1] for k in range(1, 22)])
         assert f"{percent(weights[9, 8])} %" in finding_text and t("mean_back", share=percent(mean)) in finding_text
@@ -115,7 +115,7 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
 
 ROWS = [Row("inside", reading.pair_size_chart, (NAME, TEXT, SET), sizes)]
 FILMS = [
-    FilmRow("inside", reading.attention_film, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
+    FilmRow("inside", reading.head_attention_film, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
     FilmRow("inside", reading.pair_score_share_film, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),
     FilmRow(
         "inside", change.stopped_pairs_film, (NAME, TEXT, SET, "slow"), {"query": 5, "still": 3, "beat": 3}, breaking

@@ -39,7 +39,9 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
         arrows = [m for m in panel.marks if m["kind"] == "vector" and isinstance(m["angle"], NumberTrack)]
         for stop, vectors in ((0, right[0]), (1, wrong[0])):
             at = {"given": stop}
-            tips = [m["length"].at(at)[0] * np.exp(1j * (np.pi / 2 - m["angle"].at(at)[0])) for m in arrows]
+            tips = [
+                m["length"].numbers_at(at)[0] * np.exp(1j * (np.pi / 2 - m["angle"].numbers_at(at)[0])) for m in arrows
+            ]
             np.testing.assert_allclose(np.divide(tips, 0.85 * threads.RADIUS), vectors[0::2] + 1j * vectors[1::2])
             score = f"{np.dot(*(right, wrong)[stop]):.2f}".replace("-", "−")
             finding_text = texts_at(panel.marks, at)
@@ -50,7 +52,7 @@ def test_both_orders_have_the_same_arrows_and_the_wrong_code_those_of_matrices_i
     tips = [m["length"] * np.exp(1j * (np.pi / 2 - m["angle"])) for m in before]
     numbers = drawn.query.interleaved[0]
     np.testing.assert_allclose(np.divide(tips, 0.85 * threads.RADIUS), numbers[0::2] + 1j * numbers[1::2])
-    assert all(np.isnan(m["x"].at({"given": 1})[0]) for m in before)
+    assert all(np.isnan(m["x"].numbers_at({"given": 1})[0]) for m in before)
 
 
 def test_threads_join_what_the_code_turns() -> None:
@@ -59,7 +61,7 @@ def test_threads_join_what_the_code_turns() -> None:
     ends = {stop: set[tuple[int, int, str]]() for stop in (0, 1)}
     for stop, seen in ends.items():
         for curve in curves:
-            y = curve["y"].at({"given": stop}) if isinstance(curve["y"], NumberTrack) else curve["y"]
+            y = curve["y"].numbers_at({"given": stop}) if isinstance(curve["y"], NumberTrack) else curve["y"]
             if np.isfinite(y).all():
                 seen.add((int(curve["x"][0]), int(curve["x"][-1]) // 2, curve["colour"]))
     own = {(place, place // 2, mended.COLOURS[place // 2]) for place in range(8)}
@@ -90,7 +92,7 @@ def test_the_permutation_makes_one_matrix_the_other(base: float) -> None:
     assert (letters.count("c"), letters.count("s"), letters.count("−s")) == (16, 8, 8)
     (grip,) = (mark for mark in picture.marks if mark["kind"] == "drag_handle")
     ones = [mark for mark in grip["grab_marks"] if mark.get("content") == "1"]
-    at = [(int(mark["x"].at({"mended": 1})[0]), int(-mark["y"])) for mark in ones]
+    at = [(int(mark["x"].numbers_at({"mended": 1})[0]), int(-mark["y"])) for mark in ones]
     assert sorted(at) == sorted((int(j), int(i)) for i, j in np.argwhere(product.permutation))
 
 

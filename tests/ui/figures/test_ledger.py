@@ -103,7 +103,7 @@ def test_a_card_says_verdict_formula_residual_and_correction(result: ClaimResult
     if result.residual is None:
         assert t("undecided") in text and not figures.claim_source_code(result)
     else:
-        assert f"**{figures.number(result.residual)}**" in text
+        assert f"**{figures.claim_residual_text(result.residual)}**" in text
         assert "return" in figures.claim_source_code(result)
         assert f"up to {exponent_text(f'{result.check.tolerance:.2g}')}" in text or lang == "zh"
     words = "".join(text.split("$$")[::2]).replace("\\{", "")
@@ -119,11 +119,11 @@ def test_an_empirical_entry_never_reads_as_passed() -> None:
 def test_find_and_numbers() -> None:
     assert figures.find_claim(RESULTS, "003-elements") is not None
     assert figures.find_claim(RESULTS, "no-such") is None
-    assert [figures.number(v) for v in (None, 0.0, 2.22e-16, 0.4249)] == ["–", "0", "2.2·10⁻¹⁶", "0.42"]
+    assert [figures.claim_residual_text(v) for v in (None, 0.0, 2.22e-16, 0.4249)] == ["–", "0", "2.2·10⁻¹⁶", "0.42"]
 
 
 def test_literal_text_has_no_markdown_left() -> None:
-    assert figures.literal("R_n^T *x* $y$ <b>") == "R\\_n\\^T \\*x\\* \\$y\\$ \\<b\\>"
+    assert figures.literal_markdown("R_n^T *x* $y$ <b>") == "R\\_n\\^T \\*x\\* \\$y\\$ \\<b\\>"
 
 
 def test_listing_has_one_row_per_entry() -> None:
@@ -143,8 +143,8 @@ def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number
     for k, degrees in enumerate(figures.ANGLES):
         c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
         for mark, (across, up) in ((right, np.array([[c, -s], [s, c]]) @ start), (printed, start * [c - s, c + s])):
-            angle, length = mark["angle"].at({"angle": k})[0], mark["length"]
-            length = length if isinstance(length, float) else length.at({"angle": k})[0]
+            angle, length = mark["angle"].numbers_at({"angle": k})[0], mark["length"]
+            length = length if isinstance(length, float) else length.numbers_at({"angle": k})[0]
             assert length * np.array([np.sin(angle), np.cos(angle)]) == pytest.approx([up, across], abs=1e-9)
 
 

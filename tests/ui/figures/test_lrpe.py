@@ -103,7 +103,7 @@ def test_the_score_is_the_same_at_every_place_where_the_activation_comes_first()
                     assert np.isnan(length)
             finding = film.scene.finding_at({"cat": 1, "place": place, "length": 512, "beat": 2})
             assert f"{'left score is' if first else 'right one'} {seen[first][-1]:.2f}" in finding
-        np.testing.assert_allclose(activation_order.scores(activation_first=first), seen[first], atol=1e-9)
+        np.testing.assert_allclose(activation_order.scores_by_key_place(activation_first=first), seen[first], atol=1e-9)
     assert np.ptp(seen[True]) < 1e-9 and min(seen[False]) < 1e-9 < 0.9 < max(seen[False])
 
 
@@ -137,7 +137,7 @@ def test_areas_are_in_the_ratio_of_the_multiplications(dim: int, length: int) ->
 
 def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_same() -> None:
     scene = unwrap(running_sum.running_sum_film)(128, cost.length_stops(512), T).scene
-    theta, k = 1e4 ** (-1 / 8), order.keys() @ [1, 1j]
+    theta, k = 1e4 ** (-1 / 8), order.word_keys() @ [1, 1j]
     orders = np.array([[0, 1, 2, 3, 4, 5], [0, 5, 2, 3, 4, 1]])
     wanted = [k[row].sum() for row in orders], [(k[row] * np.exp(1j * theta * np.arange(6))).sum() for row in orders]
     assert wanted[0][0] == pytest.approx(wanted[0][1]) and abs(wanted[1][0] - wanted[1][1]) > 0.5
@@ -161,12 +161,12 @@ def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_sam
 
 
 def shown_at(track: NumberTrack | np.ndarray, at: dict[str, int]) -> np.ndarray:
-    return np.asarray(track.at(at) if isinstance(track, NumberTrack) else track, dtype=float)
+    return np.asarray(track.numbers_at(at) if isinstance(track, NumberTrack) else track, dtype=float)
 
 
 @pytest.mark.parametrize("kind, shape", [("geometric", "(4,)"), ("learned", "(4, 4)"), ("per head", "(4, 1)")])
 def test_theta_in_its_three_shapes(kind: str, shape: str) -> None:
-    drawing = figures.theta_chart(LrpeExample(kind=kind, base=300.0, width=8), 2, T)
+    drawing = figures.head_frequency_chart(LrpeExample(kind=kind, base=300.0, width=8), 2, T)
     assert len(chart(drawing).data) == (1 if kind == "geometric" else 4) and shape in drawing.finding
 
 
@@ -186,7 +186,7 @@ def test_decoding_with_a_softmax_along_the_sequence_differs() -> None:
 
 def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
     case = LrpeExample("relu2", base=60.0, width=8, offset=11)
-    grad, back, slope, dx = heatmaps(figures.backward_chart(case, 3, 5, 2, T))
+    grad, back, slope, dx = heatmaps(figures.backward_pass_chart(case, 3, 5, 2, T))
     x = case.x[0, :, 3]
     angle = (11 + 5) * 60.0 ** (-2 / 4)
     np.testing.assert_allclose([back[5, 2], back[5, 6]], turned(grad[5, 2], grad[5, 6], -angle), atol=1e-5)
@@ -197,7 +197,7 @@ def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.act + c.kind)
 def test_every_residual_that_the_backward_names_is_of_rounding_size(case: LrpeExample, lang: str) -> None:
-    finding = figures.backward_chart(case, 0, 0, 0, PageTexts(lang, "lrpe")).finding
+    finding = figures.backward_pass_chart(case, 0, 0, 0, PageTexts(lang, "lrpe")).finding
     named = [read(word) for word in re.findall(r"[\d.]+·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+", finding)]
     assert named and all(value < 1e-14 for value in named)
 
@@ -218,9 +218,9 @@ def test_the_field_of_the_slice_leaves_a_pair() -> None:
 
 CASE = LrpeExample("silu", base=77.0, width=12, offset=9, front=2, behind=4)
 ROWS = [
-    Row("lrpe", figures.theta_chart, (CASE, 1)),
+    Row("lrpe", figures.head_frequency_chart, (CASE, 1)),
     Row("lrpe", figures.decoding_chart, (CASE, 1)),
-    Row("lrpe", figures.backward_chart, (CASE, 1, 4, 1)),
+    Row("lrpe", figures.backward_pass_chart, (CASE, 1, 4, 1)),
     Row("lrpe", lrpe_linear.linear_attention_chart, (ROPE, "relu")),
 ]
 FILMS = [

@@ -79,7 +79,7 @@ def test_a_card_for_every_model(t: PageTexts) -> None:
         text = figures.model_card_markdown(kinds, t)
         assert "{" not in text and row.model.source in text
         assert text.count("**") == 2 * len(kinds)
-        assert all(figures.title(each) in text and f"{each.context:,}" in text for each in kinds)
+        assert all(figures.survey_row_name(each) in text and f"{each.context:,}" in text for each in kinds)
 
 
 def test_llama_2_by_hand() -> None:
@@ -145,7 +145,7 @@ ROWS = [
 def score_maps(t: PageTexts) -> str:
     """Score the ringed patch from row 5, column 2, by sums over pairs written out."""
     words: dict[str, str] = {}
-    for name, result in axes.ways().items():
+    for name, result in axes.axial_frequencies_by_name().items():
         pairs = result.tolist()
 
         def score(dy: float, dx: float, pairs: list[list[float]] = pairs) -> float:

@@ -59,7 +59,7 @@ def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_
         for panel, key in ((left, 5), (back, 5 - gone)):
             between = rc.rotation_matrix(key, theta, "half").T @ query
             hands = [mark["angle"] for mark in panel.marks if mark["kind"] == "vector"]
-            k, q = (np.ravel(hand.at(at))[0] for hand in hands)
+            k, q = (np.ravel(hand.numbers_at(at))[0] for hand in hands)
             assert np.cos(k - q) == pytest.approx(between[0, 0], abs=1e-9)
             words = texts_at(panel.marks, at)
             assert T("key_turned", n=key) in words and T("query_turned", n=9 - gone) in words
@@ -71,7 +71,7 @@ def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_
 @pytest.mark.parametrize("lang", list(LANGUAGES))
 def test_a_patch_has_the_numbers_of_its_row_and_column(lang: str) -> None:
     t = PageTexts(lang, "positions")
-    row, column = patches.order()[8]
+    row, column = patches.patch_drag_order()[8]
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
     finding = unwrap(patches.image_patch_film)(t).scene.finding_at({"patch": 8})
@@ -99,7 +99,9 @@ def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope)
         assert sentences.get(mat - cat, "as if they stood in one place") in finding_text
         between = rc.rotation_matrix(cat, theta, "half").T @ rc.rotation_matrix(mat, theta, "half")
         for panel in dials:
-            key, query = (mark["angle"].at({"fillers": count})[0] for mark in panel.marks if mark["kind"] == "vector")
+            key, query = (
+                mark["angle"].numbers_at({"fillers": count})[0] for mark in panel.marks if mark["kind"] == "vector"
+            )
             assert np.cos(key - query) == pytest.approx(between[0, 0], abs=1e-9)
 
 

@@ -60,7 +60,7 @@ def test_the_rounded_arrow_and_its_line_are_torchs_of_the_frequency_that_is_held
     for panel, word in zip(dials, (1, 100, 3000), strict=True):
         at = {"at": control.nearest_stop_index(word)}
         rounded, exact = (
-            float(np.ravel(angle.at(at) if isinstance(angle, NumberTrack) else angle)[0])
+            float(np.ravel(angle.numbers_at(at) if isinstance(angle, NumberTrack) else angle)[0])
             for angle in (mark["angle"] for mark in panel.marks if mark["kind"] == "vector")
         )
         assert math.pi / 2 - exact == pytest.approx(word * THETA[worst], abs=1e-9)
@@ -109,7 +109,9 @@ def test_the_sentence_is_stored_as_torch_stores_it_and_its_arrows_are_where_they
         at, places = {"near": k, "at": 0}, m - 1 + np.arange(6)
         held = cast(places, dtype)
         for panel, sentence, cat in ((exact, places, [m]), (stored, held, [m, held[1]])):
-            others, *hands = (np.pi / 2 - mark["angle"].at(at) for mark in panel.marks if mark["kind"] == "vector")
+            others, *hands = (
+                np.pi / 2 - mark["angle"].numbers_at(at) for mark in panel.marks if mark["kind"] == "vector"
+            )
             np.testing.assert_allclose(others, sentence, atol=1e-9)
             np.testing.assert_allclose(np.ravel(hands), cat, atol=1e-9)
             assert f"{cat[-1]:,.0f}" in text_at(panel.title, at)
@@ -166,7 +168,7 @@ def test_positions_left_are_counted_by_torch() -> None:
 def test_ways_are_checked_against_mpmath() -> None:
     wanted, start = request(8, 5e5), 1_000_000
     s = rc.spectrum(wanted)
-    drawing = figures.table_method_chart(wanted, start, T)
+    drawing = figures.table_error_and_time_chart(wanted, start, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     errors = dict(zip(table["way"].tolist(), table["error"].tolist(), strict=True))
     at = np.arange(0, figures.ROWS, 97)
@@ -191,7 +193,7 @@ REQUEST = rc.Request(rc.Rope(16, 900.0, 512))
 ROWS = [
     Row("precision", figures.score_drift_chart, (REQUEST, "angle", 37, 5000)),
     Row("precision", figures.distinct_positions_chart, (3000,)),
-    Row("precision", figures.table_method_chart, (REQUEST, 4096)),
+    Row("precision", figures.table_error_and_time_chart, (REQUEST, 4096)),
     Row("precision", figures.model_phase_error_chart, ("angle",)),
 ]
 

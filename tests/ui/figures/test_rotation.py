@@ -68,7 +68,7 @@ def test_one_diagonal_has_one_score_with_rope_and_many_with_an_added_vector() ->
         "rope": [[at @ projection @ word for at in turn] for projection in (head.q, head.k)],
         "sinusoidal": [[projection @ each for each in added] for projection in (head.q, head.k)],
     }
-    maps = places.scores_by_kind(base)
+    maps = places.scores_by_encoding(base)
     for kind, (queries, keys) in sides.items():
         for m, n in ((7, 3), (0, 39), (33, 30)):
             assert maps[kind][m, n] == pytest.approx(queries[m] @ keys[n] / np.sqrt(128), abs=1e-9)

@@ -65,7 +65,7 @@ def margins(t: PageTexts) -> str:
 
 
 def swept(t: PageTexts) -> str:
-    lengths = sweep.lengths_of(TRAIN, 2**31)
+    lengths = sweep.doubled_target_lengths(TRAIN, 2**31)
     failed = []
     for length in lengths:
         for factor in sweep.FACTORS:
@@ -82,8 +82,8 @@ def swept(t: PageTexts) -> str:
 
 
 FILMS = [
-    FilmRow("schemes", pairs.comparison_film, (GIVEN, 3), {"pair": 5, "beat": 1}, by_pair),
-    FilmRow("schemes", rows_of_margins.margins_film, (GIVEN,), {"check": 1}, margins),
+    FilmRow("schemes", pairs.scheme_comparison_film, (GIVEN, 3), {"pair": 5, "beat": 1}, by_pair),
+    FilmRow("schemes", rows_of_margins.check_margins_film, (GIVEN,), {"check": 1}, margins),
 ]
 
 
@@ -97,13 +97,13 @@ def of_papers(t: PageTexts) -> str:
 
 
 ROWS = [
-    Row("schemes", sweep.least_margin_chart, (GIVEN, sweep.lengths_of(TRAIN, 2**31)), swept),
+    Row("schemes", sweep.least_margin_chart, (GIVEN, sweep.doubled_target_lengths(TRAIN, 2**31)), swept),
     Row("schemes", measured.paper_curves_chart, (), of_papers),
 ]
 
 
 def test_every_line_and_cell_of_the_pictures_is_what_a_loop_gives() -> None:
-    scene = pairs.comparison_film(GIVEN, 3, PageTexts("en", "schemes")).scene
+    scene = pairs.scheme_comparison_film(GIVEN, 3, PageTexts("en", "schemes")).scene
     slow, shares, _, apart, steps, scores, agreement, cosine, ahead = scene.panels
     own = next(mark for mark in slow.marks if mark["kind"] == "line" and mark["colour"] == "ink")
     theta = [BASE ** (-2 * i / DIM) for i in range(DIM // 2)]
@@ -145,7 +145,7 @@ def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
     broken = np.array([1.0, -0.4, np.nan, 0.1, 0.0, 0.02, 0.01, 0.001])
     column = rc.compare(broken, model=MODEL, factor=FACTOR)
     given = pairs.SchemeComparison(tuple(column), ("mine",), 0, "finite_positive", ("inv_freq",), "")
-    scene = pairs.comparison_film(given, 0, PageTexts("en", "schemes")).scene
+    scene = pairs.scheme_comparison_film(given, 0, PageTexts("en", "schemes")).scene
     crosses = [mark["x"] for mark in scene.panels[0].marks if mark["kind"] == "text" and mark["content"] == "×"]
     assert crosses == [1.0, 2.0]
     (dots,) = [m for m in scene.panels[0].marks if m["kind"] == "dot" and m.get("symbol") == "finite_positive"]
@@ -153,7 +153,7 @@ def test_pairs_that_turn_back_or_are_no_number_are_drawn_as_such() -> None:
 
 
 def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() -> None:
-    scene = pairs.comparison_film(GIVEN, 3, PageTexts("en", "schemes")).scene
+    scene = pairs.scheme_comparison_film(GIVEN, 3, PageTexts("en", "schemes")).scene
     for panel in (each for each in scene.panels if each.marks):
         marked = [
             mark
@@ -162,20 +162,20 @@ def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() ->
         ]
         assert marked
     lit = {mark["symbol"] for panel in scene.panels for mark in panel.marks if "symbol" in mark}
-    table = rows_of_margins.margins_film(GIVEN, PageTexts("en", "schemes")).scene.panels[0]
+    table = rows_of_margins.check_margins_film(GIVEN, PageTexts("en", "schemes")).scene.panels[0]
     assert lit and lit <= {mark["symbol"] for mark in table.marks if "symbol" in mark} == set(rows_of_margins.KEYS)
     # Each check that is some pair's lights it in every picture by pair, red at all times where it is broken.
-    of_a_pair = {row.key for row in GIVEN.mine.rows if row.marked_pairs}
+    of_a_pair = {row.key for row in GIVEN.column_in_question.rows if row.marked_pairs}
     for panel in scene.panels[7:]:
         rows = {mark["symbol"]: mark for mark in panel.marks if mark["kind"] == "dot" and "symbol" in mark}
         assert rows.keys() == of_a_pair
-        by_key = {row.key: row.marked_pairs for row in GIVEN.mine.rows}
+        by_key = {row.key: row.marked_pairs for row in GIVEN.column_in_question.rows}
         assert all(tuple(np.asarray(mark["y"]) - 0.5) == by_key[key] for key, mark in rows.items())
     for panel in (scene.panels[0], scene.panels[1], scene.panels[3]):
         dots = {mark["symbol"]: mark for mark in panel.marks if mark["kind"] == "dot" and "symbol" in mark}
         assert of_a_pair == dots.keys() and "inside_arc" in dots
         shown = {key for key, mark in dots.items() if "when_lit" not in mark}
-        assert shown == {row.key for row in GIVEN.mine.broken if row.marked_pairs} | {GIVEN.check}
+        assert shown == {row.key for row in GIVEN.column_in_question.broken if row.marked_pairs} | {GIVEN.check}
         names = [mark["symbol"] for mark in panel.marks if mark["kind"] == "text" and "symbol" in mark]
         assert sorted(names) == sorted(dots)
 
@@ -186,11 +186,11 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     t = PageTexts(lang, "schemes")
     (column,) = rc.compare(examples.EXAMPLES.get(name, name), factor=FACTOR)
     given = pairs.SchemeComparison((column,), ("X",), 0, "monotone", ("",))
-    table = rows_of_margins.margins_film(given, t).scene.panels[0]
+    table = rows_of_margins.check_margins_film(given, t).scene.panels[0]
     texts = [mark for mark in table.marks if mark["kind"] == "text"]
     crosses = [mark for mark in texts if str(mark["content"]).startswith("✗")]
     first, *faults = rows_of_margins.headline(given, t)
-    slow = pairs.comparison_film(given, 0, t).scene.panels[0]
+    slow = pairs.scheme_comparison_film(given, 0, t).scene.panels[0]
     red = {int(x) for m in slow.marks if m["kind"] == "dot" and m["colour"] == RED for x in np.atleast_1d(m["x"])}
     whole = [row for row in column.broken if len(row.by_pair) == column.inv_freq.size]
     wanted = {k for row in whole for k, margin in enumerate(row.by_pair) if margin < 0}
@@ -212,7 +212,7 @@ def test_no_number_of_a_check_that_holds_is_a_margin(name: str) -> None:
     # s = 1, 1000, ... is far inside the trained arc: it shows what it uses of it, not that it is 7 bits better.
     (column,) = rc.compare(examples.EXAMPLES[name], factor=8.0)
     given = pairs.SchemeComparison((column,), ("X",), 0, "monotone", ("",))
-    table = rows_of_margins.margins_film(given, PageTexts("en", "schemes")).scene.panels[0]
+    table = rows_of_margins.check_margins_film(given, PageTexts("en", "schemes")).scene.panels[0]
     shown = [str(mark["content"]) for mark in table.marks if mark["kind"] == "text"]
     for row in column.rows:
         if row.holds and row.measured is not None:
@@ -247,7 +247,9 @@ def test_the_line_against_the_chosen_column_names_its_pairs(lang: str) -> None:
     changed, same, linear, smooth = rc.compare(moved, "yarn", "linear", exact, factor=8)
 
     def line(mine: rc.Compared) -> tuple[str, bool]:
-        return rows_of_margins.against(pairs.SchemeComparison((mine, yarn), ("X", "YaRN"), 1, "", ("", "")), t)
+        return rows_of_margins.difference_from_reference_sentence(
+            pairs.SchemeComparison((mine, yarn), ("X", "YaRN"), 1, "", ("", "")), t
+        )
 
     for mine, wanted, differs in (
         (changed, "0–2, 5–39, 41–63", True),
@@ -257,15 +259,19 @@ def test_the_line_against_the_chosen_column_names_its_pairs(lang: str) -> None:
         (smooth, t("against.alike", scheme=f"{t('scheme.yarn')}, truncate = false"), True),
     ):
         assert wanted in line(mine)[0] and line(mine)[1] == differs
-    assert rows_of_margins.against(pairs.SchemeComparison((changed,), ("X",), 0, "", ("",)), t) == ("", False)
+    assert rows_of_margins.difference_from_reference_sentence(
+        pairs.SchemeComparison((changed,), ("X",), 0, "", ("",)), t
+    ) == ("", False)
 
 
 def test_the_chosen_check_and_its_pair_are_where_the_films_begin() -> None:
-    t, row = PageTexts("en", "schemes"), GIVEN.row(GIVEN.check)
-    film = rows_of_margins.margins_film(GIVEN, t, {"inside_arc": Contrast(27, 7, 34, "linear", "none", 2.0, 1.302)})
+    t, row = PageTexts("en", "schemes"), GIVEN.check_row(GIVEN.check)
+    film = rows_of_margins.check_margins_film(
+        GIVEN, t, {"inside_arc": Contrast(27, 7, 34, "linear", "none", 2.0, 1.302)}
+    )
     (at,) = film.scene.controls
     assert at.start == rows_of_margins.KEYS.index("inside_arc")
-    assert pairs.comparison_film(GIVEN, None, t).scene.controls[0].start == row.pair
+    assert pairs.scheme_comparison_film(GIVEN, None, t).scene.controls[0].start == row.pair
     read = [each.content for each in film.scene.panels[2].paragraphs if isinstance(each.content, TextTrack)]
     texts = {text for track in read for text in track.keyframes}
     assert any("better in 27, worse in 7. linear (PI) holds it and reads 1.30 times" in text for text in texts)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.figures import Row, chart
-from ui.figures.tally import tally
+from ui.figures.tally import vote_count_chart
 from ui.film.colours import GREEN
 from ui.text.words import PageTexts
 
@@ -17,7 +17,7 @@ CHOICES = ("short", "a long answer " * 11, "<b>bold</b>")
 @settings(max_examples=15, deadline=None)
 def test_bars_and_sentence_carry_the_votes(votes: list[int], answer: int | None) -> None:
     for t in (EN, ZH):
-        built = tally(votes, CHOICES, answer, t)
+        built = vote_count_chart(votes, CHOICES, answer, t)
         bar = chart(built).data[0]
         assert list(bar.x) == votes
         greens = [k for k, colour in enumerate(bar.marker.color) if colour == GREEN]
@@ -31,7 +31,7 @@ def test_bars_and_sentence_carry_the_votes(votes: list[int], answer: int | None)
 
 
 def test_long_choices_take_lines_and_do_not_overlap() -> None:
-    built = tally((1, 2, 3), CHOICES, None, EN)
+    built = vote_count_chart((1, 2, 3), CHOICES, None, EN)
     feet = list(chart(built).data[0].y)
     lines = [note.text.count("<br>") + 1 for note in chart(built).layout.annotations]
     assert lines == [1, 2, 1]
@@ -41,15 +41,18 @@ def test_long_choices_take_lines_and_do_not_overlap() -> None:
 
 
 def test_choices_are_letters() -> None:
-    texts = [note.text for note in chart(tally((0, 0, 0), CHOICES, None, EN)).layout.annotations]
+    texts = [note.text for note in chart(vote_count_chart((0, 0, 0), CHOICES, None, EN)).layout.annotations]
     assert "&lt;b&gt;bold&lt;/b&gt;" in texts[2]
 
 
 @pytest.mark.parametrize("t, empty", [(EN, "No answers yet."), (ZH, "还没有人作答。")])
 def test_nobody_and_one(t: PageTexts, empty: str) -> None:
-    assert tally((0, 0), ("a", "b"), None, t).finding == empty
-    assert tally((0, 0), ("a", "b"), 1, t).finding.startswith(empty) and "B" in tally((0, 0), ("a", "b"), 1, t).finding
-    assert "1" in tally((1, 0), ("a", "b"), None, t).finding
+    assert vote_count_chart((0, 0), ("a", "b"), None, t).finding == empty
+    assert (
+        vote_count_chart((0, 0), ("a", "b"), 1, t).finding.startswith(empty)
+        and "B" in vote_count_chart((0, 0), ("a", "b"), 1, t).finding
+    )
+    assert "1" in vote_count_chart((1, 0), ("a", "b"), None, t).finding
 
 
-ROWS = [Row("predict", tally, ((3, 5), ("a", "b"), 1))]
+ROWS = [Row("predict", vote_count_chart, ((3, 5), ("a", "b"), 1))]

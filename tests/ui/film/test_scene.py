@@ -82,7 +82,7 @@ def test_beats_are_a_control_and_each_has_its_finding() -> None:
     built = Scene((), (A,), "all", beats=steps)
     assert [(control.name, control.stops) for control in built.all_controls][1:] == [("beat", (1.0, 2.0, 3.0))]
     assert [built.finding_at({"a": 1, "beat": beat}) for beat in (1, 2, 3)] == ["first", "y", "all"]
-    assert built.values({"a": 2.0, "beat": 2.0}.get) == {"a": 2.0, "beat": 2.0}
+    assert built.control_values({"a": 2.0, "beat": 2.0}.get) == {"a": 2.0, "beat": 2.0}
     _, head, _ = unpacked(built.to_bytes("f", T))
     assert (
         len(head["beats"]) == 3
@@ -94,9 +94,9 @@ def test_beats_are_a_control_and_each_has_its_finding() -> None:
 
 def test_numbers_and_texts_of_a_control_are_tracks_with_one_value_or_several_at_each_stop() -> None:
     assert A.stop_number.keyframes.tolist() == [[0.0], [1.0], [2.0]] and text_at(A.stop_text, {"a": 2}) == "2"
-    assert A.numbers([[1, 2], [3, 4], [5, 6]]).at({"a": 1}).tolist() == [3, 4]
+    assert A.numbers([[1, 2], [3, 4], [5, 6]]).numbers_at({"a": 1}).tolist() == [3, 4]
     shown = A.numbers_where([True, False, True], 7.0) + 0.5
-    assert shown.at({"a": 0}).tolist() == [7.5] and np.isnan(shown.at({"a": 1})).all()
+    assert shown.numbers_at({"a": 0}).tolist() == [7.5] and np.isnan(shown.numbers_at({"a": 1})).all()
     assert text_at(A.texts(map(str, "xyz")), {"a": 1}) == "y"
 
 

@@ -9,7 +9,7 @@ DRAWN = sketch_between("drawn", "", (0.0, 1.0, 3.0), ("0", "1", "3"), -1.0, 1.0,
 
 
 def test_levels_are_heights_from_the_lowest_to_the_highest() -> None:
-    heights = DRAWN.read("0.50.100")
+    heights = DRAWN.drawn_heights("0.50.100")
     assert heights is not None
     np.testing.assert_allclose(heights, [-1.0, 0.0, 1.0])
     assert (DRAWN.level_texts[0], DRAWN.level_texts[50], DRAWN.level_texts[100]) == ("-1.0", "0.0", "1.0")
@@ -17,7 +17,7 @@ def test_levels_are_heights_from_the_lowest_to_the_highest() -> None:
 
 @pytest.mark.parametrize("text", ["", "1.2", "1.2.3.4", "1.2.101", "1.-2.3", "1.x.3", "1.².3", None, 3, [1, 2, 3]])
 def test_what_is_no_whole_curve_is_none(text: object) -> None:
-    assert DRAWN.read(text) is None
+    assert DRAWN.drawn_heights(text) is None
 
 
 def test_a_sketch_that_no_address_holds_is_refused() -> None:

@@ -89,7 +89,7 @@ def test_a_phone_votes_once_and_for_what_is_shown(client: Client, store: RoomSto
     phone.get("/room/hall")
     for choice in (0, 1):
         assert phone.post("/room/hall/vote", json=BODY | {"choice": choice}).json()["counted"]
-    assert store.votes("hall") == {"tour/4": {1: 1}}
+    assert store.vote_counts("hall") == {"tour/4": {1: 1}}
     for wrong in ({"question": "tour/5"}, {"choice": 2}, {"choice": -1}, {"choice": "1"}, {"choice": True}):
         assert phone.post("/room/hall/vote", json=BODY | wrong).json() == late
     show(lecturer, answer=0)
@@ -161,7 +161,7 @@ def test_a_closed_room_is_gone_for_its_phones_and_from_the_file(client: Client, 
     show(lecturer)
     assert lecturer.delete("/room/hall").status_code == 200
     assert phone.get("/room/hall/state").status_code == 404
-    assert rooms.live == {} and rooms.store.rooms() == []
+    assert rooms.live == {} and rooms.store.unexpired_rooms() == []
 
 
 def test_rooms_are_found_again_after_a_restart(client: Client, store: RoomStore) -> None:
@@ -170,8 +170,8 @@ def test_rooms_are_found_again_after_a_restart(client: Client, store: RoomStore)
     phone.get("/room/hall")
     phone.post("/room/hall/vote", json=BODY)
     again = RoomService(store, KEYS)
-    assert again.live["hall"].content["question"] == "Which?" and store.total("hall", "tour/4") == 1
-    assert again.sign("x") == RoomService(store, KEYS).sign("x"), "phones are known again"
+    assert again.live["hall"].content["question"] == "Which?" and store.voter_count("hall", "tour/4") == 1
+    assert again.signed_voter_cookie("x") == RoomService(store, KEYS).signed_voter_cookie("x"), "phones are known again"
 
 
 def test_a_full_hall_opens_no_further_room_and_pushes_none_out(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

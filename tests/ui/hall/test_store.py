@@ -41,62 +41,68 @@ def test_each_voter_counts_once_by_the_latest_choice(store: RoomStore) -> None:
     """Beside a dict of voters, over drawn votes of many voters and questions in two rooms."""
     draw, latest = random.Random(5), dict[tuple[str, str, str], int]()
     for name in ("a", "b"):
-        store.show(StoredRoom(name, "owner", 1, "{}"))
+        store.store_content(StoredRoom(name, "owner", 1, "{}"))
     for _ in range(3000):
         key = (draw.choice("ab"), f"tour/{draw.randint(1, 3)}", f"voter {draw.randint(1, 200)}")
         latest[key] = draw.randint(0, 3)
-        assert store.vote(*key, latest[key]) == ""
+        assert store.record_vote(*key, latest[key]) == ""
     for room in "ab":
         expected: dict[str, Counter[int]] = {}
         for (where, question, _), choice in latest.items():
             if where == room:
                 expected.setdefault(question, Counter())[choice] += 1
-        assert store.votes(room) == expected
-        assert all(store.total(room, question) == sum(counts.values()) for question, counts in expected.items())
+        assert store.vote_counts(room) == expected
+        assert all(store.voter_count(room, question) == sum(counts.values()) for question, counts in expected.items())
 
 
 def test_no_vote_counts_once_the_answer_is_out(store: RoomStore) -> None:
-    store.show(ROOM)
-    assert store.vote("hall", "tour/4", "first", 1) == ""
-    store.show(ROOM, "tour/4")
-    assert store.vote("hall", "tour/4", "first", 0) == store.vote("hall", "tour/4", "second", 0) == "late"
-    store.show(ROOM)
-    assert store.vote("hall", "tour/4", "second", 0) == "late", "nor after another step was shown"
-    assert store.votes("hall") == {"tour/4": {1: 1}} and store.vote("hall", "tour/5", "second", 0) == ""
+    store.store_content(ROOM)
+    assert store.record_vote("hall", "tour/4", "first", 1) == ""
+    store.store_content(ROOM, "tour/4")
+    assert store.record_vote("hall", "tour/4", "first", 0) == store.record_vote("hall", "tour/4", "second", 0) == "late"
+    store.store_content(ROOM)
+    assert store.record_vote("hall", "tour/4", "second", 0) == "late", "nor after another step was shown"
+    assert store.vote_counts("hall") == {"tour/4": {1: 1}} and store.record_vote("hall", "tour/5", "second", 0) == ""
 
 
 def test_bounds(store: RoomStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.show(ROOM)
+    store.store_content(ROOM)
     monkeypatch.setattr(module, "VOTERS", 3)
     monkeypatch.setattr(module, "QUESTIONS", 2)
-    assert [store.vote("hall", "q/1", voter, 0) for voter in "abcda"] == ["", "", "", "crowded", ""]
-    assert [store.vote("hall", f"q/{k}", "a", 0) for k in (2, 3, 2)] == ["", "crowded", ""]
+    assert [store.record_vote("hall", "q/1", voter, 0) for voter in "abcda"] == ["", "", "", "crowded", ""]
+    assert [store.record_vote("hall", f"q/{k}", "a", 0) for k in (2, 3, 2)] == ["", "crowded", ""]
 
 
 def test_a_room_is_gone_a_day_after_its_lecturer_used_it(store: RoomStore, clock: Clock) -> None:
-    store.show(ROOM, "tour/1")
-    store.vote("hall", "tour/4", "first", 1)
+    store.store_content(ROOM, "tour/1")
+    store.record_vote("hall", "tour/4", "first", 1)
     clock.now += DAY - 1
-    assert [room.name for room in store.rooms()] == ["hall"]
-    store.show(StoredRoom("hall", "owner", 2, "{}"))
+    assert [room.name for room in store.unexpired_rooms()] == ["hall"]
+    store.store_content(StoredRoom("hall", "owner", 2, "{}"))
     clock.now += DAY - 1
-    assert [room.number for room in store.rooms()] == [2]
+    assert [room.number for room in store.unexpired_rooms()] == [2]
     clock.now += 1
-    assert store.rooms() == [] and store.votes("hall") == {} and store.vote("hall", "tour/1", "x", 0) == ""
+    assert (
+        store.unexpired_rooms() == []
+        and store.vote_counts("hall") == {}
+        and store.record_vote("hall", "tour/1", "x", 0) == ""
+    )
 
 
 def test_a_clock_that_was_ahead_keeps_no_room_for_ever(store: RoomStore, clock: Clock) -> None:
     clock.now += 40 * DAY
-    store.show(ROOM)
+    store.store_content(ROOM)
     clock.now -= 40 * DAY - SLACK
-    assert store.rooms() == []
+    assert store.unexpired_rooms() == []
 
 
 def test_a_removed_room_leaves_no_vote(store: RoomStore, tmp_path: Path) -> None:
-    store.show(ROOM, "tour/1")
-    store.vote("hall", "tour/4", "a-word-that-is-nowhere-else", 1)
-    store.remove("hall")
-    assert store.rooms() == [] and store.votes("hall") == {} and store.total("hall", "tour/4") == 0
+    store.store_content(ROOM, "tour/1")
+    store.record_vote("hall", "tour/4", "a-word-that-is-nowhere-else", 1)
+    store.remove_room("hall")
+    assert (
+        store.unexpired_rooms() == [] and store.vote_counts("hall") == {} and store.voter_count("hall", "tour/4") == 0
+    )
     store.close()
     assert b"a-word-that-is-nowhere-else" not in (tmp_path / "rooms.sqlite3").read_bytes()
 
@@ -116,14 +122,16 @@ import os, signal
 from pathlib import Path
 from ui.hall.store import StoredRoom, RoomStore
 store = RoomStore(Path({str(path)!r}))
-store.show(StoredRoom("hall", "owner", 7, "{{}}"))
+store.store_content(StoredRoom("hall", "owner", 7, "{{}}"))
 for k in range(500):
-    store.vote("hall", "tour/4", str(k), k % 2)
+    store.record_vote("hall", "tour/4", str(k), k % 2)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == -9
     again = RoomStore(path)
-    assert [room.number for room in again.rooms()] == [7] and again.votes("hall") == {"tour/4": {0: 250, 1: 250}}
+    assert [room.number for room in again.unexpired_rooms()] == [7] and again.vote_counts("hall") == {
+        "tour/4": {0: 250, 1: 250}
+    }
     again.close()
 
 
@@ -137,7 +145,7 @@ def test_the_file_is_its_owners_alone_and_an_older_form_is_replaced(tmp_path: Pa
         db.execute("CREATE TABLE shown (x)")
     db.close()
     store = RoomStore(path)
-    assert store.rooms() == []
+    assert store.unexpired_rooms() == []
     store.close()
     link = tmp_path / "link.sqlite3"
     link.symlink_to(path)

@@ -369,7 +369,7 @@ VALUES: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("page", "question"), VALUES, ids=lambda value: getattr(value, "name", value))
 def test_the_right_choice_is_the_one_that_holds_where_the_answer_leads(page: str, question: ChoiceQuestion) -> None:
     """Answer wrongly: the page's picture then shows what is right."""
-    values = page_declaration(page).store({})
+    values = page_declaration(page).page_values({})
     tasks.take_choice(question, values, next(letter for letter in question.choices if letter != question.right))
     assert not values.notes
     assert FOUND[page, question.name](lambda name: values.get(values.fields[name])) == question.right

@@ -23,11 +23,11 @@ def test_a_hand_puts_what_it_moved_of_what_is_shown(moved: dict[str, int], hidde
     scene = SimpleNamespace(
         sketch=None,
         all_controls=tuple(fields.values()),
-        values=lambda get: {name: get(name) for name in HELD},
+        control_values=lambda get: {name: get(name) for name in HELD},
         finding_at=lambda _: "",
     )
     controls = SimpleNamespace(store=store, hidden=hidden)
-    FilmHand(cast("Any", SimpleNamespace(scene=scene)), cast("Any", controls)).take(moved)
+    FilmHand(cast("Any", SimpleNamespace(scene=scene)), cast("Any", controls)).store_control_values(moved)
     assert put == {
         name: moved[name] for name in HELD if name in moved and name not in hidden and moved[name] != HELD[name]
     }

@@ -11,7 +11,7 @@ from tests.test_pages import opened
 from ui.book.frame import BookFrame
 from ui.page import frame
 from ui.page.menu import ORDER, page_declaration
-from ui.page.state import Field, RefusedValue, read
+from ui.page.state import Field, RefusedValue, parse_url_value
 from ui.present.view import FIELDS
 
 NAMES = [name for names in ORDER.values() for name in names]
@@ -43,7 +43,7 @@ def wrong(field: Field, draw: random.Random) -> list[str]:
 
 
 def notes(book: BookFrame) -> list[str]:
-    return [node.html for node in book.places.root.all() if node.kind == "note warning"]
+    return [node.html for node in book.places.root.self_and_descendants() if node.kind == "note warning"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,7 +56,7 @@ def test_every_field_of_a_page_takes_any_text_or_says_why_not(name: str) -> None
             book = BookFrame(name, draw.choice(["en", "zh"]), session, "", {field.name: text})
             assert session["notes"] == []
             try:
-                read(field, text)
+                parse_url_value(field, text)
             except RefusedValue:
                 assert notes(book), (field.name, text)
                 number = field.kind in ("int", "float")
@@ -67,7 +67,7 @@ def test_every_field_of_a_page_takes_any_text_or_says_why_not(name: str) -> None
 def test_a_text_of_one_letter_is_refused() -> None:
     for text in ("x", "", " "):
         book = BookFrame("inside", "en", {}, "", {"text": text})
-        assert "at least 2 letters" in notes(book)[0] and book.store.query() == {}
+        assert "at least 2 letters" in notes(book)[0] and book.store.as_url_parameters() == {}
 
 
 @pytest.mark.broken_part
@@ -103,5 +103,5 @@ def test_a_part_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch, ca
     at = opened("rotation")
     assert not at.exception and len(at.error) == 1 and len(at.markdown) > 1 and len(whole.error) == 0
     book = BookFrame("rotation", "zh", {}, "", {})
-    assert sum(node.kind == "note error" for node in book.places.root.all()) == 1
+    assert sum(node.kind == "note error" for node in book.places.root.self_and_descendants()) == 1
     assert {record.levelno for record in caplog.records if record.name == frame.__name__} == {logging.ERROR}

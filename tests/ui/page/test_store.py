@@ -56,7 +56,7 @@ def test_a_default_is_not_kept() -> None:
     assert of.explicit == {"rotation.m": 13}
     of.put(OWN, 12)
     of.put(DIM, models.model_rope_setting(models.DEFAULT).rope.dim)
-    assert of.explicit == {} and of.query() == {}
+    assert of.explicit == {} and of.as_url_parameters() == {}
     of.put(MODEL, WIDE)
     of.put(DIM, DIM.default)
     assert of.rope().dim == DIM.default, "the field's own default is another value than the model's"
@@ -116,7 +116,7 @@ def test_a_reset_forgets_this_page_s_values_and_the_shared_ones() -> None:
 def test_a_state_that_is_taken_is_the_whole_state() -> None:
     values: dict[str, Any] = {"rotation.m": 3, "factor": 3.0, "clock.slower": 2.0}
     of = store(**values)
-    of.take({"base": 77.0, "model": SCALED})
+    of.replace_all({"base": 77.0, "model": SCALED})
     assert of.explicit == {"base": 77.0, "model": SCALED, "clock.slower": 2.0}
     assert of.get(OWN) == 12
 
@@ -146,9 +146,9 @@ def test_automatic_is_written_and_read_back() -> None:
     length = Field("seq", "int", 64, 1, 4096, optional=True)
     of = store(fields=(length,))
     of.put(length, None)
-    assert of.query() == {"seq": "auto"}
+    assert of.as_url_parameters() == {"seq": "auto"}
     again = store(fields=(length,))
-    again.read_query(of.query())
+    again.read_query(of.as_url_parameters())
     assert again.get(length) is None and again.explicit == of.explicit
 
 
@@ -168,8 +168,8 @@ def test_automatic_is_written_and_read_back() -> None:
 )
 def test_a_link_is_the_state(values: dict[str, object]) -> None:
     of, again = store(lambda _: None), store(lambda _: None)
-    of.take(values)
-    again.read_query(of.query())
+    of.replace_all(values)
+    again.read_query(of.as_url_parameters())
     assert state(again) == state(of) and not again.notes
 
 

@@ -22,9 +22,9 @@ from ui.page.tasks import (
     challenge_verdict,
     done_task_count,
     done_task_names,
+    feedback_number_text,
     remember_done_tasks,
     take_choice,
-    written,
 )
 from ui.text.words import PageTexts, page_labels
 
@@ -45,11 +45,11 @@ def store() -> PageValues:
 def test_an_answer_is_a_field_and_moves_the_page_to_where_it_is_seen() -> None:
     values = store()
     take_choice(SIDE, values, "a")
-    assert values.query() == {"side": "a", "moved": "7"}
+    assert values.as_url_parameters() == {"side": "a", "moved": "7"}
     take_choice(SIDE, values, "")
     assert values.get(MOVED) == 7
     values.reset()
-    assert values.query() == {}
+    assert values.as_url_parameters() == {}
 
 
 def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
@@ -115,7 +115,7 @@ def test_how_far_a_visitor_is_counts_what_was_done() -> None:
     assert before and before.number == LEARNING.index("rotation") + 1 and before.total == len(LEARNING)
     assert (before.here, before.here_of, before.done) == (0, len(declared.tasks), 0)
     question = next(task for task in declared.tasks if isinstance(task, ChoiceQuestion))
-    take_choice(question, declared.store(session), question.right)
+    take_choice(question, declared.page_values(session), question.right)
     after, elsewhere = path_progress("rotation", session), path_progress("layouts", session)
     assert after and elsewhere and (after.here, after.done, elsewhere.done) == (1, 1, 1)
     assert before.following == LEARNING[LEARNING.index("rotation") + 1]
@@ -151,7 +151,7 @@ def test_a_challenge_fails_and_passes_with_a_sentence() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_fold_has_its_text_from_the_start_and_its_parts_once_a_link_opens_it(lang: str) -> None:
-    _, body = PageTexts(lang, "rotation").prose("backward")
+    _, body = PageTexts(lang, "rotation").section_title_and_text("backward")
     folded, unfolded = opened("rotation", lang=lang), opened("rotation", lang=lang, open="backward,nothing")
     assert body in texts(folded) and body in texts(unfolded)
     assert len(unfolded.get("plotly_chart")) == len(folded.get("plotly_chart")) + 1
@@ -198,7 +198,7 @@ def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they
     rng = np.random.default_rng(5)
     for value, beside in zip(rng.lognormal(0, 8, 500), rng.lognormal(0, 8, 500), strict=True):
         for bound in (beside, value * (1 + 1e-6), value * (1 - 1e-9)):
-            shown = float(written(value, bound).replace(",", "").translate(EXPONENT).replace("·10", "e"))
+            shown = float(feedback_number_text(value, bound).replace(",", "").translate(EXPONENT).replace("·10", "e"))
             assert (shown > bound) == (value > bound) and shown == pytest.approx(value, rel=5.1e-3)
 
 

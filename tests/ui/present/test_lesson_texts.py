@@ -10,7 +10,7 @@ from rope_core.languages import LANGUAGES
 from tests.support import films
 from tests.test_pages import opened
 from ui.page.menu import ORDER, SECTIONS, page_declaration
-from ui.page.state import FieldValue, url_number
+from ui.page.state import FieldValue, url_value_text
 from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
@@ -124,7 +124,7 @@ def test_a_talk_fits_its_time(name: str, minutes: int, fewest: int, most: int, q
 def test_each_step_shows_something_else(name: str, lang: str) -> None:
     before: tuple[object, ...] = ()
     for step in lesson(lang, name).steps:
-        shown = (step.page, step.figure, step.end)
+        shown = (step.page, step.figure, step.end_state)
         assert shown != before, step.number
         assert step.predict is None or step.predict.then != step.state, "an answer moves the figure"
         before = shown
@@ -154,7 +154,7 @@ def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[s
 
 
 def shown(step: LessonStep, lang: str, state: dict[str, FieldValue]) -> str:
-    query = {key: url_number(value) for key, value in state.items()}
+    query = {key: url_value_text(value) for key, value in state.items()}
     result = findings(step.page, lang, tuple(sorted(query.items())))
     assert step.figure in result, f"step {step.number}: no figure {step.figure} on {step.page}"
     return " ".join((result[step.figure], *query.values()))
@@ -167,7 +167,7 @@ def test_the_figure_shows_every_number_of_the_sentence(name: str, lang: str) -> 
     """``say`` by the view after the answer, the question by the view before it (or by what it asks to change)."""
     for step in lesson(lang, name).steps:
         before = shown(step, lang, step.state)
-        after = shown(step, lang, step.end)
+        after = shown(step, lang, step.end_state)
         assert set(numbers(step.say)) <= set(numbers(after)), f"step {step.number}: {step.say} / {after}"
         written = shares(after)
         for part, wholes in shares(step.say).items():

@@ -49,7 +49,7 @@ def test_a_step_plays_a_control_from_its_state_to_a_value() -> None:
     steps = STEP + 'state = { factor = 2 }\nplay = { control = "factor", to = 8 }\n'
     step = load_lesson(file(steps), "own").step(1)
     assert step.play == lessons.FilmPlay("factor", 8.0, 4.0)
-    assert step.state == {"factor": 2.0} and step.end == {"factor": 8.0}
+    assert step.state == {"factor": 2.0} and step.end_state == {"factor": 8.0}
 
 
 def test_a_page_lesson_stands_on_its_page() -> None:
@@ -159,7 +159,7 @@ def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
     state = {name: data.draw(VALUES) for name in names}
     table = {"title": "T", "minutes": 1, "steps": [{"page": page, "say": "a", "state": state} | step]} | head
     try:
-        read = lessons.LessonReader(None).lesson(table, "own")
+        read = lessons.LessonReader(None).read_lesson(table, "own")
     except LessonError as bad:
         assert problem_sentence(bad.problem, PageTexts("zh", "stage"))
     else:

@@ -137,10 +137,10 @@ def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
 def test_a_press_that_is_handed_over_twice_is_one_step(own: None) -> None:
     """Streamlit calls a button's function again where a request comes in between the call and the page's run."""
     view = PageView("rotation", "en", {})
-    view.begin("")
-    view.move(2)
-    view.move(2)
-    assert view.number == 2
+    view.begin_talk("")
+    view.go_to_step(2)
+    view.go_to_step(2)
+    assert view.step_number == 2
 
 
 def test_a_press_that_moves_no_value_keeps_the_step_whatever_address_it_comes_with(own: None) -> None:
@@ -159,7 +159,7 @@ def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(
     first = dict(at.query_params)
     press(at, "stage-next")
     at.query_params = first
-    monkeypatch.setattr("ui.served.address.by_history", lambda: True)
+    monkeypatch.setattr("ui.served.address.is_history_navigation", lambda: True)
     at.run()
     assert "0 / 2" in shown(at) and values(at) == {"rotation.apart": 9}
 
@@ -300,10 +300,10 @@ def test_every_control_of_a_page_can_be_hidden(name: str) -> None:
 
 def test_the_audience_gets_the_view_without_the_stage(own: None) -> None:
     view = PageView("rotation", "en", {})
-    view.values.update({"display": "stage", "room": "hall", "step": 2, "talk": "tour", "hide": "m"})
-    assert view.query(audience=True) == {"room": "hall", "step": "2", "talk": "tour", "hide": "m"}
-    view.values["talk"] = "own"
-    assert view.query(audience=True) == {"room": "hall", "hide": "m"}
+    view.explicit_values.update({"display": "stage", "room": "hall", "step": 2, "talk": "tour", "hide": "m"})
+    assert view.as_url_parameters(audience=True) == {"room": "hall", "step": "2", "talk": "tour", "hide": "m"}
+    view.explicit_values["talk"] = "own"
+    assert view.as_url_parameters(audience=True) == {"room": "hall", "hide": "m"}
 
 
 def decoded(text: str) -> str:

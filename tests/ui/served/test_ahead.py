@@ -7,7 +7,7 @@ import pytest
 
 from tests.test_pages import opened
 from ui.figures.drawing import KEPT
-from ui.page.state import url_number
+from ui.page.state import url_value_text
 from ui.present import lessons
 from ui.present.lessons import Lesson, LessonStep
 from ui.present.stage import STANDS
@@ -23,11 +23,11 @@ def test_the_stage_finds_its_figure_drawn_and_knows_its_part(number: int, part: 
     wanted = TOUR.step(number)
     KEPT.clear()
     STANDS.clear()
-    ahead.draw(TOUR, wanted, "en", False)
+    ahead.draw_step_in_background(TOUR, wanted, "en", False)
     assert {(wanted.page, wanted.figure): part} == STANDS
     before = set(KEPT)
     assert before
-    values = {name: url_number(value) for name, value in wanted.state.items()}
+    values = {name: url_value_text(value) for name, value in wanted.state.items()}
     at = opened(wanted.page, lang="en", display="stage", talk="tour", step=str(number), **values)
     assert not at.exception
     charts = [chart.proto.id for chart in at.get("plotly_chart")]
@@ -62,7 +62,7 @@ def test_a_step_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
         raise SystemExit if len(drawn) == len(ahead.SLOW) + 2 else RuntimeError("out of chalk")
 
     monkeypatch.setattr(ahead, "JOBS", waiting)
-    monkeypatch.setattr(ahead, "draw", draw)
+    monkeypatch.setattr(ahead, "draw_step_in_background", draw)
     assert TOUR is not None
     for step in TOUR.steps[:2]:
         waiting.put((TOUR, step, "en", False))

@@ -181,5 +181,5 @@ STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
 def test_the_prose_states_what_is_computed(page: str, section: str) -> None:
     numbers = STATED[page, section]()
     for lang in LANGUAGES:
-        body = PageTexts(lang, page).prose(section)[1]
+        body = PageTexts(lang, page).section_title_and_text(section)[1]
         assert [number for number in numbers if number not in body] == [], lang

@@ -44,7 +44,7 @@ def test_prose_has_the_same_sections_and_formulas(name: str) -> None:
     for key in en:
         assert formula_slots(en[key][1]) == formula_slots(zh[key][1]), key
         for lang in ("en", "zh"):
-            PageTexts(lang, name).prose(key)
+            PageTexts(lang, name).section_title_and_text(key)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -5,7 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from ui.text.words import SOFT_BREAK, TEXT, PageTexts, fill, fill_counts, formulas, page_sections, text_counts
+from ui.text.words import (
+    SOFT_BREAK,
+    TEXT,
+    PageTexts,
+    fill_counts,
+    fill_formulas_and_counts,
+    formulas,
+    page_sections,
+    text_counts,
+)
 
 
 def test_a_page_answers_its_own_label_before_the_shared_one() -> None:
@@ -21,14 +30,18 @@ def test_a_missing_label_is_an_error_and_not_an_empty_word() -> None:
 
 
 def test_formulas_fill_their_slots() -> None:
-    assert fill("a {{f:position_m}} b") == f"a ${formulas()['position_m']}$ b"
-    assert "$$" in fill("{{formula:relative}}")
+    assert fill_formulas_and_counts("a {{f:position_m}} b") == f"a ${formulas()['position_m']}$ b"
+    assert "$$" in fill_formulas_and_counts("{{formula:relative}}")
     with pytest.raises(KeyError):
-        fill("{{f:no_such_formula}}")
+        fill_formulas_and_counts("{{f:no_such_formula}}")
 
 
 def test_counts_fill_their_slots() -> None:
-    assert fill("{{n:claims}} claims") == fill_counts("{{n:claims}} claims") == f"{text_counts()['claims']} claims"
+    assert (
+        fill_formulas_and_counts("{{n:claims}} claims")
+        == fill_counts("{{n:claims}} claims")
+        == f"{text_counts()['claims']} claims"
+    )
     assert fill_counts("{{f:position_m}}") == "{{f:position_m}}"
     with pytest.raises(KeyError):
         fill_counts("{{n:no_such_count}}")
@@ -73,5 +86,5 @@ def test_lists_and_tables_keep_their_lines() -> None:
 
 
 def test_prose_comes_with_its_title() -> None:
-    title, body = PageTexts("zh", "rotation").prose("backward")
+    title, body = PageTexts("zh", "rotation").section_title_and_text("backward")
     assert title == "反向传播不需要新公式" and "$$" in body

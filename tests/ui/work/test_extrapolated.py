@@ -242,21 +242,21 @@ def test_work_that_fails_says_why(queue: jobs.JobQueue, index: dict[str, Weights
 
 def test_what_weights_there_are(index: dict[str, WeightsCard]) -> None:
     assert extrapolated.shipped_rotary_models() == ("rope-0", "rope-1")
-    assert extrapolated.firsts() == ("rope-0", "alibi-0")
-    assert extrapolated.family() == ("rope-0", "rope-0-linear")
+    assert extrapolated.first_model_per_encoding() == ("rope-0", "alibi-0")
+    assert extrapolated.first_rotary_family() == ("rope-0", "rope-0-linear")
     assert extrapolated.first_rotary_trained_length() == 64
     assert '"weights": ["rope-0", "rope-1"]' in extrapolated.measure_command("seeds")
     assert '"weights": ["rope-0", "alibi-0"]' in extrapolated.measure_command("encodings")
     index.clear()
-    assert extrapolated.shipped_rotary_models() == ("",) and extrapolated.firsts() == ()
+    assert extrapolated.shipped_rotary_models() == ("",) and extrapolated.first_model_per_encoding() == ()
 
 
 def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
-    plain = extrapolated.recipe(extrapolated.experiment_request("stale", documents=3))
+    plain = extrapolated.measurement_recipe(extrapolated.experiment_request("stale", documents=3))
     assert "run_measurement('stale', request)" in plain and "'documents': 3" in plain
     exec(plain.partition("\n")[0], {})
     compile(plain, "recipe", "exec")
-    own = extrapolated.recipe(extrapolated.experiment_request("sweep", b"x" * 99, documents=3))
+    own = extrapolated.measurement_recipe(extrapolated.experiment_request("sweep", b"x" * 99, documents=3))
     assert "read_bytes()[:99]" in own and "x" * 9 not in own
     compile(own, "recipe", "exec")
 

@@ -42,7 +42,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> jobs.JobQueue:
 
 @pytest.mark.parametrize("case", [CASE, replace(CASE, direction="forward", inplace=True, layout="half")])
 def test_a_shape_survives_the_command_line(case: BenchmarkCase) -> None:
-    line = measured.arguments(measured.ONE, case, ["numba", "eager"], 7)
+    line = measured.bench_arguments(measured.ONE, case, ["numba", "eager"], 7)
     options = parser_of("bench", bench).parse_args(line)
     assert cases_of(options) == [case]
     assert options.only == ["numba", "eager"] and options.rounds == 7 and options.progress
@@ -50,11 +50,11 @@ def test_a_shape_survives_the_command_line(case: BenchmarkCase) -> None:
 
 def test_suites_and_the_interpreter(records: Path) -> None:
     for name in ("quick", "cpu", "gpu"):
-        assert cases_of(parser_of("bench", bench).parse_args(measured.arguments(name, CASE, [], 9))) == list(
+        assert cases_of(parser_of("bench", bench).parse_args(measured.bench_arguments(name, CASE, [], 9))) == list(
             SUITES[name]()
         )
-        assert measured.cases(name, CASE) == list(SUITES[name]())
-    options = parser_of("bench", bench).parse_args(measured.arguments(measured.INTERPRETER, CASE, ["numba"], 99))
+        assert measured.chosen_cases(name, CASE) == list(SUITES[name]())
+    options = parser_of("bench", bench).parse_args(measured.bench_arguments(measured.INTERPRETER, CASE, ["numba"], 99))
     assert cases_of(options) == [measured.INTERPRETED] and options.only == ["triton"]
     assert Path(options.records).parent == records.parent and Path(options.records) != records
 
@@ -63,7 +63,7 @@ def test_words_for_links_are_unique() -> None:
     source = view.shipped_benchmarks(view.shipped_benchmark_names()[0])
     kinds = measured.case_kinds_by_text(source)
     assert len(kinds) == len(view.case_kinds(source.points))
-    assert measured.slug(CASE) != measured.slug(replace(CASE, direction="forward", inplace=True))
+    assert measured.case_slug(CASE) != measured.case_slug(replace(CASE, direction="forward", inplace=True))
     assert measured.choice_or_fallback("b", "abc", "a") == "b" and measured.choice_or_fallback("<", "abc", "a") == "a"
     points = [p for p in source.points if view.case_without_length(p.case) == view.case_kinds(source.points)[0]]
     assert list(measured.length_choices(points)) == sorted(measured.length_choices(points), key=int)

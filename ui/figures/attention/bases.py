@@ -9,7 +9,7 @@ from rope_core.theory import attention
 from ui.figures.attention.bins import distance_bins
 from ui.film import marks
 from ui.film.colours import GREY, QUERY_COLOUR, RED
-from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
+from ui.film.composite_marks import drag_hint, verdict_where, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
 from ui.text.words import PageTexts
 
@@ -28,10 +28,10 @@ def text_length_stops(own: int) -> tuple[int, ...]:
     return tuple(sorted({own, *np.rint(2 ** np.arange(6.0, 17.1, 0.25)).astype(int).tolist()}))
 
 
-def four_drawn_bases(own: float) -> tuple[float, ...]:
+def four_bases_with_own(own: float) -> tuple[float, ...]:
     """Return four bases in rising order, of which the nearest to ``own`` is replaced by it.
 
-    >>> four_drawn_bases(1e6)
+    >>> four_bases_with_own(1e6)
     (1000.0, 10000.0, 100000.0, 1000000.0)
     """
     nearest = min(BASES, key=lambda base: abs(np.log(base / own)))
@@ -68,19 +68,19 @@ def _crossing(first: int, y: float, text: Control) -> list[Mark]:
     ]
 
 
-def firsts(rope: rc.Rope, bases: tuple[float, ...]) -> list[int | None]:
+def first_negative_distances(rope: rc.Rope, bases: tuple[float, ...]) -> list[int | None]:
     """Return the first distance at which each base's best match scores below 0; None for none up to `FAR`."""
     return [attention.first_negative_score_distance(rope.dim, base, FAR) for base in bases]
 
 
-def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> Panel:
+def best_match_score_panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> Panel:
     """Return the four curves, one above the other, and the end of the text."""
     edge, ends = float(np.log10(FAR)), np.log10(text.stops)
     foot = -ROW * len(bases) + 0.9
     drawn: list[Mark] = []
     crossings: list[Mark] = []
     names: list[Mark] = []
-    for k, (base, first) in enumerate(zip(bases, firsts(rope, bases), strict=True)):
+    for k, (base, first) in enumerate(zip(bases, first_negative_distances(rope, bases), strict=True)):
         y = -ROW * k
         drawn += _row(rope, base, y)
         crossings += [] if first is None else _crossing(first, y, text)
@@ -92,7 +92,7 @@ def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) 
     end = text.numbers(ends)
     beyond = marks.rect(end, edge + 0.1, foot, 1.1, "paper", opacity=0.7)
     whole = marks.line(text.numbers(np.stack([ends, ends], axis=1)), (foot, 1.05), "ink", 3)
-    goal = hidden_past(text, GOAL_LENGTH / 2, edge)
+    goal = x_hidden_past_stop(text, GOAL_LENGTH / 2, edge)
     x = Axis(0.0, edge, tuple((float(e), f"{10**e:,}") for e in range(6) if e <= edge), t("words_apart"))
     shown = [
         *drawn,
@@ -107,9 +107,9 @@ def panel(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) 
     return Panel(x, Axis(foot, 1.1), shown, t("bases_title"), min_width=330, height=350)
 
 
-def finding(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> TextOrTrack:
+def largest_too_small_base_finding(rope: rc.Rope, text: Control, bases: tuple[float, ...], t: PageTexts) -> TextOrTrack:
     """Return what the end of the text shows: the largest base that is too small for it, and the next one's reach."""
-    first = firsts(rope, bases)
+    first = first_negative_distances(rope, bases)
 
     def sentence(length: float, label: str) -> str:
         small = [k for k, each in enumerate(first) if each is not None and each < length]

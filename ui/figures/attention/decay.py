@@ -11,11 +11,11 @@ from rope_core.rope import Array
 from rope_core.theory import attention
 from ui.figures.attention import bases, spread
 from ui.figures.attention.bins import distance_bins
-from ui.figures.attention.scores import FAR, STOPS, QueryAndKey, query_and_key_source
+from ui.figures.attention.scores import FAR, STOPS, QueryAndKey, query_and_key_python
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, QUERY_COLOUR, SKY
-from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
+from ui.film.composite_marks import TOP, drag_hint, mark_angle_from_clock, text_lines
 from ui.film.scene import (
     Axis,
     Control,
@@ -70,7 +70,7 @@ def _rosette(rope: rc.Rope, far: Control, pairing: QueryAndKey, t: PageTexts) ->
     level = far.numbers(mean)
     written = far.texts(t("mean", value=_short_score(value)) for value in mean.tolist())
     across = far.numbers(np.stack([mean, mean], axis=1))
-    query = marks.vector(0.0, 0.0, 0.98 * weights, clock_angle(far.numbers(turned)), QUERY_COLOUR, 2, True)
+    query = marks.vector(0.0, 0.0, 0.98 * weights, mark_angle_from_clock(far.numbers(turned)), QUERY_COLOUR, 2, True)
     words = far.texts(t("turned_on", pairs=rope.pairs, words=label) for label in far.stop_labels)
     shown = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
@@ -98,7 +98,7 @@ def _samples(
     drawn: list[Mark] = []
     for distance in (each for each in SAMPLES if each <= reach):
         x, y = float(np.log10(distance)), float(attention.score_curve(spectrum, [distance], *pairing)[0]) + 0.38 * top
-        angles = clock_angle(distance * rope.theta)
+        angles = mark_angle_from_clock(distance * rope.theta)
         drawn += [
             marks.circle(x, y, 0.14 * top, GREY, 1, length_unit="y"),
             marks.vector(x, y, 0.13 * top, angles, QUERY_COLOUR, 1, length_unit="y") | {"opacity": 0.6},
@@ -126,16 +126,20 @@ def score_decay_film(
     far = field_control(t, "at", at, play_seconds=8.0)
     text = field_control(t, "context", texts, play_seconds=6.0)
     keys = field_control(t, "keys", words, start=4.0 * rope.train_len, play_seconds=6.0)
-    drawn = bases.four_drawn_bases(rope.base)
-    squares, plain, sharp = spread.attention_shares(words, rope.train_len)
+    drawn = bases.four_bases_with_own(rope.base)
+    squares, plain, sharp = spread.yarn_factors_and_attention_shares(words, rope.train_len)
     panel, scores, finding = _curve(rope, far, kind, pairing, reach, t)
-    spreading = spread.finding(keys, rope.train_len, squares, plain, sharp, t)
+    spreading = spread.word_attention_finding(keys, rope.train_len, squares, plain, sharp, t)
     scene = scene_in_beats(
         t,
         "decay",
         (far, (_rosette(rope, far, pairing, t), panel), finding),
-        (text, (bases.panel(rope, text, drawn, t),), bases.finding(rope, text, drawn, t)),
-        (keys, spread.panels(keys, rope.train_len, squares, t), spreading),
+        (
+            text,
+            (bases.best_match_score_panel(rope, text, drawn, t),),
+            bases.largest_too_small_base_finding(rope, text, drawn, t),
+        ),
+        (keys, spread.scores_and_attention_panels(keys, rope.train_len, squares, t), spreading),
         control_values=({}, {"context": bases.FIRST_LENGTH}, {"keys": 4.0 * rope.train_len}),
         fact=t(f"fact.{kind}", **({"pairs": rope.pairs} if kind == "equal" else {})),
     )
@@ -143,7 +147,7 @@ def score_decay_film(
         import rope_core as rc
         from rope_core.theory import attention
         from rope_core.theory.softmax import expected_entropy_and_weight, yarn_logit_scale
-        {query_and_key_source(pairing)}
+        {query_and_key_python(pairing)}
         print(attention.score_curve(rc.Spectrum.from_inv_freq(rc.Rope({rope.dim}, {rope.base!r}).theta), [0, at], q, k))
         times = keys / {rope.train_len}
         square = yarn_logit_scale(times)

@@ -31,10 +31,12 @@ BASES = tuple(float(v) for v in np.logspace(2.5, 9, 27))
 LENGTHS = tuple(2**e for e in range(5, 23))
 
 
-def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> tuple[float, float, float, float]:
+def failure_rates_percent(
+    rope: rc.Rope, base: float, length: int, with_simulation: bool = True
+) -> tuple[float, float, float, float]:
     """Return percent of failures of order and locality: exact, and counted on drawn vectors, NaN where not wanted."""
     s = rc.spectrum(rc.Request(rc.Rope(rope.dim, base, rope.train_len)))
-    shares = simulated_failure_rates(s, length, SIGNAL, TRIALS, SEED) if counted else (np.nan, np.nan)
+    shares = simulated_failure_rates(s, length, SIGNAL, TRIALS, SEED) if with_simulation else (np.nan, np.nan)
     order, locality = order_and_locality_failure_rates(s, length, SIGNAL, COUNT)
     return 100.0 * order, 100.0 * locality, 100.0 * shares[0], 100.0 * shares[1]
 
@@ -43,8 +45,8 @@ def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> t
 def failure_rate_chart(rope: rc.Rope, t: PageTexts) -> Drawing:
     """Failures of order and of locality against the base at the trained length, and against the length at the base."""
     length = max(rope.train_len, 2)
-    by_base = np.array([measured(rope, base, length, k % EACH == 0) for k, base in enumerate(BASES)])
-    by_length = np.array([measured(rope, rope.base, n, k % EACH == 0) for k, n in enumerate(LENGTHS)])
+    by_base = np.array([failure_rates_percent(rope, base, length, k % EACH == 0) for k, base in enumerate(BASES)])
+    by_length = np.array([failure_rates_percent(rope, rope.base, n, k % EACH == 0) for k, n in enumerate(LENGTHS)])
     data = []
     for panel, (x, values) in enumerate(((BASES, by_base), (LENGTHS, by_length)), 1):
         for column, (key, shade) in enumerate((("order", BLUE), ("locality", ORANGE))):

@@ -23,7 +23,7 @@ STOPS = (1, 2, 3, 5, 7, *(m * 10**e for e in range(1, 6) for m in (1, 2, 3, 5, 7
 QueryAndKey = tuple[Array, Array]
 
 
-def numbers(argument: str, text: str) -> list[float]:
+def parse_numbers(argument: str, text: str) -> list[float]:
     """Read numbers separated by commas or spaces; raises ValueError on anything else."""
     try:
         return [float(part) for part in text.replace(",", " ").replace("，", " ").split()]
@@ -31,14 +31,16 @@ def numbers(argument: str, text: str) -> list[float]:
         raise argument_error(argument, "number_list", text) from None
 
 
-def query_and_key(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> QueryAndKey:
+def query_and_key(kind: str, dim: int, seed: int, q_text: str, k_text: str) -> QueryAndKey:
     """Query and key of length 1 and the given width: one vector twice, two drawn ones, or the visitor's, repeated."""
     if kind == "equal":
         q = k = np.ones(dim)
     elif kind == "random":
-        q, k = demo.random_vectors(dim, 2, draw)
+        q, k = demo.random_vectors(dim, 2, seed)
     else:
-        q, k = (attention.cycled_vector(numbers(name, text), dim) for name, text in (("q", q_text), ("k", k_text)))
+        q, k = (
+            attention.cycled_vector(parse_numbers(name, text), dim) for name, text in (("q", q_text), ("k", k_text))
+        )
     sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
     for name, size in zip("qk", sizes, strict=True):
         if not 1e-100 < size < 1e100:
@@ -46,13 +48,13 @@ def query_and_key(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Q
     return q / sizes[0], k / sizes[1]
 
 
-def query_and_key_source(pairing: QueryAndKey) -> str:
+def query_and_key_python(pairing: QueryAndKey) -> str:
     """Return the two vectors as Python lists."""
     q, k = (np.asarray(x).round(12).tolist() for x in pairing)
     return f"q, k = {q}, {k}"
 
 
-def text_or_never(first: int | None, limit: int, t: PageTexts) -> str:
+def distance_or_never_text(first: int | None, limit: int, t: PageTexts) -> str:
     """Return a distance, or the words for none up to a limit."""
     return t("never", limit=f"{limit:,}") if first is None else f"{first:,}"
 
@@ -110,7 +112,7 @@ def base_bound_chart(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
             dim=rope.dim,
             need=f"{need:,.3g}" if need is not None and need < 1000 else f"{round(need or 0, -2):,.0f}",
             base=f"{rope.base:,.10g}",
-            own=text_or_never(own, FAR, t),
+            own=distance_or_never_text(own, FAR, t),
             count=len(points),
             tight=len(tight),
         ),

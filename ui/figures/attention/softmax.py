@@ -38,7 +38,7 @@ def logit_scales(lengths: Array, train_len: int) -> dict[str, Array]:
     }
 
 
-def lengths_for(train_len: int) -> Array:
+def log_spaced_lengths(train_len: int) -> Array:
     """Lengths from a few keys to 64 times the trained length, evenly on a logarithmic axis."""
     return np.unique(np.rint(np.geomspace(SMALLEST, 64 * max(train_len, SMALLEST), 97)))
 
@@ -46,7 +46,7 @@ def lengths_for(train_len: int) -> Array:
 @cached_figure
 def attention_entropy_chart(train_len: int, signal: float, t: PageTexts) -> Drawing:
     """Entropy of one attention row, and the weight of the target key, against the number of keys."""
-    lengths = lengths_for(train_len)
+    lengths = log_spaced_lengths(train_len)
     results = {
         name: temperature.expected_entropy_and_weight(lengths, scale, signal)
         for name, scale in logit_scales(lengths, train_len).items()

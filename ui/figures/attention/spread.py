@@ -8,7 +8,7 @@ from rope_core.rope import Array
 from rope_core.theory.softmax import expected_entropy_and_weight, random_score_ranges, yarn_logit_scale
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, PURPLE
-from ui.film.composite_marks import drag_hint, hidden_past, verdict_where
+from ui.film.composite_marks import drag_hint, verdict_where, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import PageTexts
 
@@ -29,7 +29,7 @@ def text_length_stops(train_len: int, own: int | None) -> tuple[int, ...]:
     return tuple(sorted({*longer, *([] if own is None or own <= train_len else [own])}))
 
 
-def attention_shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
+def yarn_factors_and_attention_shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
     squares = np.array([yarn_logit_scale(n / train_len) for n in keys])
     plain, sharp = (100 * expected_entropy_and_weight(keys, scale, LEAD)[1] for scale in (1.0, squares))
@@ -41,7 +41,9 @@ def _short_percent(value: float) -> str:
     return f"{value:.2g}" if value < 9.5 else f"{value:.1f}"
 
 
-def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: Array, t: PageTexts) -> TextOrTrack:
+def word_attention_finding(
+    keys: Control, train_len: int, squares: Array, plain: Array, sharp: Array, t: PageTexts
+) -> TextOrTrack:
     """Return the sentence about the word's attention at every length."""
     columns = {"plain": plain, "sharp": sharp}
     return sentence_parts(
@@ -52,9 +54,9 @@ def finding(keys: Control, train_len: int, squares: Array, plain: Array, sharp: 
     )
 
 
-def panels(keys: Control, train_len: int, squares: Array, t: PageTexts) -> tuple[Panel, Panel]:
+def scores_and_attention_panels(keys: Control, train_len: int, squares: Array, t: PageTexts) -> tuple[Panel, Panel]:
     """Return the drawn scores of a text at the trained length and longer, and the word's share of attention in each."""
-    _, plain, sharp = attention_shares(tuple(map(int, keys.stops)), train_len)
+    _, plain, sharp = yarn_factors_and_attention_shares(tuple(map(int, keys.stops)), train_len)
     ones, count = np.ones(len(keys.stops)), np.array(keys.stops)
     ranges = random_score_ranges(keys.stops, BINS, SEED)
     widths = (train_len / count, ones, ones)
@@ -112,7 +114,7 @@ def panels(keys: Control, train_len: int, squares: Array, t: PageTexts) -> tuple
         else:
             right.append(marks.text(0.0, y - 5, t("share_rest"), anchor="start", dy=4, font_size=14))
     bottom, ceiling = -2 * PITCH - 11, HEAD + 3
-    goal = hidden_past(keys, GOAL_FACTOR * train_len / 2, 1.0)
+    goal = x_hidden_past_stop(keys, GOAL_FACTOR * train_len / 2, 1.0)
     left.append(marks.drag_handle(keys, keys.numbers(widths[0]), 0.0, "ink", t("grab_keys"), radius_px=9))
     left += marks.in_wide_panel(330, drag_hint(goal, -1, t("drag_share"), anchor="end", dy=6))
     return (

@@ -45,7 +45,7 @@ LOOKS = {
 BELOW = {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "container", "yanchor": "bottom"}
 
 
-def colour(contestant: str, place: int = 0) -> str:
+def contestant_colour(contestant: str, place: int = 0) -> str:
     """Return the contestant's own colour; the rest take turns."""
     return LOOKS.get(contestant, SERIES_COLOURS[place % len(SERIES_COLOURS)])
 
@@ -86,31 +86,31 @@ def timings_table(points: Sequence[CaseTiming]) -> dict[str, list[object]]:
     }
 
 
-def names_of(points: Sequence[CaseTiming]) -> list[str]:
+def contestant_names(points: Sequence[CaseTiming]) -> list[str]:
     """Contestants among points: ours, peers, then visitors' own, each once."""
     order = (*view.OURS, *view.PEERS)
     return sorted({p.contestant for p in points}, key=lambda n: (order.index(n) if n in order else len(order), n))
 
 
-def bandwidth_chart(points: Sequence[CaseTiming], name: str, t: PageTexts, *, every: bool = True) -> Drawing:
+def bandwidth_chart(points: Sequence[CaseTiming], name: str, t: PageTexts, *, all_contestants: bool = True) -> Drawing:
     """GB/s against the bytes of q and k, one curve a contestant, the copy's as a dashed line.
 
-    Without ``every`` three lines that are named at their ends: the copy, our kernel, transformers.
+    Without ``all_contestants`` three lines that are named at their ends: the copy, our kernel, transformers.
     """
     entry = view.ENTRY[points[0].case.device]
-    few = not every and entry in names_of(points)
+    few = not all_contestants and entry in contestant_names(points)
     if few:
         points = [p for p in points if p.contestant in (entry, "transformers")]
     floors = sorted({(p.case.tensor_bytes, p.floor) for p in points})
     x, y = [size / MEGA for size, _ in floors], [floor / GIGA for _, floor in floors]
     data = [line_trace(x, y, GREY, name=t("copy"), dash="dash", mode="lines+markers")]
-    for place, contestant in enumerate(names_of(points)):
+    for place, contestant in enumerate(contestant_names(points)):
         own = [p for p in points if p.contestant == contestant]
         data.append(
             line_trace(
                 [p.case.tensor_bytes / MEGA for p in own],
                 [p.bandwidth / GIGA for p in own],
-                colour(contestant, place),
+                contestant_colour(contestant, place),
                 5 if contestant in view.ENTRY.values() else 3,
                 implementation_name(contestant, t),
                 mode="lines+markers",
@@ -150,13 +150,13 @@ def bandwidth_chart(points: Sequence[CaseTiming], name: str, t: PageTexts, *, ev
     return Drawing(
         "curves",
         figure,
-        curves_finding(points, t),
+        kernel_bandwidth_finding(points, t),
         lambda: timings_table(points),
         timings_recipe(name, kind, "p.bandwidth"),
     )
 
 
-def curves_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
+def kernel_bandwidth_finding(points: Sequence[CaseTiming], t: PageTexts) -> str:
     """Our kernel's bandwidth at the largest size, beside the copy's."""
     last = [p for p in points if p.case.tensor_bytes == max(q.case.tensor_bytes for q in points)]
     ours = view.own_reference_timing(last)
@@ -190,7 +190,7 @@ def speed_up_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Dra
                     f"{implementation_name(p.contestant, t)}  {s.median:.2f}×"
                     for p, s in zip(others, times, strict=True)
                 ],
-                [colour(p.contestant) for p in others],
+                [contestant_colour(p.contestant) for p in others],
                 orientation="h",
                 error_x=ratio_error_bars(times, thickness=3),
             )
@@ -225,10 +225,10 @@ def speed_up_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Dra
 def error_and_time_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Drawing:
     """Draw the largest difference from float64 against the time as a multiple of the copy's, one mark a contestant."""
     data = []
-    for place, contestant in enumerate(names_of(points)):
+    for place, contestant in enumerate(contestant_names(points)):
         p = next(p for p in points if p.contestant == contestant)
         symbol, interval = {"symbol": place % 8}, ratio_error_bars([p.ratio], thickness=2)
-        shade, label = colour(contestant, place), implementation_name(contestant, t)
+        shade, label = contestant_colour(contestant, place), implementation_name(contestant, t)
         data.append(dot_trace([p.ratio.median], [p.error], shade, 18, label, marker=symbol, error_x=interval))
     figure = plotly_figure(
         data,

@@ -16,7 +16,7 @@ MEGA, GIGA, MICRO, MILLI = 1e6, 1e9, 1e-6, 1e-3
 def implementation_name(contestant: str, t: PageTexts) -> str:
     """Return a contestant's name for readers; a visitor's own function keeps the name it was recorded under."""
     key = f"who.{contestant}"
-    return t(key) if t.has(key) else contestant
+    return t(key) if t.has_label(key) else contestant
 
 
 def byte_count_text(count: float) -> str:

@@ -35,7 +35,7 @@ class DiagramBox:
     reach: float = 0.33
 
     @property
-    def middle(self) -> float:
+    def centre_x(self) -> float:
         """The horizontal centre."""
         return (self.left + self.right) / 2
 
@@ -70,7 +70,7 @@ def switched_block_choices(row: ArchitectureRow | None, norm: str, place: str, o
     return base if unit == "row" else replace(base, unit=unit)
 
 
-def attention(left: float, right: float, row: int, rotates: bool, t: PageTexts) -> list[DiagramBox]:
+def attention_boxes(left: float, right: float, row: int, rotates: bool, t: PageTexts) -> list[DiagramBox]:
     """q, k and v, RoPE on the first two, the cache on the last two, and the weighted sum: four rows."""
     third = (right - left) / 3
     edges = [(left + i * third + GAP, left + (i + 1) * third - GAP) for i in range(3)]
@@ -81,7 +81,7 @@ def attention(left: float, right: float, row: int, rotates: bool, t: PageTexts) 
     return [*drawn, DiagramBox(t("box.attention"), left + GAP, right - GAP, row + 3, GREY)]
 
 
-def serial(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[ResidualConnection]]:
+def serial_boxes_and_residuals(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[ResidualConnection]]:
     """Return the sub-layers below each other, each with its own residual connection."""
     drawn, skips, row = [DiagramBox(t("box.input"), LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
@@ -91,7 +91,7 @@ def serial(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[Re
             drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
             row += 1
         if part == "attention":
-            drawn += attention(LEFT, RIGHT, row, block.rotates, t)
+            drawn += attention_boxes(LEFT, RIGHT, row, block.rotates, t)
             row += 4
         else:
             drawn.append(DiagramBox(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, GREY))
@@ -107,14 +107,16 @@ def serial(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[Re
     return drawn, skips
 
 
-def parallel(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[ResidualConnection]]:
+def parallel_boxes_and_residuals(
+    block: BlockChoices, t: PageTexts
+) -> tuple[list[DiagramBox], list[ResidualConnection]]:
     """Attention and feed-forward beside each other, one residual connection for both."""
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
     drawn = [DiagramBox(t("box.input"), LEFT, RIGHT, 0, GREY)]
     if block.place in ("pre", "double"):
         drawn.append(DiagramBox(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
         row += 1
-    drawn += attention(LEFT, half, row, block.rotates, t)
+    drawn += attention_boxes(LEFT, half, row, block.rotates, t)
     drawn.append(
         DiagramBox(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, GREY, 0.8)
     )
@@ -131,23 +133,27 @@ def parallel(block: BlockChoices, t: PageTexts) -> tuple[list[DiagramBox], list[
     return drawn, [ResidualConnection(0, row)]
 
 
-def hidden(upper: DiagramBox, lower: DiagramBox, column: float, drawn: list[DiagramBox]) -> bool:
+def has_box_between(upper: DiagramBox, lower: DiagramBox, column: float, drawn: list[DiagramBox]) -> bool:
     """Return whether a third box is in ``column`` between the two; the gap between neighbours counts as a box."""
     between = (box for box in drawn if upper.row < box.row < lower.row)
     return any(box.left - GAP <= column <= box.right + GAP for box in between)
 
 
-def wires(drawn: list[DiagramBox], last: int) -> list[Mark]:
+def wire_marks(drawn: list[DiagramBox], last: int) -> list[Mark]:
     """Return arrows between boxes that see each other, in the middle of the narrower one, and the residual's way."""
     shapes: list[Mark] = []
     for upper, lower in ((a, b) for a in drawn for b in drawn if a.row < b.row):
-        column = min((upper, lower), key=lambda box: box.right - box.left).middle
-        if all(b.left <= column <= b.right for b in (upper, lower)) and not hidden(upper, lower, column, drawn):
-            shapes += arrow([column, column], [last - upper.row - upper.reach, last - lower.row + lower.reach], GREY)
+        column = min((upper, lower), key=lambda box: box.right - box.left).centre_x
+        if all(b.left <= column <= b.right for b in (upper, lower)) and not has_box_between(
+            upper, lower, column, drawn
+        ):
+            shapes += arrow_marks(
+                [column, column], [last - upper.row - upper.reach, last - lower.row + lower.reach], GREY
+            )
     return shapes
 
 
-def arrow(x: Sequence[float], y: Sequence[float], colour: str) -> list[Mark]:
+def arrow_marks(x: Sequence[float], y: Sequence[float], colour: str) -> list[Mark]:
     """Return a line through points with a head at its end, which is horizontal or vertical."""
     dx, dy = np.sign(x[-1] - x[-2]), np.sign(y[-1] - y[-2])
     tip_x = [x[-1], x[-1] - dx * 0.22 - dy * 0.13, x[-1] - dx * 0.22 + dy * 0.13, x[-1]]
@@ -155,19 +161,19 @@ def arrow(x: Sequence[float], y: Sequence[float], colour: str) -> list[Mark]:
     return [marks.line(x, y, colour, 2.5), marks.line(tip_x, tip_y, colour, 1, fill=colour)]
 
 
-def residual(skip: ResidualConnection, last: int) -> list[Mark]:
+def residual_marks(skip: ResidualConnection, last: int) -> list[Mark]:
     """Return the residual connection, around its sub-layer at the right."""
     x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT]
     start, end = last - skip.start - 0.5, float(last - skip.end)
-    return arrow(x, [start, start, end, end], GREY)
+    return arrow_marks(x, [start, start, end, end], GREY)
 
 
-def update(block: BlockChoices) -> str:
+def layer_update_formula(block: BlockChoices) -> str:
     """Return what a layer does with its input x, N a norm, A attention and F the feed-forward, as a formula.
 
-    >>> update(BlockChoices("RMSNorm", "pre", True, "swiglu", True))
+    >>> layer_update_formula(BlockChoices("RMSNorm", "pre", True, "swiglu", True))
     'x ← x + A(N(x)) + F(N(x))'
-    >>> update(BlockChoices("LayerNorm", "post", False, "relu", False))
+    >>> layer_update_formula(BlockChoices("LayerNorm", "post", False, "relu", False))
     'x ← N(x + A(x)),  x ← N(x + F(x))'
     """
     inside = "N(x)" if block.place in ("pre", "double") else "x"
@@ -183,10 +189,10 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "relu2": "ReLU²"
 GATES = {"glu": "sigmoid", "reglu": "ReLU", "geglu": "GELU", "swiglu": "SiLU"}
 
 
-def feed_forward(unit: str) -> str:
+def feed_forward_formula(unit: str) -> str:
     """Return the feed-forward with one activation, or with a gate, as a formula.
 
-    >>> feed_forward("relu2"), feed_forward("swiglu")
+    >>> feed_forward_formula("relu2"), feed_forward_formula("swiglu")
     ('F(x) = W₂ ReLU²(W₁ x)', 'F(x) = W₂ (SiLU(W₁ x) ⊙ W₃ x)')
     """
     gated = unit in GATES
@@ -196,9 +202,12 @@ def feed_forward(unit: str) -> str:
 def _formulas(block: BlockChoices, t: PageTexts) -> Panel:
     """Return the formula of each choice, with what it does in a sentence."""
     rows = (
-        (update(block), [t(f"effect.{block.place}"), t("effect.parallel" if block.parallel else "effect.serial")]),
+        (
+            layer_update_formula(block),
+            [t(f"effect.{block.place}"), t("effect.parallel" if block.parallel else "effect.serial")],
+        ),
         (NORMS[block.norm], [t(f"effect.{block.norm}")]),
-        (feed_forward(block.unit), [t("effect.gated" if block.unit in GATES else "effect.plain")]),
+        (feed_forward_formula(block.unit), [t("effect.gated" if block.unit in GATES else "effect.plain")]),
         ("A: " + t("effect.attention"), [t("effect.rotates" if block.rotates else "effect.rotates_not")]),
     )
     lines = [
@@ -215,9 +224,9 @@ def transformer_layer_film(title: str, printed: BlockChoices | None, chosen: Blo
 
     ``printed``: what the table says, None where it leaves it open.
     """
-    drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
+    drawn, skips = (parallel_boxes_and_residuals if chosen.parallel else serial_boxes_and_residuals)(chosen, t)
     last = max(box.row for box in drawn)
-    shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
+    shapes = [*wire_marks(drawn, last), *(shape for skip in skips for shape in residual_marks(skip, last))]
     for box in drawn:
         y = last - box.row
         ink, opacity = ("ink", 0.25) if box.colour == GREY else (text_colour_on(box.colour), 1.0)
@@ -225,7 +234,7 @@ def transformer_layer_film(title: str, printed: BlockChoices | None, chosen: Blo
         shapes.append(marks.link_symbol("R", part) if box.text == ROPE else part)
         for k, text in enumerate(lines := box.text.split("<br>")):
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
-            shapes.append(marks.text(box.middle, y, text, ink, halo=False, font_size=14, dy=dy))
+            shapes.append(marks.text(box.centre_x, y, text, ink, halo=False, font_size=14, dy=dy))
     start, rows, readable = commonest_block_and_counts()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)
@@ -234,7 +243,7 @@ def transformer_layer_film(title: str, printed: BlockChoices | None, chosen: Blo
     picture = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, min_width=300, height=height)
     return Film(
         "layer",
-        Scene((picture, _formulas(chosen, t)), (), t("layer_finding", update=update(chosen))),
+        Scene((picture, _formulas(chosen, t)), (), t("layer_finding", update=layer_update_formula(chosen))),
         lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
         """
         from rope_core.hf.catalogue import architecture_rows
@@ -257,7 +266,7 @@ SENTENCES = {
 }
 
 
-def in_words(cell: str, t: PageTexts) -> str:
+def translated_cell_text(cell: str, t: PageTexts) -> str:
     """Return a cell of the table in the page's language; names and terms of art stay."""
     return t(f"said.{SENTENCES[cell]}") if cell in SENTENCES else cell
 
@@ -267,9 +276,10 @@ def architecture_row_table(row: ArchitectureRow, t: PageTexts) -> dict[str, list
     wrong = {correction.field for correction in row.corrections}
     return {
         t("col.cell"): [t(f"cell.{field}") for field in ARCHITECTURE_FIELDS],
-        t("col.printed"): [in_words(str(getattr(row, field)), t) for field in ARCHITECTURE_FIELDS],
+        t("col.printed"): [translated_cell_text(str(getattr(row, field)), t) for field in ARCHITECTURE_FIELDS],
         t("col.corrected"): [
-            "≠ " + in_words(row.corrected(field), t) if field in wrong else "=" for field in ARCHITECTURE_FIELDS
+            "≠ " + translated_cell_text(row.corrected(field), t) if field in wrong else "="
+            for field in ARCHITECTURE_FIELDS
         ],
     }
 
@@ -280,8 +290,8 @@ def correction_sentences(row: ArchitectureRow, t: PageTexts) -> list[str]:
         t(
             "correction" if each.verified else "correction_open",
             cell=t(f"cell.{each.field}"),
-            printed=in_words(each.printed, t),
-            corrected=in_words(each.corrected, t) if each.corrected else t("said.silent"),
+            printed=translated_cell_text(each.printed, t),
+            corrected=translated_cell_text(each.corrected, t) if each.corrected else t("said.silent"),
             source=each.source,
         )
         for each in row.corrections

@@ -11,7 +11,15 @@ from ui.figures.block.vectors import CAT
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, hidden_past, link, text_lines
+from ui.film.composite_marks import (
+    angle_wedge,
+    dial_marks,
+    drag_hint,
+    link_curve,
+    mark_angle_from_clock,
+    text_lines,
+    x_hidden_past_stop,
+)
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import PageTexts
 
@@ -23,7 +31,7 @@ SIDE = 2.8
 """How far the cache's panel goes on past its words on a wide screen, in positions."""
 
 
-def panels(rope: rc.Rope, later: Control, t: PageTexts) -> tuple[Panel, ...]:
+def key_cache_panels(rope: rc.Rope, later: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the cache, for a wide and for a narrow screen, and the query of the last word and of a later one."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     far = MAT + np.array(later.stops)
@@ -48,7 +56,7 @@ def _cache(theta: float, t: PageTexts, *, wide: bool) -> Panel:
         drawn.append(marks.text(MAT + 0.62, 0.12, lines[0], KEY_COLOUR, anchor="start", bold=True, dy=0))
         drawn += text_lines(MAT + 0.62, 0.12, lines[1:], anchor="start", bold=False, step=21, dy=21)
         ends = (left + (right - left) * share for share in (0.25, 0.75))
-        drawn += [link(float(CAT), -0.78, x, -1.25, KEY_COLOUR, stroke_dash="6 5", opacity=0.7) for x in ends]
+        drawn += [link_curve(float(CAT), -0.78, x, -1.25, KEY_COLOUR, stroke_dash="6 5", opacity=0.7) for x in ends]
     return Panel(
         Axis(left, right),
         Axis(-1.25 if wide else -0.9, 0.55),
@@ -71,15 +79,15 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Pa
     after = later.texts(t("after_turns", turns=turn) if turn else t("apart_now") for turn in turns)
     position = later.texts(f"{value:.0f}" for value in at.tolist())
     title: TextOrTrack = name or sentence_parts(partial(t, "query_later"), m=position)
-    hand = marks.vector(0.0, 0.0, 0.96, clock_angle(angle), QUERY_COLOUR, 6, has_head=True)
+    hand = marks.vector(0.0, 0.0, 0.96, mark_angle_from_clock(angle), QUERY_COLOUR, 6, has_head=True)
     hand = marks.link_symbol("q", hand)
-    tip = clock_angle(angle)
+    tip = mark_angle_from_clock(angle)
     grip = marks.turn_handle(later, 0.0, 0.0, 0.96, tip, QUERY_COLOUR, t("grab_new"), [hand], radius_px=0)
     away = later.texts(t("words_after", words=int(d)) for d in distance.tolist())
     drawn = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         *angle_wedge(0.0, 0.0, 0.9, own, between),
-        marks.vector(0.0, 0.0, 0.96, clock_angle(own), KEY_COLOUR, 5, has_head=True),
+        marks.vector(0.0, 0.0, 0.96, mark_angle_from_clock(own), KEY_COLOUR, 5, has_head=True),
         hand if name else grip,
         marks.text(1.15, 0.35, away, DISTANCE_COLOUR, anchor="start", bold=True, font_size=18),
         marks.text(1.15, 0.05, apart, DISTANCE_COLOUR, anchor="start", bold=True, font_size=20, dy=5),
@@ -88,11 +96,11 @@ def _query(theta: float, later: Control, at: np.ndarray, name: str | None, t: Pa
         marks.text(-1.15, -0.15, sentence_parts(partial(t, "by_words"), m=position), QUERY_COLOUR, anchor="end", dy=4),
     ]
     if not name:
-        drawn.append(drag_hint(hidden_past(later, LATER / 2, 0.2), 1.08, t("drag_query"), font_size=15))
+        drawn.append(drag_hint(x_hidden_past_stop(later, LATER / 2, 0.2), 1.08, t("drag_query"), font_size=15))
     return Panel(Axis(-2.5, 2.9), Axis(-1.1, 1.3), drawn, title, min_width=330, height=210, equal_aspect=True)
 
 
-def finding(rope: rc.Rope, later: Control, t: PageTexts) -> TextOrTrack:
+def stored_key_finding(rope: rc.Rope, later: Control, t: PageTexts) -> TextOrTrack:
     """Return the sentence about the stored key and the later query."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     words = [MAT - CAT + int(stop) for stop in later.stops]

@@ -31,7 +31,7 @@ from ui.text.words import PageTexts
 FLOOR = 1e-17
 
 
-def power(value: float) -> str:
+def commutation_residual_text(value: float) -> str:
     """Return a residual for a reader: 1.2e-15 or 0.482."""
     return f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
 
@@ -39,7 +39,11 @@ def power(value: float) -> str:
 def residual_bars(names: list[str], values: list[float]) -> PlotlyProps:
     """Return residuals on a logarithmic axis, green where they are rounding only."""
     colours = [GREEN if value < 1e-9 else RED for value in values]
-    outside: PlotlyProps = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
+    outside: PlotlyProps = {
+        "text": [commutation_residual_text(value) for value in values],
+        "textposition": "outside",
+        "cliponaxis": False,
+    }
     return bar_trace([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
 
@@ -57,7 +61,11 @@ def norm_commutation_chart(rope: rc.Rope, position: int, factor: float, layout: 
     return Drawing(
         "commute",
         figure,
-        t("commute_finding", factor=f"{factor:g}", **{key: power(value) for key, value in gaps.items()}),
+        t(
+            "commute_finding",
+            factor=f"{factor:g}",
+            **{key: commutation_residual_text(value) for key, value in gaps.items()},
+        ),
         lambda: {"norm": list(gaps), "difference": list(gaps.values())},
         f"""
         import rope_core as rc
@@ -74,7 +82,7 @@ def has_two_pairs(rope: rc.Rope) -> bool:
 
 
 @cached_figure
-def stale_cache_chart(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
+def stale_cache_logits_chart(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
     """Draw the logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
     figure = plotly_figure(
@@ -88,7 +96,7 @@ def stale_cache_chart(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
         "cache_finding",
         scheme=t(f"scheme.{first_length_scheme_name()}"),
         times=f"{times:g}",
-        gap=power(float(abs(stale - true)[worst])),
+        gap=commutation_residual_text(float(abs(stale - true)[worst])),
         at=f"{positions[worst]:,}",
     )
     recipe = f"""
@@ -102,7 +110,7 @@ def stale_cache_chart(rope: rc.Rope, times: float, t: PageTexts) -> Drawing:
 
 
 @cached_figure
-def mla_chart(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
+def mla_error_and_cache_chart(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64
     exact, wrong = mla_absorption_errors(rank, position)
@@ -124,8 +132,8 @@ def mla_chart(rank: int, heads: int, position: int, t: PageTexts) -> Drawing:
         figure,
         t(
             "latent_finding",
-            exact=power(exact),
-            wrong=power(wrong),
+            exact=commutation_residual_text(exact),
+            wrong=commutation_residual_text(wrong),
             small=f"{small:,}",
             plain=f"{plain:,}",
             times=f"{plain / small:.1f}",

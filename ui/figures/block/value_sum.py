@@ -11,7 +11,7 @@ from ui.figures.block.vectors import CAT
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, RED, VALUE_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, verdict_marks, word_tile
+from ui.film.composite_marks import drag_hint, verdict_marks, word_tile, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack
 from ui.text.words import PageTexts
 
@@ -21,7 +21,7 @@ FRONT, FIRST_FRONT = 5, 2
 """How many words come before the sentence at most, and at first."""
 
 
-def chains(rope: rc.Rope, *, rotate_v: bool) -> Array:
+def partial_value_sums(rope: rc.Rope, *, rotate_v: bool) -> Array:
     """Return the partial sums of the last word's output with 0 to `FRONT` words in front, (FRONT + 1, words + 1, 2).
 
     In the page's plane: x is a value's second number and y its first, so that a rotation goes the clock's way.
@@ -33,9 +33,9 @@ def chains(rope: rc.Rope, *, rotate_v: bool) -> Array:
     )
 
 
-def panels(rope: rc.Rope, moved: Control, t: PageTexts) -> tuple[Panel, ...]:
+def value_sum_panels(rope: rc.Rope, moved: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the text with words in front, and the output with values as they are and with values rotated."""
-    still, also = chains(rope, rotate_v=False), chains(rope, rotate_v=True)
+    still, also = partial_value_sums(rope, rotate_v=False), partial_value_sums(rope, rotate_v=True)
     reach = 1.05 * float(np.linalg.norm(np.concatenate([still, also]), axis=-1).max())
     return _text(moved, t), *(_output(moved, each, reach, t, rotated=k == 1) for k, each in enumerate((still, also)))
 
@@ -56,7 +56,7 @@ def _text(moved: Control, t: PageTexts) -> Panel:
         tile = word_tile(x, 0.0, word, {CAT: KEY_COLOUR, last: QUERY_COLOUR}.get(k, ""))
         drawn += [marks.drag_handle(moved, x, 0.0, "ink", t("grab_mat"), tile, radius_px=0)] if k == last else tile
         drawn.append(marks.text(x, -0.95, moved.texts(str(n + k) for n in counts), font_size=13))
-    right = hidden_past(moved, FRONT - 1, 0.0) + (counts + last + 0.6)[:, None]
+    right = x_hidden_past_stop(moved, FRONT - 1, 0.0) + (counts + last + 0.6)[:, None]
     drawn += marks.in_wide_panel(600, drag_hint(right, 0.0, t("drag_on"), dy=6))
     return Panel(Axis(-0.55, FRONT + last + 0.55), Axis(-1.05, 0.55), drawn, min_width=2000, height=70)
 
@@ -100,9 +100,9 @@ def _output(moved: Control, chain: Array, reach: float, t: PageTexts, *, rotated
     return Panel(across, Axis(-1.05 * reach, 1.1 * reach), drawn, title, min_width=330, height=300, equal_aspect=True)
 
 
-def finding(rope: rc.Rope, moved: Control, t: PageTexts) -> TextOrTrack:
+def value_sum_finding(rope: rc.Rope, moved: Control, t: PageTexts) -> TextOrTrack:
     """Return the sentence about both outputs."""
-    end = chains(rope, rotate_v=True)[:, -1]
+    end = partial_value_sums(rope, rotate_v=True)[:, -1]
     angle = np.unwrap(np.arctan2(end[:, 1], end[:, 0]))
     texts = [
         t("output_finding", words=n, angle=degrees_text(abs(each))) if n else t("output_start")

@@ -14,16 +14,16 @@ from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUE
 from ui.film.composite_marks import (
     TOP,
     angle_wedge,
-    clock_angle,
     drag_hint,
     ghost_tile,
-    growing_row,
-    hidden_past,
-    link,
+    growing_word_row,
+    link_curve,
+    mark_angle_from_clock,
     offset,
     position_ticks,
     text_lines,
     word_tile,
+    x_hidden_past_stop,
 )
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, sentence_parts
 from ui.text.words import PageTexts
@@ -38,22 +38,24 @@ ACROSS = {True: 11.0, False: 6.72}
 MARGIN = 0.55
 
 
-def panels(rope: rc.Rope, token: Control, t: PageTexts) -> tuple[Panel, ...]:
+def query_key_value_panels(rope: rc.Rope, token: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return a word's three vectors, for a wide and for a narrow screen, and the text that it is dragged along."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     return (*(_circles(token, theta, t, wide=wide) for wide in (True, False)), _text(token, t))
 
 
-def turned(token: Control, theta: float, less: int = 0) -> TextTrack:
+def rotation_angle_text(token: Control, theta: float, less: int = 0) -> TextTrack:
     """Return by which angle a vector at the word's position, or ``less`` words before it, is turned."""
     return token.texts(degrees_text((stop - less) * theta) for stop in token.stops)
 
 
-def finding(rope: rc.Rope, token: Control, t: PageTexts) -> list[str | TextTrack]:
+def rotation_angles_finding(rope: rc.Rope, token: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how far the word's query and key have turned, and the other word's key."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     return sentence_parts(
-        partial(t, "word_finding", own=degrees_text(CAT * theta)), m=token.stop_text, angle=turned(token, theta)
+        partial(t, "word_finding", own=degrees_text(CAT * theta)),
+        m=token.stop_text,
+        angle=rotation_angle_text(token, theta),
     )
 
 
@@ -65,7 +67,7 @@ def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel
     for name, x in centres.items():
         colour = COLOURS[name]
         angle = token.numbers(stops * theta * (name != "v"))
-        hand = marks.vector(x, 0.0, 0.96, clock_angle(angle), colour, 7, has_head=True)
+        hand = marks.vector(x, 0.0, 0.96, mark_angle_from_clock(angle), colour, 7, has_head=True)
         drawn.append(marks.circle(x, 0.0, 1.0, GREY, 1.5))
         if name == "q":
             drawn += _between(x, token, theta, t, wide=wide)
@@ -75,10 +77,12 @@ def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel
             drawn += _value_if_turned(x, token, theta, t("if_turned" if wide else "if_turned_short"))
         else:
             drawn.append(marks.vector(x, 0.0, 0.96, TOP, GREY, 2, True, stroke_dash="5 4"))
-            drawn.append(marks.arc(x, 0.0, 0.45, TOP, clock_angle(angle), colour, 3))
+            drawn.append(marks.arc(x, 0.0, 0.45, TOP, mark_angle_from_clock(angle), colour, 3))
         hand = marks.link_symbol(name, hand)
         drawn.append(
-            marks.turn_handle(token, x, 0.0, 0.96, clock_angle(angle), colour, t("grab_query"), [hand], radius_px=0)
+            marks.turn_handle(
+                token, x, 0.0, 0.96, mark_angle_from_clock(angle), colour, t("grab_query"), [hand], radius_px=0
+            )
             if name == "q"
             else hand
         )
@@ -102,7 +106,7 @@ def _value_if_turned(x: float, token: Control, theta: float, words: str) -> list
     """Return where the value would point if it were turned like the others, dashed, and what that would be."""
     angle = token.numbers(np.array(token.stops)[:, None] * theta)
     lines = text_lines(x, -0.3, words.split("|"), UNSEEN_COLOUR, step=15, font_size=13)
-    return [marks.vector(x, 0.0, 0.96, clock_angle(angle), UNSEEN_COLOUR, 2, True, stroke_dash="5 4"), *lines]
+    return [marks.vector(x, 0.0, 0.96, mark_angle_from_clock(angle), UNSEEN_COLOUR, 2, True, stroke_dash="5 4"), *lines]
 
 
 def _heading(centres: Mapping[str, float], t: PageTexts) -> list[Mark]:
@@ -120,10 +124,10 @@ def _between(x: float, token: Control, theta: float, t: PageTexts, *, wide: bool
     stops, own = np.array(token.stops), CAT * theta
     middle = (stops * theta + own) / 2
     along, up = (token.numbers(1.1 * part(middle)[:, None]) for part in (np.sin, np.cos))
-    apart = sentence_parts(partial(t, "apart"), angle=turned(token, theta, CAT))
+    apart = sentence_parts(partial(t, "apart"), angle=rotation_angle_text(token, theta, CAT))
     key_x, key_y = x + 1.06 * np.sin(own), 1.06 * np.cos(own)
     name = t("cats_key", own=degrees_text(own)) if wide else t("cats_key_short")
-    below = sentence_parts(partial(t, "apart_long"), angle=turned(token, theta, CAT))
+    below = sentence_parts(partial(t, "apart_long"), angle=rotation_angle_text(token, theta, CAT))
     written = marks.text(offset(along, x), up, apart, DISTANCE_COLOUR, anchor="start", bold=True, dy=8)
     return [
         *angle_wedge(x, 0.0, 0.98, own, token.numbers(stops[:, None] * theta)),
@@ -134,7 +138,7 @@ def _between(x: float, token: Control, theta: float, t: PageTexts, *, wide: bool
 
 def _names(name: str, x: float, token: Control, theta: float, t: PageTexts, *, wide: bool) -> list[Mark]:
     """Return what a vector is called, how far it has turned and what it is for."""
-    colour, far = COLOURS[name], turned(token, theta)
+    colour, far = COLOURS[name], rotation_angle_text(token, theta)
     angle = t("stands_still") if name == "v" else sentence_parts(partial(t, "turned_by"), angle=far)
     head = t(f"head_{name}")
     rows = [[head, t("colon"), *([angle] if isinstance(angle, str) else angle)]] if wide else [[head], angle]
@@ -155,14 +159,14 @@ def _text(token: Control, t: PageTexts) -> Panel:
     here = token.stop_number
     word, width = rows[-1][-1], LAST + 2 * MARGIN
     up = [
-        link(x / ACROSS[True] * width - MARGIN, 1.5, here, 0.55, COLOURS[name], opacity=0.6)
+        link_curve(x / ACROSS[True] * width - MARGIN, 1.5, here, 0.55, COLOURS[name], opacity=0.6)
         for name, x in CENTRES.items()
     ]
     shown = [
         *marks.in_wide_panel(600, *up),
-        *growing_row(token, rows, 0.0, {CAT: KEY_COLOUR}),
-        *marks.in_wide_panel(600, *ghost_tile(hidden_past(token, START, LAST), 0.0, word)),
-        drag_hint(hidden_past(token, START, START + 0.7), 0.0, t("drag_mat"), dy=6),
+        *growing_word_row(token, rows, 0.0, {CAT: KEY_COLOUR}),
+        *marks.in_wide_panel(600, *ghost_tile(x_hidden_past_stop(token, START, LAST), 0.0, word)),
+        drag_hint(x_hidden_past_stop(token, START, START + 0.7), 0.0, t("drag_mat"), dy=6),
         *position_ticks(range(LAST + 1), -0.9, {CAT: KEY_COLOUR}),
         marks.drag_handle(token, here, 0.0, "ink", t("grab"), word_tile(here, 0.0, word, "ink"), radius_px=0),
     ]

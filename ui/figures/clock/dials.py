@@ -38,39 +38,39 @@ class SchemeDial:
         return [rc.spectrum(with_factor(self.request, factor)) for factor in self.factors]
 
     @property
-    def lengths(self) -> list[int]:
+    def text_lengths(self) -> list[int]:
         """Tokens of the text."""
         return [extended_length(self.request.rope, factor) for factor in self.factors]
 
     @property
-    def past(self) -> npt.NDArray[np.bool_]:
+    def has_pair_past_training(self) -> npt.NDArray[np.bool_]:
         """Which pairs are past what training showed at the text's end, bool (factors, pairs)."""
-        rows = zip(self.spectra, self.lengths, strict=True)
+        rows = zip(self.spectra, self.text_lengths, strict=True)
         return np.array([untrained_angle_reached_mask(self.request.rope, s, [length])[0] for s, length in rows])
 
-    def slow(self, pair: int) -> Array:
+    def slowdown_factors(self, pair: int) -> Array:
         """Return how many times slower a pair, the last for one beyond it, turns by the factor; 1 where it is still."""
         slow = np.array([s.slowdown[min(pair, self.request.rope.pairs - 1)] for s in self.spectra])
         return np.where(np.isfinite(slow), slow, 1.0)
 
     @property
-    def steps(self) -> Array:
+    def neighbour_angles(self) -> Array:
         """The angle between neighbouring tokens on the fastest pair, rad."""
         return np.array([s.inv_freq[0] for s in self.spectra])
 
     @property
-    def apart(self) -> tuple[str, ...]:
+    def neighbour_angle_texts(self) -> tuple[str, ...]:
         """The same in degrees, as text."""
-        return tuple(map(degrees_text, self.steps))
+        return tuple(map(degrees_text, self.neighbour_angles))
 
     @property
-    def moved(self) -> npt.NDArray[np.int8]:
+    def has_unseen_neighbour_angle(self) -> npt.NDArray[np.int8]:
         """Whether neighbours are as far apart as training never showed them."""
-        return np.array(np.abs(self.request.rope.theta[0] / self.steps - 1.0) > 1e-6, dtype=np.int8)
+        return np.array(np.abs(self.request.rope.theta[0] / self.neighbour_angles - 1.0) > 1e-6, dtype=np.int8)
 
 
 @cached_figure
-def dials_film(
+def clock_hands_film(
     rope: rc.Rope,
     requests: Sequence[rc.Request],
     factors: Sequence[float],
@@ -93,8 +93,8 @@ def dials_film(
     scene = scene_in_beats(
         t,
         "hands",
-        (far, ways.panels(rope, far, t), ways.finding(rope, far, t)),
-        ((at, by), [panel(dial, at, by, t) for dial in each], finding(each, at, by, t)),
+        (far, ways.hand_treatment_panels(rope, far, t), ways.hand_treatments_finding(rope, far, t)),
+        ((at, by), [hand_slowdown_panel(dial, at, by, t) for dial in each], hand_slowdown_finding(each, at, by, t)),
         control_values=({}, {"factor": 4}),
         pairs=str(rope.pairs),
     )
@@ -126,11 +126,13 @@ def dials_film(
     )
 
 
-def finding(each: Sequence[SchemeDial], at: Control, by: Control, t: PageTexts) -> list[str | TextTrack]:
+def hand_slowdown_finding(each: Sequence[SchemeDial], at: Control, by: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how much each scheme slows the marked hand at a factor."""
     names = [t(f"scheme.{dial.request.scheme}") for dial in each]
     rows = [
-        t("comma").join(f"{name} {_times(dial.slow(hand)[k])}" for name, dial in zip(names, each, strict=True))
+        t("comma").join(
+            f"{name} {_times(dial.slowdown_factors(hand)[k])}" for name, dial in zip(names, each, strict=True)
+        )
         for k in range(len(by.stops))
         for hand in _hands(at)
     ]
@@ -152,11 +154,11 @@ def _times(slow: float) -> str:
     return f"{slow:.3g}"
 
 
-def panel(dial: SchemeDial, at: Control, by: Control, t: PageTexts) -> Panel:
+def hand_slowdown_panel(dial: SchemeDial, at: Control, by: Control, t: PageTexts) -> Panel:
     """Return how many times slower a scheme lets each hand turn, fast ones above, and what follows for two kinds."""
     rope = dial.request.rope
     pairs, most = rope.pairs, max(float(by.stops[-1]), 2.0)
-    slow = np.array([dial.slow(pair) for pair in range(pairs)]).T
+    slow = np.array([dial.slowdown_factors(pair) for pair in range(pairs)]).T
     names = [request_pair_effects(with_factor(dial.request, factor)) for factor in by.stops]
     paint = np.array([[REGIONS.index(name) for name in row] for row in names], dtype=np.int8)
     tops = -np.arange(pairs, dtype=float)
@@ -213,7 +215,7 @@ def _counts(names: Sequence[Sequence[str]], t: PageTexts) -> tuple[str, ...]:
 
 def _neighbours(dial: SchemeDial, t: PageTexts) -> tuple[str, ...]:
     """Return how far the fastest hand turns from a word to the next, and whether that is as in training."""
-    rows = zip(dial.apart, dial.moved.tolist(), strict=True)
+    rows = zip(dial.neighbour_angle_texts, dial.has_unseen_neighbour_angle.tolist(), strict=True)
     return tuple(t("neighbours_closer" if closer else "neighbours_kept", apart=apart) for apart, closer in rows)
 
 
@@ -221,5 +223,6 @@ def _slow_hands(dial: SchemeDial, t: PageTexts) -> tuple[str, ...]:
     """Return how many of the hands that made no full turn in training leave what it showed, by the factor."""
     slow = int((trained_angles(dial.request.rope) < TURN).sum())
     return tuple(
-        t("slow_leave" if count else "slow_stay", count=count, of=slow) for count in dial.past.sum(axis=1).tolist()
+        t("slow_leave" if count else "slow_stay", count=count, of=slow)
+        for count in dial.has_pair_past_training.sum(axis=1).tolist()
     )

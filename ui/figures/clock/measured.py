@@ -21,7 +21,7 @@ LINEAR, DRAWN, KNOWN = KINDS
 EACH = 128
 
 
-def measured_perplexity_sketch(seen: ExperimentResults, trained: int, t: PageTexts) -> Film:
+def measured_perplexity_sketch(seen: ExperimentResults, trained_length: int, t: PageTexts) -> Film:
     """Return perplexity against position at the longest length: one scheme is seen, the next is drawn, then the last.
 
     Raises KeyError where the record lacks one of them.
@@ -33,7 +33,9 @@ def measured_perplexity_sketch(seen: ExperimentResults, trained: int, t: PageTex
     lines = {key: view.coarsen_curve(last[key].curve, curves.LEAST) for key in (LINEAR, DRAWN, KNOWN)}
     columns = np.arange(EACH, length, EACH)
     top = 1.1 * max(float(line.value.max()) for line in lines.values())
-    ticks = tuple((float(x), f"{x:,}") for x in (trained, *range(2 * trained, length + 1, 2 * trained)))
+    ticks = tuple(
+        (float(x), f"{x:,}") for x in (trained_length, *range(2 * trained_length, length + 1, 2 * trained_length))
+    )
     colours = {key: curves.line_colour(key) for key in lines}
     end = float(length)
 
@@ -43,8 +45,15 @@ def measured_perplexity_sketch(seen: ExperimentResults, trained: int, t: PageTex
 
     up = Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis"))
     drawn = [
-        marks.rect(float(trained), end, 0.0, top, GREY, opacity=0.08),
-        marks.text(float(trained), 0.55 * top, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6),
+        marks.rect(float(trained_length), end, 0.0, top, GREY, opacity=0.08),
+        marks.text(
+            float(trained_length),
+            0.55 * top,
+            t("past_trained", length=f"{trained_length:,}"),
+            GREY,
+            anchor="start",
+            dx=6,
+        ),
         marks.line(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
         named(KNOWN, -8),
         marks.after_reveal(marks.line(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),

@@ -62,7 +62,7 @@ def clock_reading_chart(error: float, slower: float, t: PageTexts) -> Drawing:
     )
 
 
-def signed(value: float) -> str:
+def signed_difference_text(value: float) -> str:
     """Return a difference with its sign; a plain 0 where there is none."""
     return f"{value:+,.6g}".replace("-", "−") if abs(value) > 1e-6 else "0"
 
@@ -106,7 +106,7 @@ def quoted_duration_chart(error: float, t: PageTexts) -> Drawing:
     return Drawing(
         "quoted",
         figure,
-        t("quoted_finding", **{key: signed(value) for key, value in residuals.items()}),
+        t("quoted_finding", **{key: signed_difference_text(value) for key, value in residuals.items()}),
         lambda: (
             {"reading": [row.key for row in rows], "slowdown": [str(row.slowdown) for row in rows]}
             | {"once_round_s": [row.once_round for row in rows], "repeats_after_s": [row.repeats_after for row in rows]}

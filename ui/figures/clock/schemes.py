@@ -32,13 +32,13 @@ FEW, ACROSS = 6, (3, 4)
 CELLS, ROWS = 96, 64
 
 
-def listed(names: Sequence[str], t: PageTexts, after: Callable[[str], str] = lambda name: "") -> str:
+def scheme_list_text(names: Sequence[str], t: PageTexts, after: Callable[[str], str] = lambda name: "") -> str:
     """Return the schemes' labels in a row, each followed by what ``after`` says of it."""
     return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
 
 
 @cached_figure
-def scheme_heatmaps(
+def scheme_cosine_heatmaps(
     rope: rc.Rope, results: Sequence[SchemeSpectrum], length: int, logarithmic: bool, t: PageTexts
 ) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
@@ -80,7 +80,7 @@ def scheme_heatmaps(
             length=f"{length:,}",
             trained=f"{rope.train_len:,}",
             pairs=rope.pairs,
-            counts=listed([each.scheme for each in results], t, lambda name: f"{t('colon')}{unseen[name]}"),
+            counts=scheme_list_text([each.scheme for each in results], t, lambda name: f"{t('colon')}{unseen[name]}"),
         ),
         lambda: (
             {"first_position": np.tile(edges[:-1], pairs.size), "pair": np.repeat(pairs, edges.size - 1)}
@@ -159,7 +159,7 @@ def slowdown_chart(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageText
     logs = [np.log10(curve) for curve in curves]
     low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
     room = max(high - low, 0.1)
-    names = [t(f"scheme.{each.scheme}") + label_factor(each.spectrum.attention_factor) for each in results]
+    names = [t(f"scheme.{each.scheme}") + attention_factor_label(each.spectrum.attention_factor) for each in results]
     shades = [SERIES_COLOURS[k % len(SERIES_COLOURS)] for k in range(len(results))]
     data = []
     for k, (each, curve) in enumerate(zip(results, curves, strict=True)):
@@ -189,8 +189,10 @@ def slowdown_chart(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageText
         figure,
         t(
             "slowdowns_finding",
-            slow=listed(slow, t, lambda name: f" ×{by[name].slowdown[0]:.4g}") if slow else t("nobody"),
-            scaled=listed(scaled, t, lambda name: squared(by[name].attention_factor)) if scaled else t("nobody"),
+            slow=scheme_list_text(slow, t, lambda name: f" ×{by[name].slowdown[0]:.4g}") if slow else t("nobody"),
+            scaled=scheme_list_text(scaled, t, lambda name: attention_factor_text(by[name].attention_factor))
+            if scaled
+            else t("nobody"),
         ),
         lambda: {"pair": np.arange(rope.pairs)} | {each.scheme: each.spectrum.slowdown for each in results},
         f"""
@@ -204,12 +206,12 @@ def slowdown_chart(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageText
     )
 
 
-def squared(factor: float) -> str:
+def attention_factor_text(factor: float) -> str:
     """Return an attention factor and the square that the logits get."""
     return f" {factor:.3g} (a² = {factor**2:.3g})"
 
 
-def label_factor(factor: float) -> str:
+def attention_factor_label(factor: float) -> str:
     """Return what a curve's name says of its attention factor."""
     return f"  a = {factor:.3g}" if factor != 1.0 else ""
 

@@ -15,7 +15,15 @@ from rope_core.theory.extension import TURN, first_pair_under_fifth_turn, traine
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import TOP, angle_wedge, clock_angle, dial_marks, drag_hint, turned_hand, verdict_where
+from ui.film.composite_marks import (
+    TOP,
+    angle_wedge,
+    dial_marks,
+    drag_hint,
+    mark_angle_from_clock,
+    turnable_hand,
+    verdict_where,
+)
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack, sentence_parts
 from ui.text.words import PageTexts
 
@@ -59,7 +67,7 @@ def _spectrum(rope: rc.Rope, scheme: str, span: float) -> rc.Spectrum:
 degrees = partial(home.degrees_text, whole_from=10.0, below=".2g")
 
 
-def finding(rope: rc.Rope, far: Control, t: PageTexts) -> TextTrack:
+def hand_treatments_finding(rope: rc.Rope, far: Control, t: PageTexts) -> TextTrack:
     """Return what becomes of both hands under the three ways, at every length of the text."""
     alone, linear = (HandTreatment(rope, scheme, far.stops) for scheme in (UNSCALED, KINDS[0]))
     trained = degrees(rope.theta[0])
@@ -71,7 +79,7 @@ def finding(rope: rc.Rope, far: Control, t: PageTexts) -> TextTrack:
     return far.texts(texts)
 
 
-def panels(rope: rc.Rope, far: Control, t: PageTexts) -> tuple[Panel, ...]:
+def hand_treatment_panels(rope: rc.Rope, far: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the two hands' names and a column for each way; on a narrow screen a row for each way."""
     ways = {scheme: HandTreatment(rope, scheme, far.stops) for scheme in WAYS}
     trained = float(trained_angles(rope)[first_pair_under_fifth_turn(rope)])
@@ -131,15 +139,15 @@ def _slow(far: Control, way: HandTreatment, trained: float, t: PageTexts, *, gra
     angle = far.numbers(way.slow)
     beyond = far.numbers(np.clip(way.slow, trained, TURN))
     drawn = [
-        marks.wedge(0.0, 0.0, 0.8, TOP - trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
-        *dial_marks(0.0, 0.0, 1.0, angle, trained=trained, arrow=not grabbed),
+        marks.wedge(0.0, 0.0, 0.8, TOP - trained, mark_angle_from_clock(beyond), UNSEEN_COLOUR, opacity=0.3),
+        *dial_marks(0.0, 0.0, 1.0, angle, trained_angle=trained, arrow=not grabbed),
     ]
     if grabbed:
         goal = way.slow[far.nearest_stop_index(GOAL)] * GOAL / far.stops[far.nearest_stop_index(GOAL)]
         ghost = far.numbers_where(np.array(far.stops) < GOAL - 1, goal)
         drawn += [
-            marks.vector(0.0, 0.0, 0.78, clock_angle(ghost), GREY, 3, True, stroke_dash="5 4"),
-            turned_hand(far, 0.0, 0.0, 0.97, angle, "ink", t("grab")),
+            marks.vector(0.0, 0.0, 0.78, mark_angle_from_clock(ghost), GREY, 3, True, stroke_dash="5 4"),
+            turnable_hand(far, 0.0, 0.0, 0.97, angle, "ink", t("grab")),
         ]
         drawn += [drag_hint(-1.1, -1.3, t("drag_hand"), font_size=15)] if wide else []
     return drawn + _verdicts(far, way.slow, way.unseen, 1.15, 0.0, (t("in_arc"), t("never_seen")))
@@ -150,7 +158,7 @@ def _fast(rope: rc.Rope, far: Control, way: HandTreatment, x: float, y: float, t
     following = far.numbers(GREYS_AT + way.step)
     return [
         *angle_wedge(x, y, 0.84, GREYS_AT, following),
-        *dial_marks(x, y, 1.0, GREYS_AT, GREY, trained=float(trained_angles(rope)[0])),
+        *dial_marks(x, y, 1.0, GREYS_AT, GREY, trained_angle=float(trained_angles(rope)[0])),
         *dial_marks(x, y, 1.0, following, ring=False),
         *_verdicts(far, way.step, way.closer, x + 1.15, y, (t("as_trained"), t("too_close"))),
     ]

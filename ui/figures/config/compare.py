@@ -25,7 +25,8 @@ def engine_table(results: Sequence[EngineResult], t: PageTexts) -> dict[str, lis
     return {
         t("col.engine"): [each.name for each in results],
         t("col.difference"): [
-            gap(each.difference, t) if each.status == "runs" else t(f"engine_status.{each.status}") for each in results
+            relative_difference_text(each.difference, t) if each.status == "runs" else t(f"engine_status.{each.status}")
+            for each in results
         ],
         t("col.attention"): [
             "-" if each.attention_factor is None else f"{each.attention_factor:.6g}" for each in results
@@ -44,12 +45,16 @@ def engine_remarks(results: Sequence[EngineResult], t: PageTexts) -> list[tuple[
     return [(name, sentence) for name, sentence in words if sentence]
 
 
-def engines_finding(results: Sequence[EngineResult], t: PageTexts) -> str:
+def differing_engines_sentence(results: Sequence[EngineResult], t: PageTexts) -> str:
     """Return which programs turn by other frequencies than transformers, and which do not run the config."""
     apart = [each for each in results if each.difference]
-    listed = t("comma").join(f"{each.name} ({gap(each.difference, t)})" for each in apart)
+    listed = t("comma").join(f"{each.name} ({relative_difference_text(each.difference, t)})" for each in apart)
     refused = t("comma").join(each.name for each in results if each.refused)
-    finding = t("engines_differ", listed=listed) if apart else t("engines_agree", count=len(drawable(results)))
+    finding = (
+        t("engines_differ", listed=listed)
+        if apart
+        else t("engines_agree", count=len(comparable_engine_results(results)))
+    )
     return finding + (" " + t("engines_refuse", listed=refused) if refused else "")
 
 
@@ -58,13 +63,13 @@ def differing_engine_names(results: Sequence[EngineResult]) -> list[str]:
     return [each.name.rpartition(" ")[0] or each.name for each in results if each.difference]
 
 
-def drawable(results: Sequence[EngineResult]) -> list[EngineResult]:
+def comparable_engine_results(results: Sequence[EngineResult]) -> list[EngineResult]:
     """Return the programs that have as many frequencies as transformers."""
     shapes = [None if each.inv_freq is None else each.inv_freq.shape for each in results]
     return [each for each, shape in zip(results, shapes, strict=True) if shape and shape == shapes[0]]
 
 
-def gap(difference: float | None, t: PageTexts) -> str:
+def relative_difference_text(difference: float | None, t: PageTexts) -> str:
     """Return a largest relative difference: 0, per cent, or why there is none."""
     if difference is None:
         return "-"
@@ -79,12 +84,14 @@ def engine_frequency_chart(results: Sequence[EngineResult], rope: HfRope, where:
     """Each program's frequencies over transformers', pair by pair; programs that agree share a curve."""
     first = results[0].inv_freq
     groups: dict[bytes, list[EngineResult]] = {}
-    for each in drawable(results):
-        groups.setdefault(np.round(np.asarray(each.inv_freq) / scale_of(first), 12).tobytes(), []).append(each)
+    for each in comparable_engine_results(results):
+        groups.setdefault(np.round(np.asarray(each.inv_freq) / frequency_divisors(first), 12).tobytes(), []).append(
+            each
+        )
     data: list[PlotlyProps] = []
     ratios: dict[str, Array] = {}
     for k, same in enumerate(groups.values()):
-        ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
+        ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / frequency_divisors(first), np.nan)
         ratios |= {each.name: ratio for each in same}
         dash = ("solid", "dash", "dot", "dashdot")[k % 4]
         # Two programs a line: the legend fits a phone.
@@ -110,11 +117,15 @@ def engine_frequency_chart(results: Sequence[EngineResult], rope: HfRope, where:
             print(one.name, one.difference, one.inv_freq)
         """
     return Drawing(
-        "engines", figure, engines_finding(results, t), lambda: {"pair": np.arange(rope.inv_freq.size)} | ratios, recipe
+        "engines",
+        figure,
+        differing_engines_sentence(results, t),
+        lambda: {"pair": np.arange(rope.inv_freq.size)} | ratios,
+        recipe,
     )
 
 
-def scale_of(inv_freq: Array | None) -> Array:
+def frequency_divisors(inv_freq: Array | None) -> Array:
     """Frequencies to divide by; 1 where a pair does not turn."""
     values = np.asarray(inv_freq)
     return np.where(values > 0, values, 1.0)
@@ -133,14 +144,14 @@ def config_difference_table(
 
 def field_name(row: FieldComparison, t: PageTexts) -> str:
     """Return a row's field, with its layer type where there are several."""
-    name = t(f"value_of.{row.field}") if t.has(f"value_of.{row.field}") else row.field
+    name = t(f"value_of.{row.field}") if t.has_label(f"value_of.{row.field}") else row.field
     return name if row.layer_type is None else f"{row.layer_type} · {name}"
 
 
 def row_cell_texts(row: FieldComparison, t: PageTexts) -> tuple[str, str]:
     """Both cells of a row; the frequencies' row holds how far the right ones are from the left ones."""
     if row.field == "inv_freq" and isinstance(row.right, float):
-        return t("reference"), gap(row.right, t)
+        return t("reference"), relative_difference_text(row.right, t)
     return value_cell_text(row.left), value_cell_text(row.right)
 
 
@@ -178,9 +189,9 @@ def extension_slowdown_chart(
     results: Sequence[ContextExtension], now: HfRope, length: int, where: str, t: PageTexts
 ) -> Drawing:
     """Draw the slow-down of every pair in each way to a longer context, beside what the config does at present."""
-    drawn = {way.name: rope_of(way, now.layer_type) for way in results}
+    drawn = {way.name: extension_rope(way, now.layer_type) for way in results}
     columns = {
-        name: frequency_quantity_curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown")
+        name: frequency_quantity_curve(rope.inv_freq, unscaled_frequencies(rope, now), "slowdown")
         for name, rope in drawn.items()
     }
     present = frequency_quantity_curve(now.inv_freq, now.unscaled, "slowdown")
@@ -211,12 +222,12 @@ def extension_slowdown_chart(
     )
 
 
-def rope_of(way: ContextExtension, layer: str | None) -> HfRope:
+def extension_rope(way: ContextExtension, layer: str | None) -> HfRope:
     """Return what a way computes in the layer type in view, else in the first one that it extends."""
     return way.ropes[layer] if layer in way.ropes else next(iter(way.ropes.values()))
 
 
-def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
+def unscaled_frequencies(rope: HfRope, now: HfRope) -> Array:
     """Return the frequencies before any scaling: those in view, unless the way extends layers of another width."""
     return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
 

@@ -44,7 +44,7 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e5 else f"{value:,.6g}"
 
 
-def recipe(where: str, rope: HfRope, *lines: str) -> str:
+def config_recipe(where: str, rope: HfRope, *lines: str) -> str:
     """Python that reads the config again and goes on with ``lines``."""
     head = ["import rope_core as rc", f"rope = rc.from_hf({where}, {rope.layer_type!r}, {rope.seq_len!r})"]
     return "\n".join([*head, *lines])
@@ -60,7 +60,7 @@ def frequency_quantity_curve(inv_freq: Array, plain: Array, quantity: str) -> Ar
     return np.where(inv_freq > 0, drawn, np.nan)
 
 
-def counts(rope: HfRope) -> dict[str, int]:
+def pair_counts_by_region(rope: HfRope) -> dict[str, int]:
     """How many pairs each region has."""
     names = anatomy.pair_effects(rope)
     return {name: names.count(name) for name in anatomy.REGIONS}
@@ -79,11 +79,11 @@ def pair_overview_chart(rope: HfRope, quantity: str, where: str, t: PageTexts) -
         if there and name != "still":
             size, label = 8 if plain.size <= 64 else 6, t(f"region.{name}", count=len(there))
             data.append(dot_trace(there, now[there], REGION_COLOURS[name], size, label))
-    lines, labels = length_marks(rope, t) if quantity == "wavelength" else ([], [])
+    lines, labels = length_lines_and_labels(rope, t) if quantity == "wavelength" else ([], [])
     figure = plotly_figure(
         data,
         height=372,
-        shapes=[*shades(names), *lines],
+        shapes=[*pair_run_bands(names), *lines],
         annotations=labels,
         xaxis=plotly_axis(t("axis.pair"), range=[-0.6, plain.size - 0.4]),
         yaxis=plotly_axis(
@@ -93,7 +93,7 @@ def pair_overview_chart(rope: HfRope, quantity: str, where: str, t: PageTexts) -
     return Drawing(
         "glance",
         figure,
-        glance_finding(rope, t),
+        pair_effects_sentence(rope, t),
         lambda: {
             "pair": index,
             "region": list(names),
@@ -102,11 +102,13 @@ def pair_overview_chart(rope: HfRope, quantity: str, where: str, t: PageTexts) -
             "wavelength": frequency_quantity_curve(rope.inv_freq, rope.unscaled, "wavelength"),
             "slowdown": frequency_quantity_curve(rope.inv_freq, rope.unscaled, "slowdown"),
         },
-        recipe(where, rope, "from rope_core.hf import anatomy", "print(rope.inv_freq, anatomy.pair_effects(rope))"),
+        config_recipe(
+            where, rope, "from rope_core.hf import anatomy", "print(rope.inv_freq, anatomy.pair_effects(rope))"
+        ),
     )
 
 
-def shades(names: Sequence[str]) -> list[PlotlyProps]:
+def pair_run_bands(names: Sequence[str]) -> list[PlotlyProps]:
     """Return a tinted band behind each run of pairs of one kind; none where there is one run, or more than eight."""
     runs = anatomy.equal_runs(names)
     if not 1 < len(runs) <= 8:
@@ -115,7 +117,7 @@ def shades(names: Sequence[str]) -> list[PlotlyProps]:
     return [vertical_band(first - 0.5, last + 0.5, REGION_COLOURS[name], 0.09, **below) for name, first, last in runs]
 
 
-def length_marks(rope: HfRope, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
+def length_lines_and_labels(rope: HfRope, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
     """Return level lines at the trained length and the longest one, and their labels."""
     lengths = {"trained_line": rope.train_len}
     if rope.max_len and rope.max_len != rope.train_len:
@@ -132,9 +134,9 @@ def length_marks(rope: HfRope, t: PageTexts) -> tuple[list[PlotlyProps], list[Pl
     ]
 
 
-def glance_finding(rope: HfRope, t: PageTexts) -> str:
+def pair_effects_sentence(rope: HfRope, t: PageTexts) -> str:
     """Return what becomes of the pairs, in one sentence."""
-    results, pairs = counts(rope), rope.inv_freq.size
+    results, pairs = pair_counts_by_region(rope), rope.inv_freq.size
     if rope.nope:
         return t("finding_nope")
     with np.errstate(divide="ignore"):
@@ -196,7 +198,7 @@ def ramp_chart(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
         figure,
         finding,
         lambda: {"pair": index} | curves,
-        recipe(
+        config_recipe(
             where,
             rope,
             "from rope_core.hf import anatomy",
@@ -215,7 +217,7 @@ def cached_key_drift_chart(rope: HfRope, length: int, where: str, t: PageTexts) 
     position = int(points[int(worst.argmax())])
     pair = int(values[int(worst.argmax())].argmax())
     powers = POWERS if worst.max() > 0 else {}
-    shapes, labels = drift_marks(rope, length, t) if worst.max() > 0 else ([], [])
+    shapes, labels = drift_lines_and_labels(rope, length, t) if worst.max() > 0 else ([], [])
     figure = plotly_figure(
         [
             line_trace(points, worst, RED, name=t("worst_pair")),
@@ -235,7 +237,7 @@ def cached_key_drift_chart(rope: HfRope, length: int, where: str, t: PageTexts) 
         figure,
         t(key, **words),
         lambda: {"position": points, "worst": worst, "last_pair": values[:, -1]},
-        recipe(
+        config_recipe(
             where,
             rope,
             "from rope_core.hf import anatomy",
@@ -244,7 +246,7 @@ def cached_key_drift_chart(rope: HfRope, length: int, where: str, t: PageTexts) 
     )
 
 
-def drift_marks(rope: HfRope, length: int, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
+def drift_lines_and_labels(rope: HfRope, length: int, t: PageTexts) -> tuple[list[PlotlyProps], list[PlotlyProps]]:
     """Return a line at half a turn with its label, and one at the trained length where it is passed."""
     shapes = [horizontal_line(math.pi, GREY, 3, "dot", xref="paper", yref="y")]
     if rope.train_len < length:
@@ -265,7 +267,7 @@ def axis_sections_text(rope: HfRope, t: PageTexts) -> str:
     if not rope.mrope_section or not sum(rope.mrope_section):
         return ""
     names = anatomy.multimodal_pair_axes(rope.mrope_section, rope.model_type)
-    label = {name: t(f"mrope.{name}") if t.has(f"mrope.{name}") else name for name in names}
+    label = {name: t(f"mrope.{name}") if t.has_label(f"mrope.{name}") else name for name in names}
     listed = t("comma").join(f"{label[name]} {names.count(name)}" for name in dict.fromkeys(names))
     key = "sections_dealt" if len(anatomy.equal_runs(names)) > len(label) else "sections_runs"
     return t(key, listed=listed, total=len(names), pairs=rope.inv_freq.size)
@@ -281,7 +283,7 @@ def provenance_table(rope: HfRope, t: PageTexts) -> dict[str, list[str]]:
     rows = [(name, value_cell_text(value), rope.provenance.get(name)) for name, value in own.items()]
     kept = [(name, value, origin) for name, value, origin in rows if origin is not None]
     return {
-        t("col.value_of"): [t(f"value_of.{name}") if t.has(f"value_of.{name}") else name for name, _, _ in kept],
+        t("col.value_of"): [t(f"value_of.{name}") if t.has_label(f"value_of.{name}") else name for name, _, _ in kept],
         t("col.value"): [value for _, value, _ in kept],
         t("col.from"): [t(f"origin.{origin.source.replace(' ', '_')}") for _, _, origin in kept],
         t("col.field"): [origin.path for _, _, origin in kept],

@@ -16,21 +16,23 @@ from ui.text.words import PageTexts
 def rotation_table(config: Mapping[str, Any], rope: HfRope | None, t: PageTexts) -> dict[str, list[str]]:
     """Each part that turns, as a table's columns; {} where the language model's attention is all there is."""
     rows = [(t("part.attention"), *token_cells(rope, t))] if rope else []
-    for name in parts_of(config):
+    for name in rotating_part_names(config):
         try:
             cells = token_cells(from_hf(config, part=name), t)
         except ConfigError:
             # Its layer types differ, or it cannot be built: the findings say which.
             cells = ("-",) * 4
-        rows.append((t(f"part.{name}") if t.has(f"part.{name}") else name, *cells))
-    rows += [(place or t("part.whole"), *image_cells(each, t)) for place, each in towers(config).items()]
+        rows.append((t(f"part.{name}") if t.has_label(f"part.{name}") else name, *cells))
+    rows += [
+        (place or t("part.whole"), *image_cells(each, t)) for place, each in axial_rotations_by_part(config).items()
+    ]
     if len(rows) < 2 and rope:
         return {}
     heads = [t("col.part"), t("col.positions"), t("col.base"), t("col.width"), t("col.layout")]
     return {head: list(cells) for head, cells in zip(heads, zip(*rows, strict=True), strict=True)} if rows else {}
 
 
-def parts_of(config: Mapping[str, Any]) -> list[str]:
+def rotating_part_names(config: Mapping[str, Any]) -> list[str]:
     """Return the parts that turn token positions, [] where the config cannot be read."""
     try:
         return rotary_part_names(config)
@@ -38,7 +40,7 @@ def parts_of(config: Mapping[str, Any]) -> list[str]:
         return []
 
 
-def towers(config: Mapping[str, Any]) -> dict[str, AxialRope]:
+def axial_rotations_by_part(config: Mapping[str, Any]) -> dict[str, AxialRope]:
     """Return the rotations by rows and columns, {} where one cannot be built."""
     try:
         return axial_ropes(config)

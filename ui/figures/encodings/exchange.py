@@ -21,7 +21,7 @@ from ui.figures.encodings.moved import DIM, FIRST, LAST, READER, WORDS
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, VALUE_COLOUR
-from ui.film.composite_marks import TILE, clock_angle, drag_hint, text_lines, verdict_marks, word_tile
+from ui.film.composite_marks import TILE, drag_hint, mark_angle_from_clock, text_lines, verdict_marks, word_tile
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, field_control, scene_in_beats
 from ui.text.words import PageTexts
 
@@ -75,7 +75,11 @@ def word_exchange_film(base: float, moved: tuple[int, ...], t: PageTexts) -> Fil
         t,
         "swapping",
         (order, panels, order.texts(t(f"{key}_finding", **given) for key in ("both_orders", "exchanged"))),
-        (shift, moving.panels(attended, shift, t), moving.finding(attended, shift, t)),
+        (
+            shift,
+            moving.moved_sentence_attention_panels(attended, shift, t),
+            moving.article_attention_finding(attended, shift, t),
+        ),
     )
     return Film(
         "swapping",
@@ -122,7 +126,7 @@ def _turned_key(x: NumberTrack, places: Array, rope: rc.Rope, order: Control, *,
     written = marks.text(x + 0.08, KEYS, order.texts(map(degrees_text, angles[:, 0].tolist())), anchor="start", dy=5)
     return [
         marks.circle(at, KEYS, 0.34, GREY, 1.5, **look),
-        marks.vector(at, KEYS, 0.33, clock_angle(order.numbers(angles)), "ink", 3, True, **look),
+        marks.vector(at, KEYS, 0.33, mark_angle_from_clock(order.numbers(angles)), "ink", 3, True, **look),
         *([written] if wide else []),
     ]
 

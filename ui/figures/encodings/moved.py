@@ -44,7 +44,7 @@ class AttentionShares:
             for kind in KINDS
         }
 
-    def stays(self, kind: str) -> bool:
+    def is_shift_invariant(self, kind: str) -> bool:
         """Whether no share changes as the sentence moves."""
         return bool(np.abs(self.shares[kind] - self.shares[kind][0]).max() < STILL)
 
@@ -53,7 +53,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def finding(attended: AttentionShares, shift: Control, t: PageTexts) -> TextTrack:
+def article_attention_finding(attended: AttentionShares, shift: Control, t: PageTexts) -> TextTrack:
     """Return what the reader gives the second article now and before, with an added vector."""
     shares = attended.shares["sinusoidal"][:, SECOND_THE]
     before = _percent(shares[0])
@@ -64,7 +64,7 @@ def finding(attended: AttentionShares, shift: Control, t: PageTexts) -> TextTrac
     return shift.texts(written)
 
 
-def panels(attended: AttentionShares, shift: Control, t: PageTexts) -> tuple[Panel, ...]:
+def moved_sentence_attention_panels(attended: AttentionShares, shift: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the sentence with words in front, and the attention by both encodings."""
     return _sentence(shift, t), *(_bars(kind, attended, shift, t) for kind in KINDS)
 
@@ -102,7 +102,7 @@ def _bars(kind: str, attended: AttentionShares, shift: Control, t: PageTexts) ->
     shares, at = attended.shares[kind], np.arange(len(WORDS))
     top = 1.25 * max(float(each.max()) for each in attended.shares.values())
     tokens = t("sentence").split()
-    changes = not attended.stays(kind)
+    changes = not attended.is_shift_invariant(kind)
     drawn: list[Mark] = []
     for k in at.tolist():
         now = shift.numbers(shares[:, k : k + 1])

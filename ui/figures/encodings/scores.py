@@ -63,7 +63,7 @@ def score_map_chart(name: str, base: float, shift: int, t: PageTexts) -> Drawing
 
 
 @cached_figure
-def score_lines_chart(name: str, base: float, shift: int, t: PageTexts) -> Drawing:
+def score_by_offset_chart(name: str, base: float, shift: int, t: PageTexts) -> Drawing:
     """Draw the same logits over m - n for three queries, and how far they are from a function of m - n."""
     where = np.arange(shift, shift + POSITIONS)
     matrix = position_only_logits(name, where, random_encoding_weights(WIDTH, base))

@@ -23,10 +23,10 @@ ROUNDING = 1e-6
 ENCODED = {"nope": ("without_position", GREY), "rope": ("with_rope", BLUE)}
 
 
-def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]:
+def neighbour_swap_orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]:
     """Return the orders of the first sentence's tokens on the way to the second, each two neighbours from the last.
 
-    >>> orders("ab", "ba"), orders("aba", "aab")
+    >>> neighbour_swap_orders("ab", "ba"), neighbour_swap_orders("aba", "aab")
     ([(0, 1), (1, 0)], [(0, 1, 2), (0, 2, 1)])
     """
     left = {token: [k for k, other in enumerate(second) if other == token] for token in second}
@@ -46,7 +46,7 @@ def sentence_reordering_film(sentences: SentencePair, base: float, causal: bool,
     ``causal``: each word sees itself and earlier words only.
     """
     first, second = sentences
-    way = orders(first, second)
+    way = neighbour_swap_orders(first, second)
     steps = len(way) - 1
     at = sorted({round(share * steps) for share in np.linspace(0.0, 1.0, MOST)}) if steps else [0, 0]
     texts = tuple(t("swap_of", k=k, steps=steps) for k in at)

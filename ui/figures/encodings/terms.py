@@ -31,7 +31,7 @@ STRENGTHS = tuple(round(0.05 * k, 2) for k in range(9))
 """How large the entries of H off its diagonal are, where those on it are about 1."""
 
 
-def terms_of(base: float, shift: int) -> dict[str, Array]:
+def score_terms(base: float, shift: int) -> dict[str, Array]:
     """Return the four terms of the scores of the sentence moved by ``shift``, float64 (6, 6), rows the query."""
     head = random_encoding_weights(DIM, base)
     vectors = sinusoidal_vectors(np.arange(len(WORDS)) + shift, DIM, base)
@@ -42,7 +42,7 @@ def terms_of(base: float, shift: int) -> dict[str, Array]:
 def score_terms_film(base: float, moved: tuple[int, ...], t: PageTexts) -> Film:
     """Return the four terms of every score of a sentence, while it moves by ``moved``."""
     shift = field_control(t, "shift", moved, play_seconds=4.0)
-    parts = [terms_of(base, by) for by in moved]
+    parts = [score_terms(base, by) for by in moved]
     limit = max(float(np.abs(each[name]).max()) for each in parts for name in TERMS)
     changes = {name: np.array([np.abs(each[name] - parts[0][name]).max() for each in parts]) for name in TERMS}
     largest = shift.texts(f"{max(changes[name][k] for name in TERMS):.2f}" for k in range(len(moved)))

@@ -19,7 +19,9 @@ from ui.text.words import PageTexts
 SHADES = {COUNTED: BLUE, SCALED: ORANGE, DROPPED: GREEN, OLD: GREY}
 
 
-def newer_schemes_chart(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
+def newer_scheme_perplexity_ratio_chart(
+    seen: ExperimentResults, length: int, trained_length: int, t: PageTexts
+) -> Drawing:
     """Return how many times the window's perplexity each line has, documents paired; small: the other seeds."""
     window, newer = compare_with_window(view.read_cells(seen.results), length)
     rows = list(reversed(newer))
@@ -80,11 +82,15 @@ def newer_schemes_chart(seen: ExperimentResults, length: int, trained: int, t: P
         t(
             "after_finding",
             length=f"{length:,}",
-            times=length_factor_text(length, trained),
+            times=length_factor_text(length, trained_length),
             window=estimate_text(window.last),
-            better=among(newer, t, lambda each: each.over_window.has_interval and each.over_window.high < 1),
-            level=among(newer, t, lambda each: not each.over_window.excludes(1.0)),
-            worse=among(newer, t, lambda each: each.over_window.has_interval and each.over_window.low > 1),
+            better=matching_lines_text(
+                newer, t, lambda each: each.over_window.has_interval and each.over_window.high < 1
+            ),
+            level=matching_lines_text(newer, t, lambda each: not each.over_window.excludes(1.0)),
+            worse=matching_lines_text(
+                newer, t, lambda each: each.over_window.has_interval and each.over_window.low > 1
+            ),
             documents=window.documents,
         ),
         lambda: {
@@ -104,7 +110,9 @@ def newer_schemes_chart(seen: ExperimentResults, length: int, trained: int, t: P
     )
 
 
-def among(newer: Sequence[WindowComparison], t: PageTexts, wanted: Callable[[WindowComparison], bool]) -> str:
+def matching_lines_text(
+    newer: Sequence[WindowComparison], t: PageTexts, wanted: Callable[[WindowComparison], bool]
+) -> str:
     """Return the lines of which something holds, each with its ratio; a word for none where there is none."""
     named = [f"{line_name(each.key, t)} {ratio_text(each.over_window)}" for each in newer if wanted(each)]
     return t("comma").join(named) or t("after_none")

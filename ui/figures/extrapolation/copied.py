@@ -40,7 +40,9 @@ def _written(value: float) -> str:
     return f"{value:.1f}"
 
 
-def finding(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts) -> TextTrack:
+def copy_perplexity_finding(
+    given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts
+) -> TextTrack:
     """Return among how many bytes the window and YaRN guess, inside the window and past it."""
     texts = []
     for k, (stop, label) in enumerate(zip(back.stops, back.stop_labels, strict=True)):
@@ -49,7 +51,9 @@ def finding(given: Mapping[str, tuple[Array, Array]], context: int, back: Contro
     return back.texts(texts)
 
 
-def panels(given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts) -> tuple[Panel, ...]:
+def copy_perplexity_panels(
+    given: Mapping[str, tuple[Array, Array]], context: int, back: Control, t: PageTexts
+) -> tuple[Panel, ...]:
     """Return the text with both passages, perplexity by distance, and what each line is."""
     return _text(context, back, t), _chart(given, context, back, t), _cards(given, back, t)
 

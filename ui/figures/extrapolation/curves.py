@@ -64,17 +64,17 @@ def results_recipe(seen: ExperimentResults, *more: str) -> str:
     return "\n".join((f"from rope_core.lab import {room}", seen.code, *more))
 
 
-def faint(shade: str) -> str:
+def band_colour(shade: str) -> str:
     """Return a colour for a band, nearly clear.
 
-    >>> faint("#0072B2")
+    >>> band_colour("#0072B2")
     'rgba(0,114,178,0.18)'
     """
     red, green, blue = (int(shade[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.18)"
 
 
-def curves_table(results: Sequence[SweepCell]) -> TableColumns:
+def perplexity_curves_table(results: Sequence[SweepCell]) -> TableColumns:
     """Every curve as named columns."""
     return {
         "weights": [each.weights for each in results for _ in each.curve.position],
@@ -107,7 +107,7 @@ def perplexity_figure(
     shades: Sequence[str],
     strong: Sequence[bool],
     banded: Sequence[bool],
-    trained: int,
+    trained_length: int,
     t: PageTexts,
     *,
     weak: str = "solid",
@@ -142,8 +142,8 @@ def perplexity_figure(
         [*traces, *data],
         height=410,
         margin={"r": 16 + max(map(label_width_px, labels)), "t": 28},
-        shapes=[vertical_line(trained, GREY, 3, "dash")],
-        annotations=[*names, *notes, trained_mark(trained, t, across)],
+        shapes=[vertical_line(trained_length, GREY, 3, "dash")],
+        annotations=[*names, *notes, trained_length_label(trained_length, t, across)],
         xaxis=across,
         yaxis=plotly_axis(
             t("perplexity_axis"),
@@ -158,7 +158,7 @@ def perplexity_figure(
 def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "") -> PlotlyProps:
     """Return the area between two curves over x, nearly clear."""
     around, edge = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
-    look = {"fill": "toself", "fillcolor": faint(shade), "line": {"width": 0}, "hoverinfo": "skip"}
+    look = {"fill": "toself", "fillcolor": band_colour(shade), "line": {"width": 0}, "hoverinfo": "skip"}
     return scatter_trace(around, edge, "lines", name, **look) | {"showlegend": False}
 
 
@@ -168,15 +168,17 @@ def interval_error_bars(results: Sequence[Estimate], **look: Any) -> PlotlyProps
     return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)
 
 
-def trained_mark(trained: int, t: PageTexts, across: PlotlyProps | None = None) -> PlotlyProps:
+def trained_length_label(trained_length: int, t: PageTexts, across: PlotlyProps | None = None) -> PlotlyProps:
     """Return the label above the line where the model's training ended."""
     place = {"xanchor": "left", "xshift": 4, "yref": "paper", "yanchor": "bottom"}
     # Plotly places shapes on a logarithmic axis by the value, annotations by its logarithm.
-    x = math.log10(trained) if (across or {}).get("type") == "log" else trained
-    return text_annotation(t("trained_mark", length=f"{trained:,}"), x, 1, font={"size": 14, "color": GREY}, **place)
+    x = math.log10(trained_length) if (across or {}).get("type") == "log" else trained_length
+    return text_annotation(
+        t("trained_mark", length=f"{trained_length:,}"), x, 1, font={"size": 14, "color": GREY}, **place
+    )
 
 
-def perplexity_chart(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
+def perplexity_chart(seen: ExperimentResults, trained_length: int, bands: str, t: PageTexts) -> Drawing:
     """Perplexity against position at the longest length, all lines at once."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
@@ -187,12 +189,13 @@ def perplexity_chart(seen: ExperimentResults, trained: int, bands: str, t: PageT
     strong = [each.line in (best, plain_line) for each in drawn]
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
     names, shades = [line_name(each.line, t) for each in drawn], [line_colour(each.line) for each in drawn]
-    figure = perplexity_figure(drawn, names, shades, strong, banded, trained, t)
+    figure = perplexity_figure(drawn, names, shades, strong, banded, trained_length, t)
     return Drawing(
         "curves",
         figure,
-        order_sentence(results, trained, t) + near_sentence(cells, trained, t),
-        lambda: curves_table([each for each in cells if not each.undefined]),
+        perplexity_order_sentence(results, trained_length, t)
+        + best_just_past_training_sentence(cells, trained_length, t),
+        lambda: perplexity_curves_table([each for each in cells if not each.undefined]),
         results_recipe(
             seen,
             f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
@@ -201,14 +204,14 @@ def perplexity_chart(seen: ExperimentResults, trained: int, bands: str, t: PageT
     )
 
 
-def order_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
+def perplexity_order_sentence(results: Sequence[SweepCell], trained_length: int, t: PageTexts) -> str:
     """Return the order of cells of one length on their last quarter, as one sentence."""
     places = view.rank_cells(results)
     best, worst = places[0].cell, places[-1].cell
     return t(
         "order_finding" if len(places) > 1 else "alone_finding",
         length=f"{best.length:,}",
-        times=length_factor_text(best.length, trained),
+        times=length_factor_text(best.length, trained_length),
         documents=best.documents,
         best=line_name(best.line, t),
         low=estimate_text(best.last),
@@ -218,18 +221,20 @@ def order_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> 
     )
 
 
-def near_sentence(cells: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
+def best_just_past_training_sentence(cells: Sequence[SweepCell], trained_length: int, t: PageTexts) -> str:
     """Who reads best at the shortest length past the trained one, where that is not the longest; else nothing."""
-    past = [length for length in view.cell_lengths(cells) if length > trained]
+    past = [length for length in view.cell_lengths(cells) if length > trained_length]
     if len(past) < 2 or not view.cells_at_length(cells, past[0]):
         return ""
     best = view.group_ties(view.rank_cells(view.cells_at_length(cells, past[0])))[0]
     names = t("tied").join(line_name(place.cell.line, t) for place in best)
     value = estimate_text(best[0].cell.last)
-    return t("order_near", length=f"{past[0]:,}", times=length_factor_text(past[0], trained), best=names, value=value)
+    return t(
+        "order_near", length=f"{past[0]:,}", times=length_factor_text(past[0], trained_length), best=names, value=value
+    )
 
 
-def perplexity_ratio_chart(seen: ExperimentResults, length: int, trained: int, t: PageTexts) -> Drawing:
+def perplexity_ratio_chart(seen: ExperimentResults, length: int, trained_length: int, t: PageTexts) -> Drawing:
     """How many times the best line's perplexity each line has at one length, documents paired."""
     results = view.cells_at_length(view.read_cells(seen.results), length)
     places = list(reversed(view.rank_cells(results)))
@@ -272,7 +277,7 @@ def perplexity_ratio_chart(seen: ExperimentResults, length: int, trained: int, t
     return Drawing(
         "order",
         figure,
-        at_sentence(results, trained, t),
+        best_at_length_sentence(results, trained_length, t),
         lambda: {
             **perplexity_table([place.cell for place in places]),
             "over_best": [each.value for each in ratios],
@@ -288,7 +293,7 @@ def perplexity_ratio_chart(seen: ExperimentResults, length: int, trained: int, t
     )
 
 
-def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str:
+def best_at_length_sentence(results: Sequence[SweepCell], trained_length: int, t: PageTexts) -> str:
     """Return who reads best at a length, who is level with it, and who is the first that can."""
     places = view.rank_cells(results)
     best = places[0]
@@ -296,7 +301,7 @@ def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str
     behind = [place for place in places[1:] if place.over_best.excludes(1.0)]
     values = {
         "length": f"{best.cell.length:,}",
-        "times": length_factor_text(best.cell.length, trained),
+        "times": length_factor_text(best.cell.length, trained_length),
         "best": line_name(best.cell.line, t),
         "value": estimate_text(best.cell.last),
         "level": t("comma").join(line_name(place.cell.line, t) for place in level),
@@ -313,7 +318,7 @@ def at_sentence(results: Sequence[SweepCell], trained: int, t: PageTexts) -> str
     return t("at_finding.tied" if level else "at_finding.alone", **values, **more)
 
 
-def perplexity_by_seed_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def perplexity_by_seed_chart(seen: ExperimentResults, trained_length: int, t: PageTexts) -> Drawing:
     """Draw the last quarter's perplexity of every line, one mark a trained model, at the longest length."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
@@ -343,7 +348,7 @@ def perplexity_by_seed_chart(seen: ExperimentResults, trained: int, t: PageTexts
         value=estimate_text(best.mean_and_range),
         order=seed_order_text(across[::-1], t),
         length=f"{length:,}",
-        times=length_factor_text(length, trained),
+        times=length_factor_text(length, trained_length),
     )
     recipe = results_recipe(
         seen,
@@ -354,6 +359,6 @@ def perplexity_by_seed_chart(seen: ExperimentResults, trained: int, t: PageTexts
     return Drawing("seeds", figure, finding, lambda: perplexity_table(results), recipe)
 
 
-def live_perplexity_chart(seen: ExperimentResults, trained: int, bands: str, t: PageTexts) -> Drawing:
+def live_perplexity_chart(seen: ExperimentResults, trained_length: int, bands: str, t: PageTexts) -> Drawing:
     """Draw the same curves for what a visitor measured."""
-    return replace(perplexity_chart(seen, trained, bands, t), id="live")
+    return replace(perplexity_chart(seen, trained_length, bands, t), id="live")

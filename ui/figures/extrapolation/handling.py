@@ -17,13 +17,13 @@ from ui.text.words import PageTexts
 SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 
 
-def stale_keys_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def stale_keys_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageTexts) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
     results = sorted(experiments.cache_handling_cells(seen.results), key=lambda each: -each.last.value)
     labels = [t(f"variant.{each.line}") for each in results]
     shades = [SHADES.get(each.line, ORANGE) for each in results]
     strong = [each.line != "unscaled" for each in results]
-    figure = perplexity_figure(results, labels, shades, strong, strong, trained, t)
+    figure = perplexity_figure(results, labels, shades, strong, strong, trained_length, t)
     by_name = {each.line: each for each in results}
     values = t("comma").join(
         f"{label} {estimate_text(each.last)}"
@@ -43,7 +43,7 @@ def stale_keys_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Dra
         finding = t(
             f"stale_finding.{kind}",
             length=f"{length:,}",
-            times=length_factor_text(length, trained),
+            times=length_factor_text(length, trained_length),
             ratio=ratio_text(ratio),
             values=values,
             documents=results[0].nats.size,

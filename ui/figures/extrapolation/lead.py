@@ -40,16 +40,20 @@ def perplexity_film(
     scene = scene_in_beats(
         t,
         "hesitates",
-        (byte, three.panels(past, byte, t), three.finding(past, byte, t)),
-        (back, copied.panels(copies, rope.train_len, back, t), copied.finding(copies, rope.train_len, back, t)),
+        (byte, three.past_training_panels(past, byte, t), three.angle_and_perplexity_finding(past, byte, t)),
+        (
+            back,
+            copied.copy_perplexity_panels(copies, rope.train_len, back, t),
+            copied.copy_perplexity_finding(copies, rope.train_len, back, t),
+        ),
     )
     return Film(
         "hesitates",
         scene,
         lambda: (
-            {"byte": at, **{line: 10 ** past.heights(line) for line in three.WAYS}}
-            | {f"{line}_rad": past.angles(line) for line in three.WAYS}
-            | {"window_start": past.starts(three.WINDOW), "bytes_back": distances}
+            {"byte": at, **{line: 10 ** past.log10_perplexities(line) for line in three.WAYS}}
+            | {f"{line}_rad": past.angles_to_first_in_view(line) for line in three.WAYS}
+            | {"window_start": past.first_bytes_in_view(three.WINDOW), "bytes_back": distances}
             | {f"copy_{name}": perplexity for name, (_, perplexity) in copies.items()}
         ),
         """
@@ -58,5 +62,5 @@ def perplexity_film(
             for cell in view.copy_cells(records.shipped_record(name).results):
                 print(cell.weights, cell.line, cell.curve.position, cell.curve.value)
         """
-        + past.code(),
+        + past.angle_recipe(),
     )

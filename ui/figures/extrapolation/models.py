@@ -16,8 +16,8 @@ from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import (
     TURNS,
-    curves_table,
     line_colour,
+    perplexity_curves_table,
     perplexity_figure,
     perplexity_table,
     results_recipe,
@@ -39,7 +39,7 @@ from ui.film.colours import SEQUENTIAL_SCALE, text_colour_on_sequential
 from ui.text.words import PageTexts
 
 
-def encoding_of(weights: str) -> str:
+def model_encoding(weights: str) -> str:
     """Return a model's encoding, from the index; its name's first word where the index lacks it."""
     known = cards.weights_cards().get(weights)
     return known.encoding if known else weights.rsplit("-", 1)[0]
@@ -47,32 +47,34 @@ def encoding_of(weights: str) -> str:
 
 def encoding_name(weights: str, t: PageTexts) -> str:
     """Return a model's encoding for readers."""
-    key = f"encoding.{encoding_of(weights)}"
-    return t(key) if t.has(key) else encoding_of(weights)
+    key = f"encoding.{model_encoding(weights)}"
+    return t(key) if t.has_label(key) else model_encoding(weights)
 
 
-def read_by(results: Sequence[SweepCell]) -> list[SweepCell]:
+def one_cell_per_model(results: Sequence[SweepCell]) -> list[SweepCell]:
     """One cell per model: where positions were stretched, the unscaled line."""
     plain = scheme_lines()[0].key
     return [each for each in results if each.line == plain]
 
 
-def encoding_perplexity_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def encoding_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageTexts) -> Drawing:
     """Perplexity against position for models that differ in how positions enter alone."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
-    there = {each.weights: each for each in read_by(view.cells_at_length(cells, length))}
+    there = {each.weights: each for each in one_cell_per_model(view.cells_at_length(cells, length))}
     # A table of learned positions ends: its curve is drawn as far as it goes.
     ended = {
-        each.weights: max((c for c in read_by(cells) if c.weights == each.weights and not c.undefined), key=_length)
-        for each in read_by(cells)
+        each.weights: max(
+            (c for c in one_cell_per_model(cells) if c.weights == each.weights and not c.undefined), key=_length
+        )
+        for each in one_cell_per_model(cells)
         if each.length == length and each.undefined and _has_number(cells, each.weights)
     }
     drawn = sorted(there.values(), key=lambda each: -each.last.value)
     labels = [encoding_name(each.weights, t) for each in drawn]
     known = list(dict.fromkeys(each.weights for each in cells))
     shades = [TURNS[::-1][known.index(each.weights) % len(TURNS)] for each in drawn]
-    strong = [encoding_of(each.weights) == "rope" for each in drawn]
+    strong = [model_encoding(each.weights) == "rope" for each in drawn]
     data, notes = [], []
     for weights, cell in ended.items():
         curve = view.coarsen_curve(cell.curve, length / 32)
@@ -84,14 +86,14 @@ def encoding_perplexity_chart(seen: ExperimentResults, trained: int, t: PageText
         # Between the curves that stay low and those that rise.
         arrow = {"showarrow": True, "ax": 90, "ay": -34, "arrowcolor": shade, "xanchor": "left"}
         notes.append(text_annotation(label, cell.length, math.log10(y[-1]), font={"color": shade, "size": 15}, **arrow))
-    figure = perplexity_figure(drawn, labels, shades, strong, strong, trained, t, data=data, notes=notes)
+    figure = perplexity_figure(drawn, labels, shades, strong, strong, trained_length, t, data=data, notes=notes)
     ranked = sorted(there.values(), key=lambda each: each.last.value)
     values = t("comma").join(f"{encoding_name(each.weights, t)} {estimate_text(each.last)}" for each in ranked)
     undefined = t("comma").join(encoding_name(weights, t) for weights in ended)
     text = t(
         "encodings_finding",
         length=f"{length:,}",
-        times=length_factor_text(length, trained),
+        times=length_factor_text(length, trained_length),
         values=values,
         undefined=t("encodings_undefined", names=undefined) if undefined else "",
     )
@@ -100,7 +102,7 @@ def encoding_perplexity_chart(seen: ExperimentResults, trained: int, t: PageText
         "for cell in view.read_cells(results):",
         "    print(cell.weights, cell.line, cell.length, cell.last, cell.undefined)",
     )
-    return Drawing("encodings", figure, text, lambda: curves_table([*drawn, *ended.values()]), recipe)
+    return Drawing("encodings", figure, text, lambda: perplexity_curves_table([*drawn, *ended.values()]), recipe)
 
 
 def _length(cell: SweepCell) -> int:
@@ -111,7 +113,7 @@ def _has_number(cells: Sequence[SweepCell], weights: str) -> bool:
     return any(each.weights == weights and not each.undefined for each in cells)
 
 
-def tuned_line(weights: str) -> str | None:
+def finetuned_line(weights: str) -> str | None:
     """Return the ladder's line under which weights were fine-tuned; None for weights that were not."""
     known = cards.weights_cards().get(weights)
     if known is None or not known.recipe.start:
@@ -123,7 +125,7 @@ def finetune_cell_pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, S
     """Cells before and after a fine-tune, both read under the line of the fine-tune."""
     tuned = []
     for after in results:
-        key = tuned_line(after.weights)
+        key = finetuned_line(after.weights)
         if key is None or after.line != key:
             continue
         start = cards.get_weights_card(after.weights).recipe.start
@@ -131,7 +133,7 @@ def finetune_cell_pairs(results: Sequence[SweepCell]) -> list[tuple[SweepCell, S
     return tuned
 
 
-def finetune_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing | None:
+def finetune_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageTexts) -> Drawing | None:
     """Perplexity against position before a short fine-tune and after it; None where no pair was measured."""
     cells = view.read_cells(seen.results)
     length = max(view.cell_lengths(cells))
@@ -142,7 +144,7 @@ def finetune_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawi
     labels = [t(when, line=line_name(each.line, t)) for pair in results for when, each in zip(WHEN, pair, strict=True)]
     shades = [line_colour(each.line) for each in drawn]
     after = [bool(place % 2) for place in range(len(drawn))]
-    figure = perplexity_figure(drawn, labels, shades, after, after, trained, t, weak="dot")
+    figure = perplexity_figure(drawn, labels, shades, after, after, trained_length, t, weak="dot")
     sentence = [
         t(
             "finetuned_one",
@@ -157,7 +159,7 @@ def finetune_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawi
     finding = t(
         "finetuned_finding",
         length=f"{length:,}",
-        times=length_factor_text(length, trained),
+        times=length_factor_text(length, trained_length),
         pairs=t("semicolon").join(sentence),
     )
     return Drawing(
@@ -176,16 +178,16 @@ def finetune_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawi
 WHEN = ("before_tuning", "after_tuning")
 
 
-def passkey_chart(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawing:
+def passkey_retrieval_chart(seen: ExperimentResults, counted_unit: str, t: PageTexts) -> Drawing:
     """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
-    grids = experiments.retrieval_grids(seen.results, counted)
+    grids = experiments.retrieval_grids(seen.results, counted_unit)
     across = 4 if len(grids) > 3 else max(1, len(grids))
     down = math.ceil(len(grids) / across)
     columns, rows = panel_domains([1] * across, 0.03), panel_domains([1] * down, 0.28 / down)
     data, axes = [], []
     for place, grid in enumerate(grids.values()):
         across_names, depths = [f"{length:,}" for length in grid.lengths], [f"{depth:.0%}" for depth in grid.depths]
-        bar = {"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14}
+        bar = {"title": {"text": t(f"found_axis.{counted_unit}")}, "thickness": 14}
         z = np.rint(100 * grid.right.T)
         shades = heatmap_trace(
             z, SEQUENTIAL_SCALE, x=across_names, y=depths, zmin=0, zmax=100, showscale=place == 0, colorbar=bar
@@ -222,54 +224,58 @@ def passkey_chart(seen: ExperimentResults, counted: str, t: PageTexts) -> Drawin
     )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     named = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
-    trials = experiments.key_retrieval_share(seen.results, next(iter(grids)), lengths[-1], counted)[1]
+    trials = experiments.key_retrieval_share(seen.results, next(iter(grids)), lengths[-1], counted_unit)[1]
     return Drawing(
         "passkey",
         figure,
         t(
-            f"passkey_finding.{counted}",
-            said=t("semicolon").join(recall(seen, list(grids), length, counted, t) for length in named),
+            f"passkey_finding.{counted_unit}",
+            said=t("semicolon").join(
+                passkey_retrieval_sentence(seen, list(grids), length, counted_unit, t) for length in named
+            ),
             trials=trials,
         ),
-        lambda: passkey_table(grids),
+        lambda: passkey_retrieval_table(grids),
         results_recipe(
             seen,
-            f"for line, grid in experiments.retrieval_grids(results, {counted!r}).items():",
+            f"for line, grid in experiments.retrieval_grids(results, {counted_unit!r}).items():",
             "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
         ),
         wide=len(grids) > 2,
     )
 
 
-def recall(seen: ExperimentResults, keys: Sequence[str], length: int, counted: str, t: PageTexts) -> str:
+def passkey_retrieval_sentence(
+    seen: ExperimentResults, keys: Sequence[str], length: int, counted_unit: str, t: PageTexts
+) -> str:
     """Which line finds most of the hidden numbers at a length, which the fewest, and what the sliding window finds."""
-    scores = {key: experiments.key_retrieval_share(seen.results, key, length, counted)[0] for key in keys}
+    scores = {key: experiments.key_retrieval_share(seen.results, key, length, counted_unit)[0] for key in keys}
     best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
     sentence = t(
         "passkey_one",
         length=f"{length:,}",
         best=line_name(best, t),
-        high=percent(scores[best]),
+        high=percent_interval_text(scores[best]),
         worst=line_name(worst, t),
-        low=percent(scores[worst]),
+        low=percent_interval_text(scores[worst]),
     )
     return sentence + "".join(
-        t("passkey_window", window=line_name(key, t), share=percent(scores[key]))
+        t("passkey_window", window=line_name(key, t), share=percent_interval_text(scores[key]))
         for key in keys
         if line_of(key).sliding and key not in (best, worst)
     )
 
 
-def percent(share: Estimate) -> str:
+def percent_interval_text(share: Estimate) -> str:
     """Return a share as per cent with its interval.
 
-    >>> percent(Estimate(0.5, 0.25, 0.75))
+    >>> percent_interval_text(Estimate(0.5, 0.25, 0.75))
     '50 % [25, 75]'
     """
     return f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
 
 
-def passkey_table(grids: Mapping[str, experiments.RetrievalGrid]) -> dict[str, list[object]]:
+def passkey_retrieval_table(grids: Mapping[str, experiments.RetrievalGrid]) -> dict[str, list[object]]:
     """Return retrieval as named columns."""
     rows = [
         (key, length, depth, grid.right[i, j], grid.low[i, j], grid.high[i, j])

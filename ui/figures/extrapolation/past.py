@@ -18,7 +18,7 @@ from ui.figures import home
 from ui.figures.extrapolation.curves import LEAST, TICKS, line_colour
 from ui.film import marks
 from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
-from ui.film.composite_marks import TOP, clock_angle, dial_marks, drag_hint, text_lines, verdict_where
+from ui.film.composite_marks import TOP, dial_marks, drag_hint, mark_angle_from_clock, text_lines, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -59,59 +59,66 @@ class PastWindowReading:
     curves: Mapping[str, tuple[Array, Array]]
 
     @property
-    def pair(self) -> int:
+    def fastest_unfinished_pair(self) -> int:
         """The fastest pair that does not come round in the text."""
         return int(np.argmax(self.rope.theta * self.length < TURN))
 
     @property
-    def trained(self) -> float:
+    def greatest_trained_angle(self) -> float:
         """The greatest angle of that pair in training, rad."""
-        return float(trained_angles(self.rope)[self.pair])
+        return float(trained_angles(self.rope)[self.fastest_unfinished_pair])
 
     @property
-    def factor(self) -> float:
+    def yarn_slowdown(self) -> float:
         """How many times slower YaRN turns that pair."""
-        return float(self.rope.theta[self.pair] / self._spectrum(YARN).inv_freq[self.pair])
+        return float(
+            self.rope.theta[self.fastest_unfinished_pair] / self._spectrum(YARN).inv_freq[self.fastest_unfinished_pair]
+        )
 
-    def starts(self, key: str) -> list[int]:
+    def first_bytes_in_view(self, key: str) -> list[int]:
         """Return the first byte that is in view."""
         return [window_start(m, self.rope.train_len) if key == WINDOW else 0 for m in self.at]
 
     @property
     def window_length(self) -> int:
         """How many bytes the window has in view at most."""
-        return int((np.array(self.at) - self.starts(WINDOW)).max())
+        return int((np.array(self.at) - self.first_bytes_in_view(WINDOW)).max())
 
     @property
     def width(self) -> int:
         """How many bytes a point of the curves is the mean of."""
         return round(float(np.diff(self.curves[UNSCALED][0][:2])[0]))
 
-    def angles(self, key: str) -> Array:
+    def angles_to_first_in_view(self, key: str) -> Array:
         """Return the angle between a byte and the first in view on that pair, rad."""
-        return np.asarray((np.array(self.at) - self.starts(key)) * self._spectrum(key).inv_freq[self.pair])
+        return np.asarray(
+            (np.array(self.at) - self.first_bytes_in_view(key))
+            * self._spectrum(key).inv_freq[self.fastest_unfinished_pair]
+        )
 
-    def unseen(self, key: str) -> list[bool]:
+    def has_unseen_angle(self, key: str) -> list[bool]:
         """Return whether training never showed that angle."""
-        distances = (np.array(self.at) - self.starts(key)).tolist()
-        unseen: list[bool] = untrained_angle_mask(self.rope, self._spectrum(key), distances)[:, self.pair].tolist()
+        distances = (np.array(self.at) - self.first_bytes_in_view(key)).tolist()
+        unseen: list[bool] = untrained_angle_mask(self.rope, self._spectrum(key), distances)[
+            :, self.fastest_unfinished_pair
+        ].tolist()
         return unseen
 
-    def window_is_best(self) -> list[bool]:
+    def is_window_best(self) -> list[bool]:
         """Return whether the window's perplexity is the lowest of the three about each byte."""
-        others = np.minimum(self.heights(UNSCALED), self.heights(YARN))
-        lowest: list[bool] = (self.heights(WINDOW) < others).tolist()
+        others = np.minimum(self.log10_perplexities(UNSCALED), self.log10_perplexities(YARN))
+        lowest: list[bool] = (self.log10_perplexities(WINDOW) < others).tolist()
         return lowest
 
-    def heights(self, key: str) -> Array:
+    def log10_perplexities(self, key: str) -> Array:
         """Return the logarithm of perplexity about each byte, to base 10."""
         return np.asarray(np.interp(self.at, *self.curves[key]))
 
-    def guesses(self, key: str) -> list[str]:
+    def perplexity_texts(self, key: str) -> list[str]:
         """Return perplexity about each byte, as text."""
-        return [f"{10**height:.3g}" for height in self.heights(key).tolist()]
+        return [f"{10**height:.3g}" for height in self.log10_perplexities(key).tolist()]
 
-    def code(self) -> str:
+    def angle_recipe(self) -> str:
         """Return Python that prints the angles of the arrow and the first byte in view."""
         return f"""
         import numpy as np
@@ -120,7 +127,7 @@ class PastWindowReading:
         rope = rc.{self.rope!r}
         for key, start in (("{UNSCALED}", 0), ("{YARN}", 0), ("{UNSCALED}", window_start(byte, rope.train_len))):
             s = rc.spectrum(get_line(key).request_for_rope(rope, {self.length}))
-            print(key, start, np.degrees((byte - start) * s.inv_freq[{self.pair}]))
+            print(key, start, np.degrees((byte - start) * s.inv_freq[{self.fastest_unfinished_pair}]))
         for cell in view.cells_at_length(view.read_cells(records.shipped_record("sweep").results), {self.length}):
             if cell.line in {WAYS}:
                 curve = view.coarsen_curve(cell.curve, {LEAST})
@@ -134,19 +141,19 @@ class PastWindowReading:
 degrees = partial(home.degrees_text, whole_from=9.5, below=".1f")
 
 
-def finding(past: PastWindowReading, byte: Control, t: PageTexts) -> TextTrack:
+def angle_and_perplexity_finding(past: PastWindowReading, byte: Control, t: PageTexts) -> TextTrack:
     """Return the arrow's angle and among how many bytes each of the three ways guesses."""
     texts = []
     for k, m in enumerate(past.at):
-        values = {key: past.guesses(key)[k] for key in WAYS}
-        values |= {f"{key}_angle": degrees(past.angles(key)[k]) for key in WAYS}
-        beyond = "past_finding" if past.window_is_best()[k] else "behind_finding"
-        label = beyond if past.unseen(UNSCALED)[k] else "within_finding"
-        texts.append(t(label, at=f"{m:,}", start=f"{past.starts(WINDOW)[k]:,}", **values))
+        values = {key: past.perplexity_texts(key)[k] for key in WAYS}
+        values |= {f"{key}_angle": degrees(past.angles_to_first_in_view(key)[k]) for key in WAYS}
+        beyond = "past_finding" if past.is_window_best()[k] else "behind_finding"
+        label = beyond if past.has_unseen_angle(UNSCALED)[k] else "within_finding"
+        texts.append(t(label, at=f"{m:,}", start=f"{past.first_bytes_in_view(WINDOW)[k]:,}", **values))
     return byte.texts(texts)
 
 
-def panels(past: PastWindowReading, byte: Control, t: PageTexts) -> tuple[Panel, ...]:
+def past_training_panels(past: PastWindowReading, byte: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the curves over the strips of what is in view, and a card for each way."""
     return tuple(part(past, byte, t, wide) for wide in (True, False) for part in (_curves, _cards))
 
@@ -173,7 +180,7 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
     ]
     for key in WAYS:
         x, y = past.curves[key]
-        height = past.heights(key)
+        height = past.log10_perplexities(key)
         done = np.where(x[None] <= mark, y[None], height[:, None])
         along = np.where(x[None] <= mark, x[None], mark)
         solid = byte.numbers(along), byte.numbers(done)
@@ -183,13 +190,13 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
             marks.dot(here, byte.numbers(height), film_line_colour(key), 6),
         ]
     for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
-        text = byte.texts(past.guesses(key))
-        place = byte.numbers(past.heights(key))
+        text = byte.texts(past.perplexity_texts(key))
+        place = byte.numbers(past.log10_perplexities(key))
         drawn.append(
             marks.text(here, place, text, film_line_colour(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy)
         )
     for key, foot in STRIPS.items():
-        first = byte.numbers(np.array(past.starts(key), dtype=float))
+        first = byte.numbers(np.array(past.first_bytes_in_view(key), dtype=float))
         name = marks.text(
             0.0, foot + 0.05, _in_view(past, byte, key, t), film_line_colour(key), anchor="start", bold=True, dy=-4
         )
@@ -225,33 +232,36 @@ def _in_view(past: PastWindowReading, byte: Control, key: str, t: PageTexts) -> 
         return "within" if key == WINDOW and start <= NAME_AT else key
 
     return byte.texts(
-        t(f"past_strip.{label(at, start)}", name=NAME_AT) for at, start in zip(past.at, past.starts(key), strict=True)
+        t(f"past_strip.{label(at, start)}", name=NAME_AT)
+        for at, start in zip(past.at, past.first_bytes_in_view(key), strict=True)
     )
 
 
 def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
     drawn: list[Mark] = []
-    numbers = {"factor": f"{past.factor:.3g}", "most": past.window_length}
+    numbers = {"factor": f"{past.yarn_slowdown:.3g}", "most": past.window_length}
     for k, key in enumerate(WAYS):
         x, y = (0.0, -2.36 * k) if wide else (2.56 * k, 0.0)
         right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)
         high = y + 1.12 if wide else 1.75
-        angle, unseen = past.angles(key), past.unseen(key)
-        beyond = byte.numbers(np.maximum(angle, past.trained))
+        angle, unseen = past.angles_to_first_in_view(key), past.has_unseen_angle(key)
+        beyond = byte.numbers(np.maximum(angle, past.greatest_trained_angle))
         written = [degrees(each) for each in angle.tolist()]
         labels = ("seen_angle", "unseen_angle") if wide else ("seen_short", "unseen_short")
         trained = [not each for each in unseen]
         good, bad = ([t(label, angle=each) for each in written] for label in labels)
-        states = zip(past.starts(key), past.unseen(UNSCALED), past.window_is_best(), strict=True)
+        states = zip(past.first_bytes_in_view(key), past.has_unseen_angle(UNSCALED), past.is_window_best(), strict=True)
         seen = [
             t(f"past_{('view' if best else 'behind') if beyond else 'inside'}.{key}", start=f"{start:,}")
             for start, beyond, best in states
         ]
         drawn += [
             marks.rect(x - 1.24, right, low, high, "none", outline=film_line_colour(key), stroke_width=2, corner_px=8),
-            marks.wedge(x, y, 0.82, TOP - past.trained, clock_angle(beyond), UNSEEN_COLOUR, opacity=0.3),
-            *dial_marks(x, y, 1.0, byte.numbers(angle), trained=past.trained, stroke_width=5),
+            marks.wedge(
+                x, y, 0.82, TOP - past.greatest_trained_angle, mark_angle_from_clock(beyond), UNSEEN_COLOUR, opacity=0.3
+            ),
+            *dial_marks(x, y, 1.0, byte.numbers(angle), trained_angle=past.greatest_trained_angle, stroke_width=5),
         ]
         if wide:
             look: dict[str, Any] = {"anchor": "start", "font_size": 15}

@@ -8,13 +8,13 @@ from rope_core.lab.lines import get_line
 from rope_core.lab.results import ExperimentResults
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import curves_table, line_colour, perplexity_figure, results_recipe
+from ui.figures.extrapolation.curves import line_colour, perplexity_curves_table, perplexity_figure, results_recipe
 from ui.figures.extrapolation.words import estimate_text, length_factor_text, line_name, ranking_text
 from ui.figures.plot import LOG, plotly_axis
 from ui.text.words import PageTexts
 
 
-def copy_perplexity_chart(seen: ExperimentResults, trained: int, t: PageTexts) -> Drawing:
+def copy_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first."""
 
     def label(cell: SweepCell) -> str:
@@ -31,7 +31,7 @@ def copy_perplexity_chart(seen: ExperimentResults, trained: int, t: PageTexts) -
         [line_colour(each.line) for each in drawn],
         strong,
         strong,
-        trained,
+        trained_length,
         t,
         xaxis=plotly_axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
     )
@@ -42,18 +42,18 @@ def copy_perplexity_chart(seen: ExperimentResults, trained: int, t: PageTexts) -
     finding = t(
         "recall_finding",
         distance=f"{distances[-1]:,}",
-        times=length_factor_text(distances[-1], trained),
+        times=length_factor_text(distances[-1], trained_length),
         best=label(best),
         low=estimate_text(best.last),
         order=ranking_text(places, t, label),
         trials=best.documents,
-    ) + ("" if window is None else near(window, t))
+    ) + ("" if window is None else window_copy_perplexity_sentence(window, t))
     recipe = results_recipe(
         seen,
         "for cell in view.copy_cells(results):",
         "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
     )
-    return Drawing("recall", figure, finding, lambda: curves_table(drawn), recipe)
+    return Drawing("recall", figure, finding, lambda: perplexity_curves_table(drawn), recipe)
 
 
 def copy_training_label(weights: str) -> str:
@@ -64,7 +64,7 @@ def copy_training_label(weights: str) -> str:
     return "after_tuning" if (first := known.get(known[weights].recipe.start)) and first.task == "copy" else ""
 
 
-def near(window: SweepCell, t: PageTexts) -> str:
+def window_copy_perplexity_sentence(window: SweepCell, t: PageTexts) -> str:
     """Return what the sliding window reads at the least distance and at the greatest."""
     curve = window.curve
     ends = [Estimate(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]

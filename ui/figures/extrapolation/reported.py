@@ -9,7 +9,7 @@ from rope_core.evaluate.summary import ReportSummary
 from rope_core.lab import view
 from rope_core.lab.view import SweepCell
 from ui.figures.drawing import Drawing
-from ui.figures.extrapolation.curves import LEAST, curves_table, line_colour, perplexity_figure
+from ui.figures.extrapolation.curves import LEAST, line_colour, perplexity_curves_table, perplexity_figure
 from ui.figures.extrapolation.words import estimate_text, length_factor_text, line_name, ranking_text
 from ui.figures.plot import LOG, Figure, PlotlyProps, plotly_axis
 from ui.text.escape import escaped_markdown
@@ -41,10 +41,12 @@ def report_perplexity_chart(report: ReportSummary, t: PageTexts) -> Drawing:
         f"{READ}\nfound = [each for each in results if each['task'] == 'perplexity']\n"
         f"for cell in view.cells_at_length(view.read_cells(found), {length}):\n    print(cell.line, cell.curve.value)"
     )
-    return Drawing("reported", _plot(drawn, best, report, across, t), finding, lambda: curves_table(cells), code)
+    return Drawing(
+        "reported", _plot(drawn, best, report, across, t), finding, lambda: perplexity_curves_table(cells), code
+    )
 
 
-def report_copy_chart(report: ReportSummary, t: PageTexts) -> Drawing:
+def report_copy_perplexity_chart(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first, in the report."""
     places = view.rank_cells(view.copy_cells(report.copies))
     drawn, best = [place.cell for place in reversed(places)], places[0].cell
@@ -65,7 +67,9 @@ def report_copy_chart(report: ReportSummary, t: PageTexts) -> Drawing:
         f"{READ}\nfound = [each for each in results if each['task'] == 'copy']\n"
         "for cell in view.copy_cells(found):\n    print(cell.line, cell.curve.position, cell.curve.value)"
     )
-    return Drawing("reported_copies", _plot(drawn, best, report, across, t), finding, lambda: curves_table(drawn), code)
+    return Drawing(
+        "reported_copies", _plot(drawn, best, report, across, t), finding, lambda: perplexity_curves_table(drawn), code
+    )
 
 
 def _plot(

@@ -24,7 +24,7 @@ def byte_length_text(length: str) -> str:
 
 def line_name(line: str, t: PageTexts) -> str:
     """Return a line's name for readers."""
-    return next((t(key) for key in (f"line.{line}", f"scheme.{line}") if t.has(key)), line)
+    return next((t(key) for key in (f"line.{line}", f"scheme.{line}") if t.has_label(key)), line)
 
 
 def perplexity_text(value: float) -> str:
@@ -58,13 +58,13 @@ def ratio_text(each: Estimate) -> str:
     return f"×{each.value:.2f}" + (f" [{each.low:.2f}, {each.high:.2f}]" if each.has_interval else "")
 
 
-def length_factor_text(length: int, trained: int) -> str:
+def length_factor_text(length: int, trained_length: int) -> str:
     """How many times the trained length.
 
     >>> length_factor_text(2048, 256), length_factor_text(384, 256)
     ('8', '1.5')
     """
-    return f"{length / trained:g}"
+    return f"{length / trained_length:g}"
 
 
 def ranking_text(places: Sequence[RankedCell], t: PageTexts, label: Callable[[SweepCell], str] | None = None) -> str:
@@ -114,13 +114,13 @@ def results_provenance(seen: ExperimentResults, t: PageTexts) -> str:
     """Where results come from: a shipped record with hashes, hardware and date, or this server."""
     if seen.record is None:
         sentence = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
-        return sentence + (made_here(seen.request, t) if seen.request else "")
+        return sentence + (server_provenance_text(seen.request, t) if seen.request else "")
     record = seen.record
     hardware = record.hardware
     return t(
         "provenance",
         date=escaped_markdown(record.date),
-        weights=hashed(record.weights, t),
+        weights=hashed_weights_text(record.weights, t),
         text=short_hash(record.text),
         processor=escaped_markdown(hardware.get("processor", "?")),
         threads=escaped_markdown(hardware.get("threads", "?")),
@@ -128,17 +128,20 @@ def results_provenance(seen: ExperimentResults, t: PageTexts) -> str:
     )
 
 
-def hashed(weights: Mapping[str, str], t: PageTexts) -> str:
+def hashed_weights_text(weights: Mapping[str, str], t: PageTexts) -> str:
     """Names of weights, each with the beginning of its hash."""
     return t("comma").join(f"{escaped_markdown(key)} ({short_hash(sha)})" for key, sha in weights.items())
 
 
-def made_here(requested: ExperimentRequest, t: PageTexts) -> str:
+def server_provenance_text(requested: ExperimentRequest, t: PageTexts) -> str:
     """Return what this server measured a request with: weights, text and versions."""
     versions = t("comma").join(f"{name} {version(name)}" for name in ("torch", "numpy"))
     text = short_hash(requested.text_hash)
     return t(
-        "provenance_here", weights=hashed(requested.weights_read, t), text=text, versions=escaped_markdown(versions)
+        "provenance_here",
+        weights=hashed_weights_text(requested.weights_read, t),
+        text=text,
+        versions=escaped_markdown(versions),
     )
 
 

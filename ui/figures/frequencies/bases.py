@@ -14,7 +14,7 @@ from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from ui.figures import catalogue
 from ui.figures.frequencies.spans import three_digit_text
-from ui.figures.frequencies.stripes import LONGER, decades, turns_by_position
+from ui.figures.frequencies.stripes import LONGER, position_decade_ticks, stripe_map_marks
 from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
@@ -45,20 +45,20 @@ SCALE_ENDS = 0.0, 9.0
 """log10 of the tokens of a turn at the ends of that scale."""
 
 
-def never(rope: rc.Rope) -> int:
+def unfinished_pair_count(rope: rc.Rope) -> int:
     """Return how many pairs make no full turn in the trained length."""
     return int(frequency_demo.incomplete_pair_mask(rope).sum())
 
 
-def base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> list[str | TextTrack]:
+def larger_base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn with the larger base, and with the model's own."""
-    counts = at.texts(str(never(rope)) for rope in ropes)
+    counts = at.texts(str(unfinished_pair_count(rope)) for rope in ropes)
     middle = at.texts(three_digit_text((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes)
-    given = partial(t, "base_finding", pairs=own.pairs, own=number_text(own.base), before=never(own))
+    given = partial(t, "base_finding", pairs=own.pairs, own=number_text(own.base), before=unfinished_pair_count(own))
     return sentence_parts(given, base=at.stop_text, count=counts, times=middle)
 
 
-def base_panels(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> tuple[Panel, Panel]:
+def larger_base_panels(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> tuple[Panel, Panel]:
     """Return all pairs at all positions, at the model's own base and at another one."""
     return _half([own], own, None, t), _half(ropes, own, at, t)
 
@@ -67,7 +67,7 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
     longest = LONGER * own.train_len
     end, trained, pairs = np.log10(longest), np.log10(own.train_len), own.pairs
     rows = frequency_demo.sampled_positions(pairs, PAIRS)
-    counts = np.array([never(rope) for rope in ropes])
+    counts = np.array([unfinished_pair_count(rope) for rope in ropes])
     cells = np.stack(
         [scaled_int8(frequency_demo.cosine_stripes_and_contrast(rope, longest, COLUMNS)[rows], 1.0) for rope in ropes]
     )
@@ -82,14 +82,14 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
     length = f"{own.train_len:,}"
     border = moving((counts - pairs)[:, None] / pairs)
     drawn: list[Mark] = [
-        *turns_by_position(moving(cells), moving(waves), trained, end),
+        *stripe_map_marks(moving(cells), moving(waves), trained, end),
         *marks.in_wide_panel(
             250, marks.text(trained, 0.02, t("trained", length=length), TRAINED_COLOUR, anchor="end", bold=True)
         ),
     ]
     line = marks.line([-0.02 * end, 1.02 * end], _twice(border), "ink", 3)
     if at:
-        before = never(own) / pairs - 1.0
+        before = unfinished_pair_count(own) / pairs - 1.0
         hidden = at.numbers(np.where(counts[:, None] < 0.9 * pairs, 0.05 * end, np.nan))
         label = at.numbers((counts - pairs)[:, None] / pairs)
         drawn += [
@@ -107,7 +107,7 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
         "ratio": text([f"{rope.base ** (2 / rope.dim):.3g}" for rope in ropes]),
     }
     amber = sentence_parts(partial(t, "never_of", pairs=pairs), count=text([str(count) for count in counts]))
-    across = Axis(-0.03 * end, 1.03 * end, decades(end), t("token"), grid=False)
+    across = Axis(-0.03 * end, 1.03 * end, position_decade_ticks(end), t("token"), grid=False)
     title = sentence_parts(partial(t, "base_is"), base=text([number_text(rope.base) for rope in ropes]))
     paragraphs = (
         Paragraph(amber, UNSEEN_COLOUR, 17, bold=True),
@@ -122,28 +122,28 @@ def _twice(value: NumberTrack | Array) -> NumberTrack | Array:
     return np.repeat(value, 2)
 
 
-def fit_finding(at: Control, t: PageTexts) -> list[str | TextTrack]:
+def base_fit_finding(at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn in a trained length, with a small base and with a large one."""
     counts = {
-        name: at.texts(str(never(rc.Rope(2 * PAIRS, base, int(length)))) for length in at.stops)
+        name: at.texts(str(unfinished_pair_count(rc.Rope(2 * PAIRS, base, int(length)))) for length in at.stops)
         for name, base in (("few", FEW), ("many", MANY))
     }
     given = partial(t, "fit_finding", pairs=PAIRS, small=number_text(FEW), large=number_text(MANY))
     return sentence_parts(given, length=at.stop_text, **counts)
 
 
-def contour(bases: Array, length: float) -> Array:
+def one_turn_pair_index(bases: Array, length: float) -> Array:
     """Return the pair, as a fractional index, that one turn takes ``length`` tokens at each base."""
     return np.array([rc.Rope(2 * PAIRS, base, int(length)).pair_at(1.0) for base in bases.tolist()])
 
 
-def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
+def base_fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return how long a turn takes by pair and base, what training shows whole, and models at their bases."""
     powers = np.linspace(LOW, HIGH, LEVELS)
     waves = np.log10(2 * np.pi) + powers[::-1, None] * np.arange(PAIRS) / PAIRS
     span = SCALE_ENDS[1] - SCALE_ENDS[0]
     cells = scaled_int8(2 * (np.floor(waves) - SCALE_ENDS[0]) / span - 1, 1.0)
-    edge = np.clip(np.stack([contour(10.0**powers, length) for length in at.stops]), -0.5, PAIRS - 0.5)
+    edge = np.clip(np.stack([one_turn_pair_index(10.0**powers, length) for length in at.stops]), -0.5, PAIRS - 0.5)
     half = (HIGH - LOW) / (LEVELS - 1) / 2
     drawn: list[Mark] = [
         marks.heatmap(cells, TURN_SHADES, (-0.5, PAIRS - 0.5), (HIGH, LOW)),
@@ -151,8 +151,10 @@ def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
     ]
     for power, base in ((2, 6.6), (3, 7.6), (4, 6.3), (5, 6.3), (6, 7.4), (7, 7.4)):
         words = number_text(10.0**power) if power > 2 else t("turn_in", length=number_text(10.0**power))
-        name = marks.text(float(contour(np.array([10.0**base]), 10**power)[0]), base, words, font_size=13)
-        drawn.append(marks.line(np.minimum(contour(10.0**powers, 10**power), PAIRS - 0.5), powers, "paper", 1))
+        name = marks.text(float(one_turn_pair_index(np.array([10.0**base]), 10**power)[0]), base, words, font_size=13)
+        drawn.append(
+            marks.line(np.minimum(one_turn_pair_index(10.0**powers, 10**power), PAIRS - 0.5), powers, "paper", 1)
+        )
         drawn += [name] if power < 4 else marks.in_wide_panel(420, name)
     models = [(catalogue.model_name(each), catalogue.model_rope_setting(each).rope) for each in MODELS]
     grip = [np.interp(4.6, powers, row) for row in edge]
@@ -188,7 +190,14 @@ def fit_panels(at: Control, t: PageTexts) -> tuple[Panel, ...]:
             Paragraph(t("models_title"), bold=True),
             *(
                 Paragraph(
-                    t("model_never", number=k, name=name, length=f"{rope.train_len:,}", count=never(rope)), font_size=15
+                    t(
+                        "model_never",
+                        number=k,
+                        name=name,
+                        length=f"{rope.train_len:,}",
+                        count=unfinished_pair_count(rope),
+                    ),
+                    font_size=15,
                 )
                 for k, (name, rope) in enumerate(models, 1)
             ),

@@ -42,9 +42,13 @@ def frequency_film(
     scene = scene_in_beats(
         t,
         "heat",
-        (at_pair, stripes.panels(rope, at_pair, t), stripes.finding(rope, at_pair, t)),
-        (at_base, larger.base_panels(ropes, rope, at_base, t), larger.base_finding(ropes, rope, at_base, t)),
-        (at_length, larger.fit_panels(at_length, t), larger.fit_finding(at_length, t)),
+        (at_pair, stripes.pair_stripe_panels(rope, at_pair, t), stripes.pair_in_training_finding(rope, at_pair, t)),
+        (
+            at_base,
+            larger.larger_base_panels(ropes, rope, at_base, t),
+            larger.larger_base_finding(ropes, rope, at_base, t),
+        ),
+        (at_length, larger.base_fit_panels(at_length, t), larger.base_fit_finding(at_length, t)),
     )
     return Film(
         "heat",

@@ -14,7 +14,7 @@ from ui.figures.frequencies.spans import three_digit_text
 from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
-from ui.film.composite_marks import TOP, clock_angle, drag_hint, text_lines
+from ui.film.composite_marks import TOP, drag_hint, mark_angle_from_clock, text_lines
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, Paragraph, TextOrTrack, TextTrack, text_panel
 from ui.text.words import PageTexts, number_text
 
@@ -42,19 +42,19 @@ class StripeMap:
         self.unfinished = frequency_demo.incomplete_pair_mask(rope)
         self.never = int(self.unfinished.sum())
 
-    def top(self, pair: npt.ArrayLike) -> Array:
+    def row_top(self, pair: npt.ArrayLike) -> Array:
         """Return the height of a pair's upper edge."""
         return np.asarray(-np.asarray(pair, dtype=float) / self.rope.pairs)
 
-    def track(self, values: Array) -> NumberTrack:
+    def pair_number_track(self, values: Array) -> NumberTrack:
         """Return numbers of every pair to drag to."""
         return NumberTrack((self.at_pair,), values.reshape(len(self.which), -1))
 
-    def texts(self, write: Any) -> TextTrack:
+    def pair_text_track(self, write: Any) -> TextTrack:
         """Return a text of every pair to drag to."""
         return TextTrack((self.at_pair,), tuple(write(int(pair)) for pair in self.which))
 
-    def turned(self, pair: int, t: PageTexts) -> str:
+    def training_turns_text(self, pair: int, t: PageTexts) -> str:
         """Return how far a pair turns in training, in turns or in degrees of one."""
         if self.unfinished[pair]:
             return t("only_degrees", angle=f"{360 * self.rope.turns[pair]:.3g}")
@@ -66,7 +66,7 @@ def _turns(rope: rc.Rope, pair: int) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def finding(rope: rc.Rope, at_pair: Control, t: PageTexts) -> TextTrack:
+def pair_in_training_finding(rope: rc.Rope, at_pair: Control, t: PageTexts) -> TextTrack:
     """Return what a pair did in training, and what that means past it."""
     drawn = StripeMap(rope, at_pair)
 
@@ -75,10 +75,10 @@ def finding(rope: rc.Rope, at_pair: Control, t: PageTexts) -> TextTrack:
             return t("unfinished_finding", i=pair, angle=f"{360 * rope.turns[pair]:.3g}", count=drawn.never)
         return t("finished_finding", i=pair, turns=_turns(rope, pair))
 
-    return drawn.texts(write)
+    return drawn.pair_text_track(write)
 
 
-def panels(rope: rc.Rope, at_pair: Control, t: PageTexts) -> tuple[Panel, ...]:
+def pair_stripe_panels(rope: rc.Rope, at_pair: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the marked pair's arrow, the map, and what its parts are."""
     drawn = StripeMap(rope, at_pair)
     return (
@@ -102,12 +102,17 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
     ]
     angles = 2 * np.pi * drawn.rope.turns[drawn.which]
     shown = np.unwrap(np.where(angles < 2 * np.pi, angles, np.mod(angles, 2 * np.pi)))
-    swept = clock_angle(drawn.track(np.minimum(angles, 2 * np.pi)))
+    swept = mark_angle_from_clock(drawn.pair_number_track(np.minimum(angles, 2 * np.pi)))
     notes: tuple[tuple[TextOrTrack, str, int, int], ...] = (
         ([t("one_turn_in")], "ink", 16, 0),
-        ([drawn.texts(lambda pair: three_digit_text(float(drawn.rope.wavelength[pair]))), t("tokens")], "ink", 19, 24),
+        (
+            [drawn.pair_text_track(lambda pair: three_digit_text(float(drawn.rope.wavelength[pair]))), t("tokens")],
+            "ink",
+            19,
+            24,
+        ),
         ([t("arrow_at", length=f"{drawn.rope.train_len:,}")], MUTED_COLOUR, 15, 52),
-        ([drawn.texts(lambda pair: drawn.turned(pair, t))], TRAINED_COLOUR, 17, 76),
+        ([drawn.pair_text_track(lambda pair: drawn.training_turns_text(pair, t))], TRAINED_COLOUR, 17, 76),
     )
     x, y = (0.0, -1.65) if wide else (1.6, 0.75)
     words = [
@@ -117,7 +122,7 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
         for text, colour, size, dy in notes
     ]
     hint = np.where(drawn.which < max(1, drawn.rope.pairs * GOAL // 64), 1.25, np.nan)
-    words += [drag_hint(drawn.track(hint), -3.05, t("drag_row"), anchor="end")] if wide else []
+    words += [drag_hint(drawn.pair_number_track(hint), -3.05, t("drag_row"), anchor="end")] if wide else []
     return Panel(
         Axis(-1.25, 1.25 if wide else 6.0),
         Axis(-3.7 if wide else -1.2, 1.2),
@@ -126,7 +131,9 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
             marks.wedge(0.0, 0.0, 0.98, TOP, swept, TRAINED_COLOUR, opacity=0.3),
             marks.circle(0.0, 0.0, 1.0, GREY, 1),
             marks.circle(0.0, 0.0, 1.18, GREY, 1),
-            marks.vector(0.0, 0.0, 0.94, clock_angle(drawn.track(shown)), "ink", 6, has_head=True),
+            marks.vector(
+                0.0, 0.0, 0.94, mark_angle_from_clock(drawn.pair_number_track(shown)), "ink", 6, has_head=True
+            ),
             marks.dot([0.0], [0.0], "ink", 5),
             *words,
         ],
@@ -141,17 +148,24 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
 def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return all pairs by position, dark where the arrow points up, where each has turned once, and the marked row."""
     rope, end, trained = drawn.rope, drawn.end, drawn.trained
-    upper, lower = drawn.top(drawn.which), drawn.top(drawn.which + 1)
-    middle = drawn.track((upper + lower) / 2)
+    upper, lower = drawn.row_top(drawn.which), drawn.row_top(drawn.which + 1)
+    middle = drawn.pair_number_track((upper + lower) / 2)
     thin = 0.008
     frame = [
-        marks.rect(0.0, end, drawn.track(lower - 3 * thin), drawn.track(upper + 3 * thin), "ink", opacity=0.0),
+        marks.rect(
+            0.0,
+            end,
+            drawn.pair_number_track(lower - 3 * thin),
+            drawn.pair_number_track(upper + 3 * thin),
+            "ink",
+            opacity=0.0,
+        ),
         *(
             marks.rect(
                 -0.02,
                 end + 0.02,
-                drawn.track(lower - thin),
-                drawn.track(upper + thin),
+                drawn.pair_number_track(lower - thin),
+                drawn.pair_number_track(upper + thin),
                 "none",
                 outline=colour,
                 stroke_width=width,
@@ -160,11 +174,11 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
         ),
         marks.dot(GRIP, middle, "ink", 8),
     ]
-    goal = float(drawn.top(rope.pairs * GOAL // 64))
+    goal = float(drawn.row_top(rope.pairs * GOAL // 64))
     before = drawn.which < max(1, rope.pairs * GOAL // 64)
     path = np.stack([np.where(before, lower - 0.04, np.nan), np.where(before, goal, np.nan)], axis=1)
     shown = [
-        *turns_by_position(scaled_int8(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
+        *stripe_map_marks(scaled_int8(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
         marks.text(trained, 0.025, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True),
         marks.text(np.log10(rope.wavelength[0]), 0.025, t("once_round"), bold=True, anchor="start"),
     ]
@@ -172,17 +186,17 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     seen: dict[str, Any] = {"bold": True, "font_size": 15}
     shown += marks.in_wide_panel(
         400,
-        *text_lines(gone, float(drawn.top(rope.pairs // 8)), t("gone_round").split("|"), TRAINED_COLOUR, **seen),
+        *text_lines(gone, float(drawn.row_top(rope.pairs // 8)), t("gone_round").split("|"), TRAINED_COLOUR, **seen),
         marks.text(0.15, -0.72, t("first_turn"), anchor="start", **seen),
     )
     if drawn.never:
         shown.append(marks.text(trained, -0.985, t("new_angles"), UNSEEN_COLOUR, anchor="start", dx=6, **seen))
     shown += [
-        *marks.in_wide_panel(400, marks.line([GRIP] * 2, drawn.track(path), "ink", 2, "4 4")),
+        *marks.in_wide_panel(400, marks.line([GRIP] * 2, drawn.pair_number_track(path), "ink", 2, "4 4")),
         marks.drag_handle(drawn.at_pair, GRIP, middle, "ink", t("grab_row"), frame, radius_px=0),
     ]
     return Panel(
-        Axis(-0.2, end + 0.05, decades(end), t("token"), grid=False),
+        Axis(-0.2, end + 0.05, position_decade_ticks(end), t("token"), grid=False),
         Axis(-1.0, 0.08),
         shown,
         min_width=330,
@@ -192,25 +206,25 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     )
 
 
-def turns_by_position(cells: Any, waves: Any, trained: float, end: float) -> list[Mark]:
+def stripe_map_marks(cells: Any, waves: Any, trained_length: float, end: float) -> list[Mark]:
     """Return the map of a rope's rows by log10 of the position: the trained edge, new angles hatched, each first turn.
 
     ``cells``: bytes (rows, columns); ``waves``: tokens that a turn takes (pairs,); each may be a track.
     """
     moving = isinstance(waves, NumberTrack)
     lengths = np.log10(waves.keyframes if moving else np.asarray(waves)).clip(0.0, end)
-    far, once = ((NumberTrack(waves.drivers, v) if moving else v) for v in (lengths.clip(trained), lengths))
+    far, once = ((NumberTrack(waves.drivers, v) if moving else v) for v in (lengths.clip(trained_length), lengths))
     pairs = lengths.shape[-1]
     edges, middles = -np.arange(pairs + 1) / pairs, -(np.arange(pairs) + 0.5) / pairs
     return [
         marks.heatmap(cells, SHADES, (0.0, end), (0.0, -1.0)),
-        marks.rect(trained, far, edges[1:], edges[:-1], UNSEEN_COLOUR, fill_pattern="hatch"),
+        marks.rect(trained_length, far, edges[1:], edges[:-1], UNSEEN_COLOUR, fill_pattern="hatch"),
         *(marks.line(once, middles, colour, width) for colour, width in (("paper", 5), ("ink", 2.5))),
-        marks.line([trained, trained], [0.02, -1.02], TRAINED_COLOUR, 4),
+        marks.line([trained_length, trained_length], [0.02, -1.02], TRAINED_COLOUR, 4),
     ]
 
 
-def decades(end: float) -> tuple[tuple[float, str], ...]:
+def position_decade_ticks(end: float) -> tuple[tuple[float, str], ...]:
     """Return the ticks of an axis of positions, in log10, up to ``end``."""
     return tuple((float(power), f"{10**power:,}") for power in range(int(end) + 1))
 

@@ -57,7 +57,11 @@ def stopped_pairs_film(name: str, text: bytes, positions: TracePositions, kind: 
     scene = scene_in_beats(
         t,
         "breaking",
-        (count, stopping.panels(first, count, t), stopping.finding(first, count, t)),
+        (
+            count,
+            stopping.stopped_pairs_panels(first, count, t),
+            stopping.previous_letter_attention_finding(first, count, t),
+        ),
         ((count, query), (_look(query, count, after, layer, head, letters, t), row), one_head),
         (count, (_grid(count, moved, t), _next(count, trained, chances, likely, t)), all_heads),
         control_values=({}, {"still": 0}, {"still": 4}),

@@ -27,10 +27,10 @@ def byte_letter(byte: int) -> str:
     return "␣" if byte == 32 else chr(byte) if byte in PRINTABLE else f"{byte:02x}"
 
 
-def signed(value: float) -> str:
+def signed_score_text(value: float) -> str:
     """Return a score with its sign as printers set it.
 
-    >>> signed(-1.25), signed(0.5), signed(-0.04)
+    >>> signed_score_text(-1.25), signed_score_text(0.5), signed_score_text(-0.04)
     ('−1.2', '0.5', '0.0')
     """
     return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
@@ -49,14 +49,14 @@ def percentage_text(share: float) -> str:
     return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 or share in (0, 1) else f"{100 * share:.1f}"
 
 
-def recipe(name: str, text: bytes, positions: TracePositions) -> str:
+def reading_recipe(name: str, text: bytes, positions: TracePositions) -> str:
     """Return the lines that read the text again."""
     return f"""
         from rope_core.lab import inside
         reading = inside.cached_trace({name!r}, {text!r}, inside.{positions!r})"""
 
 
-def attention_film(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: PageTexts) -> Film:
+def head_attention_film(name: str, text: bytes, positions: TracePositions, layer: int, head: int, t: PageTexts) -> Film:
     """Return where each query of a head looks, and each score's part by content and by position; drag the query.
 
     ``layer`` and ``head`` are counted from 1.
@@ -89,7 +89,7 @@ def attention_film(name: str, text: bytes, positions: TracePositions, layer: int
         marks.drag_handle(query, _one(query, here), 0.03, ORANGE, t("grab_query"), radius_px=9),
     ]
     look = Panel(x, y, picture, t("look_title", layer=layer + 1, head=head + 1), min_width=330, height=230)
-    up = Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("score_axis"))
+    up = Axis(low - room, high + room, tuple((v, signed_score_text(v)) for v in (low, 0.0, high)), t("score_axis"))
     painted = [
         marks.line([-0.6, length - 0.4], [0.0, 0.0], GREY, 1),
         marks.rect(keys - 0.42, keys, 0.0, query.numbers(content), GREY),
@@ -104,8 +104,8 @@ def attention_film(name: str, text: bytes, positions: TracePositions, layer: int
         seen=query.texts(letters[k] for k in most),
         back=query.texts(str(at - k) for at, k in enumerate(most)),
         share=query.texts(f"{100 * weights[at, k]:.0f}" for at, k in enumerate(most)),
-        content=query.texts(signed(content[at, k]) for at, k in enumerate(most)),
-        position=query.texts(signed(position[at, k]) for at, k in enumerate(most)),
+        content=query.texts(signed_score_text(content[at, k]) for at, k in enumerate(most)),
+        position=query.texts(signed_score_text(position[at, k]) for at, k in enumerate(most)),
     )
     seen = np.tril_indices(length)
     return Film(
@@ -118,7 +118,7 @@ def attention_film(name: str, text: bytes, positions: TracePositions, layer: int
             "content": content[seen],
             "position": position[seen],
         },
-        recipe(name, text, positions) + f"\n        print(reading.attention[{layer}, {head}])",
+        reading_recipe(name, text, positions) + f"\n        print(reading.attention[{layer}, {head}])",
     )
 
 
@@ -156,7 +156,7 @@ def pair_score_share_film(
     keys = Panel(Axis(-0.6, query + 0.6), Axis(0.0, 1.0), drawn, t("key_title"), min_width=900, height=70)
     bars = Panel(
         Axis(-0.7, waves.size - 0.3, ticks, t("wave_axis")),
-        Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("share_axis")),
+        Axis(low - room, high + room, tuple((v, signed_score_text(v)) for v in (low, 0.0, high)), t("share_axis")),
         [
             marks.line([-0.7, waves.size - 0.3], [0.0, 0.0], GREY, 1),
             marks.rect(numbers - 0.4, numbers, 0.0, key.numbers(still), GREY),
@@ -164,7 +164,7 @@ def pair_score_share_film(
             marks.text(waves.size - 0.4, high, t("without"), GREY, anchor="end", bold=True, font_size=15),
             marks.text(waves.size - 0.4, high, t("with"), BLUE, anchor="end", bold=True, font_size=15, dy=20),
         ],
-        [t("pairs_title"), " ", key.texts(signed(v) for v in turned.sum(axis=1))],
+        [t("pairs_title"), " ", key.texts(signed_score_text(v) for v in turned.sum(axis=1))],
         min_width=330,
         height=250,
     )
@@ -174,8 +174,8 @@ def pair_score_share_film(
         back=key.texts(str(query - at) for at in here),
         pair=key.texts(str(i) for i in most),
         wave=key.texts(number_text(float(f"{waves[i]:.2g}")) for i in most),
-        part=key.texts(signed(moved[at, i]) for at, i in enumerate(most)),
-        all=key.texts(signed(v) for v in moved.sum(axis=1)),
+        part=key.texts(signed_score_text(moved[at, i]) for at, i in enumerate(most)),
+        all=key.texts(signed_score_text(v) for v in moved.sum(axis=1)),
     )
     return Film(
         "pairs",
@@ -186,7 +186,7 @@ def pair_score_share_film(
             "content": still.ravel(),
             "score": turned.ravel(),
         },
-        f"""{recipe(name, text, positions)}
+        f"""{reading_recipe(name, text, positions)}
         still, turned = reading.pair_score_shares({layer}, {head}, {query})
         print({query} - key, "back", turned[key] - still[key], (turned[key] - still[key]).sum())
         print(inside.load_numpy_weights({name!r}).shape.rope.wavelength)
@@ -234,7 +234,7 @@ def pair_size_chart(name: str, text: bytes, positions: TracePositions, t: PageTe
             dict(zip(("layer", "head", "pair"), each, strict=True))
             | {"query": largest[0].ravel(), "key": largest[1].ravel()}
         ),
-        recipe(name, text, positions) + "\n        print(reading.largest().max(axis=(1, 2)))",
+        reading_recipe(name, text, positions) + "\n        print(reading.largest().max(axis=(1, 2)))",
         wide=True,
     )
 

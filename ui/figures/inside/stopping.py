@@ -12,7 +12,7 @@ from rope_core.rope import Array
 from ui.figures.inside.reading import byte_letter, percentage_text
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, text_colour_on
-from ui.film.composite_marks import angle_wedge, clock_angle, drag_hint
+from ui.film.composite_marks import angle_wedge, drag_hint, mark_angle_from_clock
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, TextTrack
 from ui.text.words import PageTexts
 
@@ -61,7 +61,7 @@ def head_with_stopped_pairs(name: str) -> StoppedPairs:
     return StoppedPairs(name)
 
 
-def finding(of: StoppedPairs, count: Control, t: PageTexts) -> TextTrack:
+def previous_letter_attention_finding(of: StoppedPairs, count: Control, t: PageTexts) -> TextTrack:
     """Return what the chosen letter and the letters' mean still give to the letter before."""
 
     def write(k: int) -> str:
@@ -73,7 +73,7 @@ def finding(of: StoppedPairs, count: Control, t: PageTexts) -> TextTrack:
     return count.texts(write(int(k)) for k in count.stops)
 
 
-def panels(of: StoppedPairs, count: Control, t: PageTexts) -> tuple[Panel, ...]:
+def stopped_pairs_panels(of: StoppedPairs, count: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return three rows, all pairs, the fastest stopped, the slowest stopped: the pairs, and where the letter looks."""
     pairs, stops = of.steps.size, np.array(count.stops)
     numbers = np.arange(pairs)
@@ -114,7 +114,12 @@ def _pairs(
         marks.circle(count.numbers(np.where(still, numbers, np.nan)), 0.0, 0.75 * RADIUS, GREY, 7, opacity=0.25),
         *angle_wedge(turning, 0.0, RADIUS, 0.0, of.steps, QUERY_COLOUR),
         marks.vector(
-            numbers, 0.0, count.numbers(np.where(still, 0.0, RADIUS)), clock_angle(of.steps), QUERY_COLOUR, 2.5
+            numbers,
+            0.0,
+            count.numbers(np.where(still, 0.0, RADIUS)),
+            mark_angle_from_clock(of.steps),
+            QUERY_COLOUR,
+            2.5,
         ),
         marks.line(count.numbers(crosses), np.tile([-0.2, 0.2, np.nan, 0.2, -0.2, np.nan], pairs), MUTED_COLOUR, 2.5),
     ]

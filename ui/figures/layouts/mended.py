@@ -12,7 +12,7 @@ from rope_core.rope import Array
 from rope_core.theory.layout_demo import mixed_layout_score_error
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import drag_hint, signed_matrix
+from ui.film.composite_marks import bracketed_matrix, drag_hint
 from ui.film.marks import NumbersOrTrack
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack
 from ui.text.words import PageTexts
@@ -46,7 +46,7 @@ class LayoutMatrices:
         self.errors: Array = mixed_layout_score_error(theta, np.arange(FARTHEST + 1))
 
 
-def finding(product: LayoutMatrices, at: Control, t: PageTexts) -> TextTrack:
+def permuted_scores_finding(product: LayoutMatrices, at: Control, t: PageTexts) -> TextTrack:
     """Return what the scores are without and with the permutation."""
     error = f"{100 * product.errors[WORDS]:.0f}"
     return at.texts(
@@ -54,7 +54,7 @@ def finding(product: LayoutMatrices, at: Control, t: PageTexts) -> TextTrack:
     )
 
 
-def panels(product: LayoutMatrices, at: Control, t: PageTexts) -> tuple[Panel, ...]:
+def permuted_matrix_panels(product: LayoutMatrices, at: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the product of the three matrices beside the wanted one, wide and narrow, and the error by distance."""
     return _product(product, at, t, WIDE, "wide"), _product(product, at, t, NARROW, "narrow"), _errors(product, at, t)
 
@@ -102,7 +102,7 @@ def _product(
             marks.text(x, y + 0.25, name, anchor="start", bold=True, font_size=19, dy=-6),
             marks.text(x + 1.9, y + 0.25, _either(at, label, t), MUTED_COLOUR, anchor="start", dy=-7),
         ]
-        cells = signed_matrix(_letters(values), sizes, x, y, colours, font_size=font_size)
+        cells = bracketed_matrix(_letters(values), sizes, x, y, colours, font_size=font_size)
         whole = [*head, *cells]
         if k in (0, 2):
             whole = _moved(whole, at, -AWAY if k == 0 else AWAY if wide else -AWAY)

@@ -15,7 +15,7 @@ from ui.figures.layouts import mended
 from ui.figures.layouts.mended import COLOURS
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, text_colour_on
-from ui.film.composite_marks import clock_angle, drag_hint, link, verdict_marks
+from ui.film.composite_marks import drag_hint, link_curve, mark_angle_from_clock, verdict_marks
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextTrack, scene_in_beats
 from ui.text.words import PageTexts
 
@@ -40,15 +40,15 @@ class LayoutVectors:
         self.query = layout_demo.rotations_in_both_layouts(self.theta, [0, QUERY_POSITION], rng)
         self.key = layout_demo.rotations_in_both_layouts(self.theta, [0, KEY_POSITION], rng)
 
-    def columns(self) -> dict[str, Array]:
+    def rotated_number_columns(self) -> dict[str, Array]:
         """Return both words' numbers after the turn, for the table."""
         each = {"query": self.query, "key": self.key}
         kinds = ("interleaved", "half", "mixed")
         return {f"{word}_{kind}": getattr(numbers, kind)[1] for word, numbers in each.items() for kind in kinds}
 
-    def score(self, kind: str) -> str:
+    def score_text(self, kind: str) -> str:
         """Return the score of the two words, ``kind`` "interleaved", "half" or "mixed"."""
-        return two_places(float(getattr(self.query, kind)[1] @ getattr(self.key, kind)[1]))
+        return two_decimal_text(float(getattr(self.query, kind)[1] @ getattr(self.key, kind)[1]))
 
 
 @cached_figure
@@ -61,15 +61,15 @@ def layout_permutation_film(rope: rc.Rope, t: PageTexts) -> Film:
     scene = scene_in_beats(
         t,
         "permutation",
-        (given, panels(drawn, given, t), finding(drawn, given, t)),
-        (at, mended.panels(product, at, t), mended.finding(product, at, t)),
+        (given, layout_order_panels(drawn, given, t), layout_score_finding(drawn, given, t)),
+        (at, mended.permuted_matrix_panels(product, at, t), mended.permuted_scores_finding(product, at, t)),
     )
     return Film(
         "permutation",
         scene,
         lambda: (
             {"place": np.arange(drawn.query.order.size), "interleaved_dimension": drawn.query.order}
-            | drawn.columns()
+            | drawn.rotated_number_columns()
             | {"distance": np.arange(product.errors.size), "mixed_error": product.errors}
         ),
         f"""
@@ -89,22 +89,22 @@ def layout_permutation_film(rope: rc.Rope, t: PageTexts) -> Film:
     )
 
 
-def two_places(value: float) -> str:
+def two_decimal_text(value: float) -> str:
     """Return a number with two decimals.
 
-    >>> two_places(-0.4)
+    >>> two_decimal_text(-0.4)
     '−0.40'
     """
     return f"{value:.2f}".replace("-", "−")
 
 
-def finding(drawn: LayoutVectors, given: Control, t: PageTexts) -> TextTrack:
+def layout_score_finding(drawn: LayoutVectors, given: Control, t: PageTexts) -> TextTrack:
     """Return what becomes of arrows and score by their own code and by the other's."""
-    right, wrong = drawn.score("half"), drawn.score("mixed")
+    right, wrong = drawn.score_text("half"), drawn.score_text("mixed")
     return given.texts((t("same_finding", score=right), t("mixed_finding", score=wrong, right=right)))
 
 
-def panels(drawn: LayoutVectors, given: Control, t: PageTexts) -> tuple[Panel, ...]:
+def layout_order_panels(drawn: LayoutVectors, given: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return both rows of numbers with the arrows between them, for a wide screen and for a phone."""
     return _picture(drawn, given, t, wide=True), _picture(drawn, given, t, wide=False)
 
@@ -159,7 +159,7 @@ def _row(numbers: Array, owners: DimIndices, y: NumberTrack, height: float, font
         ink = text_colour_on(colour)
         drawn += [
             marks.rect(x - TILE, x + TILE, low, high, colour, corner_px=5),
-            marks.text(x, y, two_places(value), ink, bold=True, halo=False, font_size=font_size, dy=6),
+            marks.text(x, y, two_decimal_text(value), ink, bold=True, halo=False, font_size=font_size, dy=6),
         ]
     return drawn
 
@@ -168,7 +168,7 @@ def _threads(owners: DimIndices, dials: DimIndices, tiles_y: float, dials_y: flo
     """Return a curve from each tile, in its pair's colour, to the dial of ``dials`` that its code turns it in."""
     each = enumerate(zip(owners.tolist(), dials.tolist(), strict=True))
     return [
-        link(place + 0.5, tiles_y, 2.0 * dial + 1, dials_y, COLOURS[owner], stroke_width=2.5)
+        link_curve(place + 0.5, tiles_y, 2.0 * dial + 1, dials_y, COLOURS[owner], stroke_width=2.5)
         for place, (owner, dial) in each
     ]
 
@@ -192,12 +192,12 @@ def _arrows(drawn: LayoutVectors, given: Control, y: float, *, wide: bool) -> li
         lengths, angles = np.hypot([a, c], [b, d]), np.unwrap(np.arctan2([b, d], [a, c]))
         reach, angle = given.numbers(0.85 * RADIUS * lengths[:, None]), given.numbers(angles)
         index = given.numbers(np.array([[0], [1]], dtype=np.int8))
-        still = clock_angle(float(angles[0]))
+        still = mark_angle_from_clock(float(angles[0]))
         before = marks.vector(
             _shown(given, OWN, x),
             y,
             0.85 * RADIUS * float(np.hypot(start[0][pair], start[1][pair])),
-            clock_angle(float(np.arctan2(start[1][pair], start[0][pair]))),
+            mark_angle_from_clock(float(np.arctan2(start[1][pair], start[0][pair]))),
             colour,
             2,
             True,
@@ -206,7 +206,7 @@ def _arrows(drawn: LayoutVectors, given: Control, y: float, *, wide: bool) -> li
             marks.circle(x, y, RADIUS, GREY, 1.5),
             *([before | {"opacity": 0.7}] if wide else []),
             marks.vector(x, y, 0.85 * RADIUS * lengths[0], still, colour, 3, True, stroke_dash="4 4"),
-            marks.vector(x, y, reach, clock_angle(angle), (colour, UNSEEN_COLOUR), 6, True, index),
+            marks.vector(x, y, reach, mark_angle_from_clock(angle), (colour, UNSEEN_COLOUR), 6, True, index),
             marks.dot([x], [y], "ink", 4),
         ]
     return shapes
@@ -235,14 +235,16 @@ def _at(given: Control, own: str, other: str) -> TextTrack:
 
 def _score(drawn: LayoutVectors, given: Control, t: PageTexts) -> tuple[TextTrack, TextTrack]:
     """Return the score that Meta's code gives as right and as wrong text, one of them empty."""
-    return _at(given, drawn.score("interleaved"), ""), _at(given, "", f"✗ {drawn.score('mixed')} {t('wrong')}")
+    return _at(given, drawn.score_text("interleaved"), ""), _at(
+        given, "", f"✗ {drawn.score_text('mixed')} {t('wrong')}"
+    )
 
 
 def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float, t: PageTexts) -> list[Mark]:
     """Return what the rows and arrows are, at the left, and the scores at the right."""
     left: dict[str, Any] = {"anchor": "start"}
     head = {**left, "bold": True, "font_size": 18}
-    right = drawn.score("half")
+    right = drawn.score_text("half")
     lines = [
         marks.text(-2.7, middle, _at(given, t("thin"), t("after_turn")), MUTED_COLOUR, dy=-20, **left),
         marks.text(-2.7, middle, _at(given, t("thick", place=QUERY_POSITION), ""), dy=4, **left),
@@ -275,7 +277,7 @@ def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float,
 
 def _narrow_words(drawn: LayoutVectors, given: Control, middle: float, low: float, t: PageTexts) -> list[Mark]:
     """Return the rows' names and scores above and below them."""
-    right = drawn.score("half")
+    right = drawn.score_text("half")
     head: dict[str, Any] = {"anchor": "start", "bold": True, "font_size": 16}
     end: dict[str, Any] = {"anchor": "end", "bold": True, "font_size": 17}
     own = _at(given, f"{t('score')} {right}", "")

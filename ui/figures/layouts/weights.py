@@ -23,7 +23,7 @@ CHECKED, CHECKED_BASE = (0, 1, 2, 8, 32), 10_000.0
 LOOKS = {"both": (BLUE, "dash"), "none": (RED, "solid"), "query_only": (ORANGE, "dot"), "query_heads": (GREEN, "solid")}
 
 
-def possible(shapes: HeadShapes) -> list[str]:
+def possible_conversions(shapes: HeadShapes) -> list[str]:
     """Return the conversions that these shapes let through."""
     return [
         name
@@ -32,7 +32,7 @@ def possible(shapes: HeadShapes) -> list[str]:
     ]
 
 
-def curve(x: Any, y: Array, name: str, t: PageTexts) -> PlotlyProps:
+def conversion_error_curve(x: Any, y: Array, name: str, t: PageTexts) -> PlotlyProps:
     """Return the curve of a conversion in its own look."""
     colour, dash = LOOKS[name]
     return line_trace(x, y, colour, name=t(name), dash=dash)
@@ -57,10 +57,10 @@ def conversion_error_chart(rope: rc.Rope, kv_heads: int, group: int, t: PageText
     """Draw the error of all heads' scores over the distance after each conversion."""
     shapes = HeadShapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
-    names = possible(shapes)
+    names = possible_conversions(shapes)
     results = {name: layout_demo.conversion_scores(shapes, name, at, rope.theta).relative for name in names}
     figure = plotly_figure(
-        [curve(at, (100 * relative).round(2), name, t) for name, relative in results.items()],
+        [conversion_error_curve(at, (100 * relative).round(2), name, t) for name, relative in results.items()],
         margin={"t": 70},
         xaxis=plotly_axis(t("distance")),
         yaxis=plotly_axis(t("error_axis"), rangemode="tozero"),

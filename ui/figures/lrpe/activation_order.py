@@ -11,7 +11,7 @@ from ui.figures.home import single_drawn_pair
 from ui.figures.lrpe.order import ROPE
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, text_lines, verdict_marks
+from ui.film.composite_marks import drag_hint, text_lines, verdict_marks, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -34,7 +34,7 @@ def rotated_pairs(vector: tuple[float, float], step: int, *, activation_first: b
     return np.asarray(before[0, step:]), np.asarray(after[0, step:])
 
 
-def scores(*, activation_first: bool) -> Array:
+def scores_by_key_place(*, activation_first: bool) -> Array:
     """Return the score of the two at each place of the key, the query `DISTANCE` places on, (places,)."""
     (_, k), (_, q) = (
         rotated_pairs(vector, step, activation_first=activation_first) for vector, step in ((KEY, 0), (QUERY, DISTANCE))
@@ -42,7 +42,7 @@ def scores(*, activation_first: bool) -> Array:
     return np.asarray((q * k).sum(axis=-1))
 
 
-def panels(place: Control, t: PageTexts) -> tuple[Panel, Panel]:
+def activation_order_panels(place: Control, t: PageTexts) -> tuple[Panel, Panel]:
     """Return both orders: the two arrows at the place in force, and the score at every place."""
     return _side(place, t, activation_first=True), _side(place, t, activation_first=False)
 
@@ -70,7 +70,7 @@ def _arrows(place: Control, *, activation_first: bool) -> list[Mark]:
 
 def _side(place: Control, t: PageTexts, *, activation_first: bool) -> Panel:
     """Return one order: a circle with the two arrows, the score in figures, and bars of all scores below."""
-    values, both = scores(activation_first=activation_first), scores(activation_first=True)
+    values, both = scores_by_key_place(activation_first=activation_first), scores_by_key_place(activation_first=True)
     colour = TRAINED_COLOUR if activation_first else UNSEEN_COLOUR
     where = np.arange(LAST + 1.0)
     left, high = -1.0 + BAR * where, FOOT + HIGH * values / max(both.max(), values.max())
@@ -100,15 +100,15 @@ def _side(place: Control, t: PageTexts, *, activation_first: bool) -> Panel:
     if activation_first:
         grips = [marks.rect(here, right, FOOT, top, TRAINED_COLOUR)]
         drawn.append(marks.drag_handle(place, here, FOOT, colour, t("grab_place"), grips, radius_px=0))
-        drawn += marks.in_wide_panel(400, drag_hint(hidden_past(place, 9, 1.25), -0.35, t("drag_place"), dy=6))
+        drawn += marks.in_wide_panel(400, drag_hint(x_hidden_past_stop(place, 9, 1.25), -0.35, t("drag_place"), dy=6))
     else:
         drawn.insert(0, marks.wedge(0.0, 0.0, 1.0, 0.0, np.pi / 2, UNSEEN_COLOUR, opacity=0.12))
     title = t("activation_first" if activation_first else "turn_first")
     return Panel(Axis(-1.1, 3.9), Axis(FOOT - 0.55, 1.1), drawn, title, min_width=330, height=340, equal_aspect=True)
 
 
-def finding(place: Control, t: PageTexts) -> TextTrack:
+def activation_order_finding(place: Control, t: PageTexts) -> TextTrack:
     """Return both scores at every place."""
-    kept, cut = scores(activation_first=True) + 0.0, scores(activation_first=False) + 0.0
+    kept, cut = scores_by_key_place(activation_first=True) + 0.0, scores_by_key_place(activation_first=False) + 0.0
     rows = zip(range(LAST + 1), kept, cut, strict=True)
     return place.texts(t("activation_finding", place=k, kept=f"{a:.2f}", cut=f"{b:.2f}") for k, a, b in rows)

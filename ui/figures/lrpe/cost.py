@@ -9,7 +9,7 @@ import numpy as np
 from rope_core.lrpe.linear import multiplication_counts
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, VIOLET
-from ui.film.composite_marks import drag_hint, hidden_past
+from ui.film.composite_marks import drag_hint, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import PageTexts
 
@@ -22,7 +22,7 @@ def length_stops(own: int) -> tuple[int, ...]:
     return tuple(sorted({own, *LENGTHS}))
 
 
-def panels(width: int, length: Control, t: PageTexts) -> tuple[Panel, Panel]:
+def multiplication_count_panels(width: int, length: Control, t: PageTexts) -> tuple[Panel, Panel]:
     """Return the triangle of scores and the running sum, with the multiplications of each; ``width`` of the head."""
     return _area(width, length, t, table=True), _area(width, length, t, table=False)
 
@@ -62,7 +62,7 @@ def _area(width: int, length: Control, t: PageTexts, *, table: bool) -> Panel:
     if table:
         tip, foot = length.numbers(side), length.numbers(-side[:, None])
         drawn.append(marks.drag_handle(length, tip, foot, VIOLET, t("grab_length"), radius_px=9))
-        hint = hidden_past(length, GOAL_LENGTH / 2, 1.08)
+        hint = x_hidden_past_stop(length, GOAL_LENGTH / 2, 1.08)
         drawn.append(drag_hint(hint, -0.5, t("slide_length", words=f"{GOAL_LENGTH:,}"), font_size=15))
     title = t("triangle" if table else "running")
     return Panel(Axis(-0.05, 1.75), Axis(-1.06, 0.06), drawn, title, min_width=330, height=320, equal_aspect=True)
@@ -73,7 +73,7 @@ def _millions(value: float) -> str:
     return f"{value / 1e6:,.0f}" if value >= 1e8 else f"{value / 1e6:.3g}"
 
 
-def finding(width: int, length: Control, t: PageTexts) -> TextOrTrack:
+def multiplication_count_finding(width: int, length: Control, t: PageTexts) -> TextOrTrack:
     """Return how many times as much the table costs, and from which length on."""
     ratios = []
     for stop in length.stops:

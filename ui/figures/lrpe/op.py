@@ -47,7 +47,7 @@ def largest_magnitude_or_one(*values: Array) -> float:
     return float(np.nanmax(np.abs(np.concatenate([v.ravel() for v in values])))) or 1.0
 
 
-def small(values: Array) -> Array:
+def as_float32(values: Array) -> Array:
     """Return the values for the browser: four bytes each."""
     return np.asarray(values, dtype=np.float32)
 
@@ -56,7 +56,7 @@ def signed_heatmap(z: Array, x: Any, y: Any, top: float, bar: PlotlyProps | None
     """Return a heatmap of signed values between -top and top, with a colour bar where one is given."""
     looks = {"zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None} | ({"colorbar": bar} if bar else {})
     return heatmap_trace(
-        small(z), DIVERGING_SCALE, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks
+        as_float32(z), DIVERGING_SCALE, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks
     )
 
 
@@ -66,12 +66,14 @@ def panel_title(text: str, x: float, y: float) -> PlotlyProps:
     return text_annotation(text, x, y, **place)
 
 
-def shades(top: float) -> dict[str, object]:
+def signed_colour_bar(top: float) -> dict[str, object]:
     """Return the colour bar of panels whose titles say their own largest value."""
     return {"thickness": 14, "tickvals": [-top, 0, top], "ticktext": ["−", "0", "+"], "tickfont": {"size": 18}}
 
 
-def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: PageTexts) -> Figure:
+def four_heatmaps_figure(
+    case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: PageTexts
+) -> Figure:
     """Return four linked heatmaps over dimension and position, two by two, the marked token's pair framed in each.
 
     ``maps``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
@@ -83,7 +85,7 @@ def four(case: LrpeExample, maps: Sequence[tuple[str, Array, float]], marks: Seq
     square = {"symbol": "square-open", "line": {"width": 3}}
     for number, (name, values, top) in enumerate(maps):
         left, low = number % 2 == 0, number >= 2
-        bar = shades(top) if number == 0 else None
+        bar = signed_colour_bar(top) if number == 0 else None
         spots = dot_trace([first, second], [down[token]] * 2, "black", 15, marker=square, hoverinfo="skip")
         data.append(trace_in_panel(number + 1, signed_heatmap(values, across, down, top, bar)))
         data.append(trace_in_panel(number + 1, spots))
@@ -111,7 +113,7 @@ def residual_text(value: float) -> str:
     return exponent_text(f"{value:.1e}") if value else "0"
 
 
-def theta_chart(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
+def head_frequency_chart(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
     each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
@@ -185,7 +187,7 @@ def decoding_chart(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     )
 
 
-def backward_chart(case: LrpeExample, head: int, token: int, wanted: int, t: PageTexts) -> Drawing:
+def backward_pass_chart(case: LrpeExample, head: int, token: int, wanted: int, t: PageTexts) -> Drawing:
     """DO, turned by -theta, the activation's derivative, and dX, each beside torch's autograd."""
     results = backward_steps(case)
     grad, turned, factor, dx = (v[0, :, head] for v in (results.grad, results.turned, results.factor, results.dx))
@@ -206,7 +208,7 @@ def backward_chart(case: LrpeExample, head: int, token: int, wanted: int, t: Pag
         **{key: residual_text(value) for key, value in gaps.items()},
     )
     names = {"dO": grad, "turned_by_minus_theta": turned, "softmax" if soft else "slope": factor, "dX": dx}
-    figure = four(case, panels, (token, *at), t)
+    figure = four_heatmaps_figure(case, panels, (token, *at), t)
     return Drawing(
         "backward",
         figure,

@@ -11,7 +11,7 @@ from rope_core.theory.demo import random_vectors
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import clock_angle, drag_hint, hidden_past, word_tile
+from ui.film.composite_marks import drag_hint, mark_angle_from_clock, word_tile, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack
 from ui.text.words import PageTexts
 
@@ -37,60 +37,60 @@ RECIPE = (
 """Python lines that print both sums in both orders, and what the next word's query reads of them."""
 
 
-def keys() -> Array:
+def word_keys() -> Array:
     """Return the words' keys, a pair each, (WORDS, 2), all above 0; the first and the fifth word are the same."""
     each = apply_activation(random_vectors(2, WORDS - 1, SEED), "sigmoid", None)
     return np.asarray(each[[0, 1, 2, 3, 0, 4]])
 
 
-def places() -> np.ndarray:
+def word_places_in_both_orders() -> np.ndarray:
     """Return each word's place in both orders, (2, WORDS)."""
     orders = np.tile(np.arange(WORDS), (2, 1))
     orders[1, [FIRST, LAST]] = LAST, FIRST
     return orders
 
 
-def turned(turns: bool) -> Array:
+def keys_in_both_orders(turns: bool) -> Array:
     """Return the keys in both orders, turned by their places or as they are, (2, WORDS, 2)."""
     theta = ROPE.theta[[single_drawn_pair(ROPE)]]
     return np.array(
         [
             [
                 rc.rotation_matrix(int(place) * turns, theta, "half") @ key
-                for place, key in zip(row, keys(), strict=True)
+                for place, key in zip(row, word_keys(), strict=True)
             ]
-            for row in places()
+            for row in word_places_in_both_orders()
         ]
     )
 
 
 def key_sums_in_both_orders(turns: bool) -> Array:
     """Return the sum of the keys in both orders, (2, 2)."""
-    return np.asarray(turned(turns).sum(axis=1))
+    return np.asarray(keys_in_both_orders(turns).sum(axis=1))
 
 
 def query_readings(turns: bool) -> Array:
     """Return what a query like the red word's key, of the word after all of them, reads of the sum, in both orders."""
     theta = ROPE.theta[[single_drawn_pair(ROPE)]]
-    query = rc.rotation_matrix(QUERY_PLACE * turns, theta, "half") @ keys()[FIRST]
+    query = rc.rotation_matrix(QUERY_PLACE * turns, theta, "half") @ word_keys()[FIRST]
     return np.asarray(key_sums_in_both_orders(turns) @ query)
 
 
-def panels(cat: Control, t: PageTexts) -> tuple[Panel, ...]:
+def key_sum_panels(cat: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the words over their keys, and the keys added as they are and turned first."""
     return _row(cat, t), _chain(cat, False, t), _chain(cat, True, t)
 
 
-def finding(cat: Control, t: PageTexts) -> TextTrack:
+def key_sum_finding(cat: Control, t: PageTexts) -> TextTrack:
     """Return what becomes of either sum, in both orders."""
     return cat.texts((t("order_finding"), t("swapped_finding")))
 
 
 def _row(cat: Control, t: PageTexts) -> Panel:
     """Return the words in tiles and each one's key in a circle, before and after its turn."""
-    words, at = t("words_order").split(), places()
+    words, at = t("words_order").split(), word_places_in_both_orders()
     theta = float(ROPE.theta[single_drawn_pair(ROPE)])
-    raw, long = np.arctan2(*keys().T[::-1]), np.hypot(*keys().T)
+    raw, long = np.arctan2(*word_keys().T[::-1]), np.hypot(*word_keys().T)
     long = RADIUS * long / long.max()
     drawn: list[Mark] = []
     tiles: dict[int, list[Mark]] = {}
@@ -100,8 +100,10 @@ def _row(cat: Control, t: PageTexts) -> Panel:
         angle = cat.numbers(raw[k] + at[:, [k]] * theta)
         drawn += [
             marks.circle(x, 0.0, RADIUS, GREY, 1, length_unit="y"),
-            marks.vector(x, 0.0, long[k], clock_angle(raw[k]), GREY, 2, True, length_unit="y", stroke_dash="4 3"),
-            marks.vector(x, 0.0, long[k], clock_angle(angle), colour, 5, True, length_unit="y"),
+            marks.vector(
+                x, 0.0, long[k], mark_angle_from_clock(raw[k]), GREY, 2, True, length_unit="y", stroke_dash="4 3"
+            ),
+            marks.vector(x, 0.0, long[k], mark_angle_from_clock(angle), colour, 5, True, length_unit="y"),
         ]
     for place in range(WORDS):
         ink = [COLOURS.get(place, MUTED_COLOUR), COLOURS.get(FIRST + LAST - place, MUTED_COLOUR)]
@@ -116,7 +118,7 @@ def _row(cat: Control, t: PageTexts) -> Panel:
     picture = [
         *drawn,
         *still,
-        drag_hint(hidden_past(cat, FIRST, FIRST - 0.45), 1.42, t("drag_cat"), dy=3),
+        drag_hint(x_hidden_past_stop(cat, FIRST, FIRST - 0.45), 1.42, t("drag_cat"), dy=3),
         marks.drag_handle(cat, here, 1.0, KEY_COLOUR, t("grab_cat"), tiles[FIRST], radius_px=0),
     ]
     return Panel(Axis(-0.6, WORDS - 0.4), Axis(-0.72, 1.6), picture, min_width=2000, height=148)
@@ -124,9 +126,9 @@ def _row(cat: Control, t: PageTexts) -> Panel:
 
 def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
     """Return six keys added tip to tail in the order in force, with the other order and both sums dashed."""
-    each, at = turned(turns), places()
+    each, at = keys_in_both_orders(turns), word_places_in_both_orders()
     angles = cat.numbers(_angles(turns))
-    long = np.hypot(*keys().T)
+    long = np.hypot(*word_keys().T)
     start = np.zeros((2, WORDS, 2))
     ghosts: list[Mark] = []
     for order in range(2):
@@ -147,12 +149,19 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
         *ghosts,
         *(
             marks.vector(
-                0.0, 0.0, np.hypot(*end), clock_angle(np.arctan2(*end[::-1])), GREY, 2, True, stroke_dash="7 5"
+                0.0,
+                0.0,
+                np.hypot(*end),
+                mark_angle_from_clock(np.arctan2(*end[::-1])),
+                GREY,
+                2,
+                True,
+                stroke_dash="7 5",
             )
             for end in ends
         ),
-        marks.vector(x, y, long, clock_angle(angles), (GREY, KEY_COLOUR, QUERY_COLOUR), 4, True, index),
-        marks.vector(0.0, 0.0, size, clock_angle(way), "ink", 5, has_head=True),
+        marks.vector(x, y, long, mark_angle_from_clock(angles), (GREY, KEY_COLOUR, QUERY_COLOUR), 4, True, index),
+        marks.vector(0.0, 0.0, size, mark_angle_from_clock(way), "ink", 5, has_head=True),
         marks.dot([0.0], [0.0], "ink", 5),
         *(marks.circle(end[1], end[0], 0.13, colour, 2, opacity=0.5) for end in ends),
         marks.circle(tip_x, tip_y, 0.13, colour, 4),
@@ -170,4 +179,4 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
 def _angles(turns: bool) -> Array:
     """Return where the keys point, the clock's way from the top, in both orders, (2, WORDS) rad, unwrapped."""
     theta = float(ROPE.theta[single_drawn_pair(ROPE)])
-    return np.asarray(np.arctan2(*keys().T[::-1]) + turns * places() * theta)
+    return np.asarray(np.arctan2(*word_keys().T[::-1]) + turns * word_places_in_both_orders() * theta)

@@ -23,9 +23,17 @@ def running_sum_film(width: int, lengths: tuple[int, ...], t: PageTexts) -> Film
     scene = scene_in_beats(
         t,
         "running_sum",
-        (cat, order.panels(cat, t), order.finding(cat, t)),
-        (place, activation_order.panels(place, t), activation_order.finding(place, t)),
-        (length, cost.panels(width, length, t), cost.finding(width, length, t)),
+        (cat, order.key_sum_panels(cat, t), order.key_sum_finding(cat, t)),
+        (
+            place,
+            activation_order.activation_order_panels(place, t),
+            activation_order.activation_order_finding(place, t),
+        ),
+        (
+            length,
+            cost.multiplication_count_panels(width, length, t),
+            cost.multiplication_count_finding(width, length, t),
+        ),
         control_values=({}, {"place": activation_order.FIRST_PLACE}, {"length": cost.FIRST_LENGTH}),
         act=t(f"act.{activation_order.ACT}"),
     )
@@ -35,8 +43,8 @@ def running_sum_film(width: int, lengths: tuple[int, ...], t: PageTexts) -> Film
         lambda: {
             "sum as they are": order.key_sums_in_both_orders(False).ravel(),
             "sum turned": order.key_sums_in_both_orders(True).ravel(),
-            "activation first": activation_order.scores(activation_first=True),
-            "turn first": activation_order.scores(activation_first=False),
+            "activation first": activation_order.scores_by_key_place(activation_first=True),
+            "turn first": activation_order.scores_by_key_place(activation_first=False),
         },
         "\n".join(
             (

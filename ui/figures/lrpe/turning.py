@@ -50,8 +50,8 @@ def lrpe_stages_film(case: LrpeExample, head: int, wanted: int, starts: tuple[in
     turn = sentence_parts(
         lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
         m=where,
-        x=token.texts(couple(row[dims]) for row in x),
-        f=token.texts(couple(row[dims]) for row in bar),
+        x=token.texts(number_pair_text(row[dims]) for row in x),
+        f=token.texts(number_pair_text(row[dims]) for row in bar),
         rest=TextTrack(
             both,
             tuple(_rest(angle, float(length), t) for row in phase for angle, length in zip(row, long, strict=True)),
@@ -97,7 +97,7 @@ def _rest(angle: float, length: float, t: PageTexts) -> str:
     return t("turn_keeps", angle=f"{np.degrees(angle):,.0f}", long=f"{length:.3g}") if length else t("turn_nothing")
 
 
-def couple(values: Array) -> str:
+def number_pair_text(values: Array) -> str:
     """Return two numbers as a reader writes a point."""
     return f"({values[0]:.3g}, {values[1]:.3g})".replace("-", "−")
 

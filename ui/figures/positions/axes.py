@@ -11,7 +11,7 @@ from ui.figures.positions.patches import AXIS_COLOURS
 from ui.text.words import PageTexts
 
 
-def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
+def interleaved_pair_axes(counts: tuple[int, int, int]) -> np.ndarray | None:
     """Which axis turns each pair when the sections take turns; None where height and width do not find every third."""
     try:
         return mrope_axes(counts, interleaved=True)
@@ -22,7 +22,7 @@ def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
 @cached_figure
 def mrope_section_chart(counts: tuple[int, int, int], t: PageTexts) -> Drawing:
     """Which axis turns each pair: in three blocks, and interleaved where the sections allow it."""
-    blocks, mixed = mrope_axes(counts), interleaved(counts)
+    blocks, mixed = mrope_axes(counts), interleaved_pair_axes(counts)
     total = sum(counts)
     rows = [(1, blocks)] if mixed is None else [(1, blocks), (0, mixed)]
     figure = plotly_figure(

@@ -15,14 +15,14 @@ from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUE
 from ui.film.composite_marks import (
     TILE,
     angle_wedge,
-    clock_angle,
     drag_hint,
-    hidden_past,
-    link,
+    link_curve,
+    mark_angle_from_clock,
     position_ticks,
     text_lines,
     verdict_where,
     word_tile,
+    x_hidden_past_stop,
 )
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack, TextTrack, sentence_parts
 from ui.text.words import PageTexts
@@ -34,14 +34,14 @@ ROW, NUMBER, NEW, BELIEVED, TRUE, READ = 9.2, 7.5, 4.3, 3.25, 1.3, 0.45
 """How high the rows of the picture are."""
 
 
-def panels(rope: rc.Rope, fillers: Control, t: PageTexts) -> tuple[Panel, ...]:
+def filler_position_panels(rope: rc.Rope, fillers: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the row of words with their numbers, and both arrows, for a wide and for a narrow screen."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     wide = (_rows(fillers, t, wide=True), _dial(fillers, theta, t, wide=True))
     return (*wide, _rows(fillers, t, wide=False), _dial(fillers, theta, t, wide=False))
 
 
-def finding(fillers: Control, t: PageTexts) -> TextTrack:
+def filler_distance_finding(fillers: Control, t: PageTexts) -> TextTrack:
     """Return how far apart the two words are taken for, at every number of fillers."""
     texts = [t("right_finding", true=STORED - CAT)]
     for count, counted in zip(_counts(fillers)[1:-1], t("counted").split("|"), strict=True):
@@ -75,9 +75,9 @@ def _rows(fillers: Control, t: PageTexts, *, wide: bool) -> Panel:
     drawn: list[Mark] = _fillers(fillers, t)
     for k in (0, 2, 3, 4, CAT, STORED):
         colour, width = COLOURS.get(k, GREY), 3 if k in COLOURS else 1.5
-        drawn.append(link(row[k], ROW - 0.5, row[k], NUMBER + 0.5, colour, stroke_width=width))
+        drawn.append(link_curve(row[k], ROW - 0.5, row[k], NUMBER + 0.5, colour, stroke_width=width))
         goal = BELIEVED if k < STORED else NEW
-        way = link(row[k], NUMBER - 0.5, given[k], goal + 0.5, colour, stroke_width=width)
+        way = link_curve(row[k], NUMBER - 0.5, given[k], goal + 0.5, colour, stroke_width=width)
         drawn.append(way if k in COLOURS else way | {"stroke_dash": "4 4"})
     for k, word in enumerate(words):
         colour = COLOURS.get(k, GREY)
@@ -89,7 +89,7 @@ def _rows(fillers: Control, t: PageTexts, *, wide: bool) -> Panel:
         *_counted(fillers, t, wide=wide),
         *position_ticks(range(STORED + MOST + 1), BELIEVED - 1.05),
         *_distances(fillers, given, t, wide=wide),
-        drag_hint(hidden_past(fillers, START, 2.6 if wide else -0.5), ROW + 0.95, t("drag_words"), dy=4),
+        drag_hint(x_hidden_past_stop(fillers, START, 2.6 if wide else -0.5), ROW + 0.95, t("drag_words"), dy=4),
         marks.drag_handle(fillers, row[2], ROW, QUERY_COLOUR, t("grab_words"), tiles, radius_px=0),
     ]
     if wide:
@@ -192,8 +192,8 @@ def _dial(fillers: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel:
         [
             marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
             *angle_wedge(0.0, 0.0, 0.8, cat, mat),
-            marks.vector(0.0, 0.0, 0.97, clock_angle(cat), KEY_COLOUR, 9, has_head=True),
-            marks.vector(0.0, 0.0, 0.97, clock_angle(mat), QUERY_COLOUR, 4, has_head=True),
+            marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(cat), KEY_COLOUR, 9, has_head=True),
+            marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(mat), QUERY_COLOUR, 4, has_head=True),
             marks.text(0.0, 1.0, t("number_zero"), MUTED_COLOUR, font_size=14, dy=-7),
             *(
                 marks.text(x, y, line, colour, bold=True, dy=dy, anchor="middle" if wide else "start")

@@ -11,13 +11,13 @@ from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import (
     angle_wedge,
-    clock_angle,
     drag_hint,
-    hidden_past,
-    link,
+    link_curve,
+    mark_angle_from_clock,
     offset,
     verdict_where,
     word_tile,
+    x_hidden_past_stop,
 )
 from ui.film.scene import Axis, Control, Mark, NumberTrack, Panel, TextOrTrack
 from ui.text.words import PageTexts
@@ -29,13 +29,13 @@ CAT, TRUE = MOST + 1, CACHED - MOST - 1
 COLOURS = {CAT: KEY_COLOUR, CACHED: QUERY_COLOUR}
 
 
-def distances(dropped: int) -> tuple[int, int]:
+def stored_and_turned_distances(dropped: int) -> tuple[int, int]:
     """Return the distance between the new word and the red one with its key left as stored, and turned back."""
     reads = cached_key_distances_by_mode(CACHED, dropped)
     return int(reads["renumbered"][CAT - dropped]), int(reads["moved"][CAT - dropped])
 
 
-def panels(rope: rc.Rope, dropped: Control, t: PageTexts) -> tuple[Panel, ...]:
+def dropped_word_panels(rope: rc.Rope, dropped: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the words as stored and after some are dropped, then both arrows in each way."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     gone = list(map(int, dropped.stops))
@@ -62,13 +62,13 @@ def _rows(dropped: Control, gone: list[int], t: PageTexts) -> Panel:
             drawn.append(marks.line(dropped.numbers(struck), [2.6, 3.4], UNSEEN_COLOUR, 3))
         stays = (k == 0) | (k > away)
         x = dropped.numbers_where(stays, k - away * (k > 0))
-        drawn.append(link(float(k), 2.0, x, 1.25, colour or GREY, stroke_width=3 if colour else 1.2))
+        drawn.append(link_curve(float(k), 2.0, x, 1.25, colour or GREY, stroke_width=3 if colour else 1.2))
         tile = word_tile(x, 0.75, word, colour)
         (tiles if k == CAT else drawn).extend(tile)
         at = dropped.texts(str(k - n * (k > 0)) for n in gone)
         drawn.append(marks.text(x, -0.05, at, number, font_size=13, bold=k in COLOURS))
     cat = dropped.numbers(CAT - away)
-    hint = offset(hidden_past(dropped, MOST - 1, 0.0), 0.0)
+    hint = offset(x_hidden_past_stop(dropped, MOST - 1, 0.0), 0.0)
     assert isinstance(hint, NumberTrack)
     after = hint + (CACHED - away + 0.6)[:, None]
     shown = [
@@ -85,7 +85,7 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: PageTexts, *, back
     key, query = CAT - away * back, CACHED - away
 
     turned, at = dropped.numbers(key * theta), dropped.numbers(query * theta)
-    taken = [distances(n)[int(back)] for n in gone]
+    taken = [stored_and_turned_distances(n)[int(back)] for n in gone]
     good = [each == TRUE for each in taken]
     words = [
         t("one_place") if n == 0 else t("takes_for", words=t("one_word") if n == 1 else t("so_many_words", count=n))
@@ -101,23 +101,25 @@ def _dial(dropped: Control, gone: list[int], theta: float, t: PageTexts, *, back
     drawn: list[Mark] = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         *angle_wedge(0.0, 0.0, 0.85, turned, at),
-        marks.vector(0.0, 0.0, 0.97, clock_angle(turned), KEY_COLOUR, 8, has_head=True),
-        marks.vector(0.0, 0.0, 0.97, clock_angle(at), QUERY_COLOUR, 4, has_head=True),
+        marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(turned), KEY_COLOUR, 8, has_head=True),
+        marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(at), QUERY_COLOUR, 4, has_head=True),
         *(marks.text(1.2, y, line, colour, anchor="start", bold=True, font_size=16, dy=5) for y, line, colour in lines),
         *verdict_where(dropped, good, 1.2, -0.85, right, wrong, dy=5, font_size=15),
     ]
     if back:
-        drawn.append(marks.arc(0.0, 0.0, 0.5, clock_angle(CAT * theta), clock_angle(turned), KEY_COLOUR, 3))
+        drawn.append(
+            marks.arc(0.0, 0.0, 0.5, mark_angle_from_clock(CAT * theta), mark_angle_from_clock(turned), KEY_COLOUR, 3)
+        )
     title = t("turned_back" if back else "left_as_stored")
     return Panel(Axis(-1.1, 4.0), Axis(-1.1, 1.1), drawn, title, min_width=330, height=185, equal_aspect=True)
 
 
-def finding(rope: rc.Rope, dropped: Control, t: PageTexts) -> TextOrTrack:
+def dropped_word_distance_finding(rope: rc.Rope, dropped: Control, t: PageTexts) -> TextOrTrack:
     """Return what RoPE takes the two words' distance for in each way."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     texts = []
     for n in map(int, dropped.stops):
-        stored, _ = distances(n)
+        stored, _ = stored_and_turned_distances(n)
         if n == 0:
             texts.append(t("none_dropped", true=TRUE))
         else:

@@ -41,7 +41,7 @@ def packed_text_attention(rope: rc.Rope, cuts: Sequence[int]) -> tuple[Array, Ar
     return alone, both
 
 
-def panels(rope: rc.Rope, cut: Control, t: PageTexts) -> tuple[Panel, ...]:
+def packed_text_panels(rope: rc.Rope, cut: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the row with its positions, and both texts over their positions without and with a mask."""
     cuts = list(map(int, cut.stops))
     alone, both = packed_text_attention(rope, cuts)
@@ -124,7 +124,7 @@ def _overlap(cut: Control, cuts: Sequence[int], weights: Array, t: PageTexts, *,
     return Panel(x, Axis(-2.7, 3.4), drawn, t("with_mask" if mask else "without_mask"), min_width=330, height=245)
 
 
-def finding(rope: rc.Rope, cut: Control, t: PageTexts) -> TextTrack:
+def packed_text_attention_finding(rope: rc.Rope, cut: Control, t: PageTexts) -> TextTrack:
     """Return how much of its attention the last word gives to the other text, and how near its red word seems."""
     cuts = list(map(int, cut.stops))
     _, both = packed_text_attention(rope, cuts)

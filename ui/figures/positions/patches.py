@@ -28,33 +28,33 @@ LEFT, GAP, TILE = BEFORE + 0.5, 0.3, 0.04
 """Where the image begins, and what is left free beside it and beside each tile, in tiles."""
 
 
-def types() -> list[int]:
+def token_types() -> list[int]:
     """Return what each token is: 0 a word, 1 a patch."""
     return [0] * BEFORE + [1] * (HIGH * WIDE) + [0] * BEHIND
 
 
-def positions() -> PositionIds:
+def token_position_ids() -> PositionIds:
     """Return time, height and width of each token, (3, tokens)."""
-    return rc.multimodal_positions(CONFIG, types(), image_grid_thw=GRID)
+    return rc.multimodal_positions(CONFIG, token_types(), image_grid_thw=GRID)
 
 
-def order() -> list[tuple[int, int]]:
+def patch_drag_order() -> list[tuple[int, int]]:
     """Return the patches, (row, column), as the hand goes over them: each is beside the last.
 
-    >>> order()[5:8]
+    >>> patch_drag_order()[5:8]
     [(0, 5), (1, 5), (1, 4)]
     """
     return [(row, column if row % 2 == 0 else WIDE - 1 - column) for row in range(HIGH) for column in range(WIDE)]
 
 
-def tokens() -> list[int]:
+def patch_token_indices() -> list[int]:
     """Return each patch's token, as the hand goes over them."""
-    return [BEFORE + row * WIDE + column for row, column in order()]
+    return [BEFORE + row * WIDE + column for row, column in patch_drag_order()]
 
 
 def _panels(patch: Control, t: PageTexts) -> list[Panel]:
     """Return an image between words, and the pairs that follow each of a patch's three numbers."""
-    ids, where = positions(), np.array(order(), dtype=float)
+    ids, where = token_position_ids(), np.array(patch_drag_order(), dtype=float)
     corner = ids[:, BEFORE]
     words = t("words_image").split()
     right = LEFT + WIDE + GAP
@@ -80,7 +80,7 @@ def _panels(patch: Control, t: PageTexts) -> list[Panel]:
     def at(edge: Any, side: float) -> NumberTrack:
         return patch.numbers(edge + side)
 
-    given = patch.texts(map(_triple, ids[:, tokens()].T.tolist()))
+    given = patch.texts(map(_triple, ids[:, patch_token_indices()].T.tolist()))
     tile = [
         marks.rect(at(across, TILE), at(across, 1 - TILE), at(down, TILE), at(down, 1 - TILE), "ink"),
         marks.text(at(across, 0.5), at(down, 0.5), given, "paper", font_size=15, bold=True, dy=5, halo=False),
@@ -99,7 +99,7 @@ def _pairs(patch: Control, ids: PositionIds, t: PageTexts) -> Panel:
     axes, shapes = mrope_axes(SECTIONS), []
     for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):
         own = np.flatnonzero(axes == k)
-        number = patch.texts(map(str, ids[k, tokens()].tolist()))
+        number = patch.texts(map(str, ids[k, patch_token_indices()].tolist()))
         shapes.append(marks.rect(own + 0.1, own + 0.9, 0.0, 1.0, colour))
         look: dict[str, Any] = {"anchor": "start", "bold": True}
         shapes.append(marks.text(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
@@ -108,13 +108,13 @@ def _pairs(patch: Control, ids: PositionIds, t: PageTexts) -> Panel:
     return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), min_width=1000, height=75)
 
 
-def finding(patch: Control, t: PageTexts) -> TextOrTrack:
+def patch_position_finding(patch: Control, t: PageTexts) -> TextOrTrack:
     """Return a patch's three numbers, and the next word's."""
-    ids = positions()
+    ids = token_position_ids()
     return sentence_parts(
         lambda **given: t("patch_finding", after=int(ids[0, AFTER]), plain=AFTER, **given),
         where=patch.stop_text,
-        **{f"n{k}": patch.texts(map(str, row.tolist())) for k, row in enumerate(ids[:, tokens()])},
+        **{f"n{k}": patch.texts(map(str, row.tolist())) for k, row in enumerate(ids[:, patch_token_indices()])},
     )
 
 
@@ -122,13 +122,13 @@ def finding(patch: Control, t: PageTexts) -> TextOrTrack:
 def image_patch_film(t: PageTexts) -> Film:
     """Return an image among words whose patches have three positions each."""
     # Rows and columns have the numbers that are written beside them: their positions.
-    ids = positions()
-    _, *at = ids[:, tokens()].tolist()
+    ids = token_position_ids()
+    _, *at = ids[:, patch_token_indices()].tolist()
     places = tuple(t("patch_at", row=row, column=column) for row, column in zip(*at, strict=True))
     patch = Control("patch", t("field.patch"), tuple(map(float, range(len(places)))), places, play_seconds=6.0)
     return Film(
         "image",
-        Scene(_panels(patch, t), (patch,), finding(patch, t)),
+        Scene(_panels(patch, t), (patch,), patch_position_finding(patch, t)),
         lambda: (
             {axis: ids[k] for k, axis in enumerate(("time", "height", "width"))}
             | {"axis of each pair": mrope_axes(SECTIONS)}
@@ -136,8 +136,8 @@ def image_patch_film(t: PageTexts) -> Film:
         f"""
         import rope_core as rc
         from rope_core.theory.encodings.rotary import mrope_axes
-        print(rc.multimodal_positions({CONFIG}, {types()}, image_grid_thw={GRID}))
-        print("one by one", len({types()}) - 2)
+        print(rc.multimodal_positions({CONFIG}, {token_types()}, image_grid_thw={GRID}))
+        print("one by one", len({token_types()}) - 2)
         print(mrope_axes({SECTIONS}))
         """,
     )

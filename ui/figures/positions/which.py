@@ -20,9 +20,13 @@ def wrong_positions_film(rope: rc.Rope, t: PageTexts) -> Film:
     scene = scene_in_beats(
         t,
         "which",
-        (padding, fillers.panels(rope, padding, t), fillers.finding(padding, t)),
-        (cut, packing.panels(rope, cut, t), packing.finding(rope, cut, t)),
-        (dropped, moved_keys.panels(rope, dropped, t), moved_keys.finding(rope, dropped, t)),
+        (padding, fillers.filler_position_panels(rope, padding, t), fillers.filler_distance_finding(padding, t)),
+        (cut, packing.packed_text_panels(rope, cut, t), packing.packed_text_attention_finding(rope, cut, t)),
+        (
+            dropped,
+            moved_keys.dropped_word_panels(rope, dropped, t),
+            moved_keys.dropped_word_distance_finding(rope, dropped, t),
+        ),
     )
     return Film(
         "which",

@@ -13,7 +13,14 @@ from rope_core.theory import precision
 from ui.figures.precision.formats import REACH
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, KEY_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, hidden_past, word_tile
+from ui.film.composite_marks import (
+    angle_wedge,
+    dial_marks,
+    drag_hint,
+    mark_angle_from_clock,
+    word_tile,
+    x_hidden_past_stop,
+)
 from ui.film.scene import Axis, Control, Mark, Panel, TextOrTrack, sentence_parts
 from ui.text.words import PageTexts, number_text
 
@@ -35,10 +42,10 @@ def angle_error_text(error: float, t: PageTexts) -> str:
     return f"{degrees:.3g}°" if degrees < TURN else t("turns", count=f"{float(f'{degrees / TURN:.3g}'):,.10g}")
 
 
-def axis_end(slope: float) -> float:
+def position_axis_end(slope: float) -> float:
     """Return the last position of the axis, a round number: about where the error is a whole turn; slope: rad a word.
 
-    >>> axis_end(math.radians(0.07))
+    >>> position_axis_end(math.radians(0.07))
     5000.0
     """
     wanted = min(2 * math.pi / max(slope, 1e-12), float(REACH))
@@ -46,7 +53,7 @@ def axis_end(slope: float) -> float:
     return max(power * step for step in NICE if power * step <= wanted)
 
 
-def panels(frequency: float, name: str, at: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
+def frequency_rounding_panels(frequency: float, name: str, at: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
     """Return one pair's exact and rounded arrow at two words and at the dragged one, and the error over the position.
 
     ``frequency`` in rad a word; ``name``: which of the pairs it is.
@@ -76,7 +83,7 @@ def _arrows(
     shown = [
         *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, track(exact), track(rounded), KEY_COLOUR)),
         *dial_marks(0.0, 0.0, 1.0, track(rounded), stroke_width=5),
-        marks.vector(0.0, 0.0, 0.95, clock_angle(track(exact)), KEY_COLOUR, 3, True, stroke_dash="5 4"),
+        marks.vector(0.0, 0.0, 0.95, mark_angle_from_clock(track(exact)), KEY_COLOUR, 3, True, stroke_dash="5 4"),
         marks.text(0.0, -1.2, at.texts(off) if at else off[0], UNSEEN_COLOUR, bold=True, dy=6),
     ]
     return Panel(Axis(-1.1, 1.1), Axis(-1.45, 1.1), shown, title, min_width=100, height=165, equal_aspect=True)
@@ -84,7 +91,7 @@ def _arrows(
 
 def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t: PageTexts) -> Panel:
     """Return the error over the position, float32's beside it, and the word that is dragged."""
-    end = axis_end(abs(slope))
+    end = position_axis_end(abs(slope))
     half = math.radians(HALF_TURN) / abs(slope) if slope else math.inf
     per_word = math.degrees(abs(slope))
     places = np.where(np.array(at.stops) <= end, at.stops, np.nan)
@@ -109,7 +116,9 @@ def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t:
     if half <= end:
         drawn += [
             marks.text(half, HALF_TURN, t("opposite"), UNSEEN_COLOUR, anchor="end", bold=True, dx=-14, dy=-6),
-            *marks.in_wide_panel(500, drag_hint(hidden_past(at, 0.9 * half, 0.0), HALF_TURN, t("drag_away"), dy=-34)),
+            *marks.in_wide_panel(
+                500, drag_hint(x_hidden_past_stop(at, 0.9 * half, 0.0), HALF_TURN, t("drag_away"), dy=-34)
+            ),
         ]
     ticks = tuple((end * share, f"{end * share:,.10g}") for share in (0.2, 0.4, 0.6, 0.8, 1.0))
     x = Axis(0.0, end, ticks, t("position_axis"), grid=False)
@@ -117,7 +126,7 @@ def _line(slope: float, frequency: float, name: str, at: Control, dtype: str, t:
     return Panel(x, up, drawn, t("drift_title", **slots), min_width=2000, height=170)
 
 
-def finding(frequency: float, at: Control, dtype: str, t: PageTexts) -> TextOrTrack:
+def frequency_rounding_finding(frequency: float, at: Control, dtype: str, t: PageTexts) -> TextOrTrack:
     """Return how far the rounded arrow is off at the dragged word, and how many times as far as at word 100."""
     errors = precision.phase_error(rc.Spectrum.from_inv_freq([frequency]), list(map(int, at.stops)), "inv_freq", dtype)[
         :, 0

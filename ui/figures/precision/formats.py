@@ -43,7 +43,7 @@ def number_text(value: float, t: PageTexts, form: str = ".3g") -> str:
     return f"{value:{form}}" if math.isfinite(value) else t("overflow")
 
 
-def drawn(values: Array, digits: int = 4) -> list[float | None]:
+def log_axis_values(values: Array, digits: int = 4) -> list[float | None]:
     """Values to ``digits`` significant digits for a logarithmic axis: nothing where there is no positive number."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) and v > 0 else None for v in values.tolist()]
 
@@ -128,14 +128,14 @@ def distinct_positions_chart(train_len: int, t: PageTexts) -> Drawing:
 
 
 @lru_cache(maxsize=64)
-def measured(request: rc.Request, start: int) -> dict[str, precision.TableError]:
+def table_errors_by_method(request: rc.Request, first_position: int) -> dict[str, precision.TableError]:
     """Return the ways to make a table, checked and timed once for each start."""
-    return precision.compare_table_methods(rc.spectrum(request), start, ROWS, 3)
+    return precision.compare_table_methods(rc.spectrum(request), first_position, ROWS, 3)
 
 
-def table_method_chart(request: rc.Request, start: int, t: PageTexts) -> Drawing:
+def table_error_and_time_chart(request: rc.Request, first_position: int, t: PageTexts) -> Drawing:
     """Error against time of four ways to make a float32 table."""
-    results = measured(request, start)
+    results = table_errors_by_method(request, first_position)
     times = [way.over_floor for way in results.values()]
     errors = [way.error for way in results.values()]
     looks = zip(results.items(), (GREY, PURPLE, SKY, YELLOW), strict=True)
@@ -164,7 +164,7 @@ def table_method_chart(request: rc.Request, start: int, t: PageTexts) -> Drawing
         figure,
         t(
             "ways_finding",
-            start=f"{start:,}",
+            start=f"{first_position:,}",
             rows=f"{ROWS:,}",
             **{name: f"{way.error:.1e}" for name, way in results.items()},
             **{f"{name}_time": f"{way.over_floor:.2g}" for name, way in results.items()},
@@ -179,7 +179,7 @@ def table_method_chart(request: rc.Request, start: int, t: PageTexts) -> Drawing
         import rope_core as rc
         from rope_core.theory import precision
         s = {spectrum_recipe(request)}
-        for name, way in precision.compare_table_methods(s, {start}, {ROWS}, 3).items():
+        for name, way in precision.compare_table_methods(s, {first_position}, {ROWS}, 3).items():
             print(name, way)
         """,
     )
@@ -210,7 +210,7 @@ def model_phase_error_chart(stage: str, t: PageTexts) -> Drawing:
         [
             dot_trace(
                 [length for _, _, length, _ in points],
-                drawn(np.array([error for *_, error in points])),
+                log_axis_values(np.array([error for *_, error in points])),
                 BY_DTYPE[dtype],
                 11,
                 dtype,

@@ -34,7 +34,7 @@ def compared_positions() -> np.ndarray:
     return np.unique(np.rint(np.concatenate(octaves)).astype(np.int64))
 
 
-def largest_errors(s: rc.Spectrum, positions: tuple[int, ...], stage: str, dtype: str) -> np.ndarray:
+def largest_phase_errors(s: rc.Spectrum, positions: tuple[int, ...], stage: str, dtype: str) -> np.ndarray:
     """Return the largest error of any pair (rad) up to each position; infinite from where a format overflows on."""
     passed = compared_positions()
     worst = precision.phase_error_curve(s, passed, stage, dtype)
@@ -50,7 +50,7 @@ def phase_error_film(request: rc.Request, dtype: str, positions: tuple[int, ...]
     at = field_control(t, "at", positions, play_seconds=12.0)
     pair = int(np.abs(precision.round_to_dtype(s.inv_freq, dtype) - s.inv_freq).argmax())
     frequency, name = float(s.inv_freq[pair]), t("pair_of", nth=pair + 1, pairs=s.inv_freq.size)
-    largest = {stage: largest_errors(s, positions, stage, dtype) for stage in SINGLE}
+    largest = {stage: largest_phase_errors(s, positions, stage, dtype) for stage in SINGLE}
     most = {stage: at.texts(angle_error_text(value, t) for value in each.tolist()) for stage, each in largest.items()}
     reached = sentence_parts(partial(t, "largest_finding"), at=at.stop_text, **most)
     scene = scene_in_beats(
@@ -58,11 +58,15 @@ def phase_error_film(request: rc.Request, dtype: str, positions: tuple[int, ...]
         "phase",
         (
             near,
-            position.panels(s, near, dtype, t),
-            position.finding(position.PositionRounding(s, dtype), near, dtype, t),
+            position.position_rounding_panels(s, near, dtype, t),
+            position.position_rounding_finding(position.PositionRounding(s, dtype), near, dtype, t),
         ),
-        (at, drift.panels(frequency, name, at, dtype, t), drift.finding(frequency, at, dtype, t)),
-        (at, steps.panels(positions, largest, at, dtype, t), reached),
+        (
+            at,
+            drift.frequency_rounding_panels(frequency, name, at, dtype, t),
+            drift.frequency_rounding_finding(frequency, at, dtype, t),
+        ),
+        (at, steps.rounding_step_panels(positions, largest, at, dtype, t), reached),
         control_values=({}, {"at": drift.FIRST_AT}, {"at": FIRST_FAR}),
     )
     return Film(

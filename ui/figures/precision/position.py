@@ -14,7 +14,7 @@ from rope_core.theory import precision
 from ui.figures import home
 from ui.film import marks
 from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, UNSEEN_COLOUR
-from ui.film.composite_marks import angle_wedge, clock_angle, dial_marks, drag_hint, ghost_tile, word_tile
+from ui.film.composite_marks import angle_wedge, dial_marks, drag_hint, ghost_tile, mark_angle_from_clock, word_tile
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -78,7 +78,7 @@ def red_word_control(t: PageTexts) -> Control:
 whole_degrees = partial(home.degrees_text, whole_from=1.0, below=".1g")
 
 
-def finding(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> TextTrack:
+def position_rounding_finding(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts) -> TextTrack:
     """Return what is stored of the position, where the fastest arrow points, and which words are now at one place."""
     together = rounding.with_cat(t("sentence").split(), t)
     rows = zip(rounding.positions.tolist(), rounding.held.tolist(), rounding.off.tolist(), together, strict=True)
@@ -91,7 +91,7 @@ def finding(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts)
     return near.texts(texts)
 
 
-def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
+def position_rounding_panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tuple[Panel, ...]:
     """Return the exact and the rounded arrows then the digits, and the positions that the format holds."""
     rounding = PositionRounding(spectrum, dtype)
     words = t("sentence").split()
@@ -112,7 +112,7 @@ def panels(spectrum: rc.Spectrum, near: Control, dtype: str, t: PageTexts) -> tu
             [
                 *_word_arrows(near, rounding.sentence_held * rounding.step, rounding.shared(words, t), 1.56),
                 *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, held, exact, KEY_COLOUR)),
-                marks.vector(0.0, 0.0, 0.95, clock_angle(exact), KEY_COLOUR, 3, True, stroke_dash="5 4"),
+                marks.vector(0.0, 0.0, 0.95, mark_angle_from_clock(exact), KEY_COLOUR, 3, True, stroke_dash="5 4"),
                 *dial_marks(0.0, 0.0, 1.0, held),
             ],
             "stored_at",
@@ -132,7 +132,7 @@ def _word_arrows(near: Control, angles: npt.NDArray[Any], names: Sequence[Sequen
     ``reach``: how far at the side the names are; long ones need more.
     """
     x, y = reach * np.sin(angles), 1.22 * np.cos(angles)
-    arrows = marks.vector(0.0, 0.0, 0.97, clock_angle(near.numbers(angles)), GREY, 2, has_head=True)
+    arrows = marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(near.numbers(angles)), GREY, 2, has_head=True)
     letters = [
         marks.text(
             near.numbers(x[:, k]),

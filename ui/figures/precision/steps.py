@@ -25,7 +25,7 @@ ROOM, ABOVE = 2.0, 2
 SIGNS = ("×", "=", "→")
 
 
-def panels(
+def rounding_step_panels(
     positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, dtype: str, t: PageTexts
 ) -> tuple[Panel, Panel]:
     """Return the steps with their largest error, rad up to each position by stage, and its curves."""

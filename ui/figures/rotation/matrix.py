@@ -19,7 +19,7 @@ from ui.figures.plot import plotly_axis, plotly_figure, scatter_trace
 from ui.figures.rotation.names import KEY_POSITION, matrix_entry_text, rotation_matrix_name
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, QUERY_COLOUR
-from ui.film.composite_marks import drag_hint, hidden_past, signed_matrix, word_tile
+from ui.film.composite_marks import bracketed_matrix, drag_hint, word_tile, x_hidden_past_stop
 from ui.film.scene import (
     Axis,
     Control,
@@ -65,12 +65,12 @@ class RotationMatrices:
         self.relative = float(np.abs(products).max())
 
 
-def panels(rope: rc.Rope, turns: RotationMatrices, at: Control, t: PageTexts) -> tuple[Panel, ...]:
+def rotation_matrix_panels(rope: rc.Rope, turns: RotationMatrices, at: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the word on its line, its matrix times the query, one pair written three ways, and the model's matrix."""
     return _line(at, t), _product(turns, at, t), _three_ways(turns, at, t), _model(rope, t)
 
 
-def finding(turns: RotationMatrices, at: Control, t: PageTexts) -> list[str | TextTrack]:
+def pair_rotation_finding(turns: RotationMatrices, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how far each of the four pairs has turned, and how many places are empty."""
     angles = np.multiply.outer(np.array(at.stops), turns.theta)
     written = {name: at.texts(map(degrees_text, angles[:, k].tolist())) for k, name in enumerate("abcd")}
@@ -92,7 +92,7 @@ def _line(at: Control, t: PageTexts) -> Panel:
         marks.line([first, last], [0.0, 0.0], GREY, 2),
         *(marks.text(x, 0.0, label, MUTED_COLOUR, anchor=anchor, font_size=13, dy=17) for x, label, anchor in ends),
         marks.text((first + last) / 2, 0.0, t("text_axis"), MUTED_COLOUR, font_size=14, dy=17),
-        drag_hint(hidden_past(at, 12.0, first + 5.0 + 0.8 * unit), 0.55, t("drag_mat"), dy=6),
+        drag_hint(x_hidden_past_stop(at, 12.0, first + 5.0 + 0.8 * unit), 0.55, t("drag_mat"), dy=6),
         marks.link_symbol("m", marks.drag_handle(at, here, 0.55, QUERY_COLOUR, t("grab_mat"), tile, radius_px=0)),
     ]
     return Panel(Axis(first - 0.55 * unit, last + 0.55 * unit), Axis(-0.9, 1.1), shown, min_width=2000, height=58)
@@ -119,9 +119,9 @@ def _product(turns: RotationMatrices, at: Control, t: PageTexts) -> Panel:
     top = 2.0 * -MARKED
     head: dict[str, Any] = {"bold": True, "font_size": 17, "dy": -12}
     picture = [
-        *signed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=11),
-        *signed_matrix(_column(at, before), np.full(size, 1.0), 9.0, 0.0, rows, width=1.3, font_size=14),
-        *signed_matrix(_column(at, turns.turned), np.full(size, 0.3), 12.0, 0.0, rows, width=1.3, font_size=14),
+        *bracketed_matrix(entries, strengths, 0.0, 0.0, rows, font_size=11),
+        *bracketed_matrix(_column(at, before), np.full(size, 1.0), 9.0, 0.0, rows, width=1.3, font_size=14),
+        *bracketed_matrix(_column(at, turns.turned), np.full(size, 0.3), 12.0, 0.0, rows, width=1.3, font_size=14),
         *(
             marks.rect(x0, x1, top, top - 2, "none", outline=COLOURS[MARKED], stroke_width=2.5, corner_px=4)
             for x0, x1 in ((-0.03, 8.03), (8.95, 10.35), (11.95, 13.35))

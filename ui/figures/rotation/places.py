@@ -23,7 +23,7 @@ HALF = 0.75
 """Half the width of a marked diagonal, in places."""
 
 
-def scores_by_kind(base: float) -> dict[str, Array]:
+def scores_by_encoding(base: float) -> dict[str, Array]:
     """Return the scores of all query places (rows) with all key places, float64 (40, 40), by kind."""
     head = random_encoding_weights(WIDTH, base)
     return {kind: position_only_logits(kind, np.arange(PLACES), head) for kind in KINDS}
@@ -43,14 +43,14 @@ def _range(apart: Control, ends: Array) -> dict[str, TextTrack]:
     return {name: apart.texts(_written(ends[int(d), k]) for d in apart.stops) for k, name in enumerate(("low", "high"))}
 
 
-def finding(scores: dict[str, Array], apart: Control, t: PageTexts) -> list[str | TextTrack]:
+def score_by_distance_finding(scores: dict[str, Array], apart: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return the score at a distance with RoPE, and the scores with an added vector."""
     rope, added = (_ends(scores[kind]) for kind in KINDS)
     slots = _range(apart, added) | {"score": _range(apart, rope)["low"]}
     return sentence_parts(partial(t, "places_finding"), d=apart.stop_text, **slots)
 
 
-def panels(scores: dict[str, Array], apart: Control, t: PageTexts) -> tuple[Panel, ...]:
+def score_map_panels(scores: dict[str, Array], apart: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return both maps, each with its scores by distance beside it."""
     limit = max(float(np.abs(each).max()) for each in scores.values())
     return tuple(

@@ -18,10 +18,10 @@ from ui.film import marks
 from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import (
     angle_wedge,
-    clock_angle,
+    bracketed_matrix,
     drag_hint,
+    mark_angle_from_clock,
     position_ticks,
-    signed_matrix,
     span_bracket,
     word_row,
     word_tile,
@@ -51,13 +51,13 @@ def rotation_score_film(rope: rc.Rope, positions: tuple[int, ...], t: PageTexts)
     before = field_control(t, "before", range(MOST_BEFORE + 1), play_seconds=6.0)
     at = field_control(t, "m", positions, play_seconds=12.0)
     apart = field_control(t, "apart", range(places.PLACES), play_seconds=8.0)
-    turns, maps = matrix.RotationMatrices(rope, at.stops), places.scores_by_kind(rope.base)
+    turns, maps = matrix.RotationMatrices(rope, at.stops), places.scores_by_encoding(rope.base)
     scene = scene_in_beats(
         t,
         "circle",
-        (before, panels(rope, before, t), finding(before, t)),
-        (at, matrix.panels(rope, turns, at, t), matrix.finding(turns, at, t)),
-        (apart, places.panels(maps, apart, t), places.finding(maps, apart, t)),
+        (before, score_matrix_panels(rope, before, t), score_rotation_finding(before, t)),
+        (at, matrix.rotation_matrix_panels(rope, turns, at, t), matrix.pair_rotation_finding(turns, at, t)),
+        (apart, places.score_map_panels(maps, apart, t), places.score_by_distance_finding(maps, apart, t)),
     )
     return Film(
         "circle",
@@ -86,13 +86,13 @@ def rotation_score_film(rope: rc.Rope, positions: tuple[int, ...], t: PageTexts)
     )
 
 
-def panels(rope: rc.Rope, before: Control, t: PageTexts) -> tuple[Panel, ...]:
+def score_matrix_panels(rope: rc.Rope, before: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the sentence with words before it, both arrows, and the score's matrices, shown in the first beat."""
     theta = float(rope.theta[single_drawn_pair(rope)])
     return (_sentence(before, t), _product(before, theta, t), _left_over(before, theta, t), _circle(before, theta, t))
 
 
-def finding(before: Control, t: PageTexts) -> list[str | TextTrack]:
+def score_rotation_finding(before: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return what is seen: how far the score turns both, and what is left."""
     key, query = (_along(before, place, str) for place in (KEY_POSITION, QUERY_POSITION))
     left = str(QUERY_POSITION - KEY_POSITION)
@@ -142,11 +142,11 @@ def _circle(before: Control, theta: float, t: PageTexts) -> Panel:
     drawn = [marks.circle(0.0, 0.0, 1.0, GREY, 1.5), *angle_wedge(0.0, 0.0, 1.0, key, query)]
     for place, colour, name in ((KEY_POSITION, KEY_COLOUR, "key_word"), (QUERY_POSITION, QUERY_COLOUR, "query_word")):
         angle = before.numbers(angles[place])
-        first = marks.vector(0.0, 0.0, 0.97, clock_angle(place * theta), colour, 2, True, stroke_dash="4 4")
+        first = marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(place * theta), colour, 2, True, stroke_dash="4 4")
         x, y = (before.numbers(1.22 * turn(angles[place])) for turn in (np.sin, np.cos))
         drawn += [
             first | {"opacity": 0.6},
-            marks.vector(0.0, 0.0, 0.97, clock_angle(angle), colour, 6, has_head=True),
+            marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(angle), colour, 6, has_head=True),
             marks.text(x, y, t(name), colour, bold=True, font_size=16, dy=6),
         ]
     left = QUERY_POSITION - KEY_POSITION
@@ -190,7 +190,7 @@ def _product(before: Control, theta: float, t: PageTexts) -> Panel:
         entries, sizes = _turning(before, (place + shift) * theta, bool(raised))
         names = _along(before, place, lambda at, raised=raised: rotation_matrix_name(at) + raised)  # type: ignore[misc]
         drawn += [
-            *signed_matrix(entries, sizes, x, 0.0, colour, cell=CELL, font_size=15),
+            *bracketed_matrix(entries, sizes, x, 0.0, colour, cell=CELL, font_size=15),
             marks.text(
                 x + 1, 0.0, sentence_parts(partial(t, label), n=_along(before, place, str)), colour, bold=True, dy=-16
             ),
@@ -230,7 +230,7 @@ def _left_over(before: Control, theta: float, t: PageTexts) -> Panel:
     inside = [
         marks.text(-0.35, -1.0, "=", font_size=24, dy=8, bold=True),
         marks.text(0.3, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
-        *signed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL, font_size=15),
+        *bracketed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL, font_size=15),
         frame,
         marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
         marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),

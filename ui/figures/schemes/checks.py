@@ -12,8 +12,8 @@ from rope_core.comparisons.cells import cell, fault_sentences, limit_text, measu
 from rope_core.comparisons.compare import UNTRAINED, ColumnCheck, checks, difference, equal_scheme, runs_of
 from rope_core.comparisons.measured import Contrast
 from ui.figures.drawing import Film
-from ui.figures.schemes.measured import contrast_example
-from ui.figures.schemes.pairs import COLOURS, SchemeComparison, recipe, three_digit_text
+from ui.figures.schemes.measured import contrast_example_sentence
+from ui.figures.schemes.pairs import COLOURS, SchemeComparison, comparison_recipe, three_digit_text
 from ui.film import marks
 from ui.film.colours import ACTION_COLOUR, MUTED_COLOUR, ORANGE, RED, TRAINED_COLOUR
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, Scene, TextTrack, text_panel
@@ -28,20 +28,20 @@ CELL_PX, LATIN_PX, WIDE_PX = 72, 6, 14
 """The room of a cell, and about what a letter and a Chinese character take there."""
 
 
-def colour_of(row: ColumnCheck) -> str:
+def check_cell_colour(row: ColumnCheck) -> str:
     """Return the colour of a cell: red breaks what is required, orange does not hold and need not, green holds."""
     if row.holds is None:
         return MUTED_COLOUR
     return RED if row.broken else TRAINED_COLOUR if row.holds else ORANGE
 
 
-def shortened(name: str) -> str:
+def shortened_scheme_name(name: str) -> str:
     """Return a name that a cell has room for.
 
     What is in brackets goes first.
 
-    >>> shortened("YaRN"), shortened("线性内插（PI）"), shortened("DeepSeek-V3.2 with a long name")
-    ('YaRN', '线性内插', 'DeepSeek-V3…')
+    >>> [shortened_scheme_name(name) for name in ("YaRN", "线性内插（PI）", "DeepSeek-V3.2 with a long name")]
+    ['YaRN', '线性内插', 'DeepSeek-V3…']
     """
     if sum(LATIN_PX if letter < "⺀" else WIDE_PX for letter in name) > CELL_PX:
         name = re.split(r"[ （(]*[（(]", name)[0] or name
@@ -52,33 +52,41 @@ def shortened(name: str) -> str:
 
 def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
     """Return what the column in question does not hold: how many checks, then a line for each fault."""
-    required, own, broken = sum(row.required for row in given.mine.rows), given.names[0], given.mine.broken
+    required, own, broken = (
+        sum(row.required for row in given.column_in_question.rows),
+        given.names[0],
+        given.column_in_question.broken,
+    )
     if not broken:
         return [t("headline.holds", own=own, required=required)]
     first = t("headline.broken", own=own, count=len(broken), required=required)
     faults = [line for row in broken for line in fault_sentences(row, t.lang)]
-    own_config = given.mine.column.rope is not None and not given.mine.setting.fine_tuned
+    own_config = given.column_in_question.column.rope is not None and not given.column_in_question.setting.fine_tuned
     if own_config and any(row.key in UNTRAINED for row in broken):
         faults.append(t("headline.not_tuned"))
     return [first, *faults]
 
 
-def against(given: SchemeComparison, t: PageTexts) -> tuple[str, bool]:
+def difference_from_reference_sentence(given: SchemeComparison, t: PageTexts) -> tuple[str, bool]:
     """Return where the column in question differs from the chosen one, and whether it does; "" where it is alone."""
     if not given.reference:
         return "", False
     other = given.columns[given.reference]
-    apart = difference(given.mine, other)
-    slots: dict[str, Any] = {"name": given.names[given.reference], "pairs": given.theta.size, "own": given.names[0]}
+    apart = difference(given.column_in_question, other)
+    slots: dict[str, Any] = {
+        "name": given.names[given.reference],
+        "pairs": given.unscaled_frequencies.size,
+        "own": given.names[0],
+    }
     key = "same" if apart.pair is None else "some" if apart.equal else "nowhere"
     if apart.pair is not None:
         slots |= {"pair": apart.pair, "ratio": three_digit_text(apart.ratio), "count": len(apart.other)}
         slots |= {"equal": runs_of(apart.equal), "other": runs_of(apart.other)}
-    a, b = (f"{each.attention_factor:.4g}" for each in (given.mine, other))
+    a, b = (f"{each.attention_factor:.4g}" for each in (given.column_in_question, other))
     text = t(f"against.{key}", **slots) + t("against.a_same" if a == b else "against.a_other", a=a, b=b)
     if apart.pair is None:
         return text, a != b
-    if alike := equal_scheme(given.mine):
+    if alike := equal_scheme(given.column_in_question):
         name, switch = alike
         text += t("against.alike", scheme=t(f"scheme.{name}") + (f", {switch}" if switch else ""))
     return text, True
@@ -89,7 +97,7 @@ def _measured(contrast: Contrast | None, t: PageTexts) -> str:
     if contrast is None:
         return t("read.nothing")
     text = t("read.counts", better=contrast.better, worse=contrast.worse, of=contrast.of)
-    example = contrast_example(contrast, t)
+    example = contrast_example_sentence(contrast, t)
     return t("read.both", counts=text, example=example) if example else text
 
 
@@ -113,16 +121,20 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
 
     for key in KEYS:
         rows = [next((each for each in column.rows if each.key == key), None) for column in given.columns]
-        top, ink = middle[key] + (0.0 if wide else 0.36), "ink" if given.row(key).required else MUTED_COLOUR
+        top, ink = middle[key] + (0.0 if wide else 0.36), "ink" if given.check_row(key).required else MUTED_COLOUR
         title, limit = checks()[key][t.lang]["title"], next(filter(None, map(limit_text, rows)), "")
         put(key, 0.5, top, title if wide else f"{title} {limit}", ink)
         if wide and limit:
             put(key, LIMIT_START, top, limit, MUTED_COLOUR)
         for row, x in zip(rows, starts, strict=False):
-            colour = colour_of(row) if row else MUTED_COLOUR
+            colour = check_cell_colour(row) if row else MUTED_COLOUR
             put(key, x, top - below, cell(row), colour, bold=row is not None and row.broken)
     for name, colour, x in zip(given.names, COLOURS, starts, strict=False):
-        drawn.append(marks.text(x, 1.0 * lines, shortened(name), colour, anchor="start", bold=True, font_size=14, dy=5))
+        drawn.append(
+            marks.text(
+                x, 1.0 * lines, shortened_scheme_name(name), colour, anchor="start", bold=True, font_size=14, dy=5
+            )
+        )
     if wide:
         drawn.append(marks.text(LIMIT_START, 1.0, t("limit"), MUTED_COLOUR, anchor="start", font_size=13, dy=5))
     drawn.append(marks.drag_handle(at, 0.2, chosen, ACTION_COLOUR, t("grab_check"), radius_px=6, press_px=400))
@@ -140,7 +152,7 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
     )
 
 
-def margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[str, Contrast] | None = None) -> Film:
+def check_margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[str, Contrast] | None = None) -> Film:
     """Return margins of each check by column, with the chosen one's formula, reason, source and counter-example.
 
     ``measured``: what was read of schemes that hold a check, by its key.
@@ -150,16 +162,16 @@ def margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[str, C
     at = Control("check", t("field.check"), stops, titles, has_slider=False, start=start)
 
     def text_of(name: str) -> TextTrack:
-        return at.texts(t(f"about.{name}", text=given.row(key).text(name, t.lang)) for key in KEYS)
+        return at.texts(t(f"about.{name}", text=given.check_row(key).text(name, t.lang)) for key in KEYS)
 
     about = [Paragraph([at.texts(titles), ": ", text_of("formula")], ACTION_COLOUR, font_size=15, bold=True)]
     about += [Paragraph(text_of(name), font_size=15) for name in ("reason", "source", "counterexample")]
     if measured:
         about.append(Paragraph(at.texts(_measured(measured.get(key), t) for key in KEYS), font_size=15))
-    about.append(Paragraph(at.texts(_beside(given.row(key), t) for key in KEYS), MUTED_COLOUR, 15))
+    about.append(Paragraph(at.texts(_beside(given.check_row(key), t) for key in KEYS), MUTED_COLOUR, 15))
 
     def finding(key: str) -> str:
-        row = given.row(key)
+        row = given.check_row(key)
         if row.holds is None:
             return t("check_finding.untried", name=given.names[0], title=row.text("title", t.lang))
         state = "broken" if row.broken else "design" if row.by_design else "optional"
@@ -174,7 +186,7 @@ def margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[str, C
         _table(given, at, t, wide=False),
         text_panel(*about, min_width=300, width_share=1.0),
     )
-    return Film("margins", Scene(panels, (at,), sentences), lambda: check_table(given), recipe(given))
+    return Film("margins", Scene(panels, (at,), sentences), lambda: check_table(given), comparison_recipe(given))
 
 
 def _beside(row: ColumnCheck, t: PageTexts) -> str:

@@ -32,14 +32,14 @@ def perplexity_by_scheme_table(seen: ExperimentResults, t: PageTexts) -> dict[st
     return perplexity_by_length_table(view.read_cells(seen.results), "last", PageTexts(t.lang, "extrapolation"))
 
 
-def raised_base_sentence(seen: ExperimentResults, trained: int, t: PageTexts) -> str:
+def raised_base_sentence(seen: ExperimentResults, trained_length: int, t: PageTexts) -> str:
     """Return how a raised base reads beside an even slow-down at each length past the trained one, documents paired."""
     cells = view.read_cells(seen.results)
     ratios = []
-    for length in (each for each in view.cell_lengths(cells) if each > trained):
+    for length in (each for each in view.cell_lengths(cells) if each > trained_length):
         at = {each.line: each for each in view.cells_at_length(cells, length)}
         ratio = view.last_quarter_ratio(at[FASTEST_TOO], at[RAISED])
-        ratios.append(t("ratio_at", times=length // trained, ratio=ratio_text(ratio)))
+        ratios.append(t("ratio_at", times=length // trained_length, ratio=ratio_text(ratio)))
     return t("ntk_sentence", ratios=t("comma").join(ratios))
 
 
@@ -62,7 +62,7 @@ def paper_curves_chart(t: PageTexts) -> Drawing:
     sizes = [(curve.rope.pairs, f"{curve.factor:g}") for curve in curves]
     heads = [t(f"paper.{curve.key}", pairs=pairs, factor=f) for curve, (pairs, f) in zip(curves, sizes, strict=True)]
     across = plotly_axis(t("axis.pair"))
-    up = [plotly_axis(t("axis.slowdown"), **LOG, **doublings(curve.factor)) for curve in curves[:2]] + [
+    up = [plotly_axis(t("axis.slowdown"), **LOG, **doubling_ticks(curve.factor)) for curve in curves[:2]] + [
         plotly_axis(t("paper.left"))
     ]
     figure = plotly_figure(
@@ -89,7 +89,7 @@ for curve in paper_curves():
     return Drawing("papers", figure, t("paper_finding", **ends), lambda: table, recipe, wide=True)
 
 
-def doublings(most: float) -> dict[str, list[Any]]:
+def doubling_ticks(most: float) -> dict[str, list[Any]]:
     """Return the ticks 1, 2, 4, ... of an axis, the greatest among them."""
     ticks = [2**k for k in range(int(np.log2(most)) + 1)]
     return {"tickvals": ticks, "ticktext": [f"{each:g}" for each in ticks]}
@@ -102,11 +102,11 @@ def contrast_table(contrasts: Mapping[str, Contrast], t: PageTexts) -> dict[str,
         t("read.check"): [checks()[key][t.lang]["title"] for key, _ in rows],
         t("read.better"): [t("read.of", count=each.better, of=each.of) for _, each in rows],
         t("read.worse"): [t("read.of", count=each.worse, of=each.of) for _, each in rows],
-        t("read.against"): [contrast_example(each, t, "read.short") for _, each in rows],
+        t("read.against"): [contrast_example_sentence(each, t, "read.short") for _, each in rows],
     }
 
 
-def contrast_example(contrast: Contrast, t: PageTexts, key: str = "read.example") -> str:
+def contrast_example_sentence(contrast: Contrast, t: PageTexts, key: str = "read.example") -> str:
     """Return the couple of schemes with the most against a check; "" where there is none."""
     if not contrast.holder:
         return ""

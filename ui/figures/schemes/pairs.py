@@ -69,23 +69,26 @@ class SchemeComparison:
     before: str = ""
 
     @property
-    def mine(self) -> ComparedColumn:
+    def column_in_question(self) -> ComparedColumn:
         """The column in question."""
         return self.columns[0]
 
     @cached_property
-    def theta(self) -> Array:
+    def unscaled_frequencies(self) -> Array:
         """Frequencies without a scheme."""
-        return self.mine.setting.rope.theta
+        return self.column_in_question.setting.rope.theta
 
     @property
-    def trained(self) -> int:
+    def trained_length(self) -> int:
         """Tokens that training covered."""
-        return self.mine.setting.trained
+        return self.column_in_question.setting.trained
 
-    def row(self, key: str) -> ColumnCheck:
+    def check_row(self, key: str) -> ColumnCheck:
         """Return a check of the column in question; one without a margin where it cannot be tried."""
-        return next((each for each in self.mine.rows if each.key == key), ColumnCheck(key, None, None, None, False))
+        return next(
+            (each for each in self.column_in_question.rows if each.key == key),
+            ColumnCheck(key, None, None, None, False),
+        )
 
 
 def check_sign(row: ColumnCheck) -> str:
@@ -113,7 +116,7 @@ def three_digit_text(value: float) -> str:
     return exponent_text(f"{float(f'{value:.3g}'):,g}").replace("-", "−")
 
 
-def heights(slowdown: Array) -> Array:
+def log2_slowdowns(slowdown: Array) -> Array:
     """Return log2 of slow-downs within the axis; nan for what turns back or is no number."""
     with np.errstate(all="ignore"):
         return np.where(slowdown > 0, np.clip(np.log2(slowdown), LOW, HIGH), np.nan)
@@ -140,12 +143,12 @@ class ComparisonPanels:
 
     def __init__(self, given: SchemeComparison, at: Control, t: PageTexts) -> None:
         self.given, self.at, self.t = given, at, t
-        self.pairs = given.theta.size
+        self.pairs = given.unscaled_frequencies.size
         self.index = np.arange(self.pairs, dtype=float)
         self.stops = np.minimum(np.array(at.stops, dtype=int), self.pairs - 1)
-        self.length = given.mine.setting.length
+        self.length = given.column_in_question.setting.length
 
-    def marked(self, low: float, high: float, *, grip: bool = False) -> list[Mark]:
+    def marked_pair_marks(self, low: float, high: float, *, grip: bool = False) -> list[Mark]:
         """Return the line at the marked pair, with a grip where it is to be dragged."""
         x = self.at.numbers(self.stops[:, None].repeat(2, axis=1).astype(float))
         upright = marks.line(x, [low, high], ACTION_COLOUR, 2)
@@ -157,15 +160,15 @@ class ComparisonPanels:
 
     def _marked_rows(self) -> Iterator[tuple[ColumnCheck, Array, str, float, Callable[[str, Mark], Mark]]]:
         """Yield each check that is some pair's: the pairs, colour and radius of their dots, how they are shown."""
-        for row in self.given.mine.rows:
+        for row in self.given.column_in_question.rows:
             if not row.marked_pairs:
                 continue
             is_chosen = row.key == self.given.check
             colour = TRAINED_COLOUR if row.holds else RED if row.broken else ORANGE
-            show = marks.link_symbol if row.broken or is_chosen else marks.when_lit
+            show = marks.link_symbol if row.broken or is_chosen else marks.shown_when_pointed_at
             yield row, np.array(row.marked_pairs, dtype=int), colour, 5.0 if is_chosen else 3.5, show
 
-    def checked(self, values: Array, low: float, high: float) -> list[Mark]:
+    def checked_pair_marks(self, values: Array, low: float, high: float) -> list[Mark]:
         """Return the pairs of each check at the column in question, under the check's name.
 
         Red dots where one is required and does not hold; the chosen one's larger; others while they are pointed at.
@@ -201,7 +204,7 @@ class ComparisonPanels:
             drawn.append(show(row.key, name))
         return drawn
 
-    def lines(self, x: Array, each: Sequence[Array], width: float = 2.5) -> list[Mark]:
+    def column_lines(self, x: Array, each: Sequence[Array], width: float = 2.5) -> list[Mark]:
         """Return a line for each column, the one in question on top."""
         drawn = [
             marks.line(x, y, colour, width + (k == 0), dash)
@@ -209,16 +212,16 @@ class ComparisonPanels:
         ]
         return drawn[::-1]
 
-    def slowdowns(self) -> Panel:
+    def slowdown_panel(self) -> Panel:
         """Return slow-downs on a logarithmic axis, with the field in which an angle leaves what training showed."""
         given, t = self.given, self.t
-        values = [heights(each.slowdown) for each in given.columns]
-        needed = float(np.log2(max(self.length / given.trained, 1.0)))
+        values = [log2_slowdowns(each.slowdown) for each in given.columns]
+        needed = float(np.log2(max(self.length / given.trained_length, 1.0)))
         top = min(HIGH, max(2.0, needed, *(np.nanmax(y, initial=0.0) for y in values)) + 1.0)
         low = max(LOW, min(-1.0, *(np.nanmin(y, initial=0.0) for y in values)))
         # Where the check of the trained arc fails: its limit is a little above the arc itself.
-        edge = needed - float(np.log2(given.mine.setting.allowed["inside_arc"]))
-        first = curves.first_unfinished(given.theta, given.trained) - 0.5
+        edge = needed - float(np.log2(given.column_in_question.setting.allowed["inside_arc"]))
+        first = curves.first_unfinished(given.unscaled_frequencies, given.trained_length) - 0.5
         last = self.pairs - 0.5
         drawn: list[Mark] = [marks.rect(-1.0, float(self.pairs), low, 0.0, RED, opacity=0.07)]
         if edge > 0 and first < last:
@@ -248,24 +251,34 @@ class ComparisonPanels:
         ticks = tuple(
             (float(k), number_text(2.0**k)) for k in range(int(np.ceil(low)), int(top) + 1, 1 if top < 7 else 2)
         )
-        drawn += [*marks.in_wide_panel(420, faster), *self.lines(self.index, values), *crosses]
+        drawn += [*marks.in_wide_panel(420, faster), *self.column_lines(self.index, values), *crosses]
         for k, (name, colour, stroke) in enumerate(zip(given.names, COLOURS, STROKES, strict=False)):
             x, look = (0.05 + 0.48 * (k % 2)) * self.pairs, {"anchor": "start", "bold": True, "font_size": 14}
             drawn.append(marks.text(x, top, f"{stroke} {name}", colour, dy=13 + 18 * (k // 2), **look))
-        drawn += [*self.marked(low, top, grip=True), *self.checked(values[0], low, top)]
+        drawn += [*self.marked_pair_marks(low, top, grip=True), *self.checked_pair_marks(values[0], low, top)]
         across = pair_axis(self.pairs, t)
         return Panel(across, Axis(low, top, ticks, t("axis.slowdown")), drawn, t("slowdowns_title"), 300, 1.6, 190)
 
-    def shares(self) -> Panel:
+    def circle_share_panel(self) -> Panel:
         """Return the share of its circle that each pair passed in training, and that it passes up to the target."""
         given, t = self.given, self.t
-        seen = curves.share(given.theta, given.trained)
+        seen = curves.share(given.unscaled_frequencies, given.trained_length)
         used = [curves.share(each.inv_freq, self.length) for each in given.columns]
         index = self.index
         bars = marks.rect(index - 0.5, index + 0.5, 0.0, seen, TRAINED_COLOUR, opacity=0.3)
-        drawn = [bars, *self.lines(index, used), *self.marked(0.0, 1.05), *self.checked(used[0], 0.0, 1.05)]
+        drawn = [
+            bars,
+            *self.column_lines(index, used),
+            *self.marked_pair_marks(0.0, 1.05),
+            *self.checked_pair_marks(used[0], 0.0, 1.05),
+        ]
         name = marks.text(
-            0.0, 0.12, t("trained_share", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="start", font_size=13
+            0.0,
+            0.12,
+            t("trained_share", length=f"{given.trained_length:,}"),
+            TRAINED_COLOUR,
+            anchor="start",
+            font_size=13,
         )
         ticks = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
         title = t("shares_title", length=f"{self.length:,}")
@@ -273,13 +286,18 @@ class ComparisonPanels:
             pair_axis(self.pairs, t), Axis(0.0, 1.05, ticks, t("share_axis")), [*drawn, name], title, 300, 1.6, 120
         )
 
-    def values(self) -> Panel:
+    def marked_pair_values_panel(self) -> Panel:
         """Return the marked pair's numbers, column by column, which is the legend as well."""
         given, t = self.given, self.t
-        seen = curves.share(given.theta, given.trained)
+        seen = curves.share(given.unscaled_frequencies, given.trained_length)
 
         def head(k: int) -> str:
-            return t("pair_head", i=k, seen=percentage_text(seen[k]), wave=three_digit_text(2 * np.pi / given.theta[k]))
+            return t(
+                "pair_head",
+                i=k,
+                seen=percentage_text(seen[k]),
+                wave=three_digit_text(2 * np.pi / given.unscaled_frequencies[k]),
+            )
 
         rows = [Paragraph(self.at.texts(head(k) for k in self.stops.tolist()), font_size=15, bold=True)]
         for each, name, colour, stroke in zip(given.columns, given.names, COLOURS, STROKES, strict=False):
@@ -297,45 +315,48 @@ class ComparisonPanels:
             rows.append(Paragraph(self.at.texts(texts), colour, 15))
         return text_panel(*rows, min_width=300, width_share=1.0)
 
-    def difference(self) -> Panel:
+    def slowdown_difference_panel(self) -> Panel:
         """Return by how much each column's pairs are slower than those of the chosen one."""
         given, t = self.given, self.t
-        base = heights(given.columns[given.reference].slowdown)
-        values = [np.clip(heights(each.slowdown) - base, -4.0, 4.0) for each in given.columns]
+        base = log2_slowdowns(given.columns[given.reference].slowdown)
+        values = [np.clip(log2_slowdowns(each.slowdown) - base, -4.0, 4.0) for each in given.columns]
         most = max(0.25, *(float(np.nanmax(np.abs(y), initial=0.0)) for y in values)) * 1.1
         step = next(step for step in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if most / step <= 4)
         places = np.arange(-int(most / step), int(most / step) + 1) * step
         ticks = tuple((float(y), f"×{three_digit_text(2.0**y)}") for y in places)
-        drawn = [*self.lines(self.index, values), *self.marked(-most, most, grip=True)]
-        drawn += self.checked(values[0], -most, most)
+        drawn = [*self.column_lines(self.index, values), *self.marked_pair_marks(-most, most, grip=True)]
+        drawn += self.checked_pair_marks(values[0], -most, most)
         title = t("difference_title", name=given.names[given.reference])
         axis = Axis(-most, most, ticks, t("difference_axis"))
         return Panel(pair_axis(self.pairs, t), axis, drawn, title, 300, 1.0, 230)
 
-    def steps(self) -> Panel:
+    def neighbour_step_panel(self) -> Panel:
         """Return how far apart each pair puts neighbouring tokens, over training's."""
         given, t = self.given, self.t
-        values = [np.clip(curves.neighbour_steps(each.inv_freq, given.theta), 0.0, 2.0) for each in given.columns]
+        values = [
+            np.clip(curves.neighbour_steps(each.inv_freq, given.unscaled_frequencies), 0.0, 2.0)
+            for each in given.columns
+        ]
         top = max(1.1, *(1.05 * float(np.nanmax(y, initial=0.0)) for y in values))
-        drawn = [*self.lines(self.index, values), *self.marked(0.0, top)]
+        drawn = [*self.column_lines(self.index, values), *self.marked_pair_marks(0.0, top)]
         drawn = [mark if mark["kind"] != "line" else marks.link_symbol("resolution", mark) for mark in drawn]
         ticks = tuple((y, text) for y, text in ((0.0, "0"), (0.5, "½"), (1.0, "1"), (1.5, "1½"), (2.0, "2")) if y < top)
         return Panel(
             pair_axis(self.pairs, t), Axis(0.0, top, ticks, t("steps_axis")), drawn, t("steps_title"), 300, 1.0, 150
         )
 
-    def agreement(self) -> Panel:
+    def vector_agreement_panel(self) -> Panel:
         """Return how far equal vectors agree at a few distances, column by column."""
         given, t = self.given, self.t
         columns = zip(given.names, [curves.usable(each.inv_freq) for each in given.columns], COLOURS, strict=False)
-        lines = [(t("in_training"), given.theta, "ink"), *columns]
+        lines = [(t("in_training"), given.unscaled_frequencies, "ink"), *columns]
         rows = [Paragraph(t("agreement_head"), font_size=15, bold=True)]
         for name, f, colour in lines:
             near = {f"at_{n}": three_digit_text(margins.agreement(f, n)) for n in DISTANCES}
             rows.append(Paragraph(t("agreement_line", name=name, **near), colour, 15))
         return text_panel(*rows, min_width=300, width_share=1.0)
 
-    def scores(self) -> Panel:
+    def score_by_distance_panel(self) -> Panel:
         """Return the score of equal vectors by distance, raw and smooth, and the marked pair's part in it."""
         given, t = self.given, self.t
         at = curves.distances(self.length)
@@ -353,13 +374,19 @@ class ComparisonPanels:
                 plain = curves.score(each.inv_freq, at, smooth=True)
                 drawn.append(marks.line(x, plain, MUTED_COLOUR, 2, "2 3"))
         top = max(1.1, *(1.05 * each.attention_factor**2 for each in given.columns))
-        alone = curves.sampled_wave(given.mine.inv_freq[self.stops], at)
+        alone = curves.sampled_wave(given.column_in_question.inv_freq[self.stops], at)
         drawn.insert(0, marks.line(x, self.at.numbers(alone), ACTION_COLOUR, 1) | {"opacity": 0.6})
-        edge = float(np.log10(given.trained))
+        edge = float(np.log10(given.trained_length))
         drawn += [
             marks.line([edge, edge], [-1.0, top], TRAINED_COLOUR, 2),
             marks.text(
-                edge, top, t("trained_edge", length=f"{given.trained:,}"), TRAINED_COLOUR, anchor="end", dx=-5, dy=14
+                edge,
+                top,
+                t("trained_edge", length=f"{given.trained_length:,}"),
+                TRAINED_COLOUR,
+                anchor="end",
+                dx=-5,
+                dy=14,
             ),
         ]
         drawn += [
@@ -372,12 +399,12 @@ class ComparisonPanels:
             axis, Axis(-1.0, top, ticks, t("score_axis")), drawn, t("scores_title", own=given.names[0]), 300, 1.0, 230
         )
 
-    def maps(self) -> tuple[Panel, Panel]:
+    def cosine_and_turn_map_panels(self) -> tuple[Panel, Panel]:
         """Return every pair at every position: the cosine, and by how many turns it is ahead of the chosen column."""
         given, t = self.given, self.t
         edges = curves.edges_of(self.length)
-        cos = curves.cosines(given.mine.inv_freq, edges)
-        ahead = curves.turns_apart(given.mine.inv_freq, given.columns[given.reference].inv_freq, edges)
+        cos = curves.bin_mean_cosines(given.column_in_question.inv_freq, edges)
+        ahead = curves.turns_apart(given.column_in_question.inv_freq, given.columns[given.reference].inv_freq, edges)
         titles = (
             t("cosines_title", name=given.names[0]),
             t("ahead_title", own=given.names[0], name=given.names[given.reference]),
@@ -389,7 +416,7 @@ class ComparisonPanels:
         given, t = self.given, self.t
         rows = curves.rows_of(self.pairs)
         last, end = float(self.pairs), float(np.log10(self.length))
-        edge = float(np.log10(given.trained))
+        edge = float(np.log10(given.trained_length))
         at = self.at.numbers(np.repeat(self.stops[:, None] + 0.5, 2, axis=1))
         cells = scaled_int8(np.nan_to_num(values), 1.0)
         grip = self.at.numbers(self.stops + 0.5)
@@ -421,57 +448,79 @@ class ComparisonPanels:
         return Panel(axis, up, drawn, title, 300, 1.0, 260, paragraphs=(white,))
 
 
-def stops_of(pairs: int, marked: int) -> tuple[int, ...]:
+def markable_pairs(pairs: int, marked: int) -> tuple[int, ...]:
     """Return the pairs that can be marked: at most a map's rows, and the marked one."""
     return tuple(sorted({min(marked, pairs - 1), *curves.rows_of(pairs).tolist()}))
 
 
 @np.errstate(all="ignore")
-def comparison_film(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
+def scheme_comparison_film(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
     """Return the pictures of a comparison; ``marked``: the pair that is marked at first, by default the check's."""
-    pairs, setting = given.theta.size, given.mine.setting
-    row = given.row(given.check)
+    pairs, setting = given.unscaled_frequencies.size, given.column_in_question.setting
+    row = given.check_row(given.check)
     start = marked if marked is not None else row.pair if row.marked_pairs and row.pair is not None else 0
-    stops = stops_of(pairs, start) if pairs > 1 else (0, 1)
+    stops = markable_pairs(pairs, start) if pairs > 1 else (0, 1)
     at = field_control(t, "pair", stops, start=float(start))
     drawn = ComparisonPanels(given, at, t)
-    marked_pairs = {pair for row in given.mine.broken for pair in row.marked_pairs}
+    marked_pairs = {pair for row in given.column_in_question.broken for pair in row.marked_pairs}
     slots: dict[str, Any] = {"own": given.names[0], "length": f"{setting.length:,}"}
-    none = "no_dots_broken" if given.mine.broken else "no_dots"
+    none = "no_dots_broken" if given.column_in_question.broken else "no_dots"
     slots["dots"] = t("dots", count=len(marked_pairs), pairs=pairs) if marked_pairs else t(none)
 
     def finding(k: int) -> str:
-        f = given.mine.inv_freq
-        used, seen = curves.share(f, setting.length), curves.share(given.theta, given.trained)
+        f = given.column_in_question.inv_freq
+        used, seen = curves.share(f, setting.length), curves.share(given.unscaled_frequencies, given.trained_length)
         text = t(
             "pair_finding",
             i=k,
-            s=three_digit_text(given.mine.slowdown[k]),
+            s=three_digit_text(given.column_in_question.slowdown[k]),
             used=percentage_text(used[k]),
             seen=percentage_text(seen[k]),
             **slots,
         )
-        breaks = [row.text("fault", t.lang) for row in given.mine.broken if k in row.marked_pairs]
+        breaks = [row.text("fault", t.lang) for row in given.column_in_question.broken if k in row.marked_pairs]
         return text + (t("pair_breaks", checks=t("headline.and").join(breaks)) if breaks else "")
 
     sentences = at.texts(finding(k) for k in drawn.stops.tolist())
-    near = {n: three_digit_text(margins.agreement(curves.usable(given.mine.inv_freq), n)) for n in DISTANCES}
-    plain = {f"plain_{n}": three_digit_text(margins.agreement(given.theta, n)) for n in DISTANCES}
+    near = {
+        n: three_digit_text(margins.agreement(curves.usable(given.column_in_question.inv_freq), n)) for n in DISTANCES
+    }
+    plain = {f"plain_{n}": three_digit_text(margins.agreement(given.unscaled_frequencies, n)) for n in DISTANCES}
     agree = t("agreement_finding", **{f"at_{n}": value for n, value in near.items()}, **plain, **slots)
     scene = scene_in_beats(
         t,
         "pairs",
-        (at, (drawn.slowdowns(), drawn.shares(), replace(drawn.values(), last_beat=3)), sentences),
-        (at, (drawn.difference(), drawn.steps(), drawn.scores(), drawn.agreement()), agree),
-        (at, drawn.maps(), sentences),
+        (
+            at,
+            (
+                drawn.slowdown_panel(),
+                drawn.circle_share_panel(),
+                replace(drawn.marked_pair_values_panel(), last_beat=3),
+            ),
+            sentences,
+        ),
+        (
+            at,
+            (
+                drawn.slowdown_difference_panel(),
+                drawn.neighbour_step_panel(),
+                drawn.score_by_distance_panel(),
+                drawn.vector_agreement_panel(),
+            ),
+            agree,
+        ),
+        (at, drawn.cosine_and_turn_map_panels(), sentences),
         **slots,
     )
-    return Film("by_pair", scene, lambda: pair_numbers_table(given), recipe(given) + _pair_recipe(given))
+    return Film("by_pair", scene, lambda: pair_numbers_table(given), comparison_recipe(given) + _pair_recipe(given))
 
 
 def pair_numbers_table(given: SchemeComparison) -> dict[str, Array]:
     """Return each column's numbers by pair."""
-    columns: dict[str, Array] = {"pair": np.arange(given.theta.size, dtype=float), "theta": given.theta}
+    columns: dict[str, Array] = {
+        "pair": np.arange(given.unscaled_frequencies.size, dtype=float),
+        "theta": given.unscaled_frequencies,
+    }
     for each, name in zip(given.columns, given.names, strict=True):
         columns |= {f"{name}: inv_freq": each.inv_freq, f"{name}: slowdown": each.slowdown}
         columns |= {f"{name}: {row.key}": np.array(row.by_pair) for row in each.rows if len(row.by_pair) > 1}
@@ -480,20 +529,20 @@ def pair_numbers_table(given: SchemeComparison) -> dict[str, Array]:
 
 def _pair_recipe(given: SchemeComparison) -> str:
     """Return Python that makes the marked pair's numbers, after that of all columns."""
-    rope, length = given.mine.setting.rope, given.mine.setting.length
+    rope, length = given.column_in_question.setting.rope, given.column_in_question.setting.length
     return f"""
 import numpy as np
-f, theta = columns[{given.columns.index(given.mine)}].inv_freq, rc.Rope({rope.dim}, {rope.base!r}).theta
-for each, tokens in ((f, {length}), (theta, {given.trained})):
+f, theta = columns[{given.columns.index(given.column_in_question)}].inv_freq, rc.Rope({rope.dim}, {rope.base!r}).theta
+for each, tokens in ((f, {length}), (theta, {given.trained_length})):
     print(tokens, "tokens,", 100 * np.minimum(each[pair] * tokens / (2 * np.pi), 1), "% of a turn")
 for distance in (1, 10, 100, 1000):
     print(distance, np.cos(f * distance).mean(), np.cos(theta * distance).mean())
 """
 
 
-def recipe(given: SchemeComparison) -> str:
+def comparison_recipe(given: SchemeComparison) -> str:
     """Return Python that makes the numbers again."""
-    setting = given.mine.setting
+    setting = given.column_in_question.setting
     rope, at = setting.rope, {"factor": setting.factor, "length": setting.length, "trained_to": setting.trained_to}
     return f"""{given.before}
 import rope_core as rc

@@ -8,7 +8,7 @@ from rope_core.comparisons.compare import checks, least_margins
 from ui.figures.clock.schemes import position_tick_text
 from ui.figures.drawing import Drawing, heatmap_table
 from ui.figures.plot import heatmap_trace, int8_colour_bar, plotly_axis, plotly_figure, scaled_int8, text_annotation
-from ui.figures.schemes.pairs import SchemeComparison, recipe, three_digit_text
+from ui.figures.schemes.pairs import SchemeComparison, comparison_recipe, three_digit_text
 from ui.film.colours import DIVERGING_SCALE
 from ui.text.words import PageTexts
 
@@ -17,14 +17,14 @@ MOST, DARK = 4.0, 2.2
 """Bits at which the scale of colours ends, and from which white letters are legible on it."""
 
 
-def lengths_of(trained: int, most: int) -> tuple[int, ...]:
-    """Return the trained length and its doubles up to 64 times, none above ``most``."""
-    return tuple(length for length in (trained * 2**k for k in range(7)) if length <= most)
+def doubled_target_lengths(trained_length: int, max_length: int) -> tuple[int, ...]:
+    """Return the trained length and its doubles up to 64 times, none above ``max_length``."""
+    return tuple(length for length in (trained_length * 2**k for k in range(7)) if length <= max_length)
 
 
 def least_margin_chart(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Drawing:
     """Return the least margin of the chosen check at each length and factor."""
-    column, setting = given.mine.column, given.mine.setting
+    column, setting = given.column_in_question.column, given.column_in_question.setting
     least = least_margins(column, setting, FACTORS, lengths, given.check)
     shown = np.nan_to_num(np.clip(least, -MOST, MOST))
     cells = [
@@ -70,6 +70,6 @@ def least_margin_chart(given: SchemeComparison, lengths: tuple[int, ...], t: Pag
         figure,
         text,
         lambda: heatmap_table(FACTORS, lengths, least, ("factor", "length", "margin_bits")),
-        recipe(given),
+        comparison_recipe(given),
         wide=True,
     )
