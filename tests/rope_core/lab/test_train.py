@@ -79,7 +79,8 @@ from rope_core.lab.recipe import TrainingRecipe
 from rope_core.lab.train import train_model
 from tests.rope_core.lab.test_train import TINY, sample
 told = lambda p: print(p.step, flush=True)
-train_model(TrainingRecipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)
+recipe, folder = TrainingRecipe(TINY, steps=60, warmup=3), Path(sys.argv[1])
+train_model(recipe, folder, text=sample(), checkpoint_every=1, on_progress=told)
 """
 
 
@@ -96,7 +97,7 @@ def test_a_run_that_is_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> 
 def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "killed")], stdout=subprocess.PIPE)
     assert child.stdout is not None
-    while int(child.stdout.readline() or b"60") < 20:
+    while int(child.stdout.readline()) < 20:
         pass
     time.sleep(0.003)
     child.send_signal(signal.SIGKILL)
