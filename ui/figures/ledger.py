@@ -30,7 +30,7 @@ from ui.figures.plot import (
 )
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
-from ui.film.composite_marks import drag_hint
+from ui.film.composite_marks import drag_hint, mark_angle_from_clock
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, field_control, scene_in_beats, sentence_parts
 from ui.text.words import PageTexts, exponent_text, text_counts
 
@@ -244,21 +244,23 @@ def _formulas(at: Control, right: Array, printed: Array, t: PageTexts) -> Panel:
 
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: PageTexts) -> Panel:
-    """Return the pair's arrow, x₀ to the right as in texts, as the right and as the printed formula turn it."""
-    angle, wrong = (at.numbers(np.unwrap(np.arctan2(each[:, 1], each[:, 0]))) for each in (right, printed))
+    """Return the pair's arrow, x₀ up and x₁ to the right, as the right and as the printed formula turn it."""
+    angle, wrong = (
+        at.numbers(mark_angle_from_clock(np.unwrap(np.arctan2(each[:, 1], each[:, 0])))) for each in (right, printed)
+    )
     lengths = np.hypot(*printed.T)
     hand = marks.vector(0.0, 0.0, 1.0, angle, QUERY_COLOUR, 7, has_head=True)
     length, way = at.texts(map(_hundredth, lengths)), {"way": _way(at, printed, t)} if beat == 1 else {}
     label = sentence_parts(partial(t, f"printed_length_{beat}"), length=length, **way)
     start = t("start", x0=f"{pair[0]:g}", x1=f"{pair[1]:g}")
-    x, y = (at.numbers(1.12 * right[:, side]) for side in (0, 1))
+    x, y = (at.numbers(1.12 * right[:, side]) for side in (1, 0))
     shown = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         marks.vector(0.0, 0.0, 1.4, [0.0, np.pi / 2], GREY, 1, has_head=True),
-        marks.text(1.4, 0.0, "x₀", MUTED_COLOUR, anchor="start", bold=True, dy=22),
-        marks.text(0.06, 1.4, "x₁", MUTED_COLOUR, anchor="start", bold=True),
+        marks.text(1.4, 0.0, "x₁", MUTED_COLOUR, anchor="start", bold=True, dy=22),
+        marks.text(0.06, 1.4, "x₀", MUTED_COLOUR, anchor="start", bold=True),
         marks.text(-0.1, 1.3, start, MUTED_COLOUR, anchor="end", font_size=14),
-        marks.line(printed[:, 0], printed[:, 1], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
+        marks.line(printed[:, 1], printed[:, 0], UNSEEN_COLOUR, 2, stroke_dash="2 6"),
         marks.vector(0.0, 0.0, at.numbers(lengths), wrong, UNSEEN_COLOUR, 7, has_head=True),
         marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
         marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),

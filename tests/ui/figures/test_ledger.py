@@ -142,7 +142,7 @@ def test_the_right_arrow_is_a_rotation_and_the_printed_one_stretches_each_number
     printed, right = (mark for mark in turning if mark["angle"] != [0.0, np.pi / 2])
     for k, degrees in enumerate(figures.ANGLES):
         c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-        for mark, (across, up) in ((right, np.array([[c, -s], [s, c]]) @ start), (printed, start * [c - s, c + s])):
+        for mark, (up, across) in ((right, np.array([[c, -s], [s, c]]) @ start), (printed, start * [c - s, c + s])):
             angle, length = mark["angle"].numbers_at({"angle": k})[0], mark["length"]
             length = length if isinstance(length, float) else length.numbers_at({"angle": k})[0]
             assert length * np.array([np.sin(angle), np.cos(angle)]) == pytest.approx([up, across], abs=1e-9)

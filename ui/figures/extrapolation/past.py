@@ -82,7 +82,16 @@ class PastWindowReading:
     @property
     def window_length(self) -> int:
         """How many bytes the window has in view at most."""
-        return int((np.array(self.at) - self.first_bytes_in_view(WINDOW)).max())
+        return int(self._window_lengths().max())
+
+    @property
+    def least_window_length(self) -> int:
+        """How many bytes the window has in view at least, once it has left the first bytes."""
+        lengths = self._window_lengths()
+        return int(lengths[np.array(self.first_bytes_in_view(WINDOW)) > 0].min())
+
+    def _window_lengths(self) -> Array:
+        return np.array(self.at) - self.first_bytes_in_view(WINDOW)
 
     @property
     def width(self) -> int:
@@ -240,7 +249,7 @@ def _in_view(past: PastWindowReading, byte: Control, key: str, t: PageTexts) -> 
 def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
     drawn: list[Mark] = []
-    numbers = {"factor": f"{past.yarn_slowdown:.3g}", "most": past.window_length}
+    numbers = {"factor": f"{past.yarn_slowdown:.3g}", "least": past.least_window_length, "most": past.window_length}
     for k, key in enumerate(WAYS):
         x, y = (0.0, -2.36 * k) if wide else (2.56 * k, 0.0)
         right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)

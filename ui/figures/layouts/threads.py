@@ -251,6 +251,7 @@ def _wide_words(drawn: LayoutVectors, given: Control, middle: float, low: float,
         marks.text(-2.7, middle, _at(given, t("same_arrows"), ""), dy=28, **head | {"font_size": 16}),
         marks.text(-2.7, middle, _at(given, "", t("solid")), UNSEEN_COLOUR, dy=4, **head | {"font_size": 16}),
         marks.text(-2.7, middle, _at(given, "", t("dashed")), dy=28, **left),
+        marks.text(-2.7, middle, t("components"), MUTED_COLOUR, dy=52, **left | {"font_size": 13}),
     ]
     arrow = marks.vector(9.2, _shown(given, OWN, low + 0.45), -low - 1.25, np.pi / 2, "ink", 2, True, stroke_dash="6 5")
     return [

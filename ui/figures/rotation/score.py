@@ -15,7 +15,7 @@ from ui.figures.home import degrees_text, single_drawn_pair
 from ui.figures.rotation import matrix, places
 from ui.figures.rotation.names import KEY_POSITION, QUERY_POSITION, matrix_entry_text, rotation_matrix_name
 from ui.film import marks
-from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, QUERY_COLOUR
+from ui.film.colours import DISTANCE_COLOUR, GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR
 from ui.film.composite_marks import (
     angle_wedge,
     bracketed_matrix,
@@ -152,10 +152,15 @@ def _circle(before: Control, theta: float, t: PageTexts) -> Panel:
     left = QUERY_POSITION - KEY_POSITION
     given = {"left": left, "step": f"{np.degrees(theta):.4g}°", "angle": degrees_text(left * theta)}
     words = before.texts(t("still_apart" if stop else "apart", **given) for stop in before.stops)
-    picture = [*drawn, marks.dot([0.0], [0.0], "ink", 5), marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True)]
+    picture = [
+        *drawn,
+        marks.dot([0.0], [0.0], "ink", 5),
+        marks.text(0.0, -1.6, words, DISTANCE_COLOUR, bold=True),
+        marks.text(0.0, -1.6, t("components"), MUTED_COLOUR, font_size=13, dy=19),
+    ]
     return Panel(
         Axis(-1.4, 1.4),
-        Axis(-1.7, 1.35),
+        Axis(-1.95, 1.35),
         picture,
         min_width=200,
         width_share=0.8,
