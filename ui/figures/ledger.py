@@ -30,7 +30,7 @@ from ui.figures.plot import (
 )
 from ui.film import marks
 from ui.film.colours import GREEN, GREY, LINE, MUTED_COLOUR, ORANGE, QUERY_COLOUR, RED, UNSEEN_COLOUR, text_colour_on
-from ui.film.composite_marks import drag_hint, mark_angle_from_clock
+from ui.film.composite_marks import drag_hint
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack, field_control, scene_in_beats, sentence_parts
 from ui.text.words import PageTexts, exponent_text, text_counts
 
@@ -245,9 +245,7 @@ def _formulas(at: Control, right: Array, printed: Array, t: PageTexts) -> Panel:
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: PageTexts) -> Panel:
     """Return the pair's arrow, x₀ up and x₁ to the right, as the right and as the printed formula turn it."""
-    angle, wrong = (
-        at.numbers(mark_angle_from_clock(np.unwrap(np.arctan2(each[:, 1], each[:, 0])))) for each in (right, printed)
-    )
+    angle, wrong = (at.numbers(np.pi / 2 - np.unwrap(np.arctan2(each[:, 1], each[:, 0]))) for each in (right, printed))
     lengths = np.hypot(*printed.T)
     hand = marks.vector(0.0, 0.0, 1.0, angle, QUERY_COLOUR, 7, has_head=True)
     length, way = at.texts(map(_hundredth, lengths)), {"way": _way(at, printed, t)} if beat == 1 else {}
