@@ -17,8 +17,8 @@ from rope_core.theory.extension import TURN, trained_angles, untrained_angle_mas
 from ui.figures import home
 from ui.figures.extrapolation.curves import LEAST, TICKS, line_colour
 from ui.film import marks
-from ui.film.colours import GREY, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
-from ui.film.composite_marks import TOP, dial_marks, drag_hint, mark_angle_from_clock, text_lines, verdict_where
+from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
+from ui.film.composite_marks import TOP, dial_marks, drag_hint, mark_angle_from_clock, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
@@ -31,6 +31,8 @@ HINTED, HINT_HEIGHT = 700, 0.76
 """The byte up to which the hint to drag is shown, and where on the axis."""
 FEW = (3, 10, 30)
 """Its ticks on a phone."""
+FOOT, HEAD = 0.02, 1.92
+"""How far down and up the chart goes on a phone: below the curves is the knob, above them what each part is."""
 STRIPS = {YARN: 0.0, WINDOW: -0.26}
 """Where the strips of what is in view stand on the same axis."""
 NAME_AT = 100
@@ -172,20 +174,15 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
     length, trained = float(past.length), float(past.rope.train_len)
     mark = np.array(past.at, dtype=float)[:, None]
     here, bottom = byte.numbers(mark), min(STRIPS.values()) - 0.12
+    low, high, name, grip = (LOW, HIGH, 0.95, LOW) if wide else (FOOT, HEAD, HIGH, FOOT + 0.15)
+    part: dict[str, Any] = {"bold": True, "font_size": 14}
     drawn: list[Mark] = [
-        marks.rect(0.0, trained, LOW, HIGH, TRAINED_COLOUR, opacity=0.12),
-        marks.rect(trained, length, LOW, HIGH, UNSEEN_COLOUR, opacity=0.1),
-        marks.text(
-            trained / 2 if wide else 0.0,
-            HIGH,
-            t("trained_part"),
-            TRAINED_COLOUR,
-            anchor="middle" if wide else "start",
-            bold=True,
-            font_size=14,
-            dy=16,
-        ),
-        marks.text(length, 0.95, t("past_training"), UNSEEN_COLOUR, anchor="end", bold=True, font_size=14, dx=-6),
+        marks.rect(0.0, trained, low, high, TRAINED_COLOUR, opacity=0.12),
+        marks.rect(trained, length, low, high, UNSEEN_COLOUR, opacity=0.1),
+        marks.text(trained / 2, high, t("trained_part"), TRAINED_COLOUR, dy=16, **part)
+        if wide
+        else marks.text(0.0, name, t("trained_part"), TRAINED_COLOUR, anchor="start", dy=-3, **part),
+        marks.text(length, name, t("past_training"), UNSEEN_COLOUR, anchor="end", dx=-6, dy=0 if wide else -3, **part),
     ]
     for key in WAYS:
         x, y = past.curves[key]
@@ -198,36 +195,42 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
             marks.line(solid[0], solid[1], film_line_colour(key), 4),
             marks.dot(here, byte.numbers(height), film_line_colour(key), 6),
         ]
-    for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
+    for key, dy in zip(WAYS, (-10, -10, 21), strict=True) if wide else ():
         text = byte.texts(past.perplexity_texts(key))
         place = byte.numbers(past.log10_perplexities(key))
         drawn.append(
             marks.text(here, place, text, film_line_colour(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy)
         )
-    for key, foot in STRIPS.items():
+    for key, foot in STRIPS.items() if wide else ():
         first = byte.numbers(np.array(past.first_bytes_in_view(key), dtype=float))
-        name = marks.text(
+        label = marks.text(
             0.0, foot + 0.05, _in_view(past, byte, key, t), film_line_colour(key), anchor="start", bold=True, dy=-4
         )
         drawn += [
             marks.rect(0.0, length, foot - 0.05, foot + 0.05, GREY, opacity=0.13, corner_px=4),
             marks.rect(first, here, foot - 0.05, foot + 0.05, film_line_colour(key), opacity=0.75, corner_px=4),
             marks.dot([float(NAME_AT)], [foot], "ink", 4.5),
-            *marks.in_wide_panel(430, name),
+            *marks.in_wide_panel(430, label),
         ]
-    bar = marks.line(byte.numbers(np.repeat(mark, 2, axis=1)), (bottom, HIGH), "ink", 3)
-    hint = drag_hint(byte.numbers(np.where(mark < HINTED, mark, np.nan)), HINT_HEIGHT, t("drag_text"), dx=14)
-    drawn += [marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9), *([hint] if wide else [])]
+    bar = marks.line(
+        byte.numbers(np.repeat(mark, 2, axis=1)), (bottom, HIGH) if wide else (grip, HIGH - 0.05), "ink", 3
+    )
+    hinted = byte.numbers(np.where(mark < HINTED, mark, np.nan))
+    drawn += [
+        marks.drag_handle(byte, here, grip, "ink", t("grab_byte"), [bar], radius_px=9),
+        drag_hint(hinted, HINT_HEIGHT if wide else grip, t("drag_text"), dx=14, dy=0 if wide else 5),
+    ]
     ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
-    names = () if wide else tuple((foot, t(f"past_short.{key}")) for key, foot in STRIPS.items())
-    rungs = names + tuple((float(np.log10(v)), f"{v:g}") for v in (TICKS if wide else FEW) if LOW < np.log10(v) < HIGH)
+    rungs = tuple((float(np.log10(v)), f"{v:g}") for v in (TICKS if wide else FEW) if LOW < np.log10(v) < HIGH)
     return Panel(
         Axis(0.0, length * 1.01, ticks, t("position_axis"), grid=False),
-        Axis(bottom, HIGH, rungs, t("hesitates_axis", width=past.width) if wide else t("guesses_axis")),
+        Axis(
+            bottom if wide else low, high, rungs, t("hesitates_axis", width=past.width) if wide else t("guesses_axis")
+        ),
         drawn,
         min_width=330,
         width_share=1.3,
-        height=330 if wide else 125,
+        height=330 if wide else 138,
         screen="wide" if wide else "narrow",
     )
 
@@ -251,9 +254,8 @@ def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> 
     drawn: list[Mark] = []
     numbers = {"factor": f"{past.yarn_slowdown:.3g}", "least": past.least_window_length, "most": past.window_length}
     for k, key in enumerate(WAYS):
-        x, y = (0.0, -2.36 * k) if wide else (2.56 * k, 0.0)
-        right, low = (5.7, y - 1.12) if wide else (x + 1.24, -3.0)
-        high = y + 1.12 if wide else 1.75
+        x, y, half = (0.0, -2.36 * k, 1.24) if wide else (3.5 * k, 0.0, 1.7)
+        right, low, high = (5.7, y - 1.12, y + 1.12) if wide else (x + half, -3.0, 2.4)
         angle, unseen = past.angles_to_first_in_view(key), past.has_unseen_angle(key)
         beyond = byte.numbers(np.maximum(angle, past.greatest_trained_angle))
         written = [degrees(each) for each in angle.tolist()]
@@ -266,7 +268,7 @@ def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> 
             for start, beyond, best in states
         ]
         drawn += [
-            marks.rect(x - 1.24, right, low, high, "none", outline=film_line_colour(key), stroke_width=2, corner_px=8),
+            marks.rect(x - half, right, low, high, "none", outline=film_line_colour(key), stroke_width=2, corner_px=8),
             marks.wedge(
                 x, y, 0.82, TOP - past.greatest_trained_angle, mark_angle_from_clock(beyond), UNSEEN_COLOUR, opacity=0.3
             ),
@@ -288,18 +290,26 @@ def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> 
                 marks.text(1.25, y, byte.texts(seen), **look, dy=38),
             ]
         else:
+            guesses = byte.texts(t("guesses_short", perplexity=each) for each in past.perplexity_texts(key))
+            starts = past.first_bytes_in_view(key)
+            kept = [t("lost_short", start=f"{start:,}") if start else t("kept_short") for start in starts]
+            small: dict[str, Any] = {"font_size": 13, "anchor": "middle"}
             drawn += [
-                marks.text(x, 1.0, t(f"past_short.{key}"), film_line_colour(key), bold=True, dy=-12),
-                *verdict_where(byte, trained, x, -1.0, good, bad, font_size=13, anchor="middle", dy=22),
-                *text_lines(x, -1.0, t(f"past_view_short.{key}").split("|"), step=17, dy=42, font_size=13),
+                marks.text(x, 1.0, t(f"past_short.{key}"), film_line_colour(key), bold=True, dy=-26),
+                marks.text(x, 1.0, t(f"past_how_short.{key}", **numbers), MUTED_COLOUR, dy=-9, **small),
+                *verdict_where(byte, trained, x, -1.0, good, bad, dy=19, **small),
+                marks.text(x, -1.0, guesses, film_line_colour(key), dy=37, bold=True, **small),
+                *verdict_where(
+                    byte, [not each for each in starts], x, -1.0, kept, kept, dy=55, **small | {"bold": False}
+                ),
             ]
     return Panel(
-        Axis(-1.3, 5.8 if wide else 6.42),
-        Axis(-5.95, 1.2) if wide else Axis(-3.1, 1.8),
+        Axis(-1.3, 5.8) if wide else Axis(-1.75, 8.75),
+        Axis(-5.95, 1.2) if wide else Axis(-3.05, 2.45),
         drawn,
         t("cards_title"),
         min_width=320,
-        height=370 if wide else 190,
+        height=370 if wide else 176,
         equal_aspect=True,
         screen="wide" if wide else "narrow",
     )
