@@ -93,9 +93,10 @@ def sizes(t: PageTexts) -> str:
 def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(count: int) -> None:
     t, text = PageTexts("en", "inside"), b"the cat sat on the mat"
     scene, at = change.stopped_pairs_film(NAME, TEXT, SET, "fast", t).scene, {"still": count, "query": 0}
-    panels = [panel for panel in scene.panels if panel.last_beat == 1]
+    panels = [panel for panel in scene.panels if panel.last_beat == 1 and panel.screen == "wide"]
+    _, *phone = (panel for panel in scene.panels if panel.last_beat == 1 and panel.screen == "narrow")
     sets: tuple[range, ...] = (range(0), range(count), range(16 - count, 16))
-    for still, turned, looks in zip(sets, panels[::2], panels[1::2], strict=True):
+    for still, turned, looks, short in zip(sets, panels[::2], panels[1::2], (panels[1], *phone), strict=True):
         weights = (
             inside.trace_forward(inside.load_numpy_weights(NAME), text, TracePositions(still=tuple(still)))
             .attention[3, 3]
@@ -104,13 +105,18 @@ def test_the_first_picture_draws_what_the_weights_give_with_pairs_left_unturned(
         (hands,) = (mark for mark in turned.marks if mark["kind"] == "vector")
         assert np.flatnonzero(hands["length"].numbers_at(at) == 0).tolist() == list(still)
         np.testing.assert_allclose(np.pi / 2 - hands["angle"], 10_000.0 ** (-np.arange(16) / 16))
-        (bars,) = (mark["y1"] for mark in looks.marks if isinstance(mark.get("y1"), NumberTrack))
-        np.testing.assert_allclose(bars.numbers_at(at), weights[9, :10])
-        finding_text = texts_at(looks.marks, at)
         mean = np.mean([weights[k, k - 1] for k in range(1, 22)])
-        assert f"{percent(weights[9, 8])} %" in finding_text and t("mean_back", share=percent(mean)) in finding_text
-        for share in (weights[9, 8], mean) if still or not count else ():
-            assert f"{percent(share)} %" in scene.finding_at(at | {"beat": 1})
+        for panel in (looks, short):
+            (bars,) = (mark["y1"] for mark in panel.marks if isinstance(mark.get("y1"), NumberTrack))
+            np.testing.assert_allclose(bars.numbers_at(at), weights[9, :10])
+            written = texts_at(panel.marks, at)
+            assert f"{percent(weights[9, 8])} %" in written and t("mean_back", share=percent(mean)) in written
+        if short is not looks:
+            turning = [mark["colour_index"] for mark in short.marks if mark.get("corner_px") == 2]
+            assert [np.flatnonzero(each.numbers_at(at) == 0).tolist() for each in turning] == [list(still)]
+        finding_text = scene.finding_at(at | {"beat": 1}).replace("\N{NO-BREAK SPACE}", " ")
+        for share in () if count and not still else (weights[9, 8],) if count else (weights[9, 8], mean):
+            assert f"{percent(share)} %" in finding_text
 
 
 ROWS = [Row("inside", reading.pair_size_chart, (NAME, TEXT, SET), sizes)]

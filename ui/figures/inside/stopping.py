@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +23,10 @@ CHOSEN = 9
 RADIUS = 0.45
 HINTED = 6
 """From so many pairs on the hint is left out: it would have no room."""
+SPEED_COLUMNS, SPEED_RADIUS = 8, 0.33
+"""Of the pairs' dials on a phone: how many stand in a row, and the radius where rows are 1 apart."""
+STRIP_ENDS, STRIP_HEIGHTS = (2.2, 18.6), (1.3, 1.55)
+"""Where the strip of pairs starts and ends, in letters, and its edges, in shares of attention."""
 
 
 class StoppedPairs:
@@ -62,13 +67,12 @@ def head_with_stopped_pairs(name: str) -> StoppedPairs:
 
 
 def previous_letter_attention_finding(of: StoppedPairs, count: Control, t: PageTexts) -> TextTrack:
-    """Return what the chosen letter and the letters' mean still give to the letter before."""
+    """Return what the chosen letter still gives to the letter before; with no pair stopped, the letters' mean too."""
 
     def write(k: int) -> str:
         fast, slow = (percentage_text(float(each[k, CHOSEN - 1])) for each in of.weights)
-        fast_mean, slow_mean = (percentage_text(float(each[k, of.layer, of.head])) for each in of.back)
-        label = "stopping_finding" if k else "turning_finding"
-        return t(label, count=k, fast=fast, slow=slow, fast_mean=fast_mean, slow_mean=slow_mean)
+        mean = percentage_text(float(of.back[0, k, of.layer, of.head]))
+        return t("stopping_finding" if k else "turning_finding", count=k, fast=fast, slow=slow, mean=mean)
 
     return count.texts(write(int(k)) for k in count.stops)
 
@@ -82,17 +86,95 @@ def stopped_pairs_panels(of: StoppedPairs, count: Control, t: PageTexts) -> tupl
         ("fastest_stop", numbers < stops[:, None], of.weights[0], of.back[0]),
         ("slowest_stop", numbers >= pairs - stops[:, None], of.weights[1], of.back[1]),
     )
-    drawn = []
+    desk, phone = [], [_pair_speeds(of, t)]
     for label, still, weights, back in rows:
         title = count.texts(t(label, count=k) for k in count.stop_labels)
         shares = np.broadcast_to(back[:, of.layer, of.head], stops.size)
         mean = count.texts(t("mean_back", share=percentage_text(float(each))) for each in shares)
+        desk += [_pairs(of, count, title, label, still, t), _looks(count, weights, mean, t)]
         # A phone has room for the two rows that are compared.
-        screen = "wide" if label == "all_turn" else ""
+        if label != "all_turn":
+            title = count.texts(t(f"{label}_short", count=k) for k in count.stop_labels)
+            phone.append(_strip_and_looks(of, count, title, label, still, weights, mean, t))
+    return (*desk, *phone)
+
+
+def _pair_speeds(of: StoppedPairs, t: PageTexts) -> Panel:
+    """Return, for a phone, how far every pair turns from one letter to the next, from the fastest on."""
+    across, up = np.arange(of.steps.size) % SPEED_COLUMNS, -(np.arange(of.steps.size) // SPEED_COLUMNS)
+    drawn: list[Mark] = [
+        marks.circle(across, up, SPEED_RADIUS, GREY, 1.5, length_unit="y"),
+        *(mark | {"length_unit": "y"} for mark in angle_wedge(across, up, SPEED_RADIUS, 0.0, of.steps, QUERY_COLOUR)),
+        marks.vector(across, up, SPEED_RADIUS, mark_angle_from_clock(of.steps), QUERY_COLOUR, 2.5, length_unit="y"),
+    ]
+    for x, y, step in zip(across.tolist(), up.tolist(), np.degrees(of.steps).tolist(), strict=True):
+        text = f"{step:.0f}°" if step >= 9.5 else f"{step:.1g}°"
+        drawn.append(marks.text(x, y - SPEED_RADIUS, text, MUTED_COLOUR, font_size=13, dy=13))
+    return Panel(
+        Axis(-0.5, SPEED_COLUMNS - 0.5),
+        Axis(float(up.min()) - 0.66, 0.36),
+        drawn,
+        t("pair_speeds", pairs=of.steps.size),
+        min_width=330,
+        height=104,
+        screen="narrow",
+    )
+
+
+def _strip_and_looks(
+    of: StoppedPairs,
+    count: Control,
+    title: TextOrTrack,
+    label: str,
+    still: npt.NDArray[np.bool_],
+    weights: Array,
+    mean: TextOrTrack,
+    t: PageTexts,
+) -> Panel:
+    """Return, for a phone, the pairs as a strip whose stopped end is dragged, over where the letter then looks."""
+    looks, pairs = _looks(count, weights, mean, t, phone=True), of.steps.size
+    first, last = STRIP_ENDS
+    width, low, high = (last - first) / pairs, *STRIP_HEIGHTS
+    left = first + width * np.arange(pairs)
+    names = (t("fast"), first - 0.3, "end"), (t("slow"), last + 0.3, "start")
+    from_left = label == "fastest_stop"
+    stopped = width * np.array(count.stops)[:, None]
+    edge = first + stopped if from_left else last - stopped
+    strip: list[Mark] = [
+        marks.rect(
+            left + 0.08,
+            left + width - 0.08,
+            low,
+            high,
+            [f"color-mix(in srgb, {GREY} 35%, transparent)", QUERY_COLOUR],
+            colour_index=count.numbers((~still).astype(np.uint8)),
+            corner_px=2,
+        ),
+        *(marks.text(x, low, text, MUTED_COLOUR, anchor=anchor, font_size=13, dy=-2) for text, x, anchor in names),
+        marks.drag_handle(
+            count,
+            count.numbers(edge),
+            (low + high) / 2,
+            ACTION_COLOUR,
+            t("grab_still"),
+            [marks.line(count.numbers(edge.repeat(2, axis=1)), [low - 0.1, high + 0.1], ACTION_COLOUR, 3.5)],
+        ),
+    ]
+    if from_left:
+        hinted = count.numbers_where(np.array(count.stops) < HINTED, looks.x.low)
+        strip.append(drag_hint(hinted, low, t("drag_stop"), font_size=14, dy=19))
+    else:
         all_turn = float(of.weights[0, 0, CHOSEN - 1]), float(of.back[0, 0, of.layer, of.head])
         whole = t("none_stopped", **dict(zip(("share", "mean"), map(percentage_text, all_turn), strict=True)))
-        drawn += [_pairs(of, count, title, label, still, screen, t), _looks(count, weights, mean, whole, screen, t)]
-    return tuple(drawn)
+        strip.append(marks.text(looks.x.high, low, whole, MUTED_COLOUR, font_size=13, anchor="end", dy=18))
+    return replace(
+        looks,
+        y=Axis(looks.y.low, high + 0.12),
+        marks=[*looks.marks, *strip],
+        title=title,
+        height=127,
+        screen="narrow",
+    )
 
 
 def _pairs(
@@ -101,7 +183,6 @@ def _pairs(
     title: TextOrTrack,
     label: str,
     still: npt.NDArray[np.bool_],
-    screen: str,
     t: PageTexts,
 ) -> Panel:
     """Return the pairs in a row with their turn from one letter to the next; a stopped one is crossed out."""
@@ -146,13 +227,12 @@ def _pairs(
                 [marks.line(cut, [-1.0, 0.6], ACTION_COLOUR, 3.5)],
             ),
         ]
-    return Panel(
-        Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen=screen, phone_height=70
-    )
+    return Panel(Axis(-0.6, pairs - 0.4), Axis(-1.4, 0.6), drawn, title, min_width=330, height=92, screen="wide")
 
 
-def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen: str, t: PageTexts) -> Panel:
+def _looks(count: Control, weights: Array, mean: TextOrTrack, t: PageTexts, *, phone: bool = False) -> Panel:
     """Return the text, how much of its attention the chosen letter gives each, and how much the one before gets."""
+    right, high, low = CHOSEN + 0.7, *((0.6, 0.33) if phone else (0.42, 0.1))
     letters = [byte_letter(byte) for byte in TEXT]
     keys, before = np.arange(CHOSEN + 1), CHOSEN - 1
     shares = weights[:, : CHOSEN + 1].astype(float)
@@ -184,13 +264,12 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen
             )
             for at, letter in enumerate(letters)
         ),
-        marks.text(scattered, 0.8, t("scattered"), MUTED_COLOUR, bold=True, font_size=15),
-        marks.text(CHOSEN + 0.7, 0.42, share, KEY_COLOUR, bold=True, font_size=26, anchor="start"),
-        marks.text(CHOSEN + 0.7, 0.1, t("on_before"), KEY_COLOUR, bold=True, font_size=15, anchor="start"),
-        *marks.in_wide_panel(400, marks.text(len(letters) - 0.5, 0.95, mean, MUTED_COLOUR, font_size=14, anchor="end")),
-        *marks.in_narrow_panel(
-            400, marks.text(len(letters) - 0.5, 0.95, whole, MUTED_COLOUR, font_size=13, anchor="end")
-        ),
+        marks.text(scattered, high + 0.04 if phone else 0.8, t("scattered"), MUTED_COLOUR, bold=True, font_size=15),
+        marks.text(right, high, share, KEY_COLOUR, bold=True, font_size=26, anchor="start"),
+        marks.text(right, low, t("on_before"), KEY_COLOUR, bold=True, font_size=15, anchor="start"),
+        marks.text(right, 0.08, mean, MUTED_COLOUR, font_size=13, anchor="start")
+        if phone
+        else marks.text(len(letters) - 0.5, 0.95, mean, MUTED_COLOUR, font_size=14, anchor="end"),
     ]
     x = Axis(-0.6, len(letters) - 0.4)
     return Panel(
@@ -201,8 +280,7 @@ def _looks(count: Control, weights: Array, mean: TextOrTrack, whole: str, screen
         min_width=330,
         width_share=1.15,
         height=92,
-        screen=screen,
-        phone_height=70,
+        screen="wide",
     )
 
 
