@@ -108,9 +108,14 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
     ]
     new = [t("new_angles", angle=degrees(each - within)) for each in turned.tolist()]
     upper, lower = t("rest_unseen").split("|")
-    for text, y in ((_longer(far, new, upper), -0.42), (_longer(far, [""] * len(new), lower), -0.6)):
+    for text, y in ((_longer(far, [""] * len(new), upper), -0.42), (_longer(far, new, lower), -0.6)):
         drawn.append(marks.text(0.0, y, text, UNSEEN_COLOUR, bold=True))
     tokens = [t("text_of", tokens=f"{times * row.context:,.0f}") for times in far.stops]
+    drawn.append(
+        marks.text(
+            0.52, 0.02, _longer(far, [""] * len(new), t("at_most", times=f"{MOST:g}")), MUTED_COLOUR, font_size=13
+        )
+    )
     now = _longer(far, tokens, "☞ " + t("drag_arrow"))
     seen = [t("seen_within", tokens=f"{row.context:,}"), t("seen", angle=degrees(within))]
     explained = t("its_slowest", pairs=row.rope.inv_freq.size).split("|")
@@ -144,7 +149,7 @@ def _one(row: SurveyRow, far: Control, t: PageTexts, wide: bool) -> Panel:
 def _others(shown: Sequence[SurveyRow], far: Control, t: PageTexts, wide: bool) -> Panel:
     """Return a small dial for each model: its name, how much its context shows, and how much is new."""
     drawn: list[Mark] = []
-    size, pitch, last = (14, 1.62, 57) if wide else (12, 1.75, 34)
+    size, pitch, last = (14, 1.62, 57) if wide else (12, 2.0, 34)
     for k, row in enumerate(shown):
         x, y = float(k % COLUMNS), -pitch * (k // COLUMNS)
         turned, within = slowest_pair_angles(row, far), row.slowest_angle(row.context)
@@ -160,12 +165,13 @@ def _others(shown: Sequence[SurveyRow], far: Control, t: PageTexts, wide: bool) 
         new = [t("new", angle=degrees(each - within)) for each in turned.tolist()]
         below: list[tuple[TextOrTrack, str, int]] = [(degrees(within), TRAINED_COLOUR, 19)]
         below += [(t("within", tokens=f"{row.context:,}"), MUTED_COLOUR, 38)] if wide else []
+        below += [] if wide else [(_longer(far, [""] * len(new), f"{row.context:,}"), MUTED_COLOUR, last)]
         for text, colour, dy in (*below, (_longer(far, new), UNSEEN_COLOUR, last)):
             drawn.append(marks.text(x, y - RADIUS, text, colour, bold=colour != MUTED_COLOUR, font_size=size, dy=dy))
     longer = [t("ten_longer", times=f"{times:g}") for times in far.stops]
     across = Axis(-0.5, COLUMNS - 0.5)
     y_axis = Axis(-pitch - RADIUS - (0.5 if wide else 0.6), RADIUS + (0.25 if wide else 0.5))
-    title = _longer(far, longer, t("ten_more"))
+    title = _longer(far, longer, t("ten_more" if wide else "ten_more_short"))
     return Panel(
         across, y_axis, drawn, title, min_width=300, height=380, equal_aspect=True, screen="wide" if wide else "narrow"
     )
