@@ -26,6 +26,10 @@ WORDS, CAT = 6, 1
 """How many words the sentence has, and the index of the red one."""
 LEFT, RIGHT = FIRST - CAT, LAST + WORDS - 1 - CAT
 """The first position that a word can have, and the last."""
+FOLDED_PX = 240
+"""The width of a dial's panel below which long names of an arrow are in two lines."""
+SPREAD = 1.95
+"""How far apart a phone has the sentence's words, in positions: they have no room over their own."""
 NAMED = 4
 """Every so many positions have their number."""
 
@@ -100,7 +104,7 @@ def position_rounding_panels(spectrum: rc.Spectrum, near: Control, dtype: str, t
     return (
         _arrow(
             [
-                *_word_arrows(near, rounding.sentence * rounding.step, [words] * len(near.stops), 1.28),
+                *_word_arrows(near, rounding.sentence * rounding.step, [words] * len(near.stops), 1.4),
                 *dial_marks(0.0, 0.0, 1.0, exact, KEY_COLOUR),
             ],
             "exact_at",
@@ -110,7 +114,9 @@ def position_rounding_panels(spectrum: rc.Spectrum, near: Control, dtype: str, t
         ),
         _arrow(
             [
-                *_word_arrows(near, rounding.sentence_held * rounding.step, rounding.shared(words, t), 1.56),
+                *_word_arrows(
+                    near, rounding.sentence_held * rounding.step, rounding.shared(words, t), 1.56, phone=True
+                ),
                 *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, held, exact, KEY_COLOUR)),
                 marks.vector(0.0, 0.0, 0.95, mark_angle_from_clock(exact), KEY_COLOUR, 3, True, stroke_dash="5 4"),
                 *dial_marks(0.0, 0.0, 1.0, held),
@@ -126,10 +132,12 @@ def position_rounding_panels(spectrum: rc.Spectrum, near: Control, dtype: str, t
     )
 
 
-def _word_arrows(near: Control, angles: npt.NDArray[Any], names: Sequence[Sequence[str]], reach: float) -> list[Mark]:
+def _word_arrows(
+    near: Control, angles: npt.NDArray[Any], names: Sequence[Sequence[str]], reach: float, *, phone: bool = False
+) -> list[Mark]:
     """Return a thin arrow at each angle (positions, words), rad the clock's way from the top, named at its tip.
 
-    ``reach``: how far at the side the names are; long ones need more.
+    ``reach``: how far at the side the names are; long ones need more. ``phone``: whether they are in two lines there.
     """
     x, y = reach * np.sin(angles), 1.22 * np.cos(angles)
     arrows = marks.vector(0.0, 0.0, 0.97, mark_angle_from_clock(near.numbers(angles)), GREY, 2, has_head=True)
@@ -145,7 +153,31 @@ def _word_arrows(near: Control, angles: npt.NDArray[Any], names: Sequence[Sequen
         )
         for k in range(WORDS)
     ]
-    return [arrows, *letters]
+    if not phone:
+        return [arrows, *letters]
+    folded = [[_two_lines(each) for each in row] for row in names]
+    wide = np.array([[max(map(_width, lines)) for lines in row] for row in folded])
+    x, y = (1.12 + wide / 2) * np.sin(angles), 1.3 * np.cos(angles)
+    lines = [
+        marks.text(
+            near.numbers(x[:, k]), near.numbers(y[:, k]), near.texts(row[k][j] for row in folded), font_size=13, dy=dy
+        )
+        for k in range(WORDS)
+        for j, dy in enumerate((-3, 11))
+    ]
+    return [arrows, *marks.in_wide_panel(FOLDED_PX, *letters), *marks.in_narrow_panel(FOLDED_PX, *lines)]
+
+
+def _two_lines(words: str) -> tuple[str, str]:
+    """Return words in two lines at the space nearest to their middle; one word is alone in the second."""
+    spaces = [k for k, letter in enumerate(words) if letter == " "]
+    cut = min(spaces, key=lambda k: abs(k - len(words) / 2), default=len(words) // 2 if len(words) > 3 else 0)
+    return words[:cut].strip(), words[cut:].strip()
+
+
+def _width(line: str) -> float:
+    """Return about how wide a line of a phone's dial is, in the dial's radii."""
+    return sum(0.17 if letter.isascii() else 0.34 for letter in line)
 
 
 def _arrow(drawn: list[Mark], label: str, near: Control, at: np.ndarray, t: PageTexts, dtype: str = "") -> Panel:
@@ -193,7 +225,7 @@ def _digits(spectrum: rc.Spectrum, rounding: PositionRounding, near: Control, dt
 def _ruler(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts, *, wide: bool) -> Panel:
     """Return the positions, thick where the format holds them, the sentence that is dragged, and where it snaps to.
 
-    On a phone, whose positions are too narrow for words, the red one alone has its letters.
+    On a phone, whose positions are too narrow for words, a line leads from each word to its position and on.
     """
     along = np.arange(LEFT, RIGHT + 1)
     exact = along[precision.round_to_dtype(along.astype(float), dtype) == along]
@@ -209,10 +241,13 @@ def _ruler(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts, 
         marks.rect(along - 0.03, along + 0.03, -0.25, 0.25, GREY),
         marks.rect(exact - 0.08, exact + 0.08, -0.55, 0.55, "ink"),
     ]
+    first = np.interp(rounding.positions, (FIRST, LAST), (LEFT, RIGHT - (WORDS - 1) * SPREAD))
+    spread = rounding.sentence if wide else first[:, None] + SPREAD * np.arange(WORDS)
     for k in range(WORDS):
-        ends = np.stack([rounding.sentence[:, k], rounding.sentence_held[:, k]], axis=1).astype(float)
+        ends = np.stack([spread[:, k], rounding.sentence[:, k], rounding.sentence_held[:, k]], axis=1).astype(float)
         colour = KEY_COLOUR if k == CAT else GREY
-        shown.append(marks.line(near.numbers(ends), [0.95, 0.0], colour, 2.5 if k == CAT else 1.5))
+        heights = [0.95, 0.95, 0.0] if wide else [1.2, 0.6, 0.0]
+        shown.append(marks.line(near.numbers(ends), heights, colour, 2.5 if k == CAT else 1.5))
     rows = [marks.text(x, -1.1, near.texts(row[k] for row in shared), bold=True) for k, x in enumerate(stored)]
     cat = word_tile(here, 1.5, t("key_word"), KEY_COLOUR)
     others = [
@@ -223,12 +258,21 @@ def _ruler(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts, 
         hint = near.numbers_where(rounding.positions <= GOAL - WORDS, GOAL + 0.65)
         shown += [*ghost_tile(goal, 1.5, t("key_word")), drag_hint(hint, 1.5, t("drag_cat"), dy=6), *rows]
     else:
-        cat[0] |= {"x0": here - 1.3, "x1": here + 1.3}
+        here = near.numbers(spread[:, CAT])
+        cat = word_tile(here, 1.6, t("key_word"), KEY_COLOUR)
+        cat[0] |= {"x0": here - 0.95, "x1": here + 0.95}
+        shown += [
+            marks.text(near.numbers(spread[:, k]), 1.6, words[k], font_size=14, dy=5) for k in range(WORDS) if k != CAT
+        ]
+        hint = near.numbers_where(rounding.positions <= START, first + SPREAD * (WORDS - 0.4))
+        shown.append(drag_hint(hint, 1.6, t("drag_short"), font_size=15, dy=5))
         together = near.texts(rounding.with_cat(words, t))
         shown.append(marks.text(stored[CAT], -1.1, together, KEY_COLOUR, bold=True))
     shown += [
         marks.dot(stored[CAT], 0.0, KEY_COLOUR, 7),
-        marks.drag_handle(near, here, 1.5, KEY_COLOUR, t("grab_cat"), [*others, *cat] if wide else cat, radius_px=0),
+        marks.drag_handle(
+            near, here, 1.5 if wide else 1.6, KEY_COLOUR, t("grab_cat"), [*others, *cat] if wide else cat, radius_px=0
+        ),
     ]
     return Panel(
         x,
