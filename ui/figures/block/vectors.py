@@ -41,7 +41,10 @@ MARGIN = 0.55
 def query_key_value_panels(rope: rc.Rope, token: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return a word's three vectors, for a wide and for a narrow screen, and the text that it is dragged along."""
     theta = float(rope.theta[single_drawn_pair(rope)])
-    return (*(_circles(token, theta, t, wide=wide) for wide in (True, False)), _text(token, t))
+    return (
+        *(_circles(token, theta, t, wide=wide) for wide in (True, False)),
+        *(_text(token, t, wide=wide) for wide in (True, False)),
+    )
 
 
 def rotation_angle_text(token: Control, theta: float, less: int = 0) -> TextTrack:
@@ -74,7 +77,7 @@ def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel
         elif name == "k":
             drawn += [mark | {"opacity": 0.16} for mark in angle_wedge(x, 0.0, 0.96, 0.0, angle, colour)]
         if name == "v":
-            drawn += _value_if_turned(x, token, theta, t("if_turned" if wide else "if_turned_short"))
+            drawn += _value_if_turned(x, token, theta, t, wide=wide)
         else:
             drawn.append(marks.vector(x, 0.0, 0.96, TOP, GREY, 2, True, stroke_dash="5 4"))
             drawn.append(marks.arc(x, 0.0, 0.45, TOP, mark_angle_from_clock(angle), colour, 3))
@@ -102,10 +105,12 @@ def _circles(token: Control, theta: float, t: PageTexts, *, wide: bool) -> Panel
     return Panel(across, y, drawn, min_width=2000, height=300, equal_aspect=True, screen="wide" if wide else "narrow")
 
 
-def _value_if_turned(x: float, token: Control, theta: float, words: str) -> list[Mark]:
+def _value_if_turned(x: float, token: Control, theta: float, t: PageTexts, *, wide: bool) -> list[Mark]:
     """Return where the value would point if it were turned like the others, dashed, and what that would be."""
     angle = token.numbers(np.array(token.stops)[:, None] * theta)
-    lines = text_lines(x, -0.3, words.split("|"), UNSEEN_COLOUR, step=15, font_size=13)
+    # In a phone's circle the words stand left, where the arrow that would be turned does not come.
+    at, words = ((x, -0.3), t("if_turned")) if wide else ((x - 0.53, 0.02), t("if_turned_short"))
+    lines = text_lines(*at, words.split("|"), UNSEEN_COLOUR, step=15, font_size=13)
     return [marks.vector(x, 0.0, 0.96, mark_angle_from_clock(angle), UNSEEN_COLOUR, 2, True, stroke_dash="5 4"), *lines]
 
 
@@ -142,7 +147,7 @@ def _names(name: str, x: float, token: Control, theta: float, t: PageTexts, *, w
     angle = t("stands_still") if name == "v" else sentence_parts(partial(t, "turned_by"), angle=far)
     head = t(f"head_{name}")
     rows = [[head, t("colon"), *([angle] if isinstance(angle, str) else angle)]] if wide else [[head], angle]
-    lines = text_lines(x, -1.0, rows, colour, step=20, dy=25, bold=True, font_size=18 if wide else 16)
+    lines = text_lines(x, -1.0, rows, colour, step=20, dy=25, bold=True, font_size=18 if wide else 15)
     use, size, dy = (f"for_{name}", 15, 47) if wide else (f"for_{name}_short", 13, 66)
     lines.append(marks.text(x, -1.0, t(use), MUTED_COLOUR, font_size=size, dy=dy))
     at = t("at_every" if name == "v" else "at_zero")
@@ -153,7 +158,7 @@ def _names(name: str, x: float, token: Control, theta: float, t: PageTexts, *, w
     return lines
 
 
-def _text(token: Control, t: PageTexts) -> Panel:
+def _text(token: Control, t: PageTexts, *, wide: bool) -> Panel:
     """Return the text, the word that is dragged along it, and lines from the word to its vectors."""
     rows = [row.split() for row in t("rows").split("|")]
     here = token.stop_number
@@ -163,11 +168,12 @@ def _text(token: Control, t: PageTexts) -> Panel:
         for name, x in CENTRES.items()
     ]
     shown = [
-        *marks.in_wide_panel(600, *up),
+        *(up if wide else ()),
         *growing_word_row(token, rows, 0.0, {CAT: KEY_COLOUR}),
-        *marks.in_wide_panel(600, *ghost_tile(x_hidden_past_stop(token, START, LAST), 0.0, word)),
+        *(ghost_tile(x_hidden_past_stop(token, START, LAST), 0.0, word) if wide else ()),
         drag_hint(x_hidden_past_stop(token, START, START + 0.7), 0.0, t("drag_mat"), dy=6),
         *position_ticks(range(LAST + 1), -0.9, {CAT: KEY_COLOUR}),
         marks.drag_handle(token, here, 0.0, "ink", t("grab"), word_tile(here, 0.0, word, "ink"), radius_px=0),
     ]
-    return Panel(Axis(-MARGIN, LAST + MARGIN), Axis(-0.95, 1.5), shown, min_width=2000, height=88)
+    x, y, screen = Axis(-MARGIN, LAST + MARGIN), Axis(-0.95, 1.5 if wide else 0.55), "wide" if wide else "narrow"
+    return Panel(x, y, shown, min_width=2000, height=88 if wide else 54, screen=screen)
