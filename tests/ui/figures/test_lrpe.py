@@ -155,6 +155,8 @@ def test_turned_keys_have_another_sum_in_another_order_and_unturned_ones_the_sam
             assert steps.sum() == pytest.approx(end) and starts[last] + steps[last] == pytest.approx(end)
     for panel, ends, turn in zip(scene.panels[1:3], wanted, (0, 6 * theta), strict=True):
         # A query is a turn of the pair too: the real part of its conjugate product is the score.
+        asks = [mark for mark in panel.marks if mark["kind"] == "vector"][-3]
+        assert asks["length"] * np.exp(1j * (np.pi / 2 - asks["angle"])) == pytest.approx(k[1] * np.exp(1j * turn))
         read = [f"{(end * np.conj(k[1] * np.exp(1j * turn))).real:.2f}" for end in ends]
         for at, (now, other) in enumerate((read, read[::-1])):
             assert text_at(panel.paragraphs[-1].content, {"cat": at}) == T("query_reads", now=now, other=other)

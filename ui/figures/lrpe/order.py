@@ -10,7 +10,7 @@ from rope_core.rope import Array
 from rope_core.theory.demo import random_vectors
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.film import marks
-from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR
+from ui.film.colours import GREY, KEY_COLOUR, MUTED_COLOUR, QUERY_COLOUR, SKY, TRAINED_COLOUR, UNSEEN_COLOUR
 from ui.film.composite_marks import drag_hint, mark_angle_from_clock, word_tile, x_hidden_past_stop
 from ui.film.scene import Axis, Control, Mark, Panel, Paragraph, TextTrack
 from ui.text.words import PageTexts
@@ -100,9 +100,7 @@ def _row(cat: Control, t: PageTexts) -> Panel:
         angle = cat.numbers(raw[k] + at[:, [k]] * theta)
         drawn += [
             marks.circle(x, 0.0, RADIUS, GREY, 1, length_unit="y"),
-            marks.vector(
-                x, 0.0, long[k], mark_angle_from_clock(raw[k]), GREY, 2, True, length_unit="y", stroke_dash="4 3"
-            ),
+            marks.vector(x, 0.0, long[k], mark_angle_from_clock(raw[k]), GREY, 2, length_unit="y", stroke_dash="3 3"),
             marks.vector(x, 0.0, long[k], mark_angle_from_clock(angle), colour, 5, True, length_unit="y"),
         ]
     for place in range(WORDS):
@@ -113,6 +111,7 @@ def _row(cat: Control, t: PageTexts) -> Panel:
             if place in COLOURS:
                 shown[1 - stop] = np.nan
             drawn.append(marks.text(cat.numbers(shown), -0.66, text, ink[stop], bold=place > 0, font_size=15))
+    drawn.append(marks.text((WORDS - 1) / 2, -0.66, t("before_turn"), MUTED_COLOUR, font_size=13, dy=17))
     here = cat.numbers(at[:, [FIRST]])
     still = [mark for k, tile in tiles.items() if k != FIRST for mark in tile]
     picture = [
@@ -121,11 +120,11 @@ def _row(cat: Control, t: PageTexts) -> Panel:
         drag_hint(x_hidden_past_stop(cat, FIRST, FIRST - 0.45), 1.42, t("drag_cat"), dy=3),
         marks.drag_handle(cat, here, 1.0, KEY_COLOUR, t("grab_cat"), tiles[FIRST], radius_px=0),
     ]
-    return Panel(Axis(-0.6, WORDS - 0.4), Axis(-0.72, 1.6), picture, min_width=2000, height=148)
+    return Panel(Axis(-0.6, WORDS - 0.4), Axis(-0.92, 1.6), picture, min_width=2000, height=160)
 
 
 def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
-    """Return six keys added tip to tail in the order in force, with the other order and both sums dashed."""
+    """Return six keys added tip to tail in the order in force, the other order and both sums dashed, and the query."""
     each, at = keys_in_both_orders(turns), word_places_in_both_orders()
     angles = cat.numbers(_angles(turns))
     long = np.hypot(*word_keys().T)
@@ -144,7 +143,8 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
     x, y = (cat.numbers(start[..., k]) for k in (1, 0))
     tip_x, tip_y = (cat.numbers(ends[:, [k]]) for k in (1, 0))
     middle_x, middle_y = (cat.numbers(ends[:, [k]] / 2) for k in (1, 0))
-    up = Axis(-1.3, 1.15) if turns else Axis(-0.15, 2.4)
+    up, at_query = (Axis(-1.3, 1.15), (3.1, 1.0)) if turns else (Axis(-0.15, 2.4), (2.6, 0.1))
+    asks = np.arctan2(*word_keys()[FIRST][::-1]) + turns * QUERY_PLACE * float(ROPE.theta[single_drawn_pair(ROPE)])
     inside = [
         *ghosts,
         *(
@@ -160,19 +160,21 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
             )
             for end in ends
         ),
+        marks.vector(*at_query, long[FIRST], mark_angle_from_clock(asks), SKY, 4, has_head=True),
+        marks.text(*at_query, t("query"), SKY, bold=True, anchor="end", dx=-5, dy=5),
         marks.vector(x, y, long, mark_angle_from_clock(angles), (GREY, KEY_COLOUR, QUERY_COLOUR), 4, True, index),
         marks.vector(0.0, 0.0, size, mark_angle_from_clock(way), "ink", 5, has_head=True),
         marks.dot([0.0], [0.0], "ink", 5),
         *(marks.circle(end[1], end[0], 0.13, colour, 2, opacity=0.5) for end in ends),
         marks.circle(tip_x, tip_y, 0.13, colour, 4),
-        marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dy=6),
+        marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dx=-8 if turns else 18, dy=24),
     ]
     title = t("turned_first" if turns else "as_they_are")
     shown = [f"{value:.2f}".replace("-", "−") for value in query_readings(turns)]
     reading = cat.texts(t("query_reads", now=now, other=other) for now, other in (shown, shown[::-1]))
     paragraphs = (Paragraph(t("kept" if turns else "lost"), colour, 16, bold=True), Paragraph(reading, font_size=15))
     return Panel(
-        Axis(-0.2, 3.75), up, inside, title, min_width=165, height=184, equal_aspect=True, paragraphs=paragraphs
+        Axis(-0.2, 3.75), up, inside, title, min_width=165, height=172, equal_aspect=True, paragraphs=paragraphs
     )
 
 
