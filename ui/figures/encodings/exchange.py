@@ -28,6 +28,8 @@ from ui.text.words import PageTexts
 SAME = 1e-9
 SENTENCE, KEYS = 1.95, 1.06
 """Where the sentence stands above the other order, and its keys' arrows between them."""
+LOWER = {True: 0.0, False: -0.55}
+"""Where the other order stands on a wide and on a narrow screen."""
 ENCODED = {"nope": ("plain_attention", "cannot_tell"), "rope": ("turned_attention", "order_shows")}
 
 
@@ -136,6 +138,7 @@ def _words(tokens: list[str], rope: rc.Rope, order: Control, t: PageTexts, *, wi
     colours = {FIRST: KEY_COLOUR, LAST: QUERY_COLOUR, READER: "#1c2733"}
     upper: list[Mark] = []
     lower: list[Mark] = []
+    low = LOWER[wide]
     for k, token in enumerate(tokens):
         here = order.numbers(_places(order, k))
         there = order.numbers(_places(order, k)[::-1])
@@ -147,18 +150,18 @@ def _words(tokens: list[str], rope: rc.Rope, order: Control, t: PageTexts, *, wi
         edge: dict[str, Any] = {"outline": colours[k] if moves else MUTED_COLOUR, "stroke_width": 2, "corner_px": 5}
         left, right = (there + by for by in (-TILE, TILE))
         lower += [
-            marks.rect(left, right, -0.38, 0.38, "none", **edge),
-            marks.text(there, 0.0, token, colours[k] if moves else "ink", dy=5, font_size=15, bold=moves),
+            marks.rect(left, right, low - 0.38, low + 0.38, "none", **edge),
+            marks.text(there, low, token, colours[k] if moves else "ink", dy=5, font_size=15, bold=moves),
         ]
     way = np.linspace(float(FIRST), float(LAST), 24)
     high = SENTENCE + 0.47 + 0.3 * np.sin(np.pi * (way - FIRST) / (LAST - FIRST))
     shown = order.numbers(np.stack([high, np.full_like(high, np.nan)]))
     hint = order.numbers(np.array([[5.65 if wide else 3.0], [np.nan]]))
-    words: list[Mark] = [marks.line(way, shown, "ink", 2, "5 4")]
-    swatch = -2.45 if wide else -0.95
+    words: list[Mark] = [marks.line(way, shown, "ink", 2, "5 4")] if wide else []
+    swatch, filled, outlined = (-2.45, SENTENCE, low) if wide else (-0.46, SENTENCE + 0.72, low - 0.72)
     words += [
-        marks.rect(swatch, swatch + 0.26, SENTENCE - 0.12, SENTENCE + 0.12, VALUE_COLOUR, opacity=0.55),
-        marks.rect(swatch, swatch + 0.26, -0.12, 0.12, "none", outline="ink", stroke_width=2),
+        marks.rect(swatch, swatch + 0.26, filled - 0.12, filled + 0.12, VALUE_COLOUR, opacity=0.55),
+        marks.rect(swatch, swatch + 0.26, outlined - 0.12, outlined + 0.12, "none", outline="ink", stroke_width=2),
     ]
     if wide:
         other = order.texts((t("other_one"), t("one_before")))
@@ -171,16 +174,18 @@ def _words(tokens: list[str], rope: rc.Rope, order: Control, t: PageTexts, *, wi
             marks.text(hint, SENTENCE, t("they_change"), anchor="start", dx=22, dy=18),
         ]
     else:
-        keys = t("turned_keys").replace("|", "")
+        look: dict[str, Any] = {"font_size": 14, "dy": 5}
         words += [
-            drag_hint(hint, -0.75, t("drag_word"), anchor="middle", dy=5),
-            marks.text(2.5, -1.3, keys, MUTED_COLOUR, dy=5),
+            drag_hint(hint, filled + 0.52, t("drag_word_short"), anchor="middle"),
+            marks.text(2.5, KEYS - 0.66, t("turned_keys").replace("|", ""), MUTED_COLOUR, **look),
+            marks.text(-0.1, filled, t("filled_bars"), anchor="start", **look),
+            marks.text(-0.1, outlined, t("outlined_bars"), anchor="start", **look),
         ]
-    x = Axis(-2.56, 7.9) if wide else Axis(-1.0, 5.5)
-    y = Axis(-0.45 if wide else -1.5, SENTENCE + 0.85)
+    x = Axis(-2.56, 7.9) if wide else Axis(-0.5, 5.5)
+    y = Axis(-0.45, SENTENCE + 0.85) if wide else Axis(-1.45, SENTENCE + 1.4)
     picture = [*lower, *upper, *words]
     return Panel(
-        x, y, picture, min_width=2000 if wide else 300, height=150 if wide else 184, screen="wide" if wide else "narrow"
+        x, y, picture, min_width=2000 if wide else 300, height=150 if wide else 196, screen="wide" if wide else "narrow"
     )
 
 
@@ -200,6 +205,8 @@ def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, w
         marks.line([0.0, float(DIM)], [0.0, 0.0], MUTED_COLOUR, 1),
         marks.rect(at + 0.12, at + 0.88, 0.0, outline, "none", outline="ink", stroke_width=2),
     ]
+    here, there = (f"{100 * share:.0f}" for share in handed.shares[name])
+    shares = [t(meaning, here=a, there=b).split("|") for a, b in ((here, there), (there, here))]
     if wide:
         lines = t(key).split("|")
         drawn += [
@@ -210,16 +217,17 @@ def _bars(name: str, handed: ExchangeOutputs, order: Control, t: PageTexts, *, w
         if count:
             least = t("least", least=f"{handed.least[name]:.1g}")
             drawn.append(marks.text(16.6, 0.0, least, MUTED_COLOUR, anchor="start", dy=40))
-        here, there = (f"{100 * share:.0f}" for share in handed.shares[name])
-        shares = [t(meaning, here=a, there=b).split("|") for a, b in ((here, there), (there, here))]
         drawn += text_lines(16.6, 0.0, [order.texts(each) for each in zip(*shares, strict=True)], anchor="start", dy=2)
+    else:
+        joined = order.texts(map("".join, shares))
+        drawn.append(marks.text(DIM / 2, -top, joined, font_size=14, dy=16))
     title = t("handed") if name == "nope" else ""
     return Panel(
         Axis(-5.5, 22.4) if wide else Axis(-0.1, DIM + 0.1),
-        Axis(-top, top),
+        Axis(-top if wide else -1.45 * top, top),
         drawn,
         title if wide else [t(key).replace("|", ""), " ", *verdicts],
         min_width=2000 if wide else 300,
-        height=92 if wide else 76,
+        height=92 if wide else 88,
         screen="wide" if wide else "narrow",
     )
