@@ -179,15 +179,21 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
     path = np.stack([np.where(before, lower - 0.04, np.nan), np.where(before, goal, np.nan)], axis=1)
     shown = [
         *stripe_map_marks(scaled_int8(drawn.cells[drawn.rows], 1.0), rope.wavelength, trained, end),
-        marks.text(trained, 0.025, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True),
+        marks.text(trained, 0.025, t("trained", length=f"{rope.train_len:,}"), TRAINED_COLOUR, bold=True, dy=-2),
         marks.text(np.log10(rope.wavelength[0]), 0.025, t("once_round"), bold=True, anchor="start"),
     ]
     gone = float(np.log10(rope.wavelength[rope.pairs // 8]) + trained) / 2
     seen: dict[str, Any] = {"bold": True, "font_size": 15}
-    shown += marks.in_wide_panel(
+    on_dark: dict[str, Any] = seen | {"anchor": "start", "halo": False}
+    shown.append(marks.text(0.15, -0.72, t("first_turn"), "#ffffff", **on_dark))
+    top = float(drawn.row_top(rope.pairs // 8))
+    shown += marks.in_wide_panel(400, *text_lines(gone, top, t("gone_round").split("|"), TRAINED_COLOUR, **seen))
+    shown += marks.in_narrow_panel(
         400,
-        *text_lines(gone, float(drawn.row_top(rope.pairs // 8)), t("gone_round").split("|"), TRAINED_COLOUR, **seen),
-        marks.text(0.15, -0.72, t("first_turn"), anchor="start", **seen),
+        *text_lines(gone, top, t("gone_round_short").split("|"), TRAINED_COLOUR, **seen | {"font_size": 14}),
+        marks.text(0.06, 0.0, t("fast"), "#ffffff", dy=18, **on_dark),
+        marks.text(0.06, -1.0, t("slow"), "#ffffff", dy=-7, **on_dark),
+        drag_hint(0.15, drawn.pair_number_track(np.where(before, lower, np.nan)), t("drag_row"), dy=20),
     )
     if drawn.never:
         shown.append(marks.text(trained, -0.985, t("new_angles"), UNSEEN_COLOUR, anchor="start", dx=6, **seen))
@@ -220,7 +226,7 @@ def stripe_map_marks(cells: Any, waves: Any, trained_length: float, end: float) 
         marks.heatmap(cells, SHADES, (0.0, end), (0.0, -1.0)),
         marks.rect(trained_length, far, edges[1:], edges[:-1], UNSEEN_COLOUR, fill_pattern="hatch"),
         *(marks.line(once, middles, colour, width) for colour, width in (("paper", 5), ("ink", 2.5))),
-        marks.line([trained_length, trained_length], [0.02, -1.02], TRAINED_COLOUR, 4),
+        marks.line([trained_length, trained_length], [0.0, -1.02], TRAINED_COLOUR, 4),
     ]
 
 
@@ -239,7 +245,7 @@ def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
     rope = drawn.rope
     waves = {"first": three_digit_text(rope.wavelength[0]), "last": three_digit_text(rope.wavelength[-1])}
     note = Paragraph(
-        t("short_note", ratio=_row_ratio(rope), count=drawn.never, pairs=rope.pairs, **waves),
+        t("short_note", count=drawn.never, pairs=rope.pairs, **waves),
         UNSEEN_COLOUR,
         15,
         bold=True,
