@@ -57,11 +57,14 @@ def time_over_copy_film(points: tuple[CaseTiming, ...], hardware: str, t: PageTe
     ticks = tuple((float(k), str(k)) for k in range(0, 13, 2))
     panels = [
         Panel(
-            Axis(LEFT if wide else 0.0, WIDE + 0.6, ticks, t("bars_axis", hardware=hardware)),
+            Axis(LEFT if wide else 0.0, WIDE + 0.6, ticks, t("bars_axis")),
             Axis(-1.0, 2.6),
-            _bars(timings, at, t, wide),
+            [
+                *_bars(timings, at, t, wide),
+                marks.text(0.0, -1.0, f"float32, {hardware}", MUTED_COLOUR, anchor="start", font_size=13, dy=-8),
+            ],
             at.texts(titles),
-            height=340 if wide else 325,
+            height=340 if wide else 365,
             screen="wide" if wide else "narrow",
         )
         for wide in (True, False)
@@ -125,8 +128,11 @@ def _bars(timings: Mapping[int, Mapping[str, CaseTiming]], at: Control, t: PageT
         ]
     moved = np.cumsum([step.moved for step in PATHS[PEER]])
     whole = np.array([np.nan if is_bound_by_start(of) else of[PEER].ratio.median for of in timings.values()])
-    for share in moved[:-1] / moved[-1]:
+    ends = np.concatenate([[0.0], moved / moved[-1]])
+    for share in ends[1:-1]:
         x = at.numbers((whole * share)[:, None].repeat(2, axis=1))
         drawn.append(marks.line(x, [-half, half], "paper", 2))
+    for k, middle in enumerate((ends[1:] + ends[:-1]) / 2, 1):
+        drawn.append(marks.text(at.numbers(whole * middle), 0.0, str(k), "paper", bold=True, dy=5, halo=False))
     first = at.numbers_where(np.array(at.stops) == max(at.stops), WIDE)
-    return [*drawn, drag_hint(first, -0.85, t("drag_tokens"), anchor="end")]
+    return [*drawn, drag_hint(first, -0.72, t("drag_tokens"), anchor="end")]
