@@ -70,12 +70,12 @@ def _rosette(rope: rc.Rope, far: Control, pairing: QueryAndKey, t: PageTexts) ->
     level = far.numbers(mean)
     written = far.texts(t("mean", value=_short_score(value)) for value in mean.tolist())
     across = far.numbers(np.stack([mean, mean], axis=1))
-    query = marks.vector(0.0, 0.0, 0.98 * weights, mark_angle_from_clock(far.numbers(turned)), QUERY_COLOUR, 2, True)
+    query = marks.vector(0.0, 0.0, 0.98 * weights, mark_angle_from_clock(far.numbers(turned)), QUERY_COLOUR, 1.5, True)
     words = far.texts(t("turned_on", pairs=rope.pairs, words=label) for label in far.stop_labels)
     shown = [
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         query | {"opacity": 0.55},
-        marks.vector(0.0, 0.0, 1.12, TOP, KEY_COLOUR, 5, has_head=True),
+        marks.vector(0.0, 0.0, 1.12, TOP, KEY_COLOUR, 3.5, has_head=True),
         marks.line([-0.22, 1.05], across, "ink", 2, "7 4"),
         marks.line([-0.2, 0.2], across, "ink", 5),
         marks.text(1.08, level, written, bold=True, anchor="start", font_size=16, dy=5),
@@ -195,6 +195,7 @@ def _curve(
         ),
         marks.link_symbol("m", marks.text(mark, high, numbers, QUERY_COLOUR, bold=True, font_size=20, dy=-18)),
         *marks.in_wide_panel(400, drag_hint(_at_first(far, 8), 0.3 * low, t("drag_away"), dy=6)),
+        *marks.in_narrow_panel(400, drag_hint(_at_first(far, 8), 0.2 * top, t("drag_short"), font_size=15)),
     ]
     panel = Panel(x_axis, height, picture, min_width=330, width_share=1.5, height=290, phone_height=150)
     up = (np.cos(_turned(rope, far, pairing)) > 0).mean(axis=1) > MOST
