@@ -96,9 +96,11 @@ def _traces(known: dict[str, FaultTrace], width: float, end: float, t: PageTexts
         foot = len(NAMES) - k - 1
         drawn += _bars(known[name], 0.0, width, foot + 0.16, 0.68)
         if t.has_label(f"fault.{name}.edge"):
-            edge = width * (known[name].wrong / len(known[name].tokens) - 0.02)
+            share = known[name].wrong / len(known[name].tokens)
+            # A name has no room left of a line that is near the start.
+            edge, anchor = (width * (share - 0.02), "end") if share > 0.4 else (width * (share + 0.03), "start")
             words = t(f"fault.{name}.edge")
-            drawn.append(marks.text(edge, foot + 0.62, words, MUTED_COLOUR, anchor="end", font_size=13, bold=True))
+            drawn.append(marks.text(edge, foot + 0.62, words, MUTED_COLOUR, anchor=anchor, font_size=13, bold=True))
         else:
             span = t("span", count=f"{known[name].tokens[-1]:,}")
             drawn.append(marks.text(0.0, foot + 0.7, span, MUTED_COLOUR, anchor="start", font_size=13, bold=True))
@@ -144,7 +146,7 @@ def _rows(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel
         Axis(-0.02, top + 0.4),
         drawn,
         min_width=330,
-        height=288,
+        height=305,
         paragraphs=(Paragraph([*_scale(control, t)], MUTED_COLOUR, 14),),
         screen="narrow",
     )

@@ -235,12 +235,14 @@ def _formulas(at: Control, right: Array, printed: Array, t: PageTexts) -> Panel:
         ]
         for x, numbers, ink in ((0.09, ("x₀", "x₁"), "ink"), (0.48, second, colour)):
             for line, number in enumerate(numbers):
-                drawn.append(marks.text(x, y - 0.1 * line, number, ink, font_size=18, bold=ink == colour, halo=False))
+                drawn.append(
+                    marks.text(x, y - 0.1 * line, number, ink, font_size=18, bold=ink == colour, halo=False, dy=5)
+                )
             for side, lip in ((-0.075, 0.02), (0.075, -0.02)):
                 edge = x + side
                 ends = [edge + lip, edge, edge, edge + lip]
                 drawn.append(marks.line(ends, [y + 0.06, y + 0.06, y - 0.16, y - 0.16], "ink", 2))
-    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.0), drawn, min_width=300, width_share=0.9, height=365, phone_height=200)
+    return Panel(Axis(0.0, 1.0), Axis(0.0, 1.03), drawn, min_width=300, width_share=0.9, height=365, phone_height=212)
 
 
 def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array, beat: int, t: PageTexts) -> Panel:
@@ -262,8 +264,8 @@ def _circle(at: Control, pair: tuple[float, float], right: Array, printed: Array
         marks.vector(0.0, 0.0, at.numbers(lengths), wrong, UNSEEN_COLOUR, 7, has_head=True),
         marks.turn_handle(at, 0.0, 0.0, 1.0, angle, QUERY_COLOUR, t("grab_arrow"), [hand], radius_px=0),
         marks.text(x, y, t("right_length"), QUERY_COLOUR, anchor="start", bold=True, dy=5),
-        marks.text(0.0, -1.6, label, UNSEEN_COLOUR, bold=True),
-        drag_hint(-1.7, -1.2, t("drag_round"), font_size=15),
+        marks.text(0.0, -1.25, label, UNSEEN_COLOUR, bold=True),
+        drag_hint(-1.7, -1.6, t("drag_round"), font_size=15),
     ]
     return Panel(
         Axis(-1.75, 1.9),
