@@ -219,7 +219,7 @@ def _formulas(at: Control, right: Array, printed: Array, t: PageTexts) -> Panel:
     """Return the printed and the right formula, the two numbers in which they differ, and what the arrow shows."""
     counts = text_counts()
     counted = t("one_of", claims=counts["claims"], wrong=counts["wrong"])
-    drawn: list[Mark] = [marks.text(0.0, 0.0, counted, MUTED_COLOUR, anchor="start", font_size=14)]
+    drawn: list[Mark] = [marks.text(0.0, 0.0, counted, MUTED_COLOUR, anchor="start", font_size=13)]
     rows = (("printed", ("−x₀", "x₁"), UNSEEN_COLOUR, 0.8, "✗"), ("right", ("−x₁", "x₀"), QUERY_COLOUR, 0.34, "✓"))
     differs = [not np.allclose(*each) for each in zip(right, printed, strict=True)]
     where = {"printed": t("printed_where", source=document_title(DOCUMENT, t)), "right": t("right_where")}
