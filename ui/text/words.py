@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -96,15 +97,19 @@ def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = Fals
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def number_text(value: float | int) -> str:
-    """Write a number for a reader.
+def number_text(value: float | int, digits: int = 6) -> str:
+    """Write a number for a reader: to ``digits`` significant digits, but its whole part whole below 10⁹.
 
-    >>> number_text(10_000), number_text(5.5), number_text(7e9), number_text(1e-6)
-    ('10,000', '5.5', '7·10⁹', '10⁻⁶')
+    >>> number_text(10_000), number_text(5.5), number_text(7e9), number_text(1e-6), number_text(math.inf)
+    ('10,000', '5.5', '7·10⁹', '10⁻⁶', '∞')
+    >>> number_text(54_410.2, 3), number_text(6.2832, 3)
+    ('54,410', '6.28')
     """
-    if float(value).is_integer() and abs(value) < 1e9:
-        return f"{int(value):,}"
-    return exponent_text(f"{value:.6g}")
+    if not math.isfinite(value):
+        return "∞"
+    if abs(value) < 1e9 and (float(value).is_integer() or abs(value) >= 10 ** (digits - 1)):
+        return f"{value:,.0f}"
+    return exponent_text(f"{value:,.{digits}g}")
 
 
 def exponent_text(text: str) -> str:
@@ -153,7 +158,3 @@ class PageTexts:
         """Return title and Markdown of a section of this page, formulas filled in."""
         title, body = page_sections(self.lang, self.page)[section]
         return title, fill_formulas_and_counts(body)
-
-    def formula_latex(self, key: str) -> str:
-        """Return the LaTeX of formula ``key``."""
-        return formulas()[key]

@@ -1,7 +1,7 @@
 // Shows what Python draws: puts changed nodes in their places, plays films, draws figures, tells Python what was moved.
 // No formula is known here, and no page.
 import { grading, rerun, restored } from "./grade.js";
-import { kept } from "./dom.js";
+import { download, kept } from "./dom.js";
 import { remember } from "./done.js";
 import { lecturer } from "./key.js";
 import { mount, tell } from "./player.js";
@@ -124,7 +124,7 @@ function arrange(box, nodes) {
 let fresh = [], drawn = {};
 
 function answered({ tree, told: now, query, values, save, page: name, folder, title }) {
-  if (save) return keep(save);
+  if (save) return download(new Blob([decoded(save.content)], { type: save.mime }), save.name);
   kept(() => sessionStorage.setItem("values", JSON.stringify(values)));
   const stage = query.display === "stage", way = new URL(folder, new URL(book, here));
   // Around the stage there is nothing of a page; beside it there is a menu.
@@ -145,14 +145,6 @@ function answered({ tree, told: now, query, values, save, page: name, folder, ti
   }
   address(query);
   if (rooms()) import("./hall.js").then(({ follow }) => follow(send));
-}
-
-function keep({ name, mime, content }) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([decoded(content)], { type: mime }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 function address(query) {

@@ -1,6 +1,6 @@
 // A student's own function: an editor, and a frame with a Python of its own that runs what was written, for a limited time.
 import { kept as compiled } from "./code.js";
-import { kept } from "./dom.js";
+import { download, kept } from "./dom.js";
 import { unpacked } from "./python.js";
 
 const own = (box) => box.closest("[data-grade]");
@@ -65,9 +65,7 @@ function remember(editor, text) {
 function save(box, text) {
   const lines = [...box.parentElement.querySelectorAll(".note, .table tr:has(td)")].map((part) => [...part.children].map((each) => each.textContent).join(": "));
   const file = [text.trimEnd(), "", ...lines.map((line) => `# ${line}`), ""].join("\n");
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([file], { type: "text/x-python" })), download: `${box.dataset.grade}.py` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  download(new Blob([file], { type: "text/x-python" }), `${box.dataset.grade}.py`);
 }
 
 /** Put back what was written on another visit. */

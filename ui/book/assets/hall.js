@@ -1,4 +1,5 @@
 // A lecturer's room: has its phones show the step, writes how many have answered, keeps the votes, closes it.
+import { download } from "./dom.js";
 import { lecturer } from "./key.js";
 
 let shown = null, turn = 0, stop = null;
@@ -56,7 +57,7 @@ export function follow(send) {
 /** Keep the votes as a file: a link alone would carry no key. */
 async function votes(link) {
   const file = await ask(link.href).then((answer) => answer?.blob());
-  if (file) Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: "votes.csv" }).click();
+  if (file) download(file, "votes.csv");
 }
 
 document.addEventListener("click", (event) => {

@@ -26,21 +26,16 @@ from ui.figures.plot import (
     trace_in_panel,
 )
 from ui.film.colours import BLUE, GREEN, GREY, RED
-from ui.text.words import PageTexts
+from ui.text.words import PageTexts, number_text
 
 FLOOR = 1e-17
-
-
-def commutation_residual_text(value: float) -> str:
-    """Return a residual for a reader: 1.2e-15 or 0.482."""
-    return f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
 
 
 def residual_bars(names: list[str], values: list[float]) -> PlotlyProps:
     """Return residuals on a logarithmic axis, green where they are rounding only."""
     colours = [GREEN if value < 1e-9 else RED for value in values]
     outside: PlotlyProps = {
-        "text": [commutation_residual_text(value) for value in values],
+        "text": [number_text(value, 3) for value in values],
         "textposition": "outside",
         "cliponaxis": False,
     }
@@ -64,7 +59,7 @@ def norm_commutation_chart(rope: rc.Rope, position: int, factor: float, layout: 
         t(
             "commute_finding",
             factor=f"{factor:g}",
-            **{key: commutation_residual_text(value) for key, value in gaps.items()},
+            **{key: number_text(value, 3) for key, value in gaps.items()},
         ),
         lambda: {"norm": list(gaps), "difference": list(gaps.values())},
         f"""
@@ -96,7 +91,7 @@ def stale_cache_logits_chart(rope: rc.Rope, times: float, t: PageTexts) -> Drawi
         "cache_finding",
         scheme=t(f"scheme.{first_length_scheme_name()}"),
         times=f"{times:g}",
-        gap=commutation_residual_text(float(abs(stale - true)[worst])),
+        gap=number_text(float(abs(stale - true)[worst]), 3),
         at=f"{positions[worst]:,}",
     )
     recipe = f"""
@@ -132,8 +127,8 @@ def mla_error_and_cache_chart(rank: int, heads: int, position: int, t: PageTexts
         figure,
         t(
             "latent_finding",
-            exact=commutation_residual_text(exact),
-            wrong=commutation_residual_text(wrong),
+            exact=number_text(exact, 3),
+            wrong=number_text(wrong, 3),
             small=f"{small:,}",
             plain=f"{plain:,}",
             times=f"{plain / small:.1f}",

@@ -13,11 +13,11 @@ from rope_core.hf.ropes import HfRope
 from rope_core.hf.schemas import FieldComparison
 from rope_core.programs.engines import EngineResult, engine_evidence_sentence, engine_sentences
 from rope_core.rope import Array
-from ui.figures.config.parts import DOUBLING, frequency_quantity_curve, number_text, value_cell_text
+from ui.figures.config.parts import DOUBLING, frequency_quantity_curve, value_cell_text
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, PlotlyProps, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import BLUE, GREY, RED, SERIES_COLOURS
-from ui.text.words import PageTexts
+from ui.text.words import PageTexts, number_text
 
 
 def engine_table(results: Sequence[EngineResult], t: PageTexts) -> dict[str, list[str]]:

@@ -27,21 +27,12 @@ from ui.figures.plot import (
     vertical_line,
 )
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED, REGION_COLOURS
-from ui.text.words import PageTexts
+from ui.text.words import PageTexts, number_text
 
 QUANTITIES = ("wavelength", "inv_freq", "slowdown")
 DRIFT_POINTS = 48
 # A step of a logarithmic axis that doubles.
 DOUBLING = math.log10(2.0)
-
-
-def number_text(value: float) -> str:
-    """Return a number for a sentence: six digits, thousands separated, tiny ones in powers."""
-    if not math.isfinite(value):
-        return "∞"
-    if value and not 1e-4 <= abs(value) < 1e12:
-        return f"{value:.3g}"
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e5 else f"{value:,.6g}"
 
 
 def config_recipe(where: str, rope: HfRope, *lines: str) -> str:

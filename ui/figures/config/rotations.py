@@ -9,8 +9,7 @@ from rope_core.errors import ConfigError
 from rope_core.hf.axial import AxialRope, axial_ropes
 from rope_core.hf.resolve import from_hf, rotary_part_names
 from rope_core.hf.ropes import HfRope
-from ui.figures.config.parts import number_text
-from ui.text.words import PageTexts
+from ui.text.words import PageTexts, number_text
 
 
 def rotation_table(config: Mapping[str, Any], rope: HfRope | None, t: PageTexts) -> dict[str, list[str]]:

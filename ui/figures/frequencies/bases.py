@@ -13,7 +13,6 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from ui.figures import catalogue
-from ui.figures.frequencies.spans import three_digit_text
 from ui.figures.frequencies.stripes import LONGER, position_decade_ticks, stripe_map_marks
 from ui.figures.plot import scaled_int8
 from ui.film import marks
@@ -53,7 +52,7 @@ def unfinished_pair_count(rope: rc.Rope) -> int:
 def larger_base_finding(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control, t: PageTexts) -> list[str | TextTrack]:
     """Return how many pairs never finish a turn with the larger base, and with the model's own."""
     counts = at.texts(str(unfinished_pair_count(rope)) for rope in ropes)
-    middle = at.texts(three_digit_text((rope.base / own.base) ** (own.pairs // 2 / own.pairs)) for rope in ropes)
+    middle = at.texts(number_text((rope.base / own.base) ** (own.pairs // 2 / own.pairs), 3) for rope in ropes)
     given = partial(t, "base_finding", pairs=own.pairs, own=number_text(own.base), before=unfinished_pair_count(own))
     return sentence_parts(given, base=at.stop_text, count=counts, times=middle)
 
@@ -101,9 +100,9 @@ def _half(ropes: Sequence[rc.Rope], own: rc.Rope, at: Control | None, t: PageTex
     else:
         drawn.append(line)
     numbers = {
-        "first": text([three_digit_text(rope.wavelength[0]) for rope in ropes]),
-        "middle": text([three_digit_text(rope.wavelength[pairs // 2]) for rope in ropes]),
-        "last": text([three_digit_text(rope.wavelength[-1]) for rope in ropes]),
+        "first": text([number_text(rope.wavelength[0], 3) for rope in ropes]),
+        "middle": text([number_text(rope.wavelength[pairs // 2], 3) for rope in ropes]),
+        "last": text([number_text(rope.wavelength[-1], 3) for rope in ropes]),
         "ratio": text([f"{rope.base ** (2 / rope.dim):.3g}" for rope in ropes]),
     }
     amber = sentence_parts(partial(t, "never_of", pairs=pairs), count=text([str(count) for count in counts]))

@@ -9,14 +9,9 @@ from rope_core.theory import frequency_demo
 from ui.figures.drawing import Drawing, cached_figure
 from ui.figures.plot import POWERS, line_trace, plotly_axis, plotly_figure
 from ui.film.colours import BLUE, GREY
-from ui.text.words import PageTexts
+from ui.text.words import PageTexts, number_text
 
 NEAR = 100
-
-
-def three_digit_text(value: float) -> str:
-    """Return a number for a reader: 54,410 or 6.28 or 0.000115."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 @cached_figure
@@ -40,7 +35,7 @@ def code_similarity_chart(rope: rc.Rope, t: PageTexts) -> Drawing:
     )
     finding = t(
         "repeats_finding",
-        first=three_digit_text(rope.wavelength[0]),
+        first=number_text(rope.wavelength[0], 3),
         span=f"{span:,}",
         best=f"{alike[closest]:.3f}",
         at=closest,

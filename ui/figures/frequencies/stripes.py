@@ -10,7 +10,6 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
-from ui.figures.frequencies.spans import three_digit_text
 from ui.figures.plot import scaled_int8
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, colour_scale
@@ -106,7 +105,7 @@ def _dial(drawn: StripeMap, t: PageTexts, *, wide: bool) -> Panel:
     notes: tuple[tuple[TextOrTrack, str, int, int], ...] = (
         ([t("one_turn_in")], "ink", 16, 0),
         (
-            [drawn.pair_text_track(lambda pair: three_digit_text(float(drawn.rope.wavelength[pair]))), t("tokens")],
+            [drawn.pair_text_track(lambda pair: number_text(float(drawn.rope.wavelength[pair]), 3)), t("tokens")],
             "ink",
             19,
             24,
@@ -243,7 +242,7 @@ def _row_ratio(rope: rc.Rope) -> str:
 def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return how fast the pairs turn and how many never finish, for a phone."""
     rope = drawn.rope
-    waves = {"first": three_digit_text(rope.wavelength[0]), "last": three_digit_text(rope.wavelength[-1])}
+    waves = {"first": number_text(rope.wavelength[0], 3), "last": number_text(rope.wavelength[-1], 3)}
     note = Paragraph(
         t("short_note", count=drawn.never, pairs=rope.pairs, **waves),
         UNSEEN_COLOUR,
@@ -256,7 +255,7 @@ def _short_note(drawn: StripeMap, t: PageTexts) -> Panel:
 def _notes(drawn: StripeMap, t: PageTexts) -> Panel:
     """Return what the map's parts are, each beside its rows."""
     rope = drawn.rope
-    last, first = three_digit_text(rope.wavelength[-1]), three_digit_text(rope.wavelength[0])
+    last, first = number_text(rope.wavelength[-1], 3), number_text(rope.wavelength[0], 3)
     blocks: list[tuple[float, str, str, int]] = [
         (0.0, t("fast_note", first=first), MUTED_COLOUR, 10),
         (-0.27, t("row_note", ratio=_row_ratio(rope), base=number_text(rope.base), pairs=rope.pairs), MUTED_COLOUR, 0),

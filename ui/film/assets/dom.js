@@ -52,3 +52,10 @@ export const button = (text, parent, act, name = "", classes = "") => {
 
 /** What the browser remembers, or null: a frame in somebody's page may be refused any memory. */
 export const kept = (act) => { try { return act(); } catch { return null; } };
+
+/** Hand the reader a file: a blob, under a name. */
+export const download = (content, name) => {
+  const link = html("a", "", null, { href: URL.createObjectURL(content), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};

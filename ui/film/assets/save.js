@@ -1,7 +1,7 @@
 // The frame in view as a file for slides and paper: what is on the screen and a line that says what it is, as SVG, PNG or PDF.
 // Nothing in it needs a style sheet, a mixed colour or an order of painting, which other programs do not know.
 
-import { NS, html, make, px } from "./dom.js";
+import { NS, download, html, make, px } from "./dom.js";
 import { films } from "./film.js";
 import { inPdf, inPng } from "./pack.js";
 
@@ -163,12 +163,6 @@ async function save(film, kind, ground, { page, about: line, rights }) {
   brush.drawImage(picture, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(picture.src);
   download(await (kind === "PNG" ? inPng : inPdf)(canvas, about, width, height), name);
-}
-
-function download(content, name) {
-  const link = html("a", "", null, { href: URL.createObjectURL(content), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 // The buttons stand among a figure's data, which the frame draws: they name their film.
