@@ -59,16 +59,6 @@ def pair_score_coefficients(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | La
     return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
 
 
-def aligned_pair_counts(rope: Rope, distances: npt.ArrayLike, within: float = np.pi / 6) -> npt.NDArray[np.int64]:
-    """Return how many pairs of two equal vectors point the same way at each distance, within an angle in rad, (n,).
-
-    >>> aligned_pair_counts(Rope(dim=4, base=100.0), [0, 1, 5, 63]).tolist()
-    [2, 1, 1, 2]
-    """
-    angles = np.outer(np.asarray(distances, dtype=np.float64), rope.theta)
-    return np.asarray(np.count_nonzero(np.cos(angles) > np.cos(within), axis=1))
-
-
 def pair_contributions(
     s: Spectrum,
     distances: npt.ArrayLike,

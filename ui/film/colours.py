@@ -106,13 +106,3 @@ def text_colour_on_sequential(share: float) -> str:
     channel = [[int(colour[k : k + 2], 16) for _, colour in SEQUENTIAL_SCALE] for k in (1, 3, 5)]
     mixed = [round(float(np.interp(at, [stop for stop, _ in SEQUENTIAL_SCALE], values))) for values in channel]
     return text_colour_on(f"#{bytes(mixed).hex()}")
-
-
-def tint(colour: str, strength: float = 0.45) -> str:
-    """Return the colour thinned with white, opaque: black letters are legible on it in both themes.
-
-    >>> tint("#000000", 0.2)
-    'rgb(204,204,204)'
-    """
-    mixed = (round(255 + (int(colour[at : at + 2], 16) - 255) * strength) for at in (1, 3, 5))
-    return f"rgb({','.join(map(str, mixed))})"

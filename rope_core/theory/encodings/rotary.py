@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import argument_error, checked_finite, checked_int
+from rope_core.errors import argument_error, checked_finite
 from rope_core.layout import Layout, checked_even_dim
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotate
@@ -71,16 +71,6 @@ def xpos_logits(
     angle = position_angles(where, rope.theta)
     query, key = rotate_rows(q, angle) * decay, rotate_rows(k, angle) / decay
     return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
-
-
-def grid_positions(height: int, width: int) -> Array:
-    """Return (row, column) of an image's patches in reading order, float64 (height * width, 2).
-
-    >>> grid_positions(1, 2).tolist()
-    [[0.0, 0.0], [0.0, 1.0]]
-    """
-    rows, columns = checked_int("height", height, 1, 1024), checked_int("width", width, 1, 1024)
-    return np.stack(np.divmod(np.arange(rows * columns, dtype=np.float64), columns), axis=-1)
 
 
 def axial_angles(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> Array:

@@ -160,8 +160,13 @@ def test_mrope_is_transformers(interleaved: bool) -> None:
     np.testing.assert_allclose(np.sin(angle), numpy_of(sin)[0, :, :8], atol=1e-5)
 
 
+def image_positions(height: int, width: int) -> np.ndarray:
+    """Return (row, column) of an image's patches in reading order, (height * width, 2)."""
+    return np.stack(np.divmod(np.arange(float(height * width)), width), axis=-1)
+
+
 def test_axial_angles_are_qwens_vision_tower() -> None:
-    grid = rotary.grid_positions(3, 5) + 2
+    grid = image_positions(3, 5) + 2
     module = Qwen2VLVisionRotaryEmbedding(Qwen2VLVisionConfig(embed_dim=32, num_heads=2))
     cos, sin = (numpy_of(part) for part in module(torch.zeros(1), torch.from_numpy(grid)))
     angle = rotary.axial_angles(grid, 16)
@@ -213,7 +218,7 @@ RELATIVE = {"nope", "shaw", "nezha", "deberta", "t5", "alibi", "rope", "partial"
 @pytest.mark.parametrize("name", compare.ENCODINGS)
 def test_relative_encodings_are_measured_to_be(name: str) -> None:
     w = compare.random_encoding_weights(16, 700.0, 4)
-    positions = rotary.grid_positions(4, 6) + 3 if name == "rope2d" else np.arange(24) + 5
+    positions = image_positions(4, 6) + 3 if name == "rope2d" else np.arange(24) + 5
     residual = compare.relative_residual(compare.position_only_logits(name, positions, w), positions)
     x = compare.token_vectors([f"w{i}" for i in range(24)], 16)
     moved = np.abs(

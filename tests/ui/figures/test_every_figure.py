@@ -50,12 +50,11 @@ DERIVED = {
         "models.rotating_share_chart",
         "models.wavelength_range_chart",
         "positions.mrope_section_chart",
-        "predict.vote_count_chart",
         "attention.attention_entropy_chart",
     ),
 }
-# Their cells, bars and steps carry their names.
-UNTITLED = ("block.mla_error_and_cache_chart", "predict.vote_count_chart")
+# Its steps carry their names.
+UNTITLED = ("block.mla_error_and_cache_chart",)
 
 
 def numbers(text: str) -> set[str]:

@@ -81,11 +81,6 @@ def test_faded_words_are_legible() -> None:
     assert colours.contrast_ratio(light, "#E8F2F8") >= 4.5 and colours.contrast_ratio(dark, colours.DARK) >= 4.5
 
 
-def test_a_wash_carries_black_letters() -> None:
-    for colour in colours.SERIES_COLOURS:
-        assert colours.contrast_ratio(hexed(colours.tint(colour)), "#000000") >= 4.5
-
-
 @pytest.mark.parametrize("vision", VISION)
 def test_an_amount_grows_lighter_all_the_way(vision: str) -> None:
     assert np.diff(steps(colours.SEQUENTIAL_SCALE, vision)[:, 0]).min() > 0.5
