@@ -39,9 +39,9 @@ TASKS = (COVERED, WORST, MEASURED, EXTEND)
 
 
 def length_of(store: PageValues) -> int:
-    """Return the length in use: the visitor's, else factor times the trained length."""
-    given = store.get(SEQ_LEN)
-    return extension.extended_length(store.rope(), store.get(FACTOR)) if given is None else given
+    """Return the length in use: the visitor's, else factor times the trained length, which the film shows of both."""
+    extended, given = extension.extended_length(store.rope(), store.get(FACTOR)), store.get(SEQ_LEN)
+    return extended if given is None else given
 
 
 def params_of(store: PageValues) -> dict[str, dict[str, object]]:
