@@ -105,7 +105,7 @@ def test_widths_that_a_config_lists_by_layer(layers: int) -> None:
     assert rc.verify(model, config) == []
 
 
-@pytest.mark.parametrize("model_type", ["blt", "clvp"])
+@pytest.mark.parametrize("model_type", [pytest.param("blt", marks=pytest.mark.long), "clvp"])
 def test_a_part_that_is_not_the_text_is_named_and_not_compared(model_type: str) -> None:
     model, config = tiny_models.model(model_type)
     assert [each.key for each in rc.verify(model, config)] == ["part_not_observed"]

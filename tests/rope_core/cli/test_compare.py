@@ -107,8 +107,16 @@ def as_in_transformers(config, device=None, seq_len=None):
 
 
 def run_tests(folder: Path) -> str:
-    command = [sys.executable, "-I", "-m", "pytest", "-q", "-rfxX", "-p", "no:cacheprovider", "test_schemes.py"]
+    """Run every test file below a folder, each beside the code that it imports, and return pytest's report."""
+    command = [sys.executable, "-I", "-m", "pytest", "-q", "-rfxX", "--import-mode=importlib", "-p", "no:cacheprovider"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+
+
+def placed(folder: Path, code: str, tests: str) -> None:
+    """Write a version of the code and its test file into a folder of their own."""
+    folder.mkdir(parents=True)
+    (folder / "code.py").write_text(code)
+    (folder / "test_schemes.py").write_text(tests)
 
 
 def test_the_test_file_imports_the_functions_and_expects_broken_checks_to_fail(
@@ -125,20 +133,24 @@ def test_the_test_file_imports_the_functions_and_expects_broken_checks_to_fail(
     assert [each["geometry"][3] for each in pins["code.py:yarn"]["geometries"]] == [8.0, 16.0]
     assert [each["geometry"][0] for each in pins["code.py:yarn"]["geometries"]] == [128, 64]
     assert pins["code.py:upside_down"]["geometries"][0]["inv_freq"] is None
-    out = run_tests(path.parent)
-    assert "FAILED" not in out and "XFAIL test_schemes.py::test_check[code.py:upside_down-monotone]" in out
-    assert "broken when this file was written" in out and "skipped" not in out
+    versions = tmp_path / "versions"
+    placed(versions / "same", text, written.replace("'../code.py'", "'code.py'"))
     # A literal factor, a lost attention factor and a moved pair are each seen; so is a fault that is gone.
-    for old, new, failed in (
+    changes = (
         ("g / factor)", "g / 8)", "test_frequencies[code.py:yarn]"),
         ("np.log(factor) + 1", "np.log(factor)", "test_check[code.py:yarn-attention_factor]"),
         ("g / factor), 0.1 * np.log(factor) + 1", "g / factor)", "test_frequencies[code.py:yarn]"),
         ("np.floor(c(32))", "c(32)", "test_frequencies[code.py:as_in_transformers]"),
-        ("return theta / factor * theta / f, a", "return f, a", "XPASS(strict)"),
-    ):
+        ("return theta / factor * theta / f, a", "return f, a", "test_check[code.py:upside_down-monotone]"),
+    )
+    for k, (old, new, _) in enumerate(changes):
         assert old in text
-        code.write_text(text.replace(old, new, 1))
-        assert failed in run_tests(path.parent), new
+        placed(versions / f"change{k}", text.replace(old, new, 1), written.replace("'../code.py'", "'code.py'"))
+    out = run_tests(versions)
+    assert "XFAIL same/test_schemes.py::test_check[code.py:upside_down-monotone]" in out and "FAILED same" not in out
+    assert "broken when this file was written" in out and "skipped" not in out and "XPASS(strict)" in out
+    for k, (_, new, failed) in enumerate(changes):
+        assert f"FAILED change{k}/test_schemes.py::{failed}" in out, new
 
 
 def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
@@ -148,20 +160,23 @@ def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
     config = tmp_path / "config.json"
     config.write_text(json.dumps(released_model("llama-3.1-8b").hf_config()))
     assert printed(capsys, "compare", "yarn", "yarn", config, "--factor", "8", "--pytest", path)[0] == 0
-    out = run_tests(tmp_path)
-    assert " passed" not in out and "FAILED" not in out and "no code under test" in path.read_text()
+    written = path.read_text()
+    assert "no code under test" in written
     # A config's scheme is pinned at twice its factor too, which a literal in its place would miss.
-    pins = json.loads(path.read_text().split('r"""')[1].split('"""')[0])[str(config)]["geometries"]
+    pins = json.loads(written.split('r"""')[1].split('"""')[0])[str(config)]["geometries"]
     slowest = [each["geometry"][1] ** (-126 / 128) / each["inv_freq"][-1][-1] for each in pins]
     assert slowest == pytest.approx([8.0, 16.0])
-    plugged = path.read_text().replace("'yarn (2)': None", "'yarn (2)': ('code.py', 'yarn')")
-    (tmp_path / "code.py").write_text(SCHEMES)
-    path.write_text(plugged)
-    assert "FAILED" not in run_tests(tmp_path)
-    for given in ("'yarn (2)'", f"{str(config)!r}"):
-        (tmp_path / "code.py").write_text(SCHEMES.replace("g / factor)", "g / 8)"))
-        path.write_text(plugged.replace(f"{given}: None", f"{given}: ('code.py', 'yarn')"))
-        assert f"FAILED test_schemes.py::test_frequencies[{given[1:-1]}]" in run_tests(tmp_path)
+    versions = tmp_path / "versions"
+    placed(versions / "without", SCHEMES, written)
+    plugged = written.replace("'yarn (2)': None", "'yarn (2)': ('code.py', 'yarn')")
+    placed(versions / "right", SCHEMES, plugged)
+    wrong = SCHEMES.replace("g / factor)", "g / 8)")
+    for k, given in enumerate(("'yarn (2)'", f"{str(config)!r}")):
+        placed(versions / f"wrong{k}", wrong, plugged.replace(f"{given}: None", f"{given}: ('code.py', 'yarn')"))
+    out = run_tests(versions)
+    assert "FAILED without" not in out and "FAILED right" not in out
+    assert "FAILED wrong0/test_schemes.py::test_frequencies[yarn (2)]" in out
+    assert f"FAILED wrong1/test_schemes.py::test_frequencies[{config}]" in out
 
 
 def test_functions_of_one_file_are_columns_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,38 +1,47 @@
 """Workers that share a folder, one of them killed; folders that other benchmarks read."""
 
+import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import transformers
 
 from rope_core.__main__ import main
+from rope_core.evaluate.run import Evaluation
 from rope_core.lab.corpus import held_out_documents
 from rope_core.lab.shards import WorkShard
+from tests.support import ROOT
 from tests.support.tiny_checkpoints import plain_losses, saved
 
 TEXT = b"".join(each.text for each in held_out_documents()[:2])
-# A worker that writes down what it measures, and is killed once it has measured so many batches.
-WORKER = """
-import hashlib, os, signal, sys
-from rope_core.__main__ import main
-from rope_core.evaluate.run import Evaluation
-measure, left = Evaluation._measure, [int(sys.argv[2])]
-def logged(self, how, tokens, *rest):
-    if not left[0]:
-        os.kill(os.getpid(), signal.SIGKILL)
-    left[0] -= 1
-    read = measure(self, how, tokens, *rest)
-    key = hashlib.sha256(how.content() + tokens.tobytes() + repr(rest).encode()).hexdigest()
-    with open(sys.argv[1], "a") as log:
-        log.write(key + "\\n")
-    return read
-Evaluation._measure = logged
-sys.exit(main(sys.argv[3:]))
-"""
+WORKER = "import sys; from tests.rope_core.evaluate.test_shards import work; sys.exit(work(*sys.argv[1:]))"
+
+
+def work(log: str, batches: str, *arguments: str) -> int:
+    """Run a command that writes down what it measures, and is killed once it has measured so many batches."""
+    measure, left = Evaluation._measure, int(batches)
+
+    def logged(self: Evaluation, how: Any, tokens: Any, *rest: Any) -> Any:
+        nonlocal left
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+        read = measure(self, how, tokens, *rest)
+        key = hashlib.sha256(how.content() + tokens.tobytes() + repr(rest).encode()).hexdigest()
+        with open(log, "a") as file:
+            file.write(key + "\n")
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Evaluation, "_measure", logged)
+        return main(arguments)
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +60,17 @@ def test_workers_on_one_folder_measure_each_batch_once_and_any_of_them_writes_th
     arguments += ["--schemes", "none", "ntk", "dynamic", "window"]
     out, log = there / "shared", there / "log"
 
-    def worker(shard: str, batches: int = -1) -> subprocess.Popen[bytes]:
-        more = [*arguments, "--out", str(out), "--shard", shard]
-        return subprocess.Popen([sys.executable, "-c", WORKER, str(log), str(batches), *more])
+    def given(shard: str, batches: int = -1) -> list[str]:
+        return [str(log), str(batches), *arguments, "--out", str(out), "--shard", shard]
 
-    workers = [worker("0/2"), worker("1/2", 5)]
+    two = [given("0/2"), given("1/2", 5)]
+    workers = [subprocess.Popen([sys.executable, "-c", WORKER, *each], cwd=ROOT) for each in two]
     assert [each.wait(timeout=120) for each in workers] == [0, -9]
     # Whichever of them ended first: a worker that finds its share measured writes what both have kept.
-    assert worker("0/2").wait(timeout=120) == 0
+    assert work(*given("0/2")) == 0
     partial = json.loads((out / "eval.json").read_text())
     assert not partial["complete"] and 0 < len(partial["results"]) < partial["cells"]
-    assert worker("1/2").wait(timeout=120) == 0
+    assert work(*given("1/2")) == 0
     assert main([*arguments, "--out", str(there / "one")]) == 0
     for name in ("eval.json", "eval.html"):
         assert (out / name).read_bytes() == (there / "one" / name).read_bytes()

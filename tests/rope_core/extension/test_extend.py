@@ -119,7 +119,24 @@ def pasted(config: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     return new
 
 
-@pytest.mark.parametrize("model", [each for each in rc.models() if each.id not in UNLOADED], ids=lambda model: model.id)
+def every_model() -> Iterator[Any]:
+    """Yield the catalogue's models; those of a class and a scaling that came before are a long run's."""
+    seen = set()
+    for model in rc.models():
+        config = model.hf_config()
+        scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
+        kind = (
+            config["model_type"],
+            *sorted(map(str, scaling)),
+            scaling.get("rope_type"),
+            "partial_rotary_factor" in config,
+        )
+        if model.id not in UNLOADED:
+            yield pytest.param(model, id=model.id, marks=[pytest.mark.long] if kind in seen else [])
+            seen.add(kind)
+
+
+@pytest.mark.parametrize("model", list(every_model()))
 def test_transformers_runs_every_printed_block(model: rc.Model) -> None:
     """Each block of both schemas, pasted into the config and loaded: frequencies and attention scaling as printed."""
     for config in forms(model.hf_config()):
