@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import csv
 import hmac
 import io
@@ -78,7 +79,8 @@ class LiveRoom:
     def replace_content(self, room: StoredRoom, content: dict[str, Any]) -> None:
         """Take another content, and wake all who wait."""
         self.room, self.content = room, content
-        self.__dict__.pop("event", None)
+        with contextlib.suppress(AttributeError):  # nobody has asked for it
+            del self.content_event
         self.wake_waiting(phones=True)
 
     def wake_waiting(self, *, phones: bool) -> None:
