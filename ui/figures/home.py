@@ -182,6 +182,7 @@ def _circle(mat: Control, theta: float, t: PageTexts) -> Panel:
         marks.circle(0.0, 0.0, 1.0, GREY, 1.5),
         *slices,
         marks.line([0.0, 0.0], [0.0, 1.0], GREY, 1, stroke_dash="3 4"),
+        marks.text(-0.02, 1.0, t("at_zero"), MUTED_COLOUR, anchor="end", font_size=14, dy=-5),
         marks.vector(0.0, 0.0, 0.98, TOP - key, KEY_COLOUR, 7, has_head=True),
         marks.turn_handle(
             mat, 0.0, 0.0, 0.98, mark_angle_from_clock(query), QUERY_COLOUR, t("grab_query"), [tip], radius_px=0

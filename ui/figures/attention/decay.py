@@ -195,7 +195,7 @@ def _curve(
         ),
         marks.link_symbol("m", marks.text(mark, high, numbers, QUERY_COLOUR, bold=True, font_size=20, dy=-18)),
         *marks.in_wide_panel(400, drag_hint(_at_first(far, 8), 0.3 * low, t("drag_away"), dy=6)),
-        *marks.in_narrow_panel(400, drag_hint(_at_first(far, 8), 0.2 * top, t("drag_short"), font_size=15)),
+        *marks.in_narrow_panel(400, drag_hint(_at_first(far, 6), 0.13 * top, t("drag_short"), font_size=15)),
     ]
     panel = Panel(x_axis, height, picture, min_width=330, width_share=1.5, height=290, phone_height=150)
     up = (np.cos(_turned(rope, far, pairing)) > 0).mean(axis=1) > MOST

@@ -142,7 +142,9 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
     index = np.array([{FIRST: 1, LAST: 2}.get(k, 0) for k in range(WORDS)], dtype=np.int8)
     x, y = (cat.numbers(start[..., k]) for k in (1, 0))
     tip_x, tip_y = (cat.numbers(ends[:, [k]]) for k in (1, 0))
-    middle_x, middle_y = (cat.numbers(ends[:, [k]] / 2) for k in (1, 0))
+    # Beside its arrow, where the chain is not.
+    aside = np.array([[0.3, -0.5], [-0.05, -0.5]] if turns else [[0.3, -0.5], [-0.3, 0.2]])
+    sum_x, sum_y = (cat.numbers(ends[:, [k]] / 2 + aside[:, [1 - k]]) for k in (1, 0))
     up, at_query = (Axis(-1.3, 1.15), (3.1, 1.0)) if turns else (Axis(-0.15, 2.4), (2.6, 0.1))
     asks = np.arctan2(*word_keys()[FIRST][::-1]) + turns * QUERY_PLACE * float(ROPE.theta[single_drawn_pair(ROPE)])
     inside = [
@@ -167,7 +169,7 @@ def _chain(cat: Control, turns: bool, t: PageTexts) -> Panel:
         marks.dot([0.0], [0.0], "ink", 5),
         *(marks.circle(end[1], end[0], 0.13, colour, 2, opacity=0.5) for end in ends),
         marks.circle(tip_x, tip_y, 0.13, colour, 4),
-        marks.text(middle_x, middle_y, t("sum"), bold=True, font_size=17, dx=-8 if turns else 18, dy=24),
+        marks.text(sum_x, sum_y, t("sum"), bold=True, font_size=17),
     ]
     title = t("turned_first" if turns else "as_they_are")
     shown = [f"{value:.2f}".replace("-", "−") for value in query_readings(turns)]
