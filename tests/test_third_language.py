@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,16 @@ from tests.support import ROOT
 MARK = "¤"
 WALK = """
 import json
+import rope_core.report.html as report
+from rope_core.__main__ import main
 from tests.test_pages import opened
 from tools.book import site
 pages = [opened(name, lang="xx") for name in ("clock", "glossary", "config")]
 site.draw("book", ["clock"])
+found = main(["check", "config.json", "--lang", "xx"])
+written = report.report_html("config.json", lang="xx")
 print(json.dumps([[str(at.exception), at.title[0].value, at.session_state["lang"]] for at in pages]))
+print(json.dumps([found, written]))
 """
 
 
@@ -47,27 +51,18 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *arguments: str, code: int = 0) -> str:
-    """Return what Python prints in the folder, whose packages it imports."""
-    ran = subprocess.run([sys.executable, *arguments], cwd=folder, text=True, capture_output=True, timeout=240)
-    assert ran.returncode == code, ran.stderr[-2000:]
-    return ran.stdout
-
-
-def test_three_pages_and_the_book_are_in_it(tree: Path) -> None:
-    pages: Sequence[Sequence[str]] = json.loads(run(tree, "-c", WALK).splitlines()[-1])
-    for exception, title, lang in pages:
+def test_pages_the_book_and_the_config_check_are_in_it(tree: Path) -> None:
+    scaling = {"rope_type": "yarn", "factor": 4.0, "colour": 1}
+    (tree / "config.json").write_text(json.dumps({"model_type": "llama", "head_dim": 64, "rope_scaling": scaling}))
+    ran = subprocess.run([sys.executable, "-c", WALK], cwd=tree, text=True, capture_output=True, timeout=240)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    *findings, pages, checked = ran.stdout.splitlines()
+    for exception, title, lang in json.loads(pages):
         assert exception == "ElementList()" and title.startswith(MARK) and lang == "xx"
     page = (tree / "book/xx/clock/index.html").read_text("utf-8")
     assert '<html lang="xx"' in page and f"<title>{MARK}" in page and 'data-other="en=../../clock/ zh=' in page
     english = (tree / "book/clock/index.html").read_text("utf-8")
     assert 'data-lang="xx"' in english and ">Xish</a>" in english and "xx=../xx/clock/" in english
-
-
-def test_the_config_check_speaks_it(tree: Path) -> None:
-    scaling = {"rope_type": "yarn", "factor": 4.0, "colour": 1}
-    (tree / "config.json").write_text(json.dumps({"model_type": "llama", "head_dim": 64, "rope_scaling": scaling}))
-    assert MARK in run(tree, "-m", "rope_core", "check", "config.json", "--lang", "xx", code=1)
-    code = "import sys, rope_core.report.html as report; print(report.report_html(sys.argv[1], lang='xx'))"
-    page = run(tree, "-c", code, "config.json")
-    assert '<html lang="xx-XX"' in page and f"<h1>{MARK}" in page
+    code, report = json.loads(checked)
+    assert code == 1 and MARK in "".join(findings)
+    assert '<html lang="xx-XX"' in report and f"<h1>{MARK}" in report

@@ -45,7 +45,7 @@ def points_at(angle: float, turned: mpmath.mpf) -> bool:
     return np.allclose([np.cos(angle), np.sin(angle)], exact, atol=1e-7)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rope=st.sampled_from(GEOMETRIES), factor=st.floats(1.0, 32.0), data=st.data())
 def test_bars_and_verdicts_at_drawn_factors(rope: Rope, factor: float, data: st.DataObject) -> None:
     """Bars by the scheme's frequencies; who leaves the trained angles, in mpmath."""
