@@ -58,11 +58,11 @@ def dragged(page: Page, film: Locator) -> float:
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     assert box
-    page.mouse.go_to_step(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     before, start = int(film.get_attribute("data-paints") or 0), time.perf_counter()
     for move in range(int(SECONDS * MOVES)):
-        page.mouse.go_to_step(box["x"] + box["width"] * (0.5 + 0.4 * math.sin(move / 15)), box["y"] + box["height"] / 2)
+        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.4 * math.sin(move / 15)), box["y"] + box["height"] / 2)
         time.sleep(max(0.0, start + (move + 1) / MOVES - time.perf_counter()))
     return (int(film.get_attribute("data-paints") or 0) - before) / (time.perf_counter() - start)
 

@@ -249,5 +249,5 @@ def rotation(tab: Visit, app: str) -> Page:
         page.goto(f"{app}/rotation?lang=en&beat=2")
         tab.settle()
     says(page, "At position 5 the four pairs")
-    page.mouse.go_to_step(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
+    page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
     return page

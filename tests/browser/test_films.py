@@ -68,10 +68,10 @@ def pull(visit: Visit, film: Locator, slider: Locator, share: float) -> None:
     """Move a slider from its middle to a share of its width: a message once it rests on another stop, none before."""
     visit.settle()
     box, rested, before = resting(slider), at(film), len(visit.sent)
-    visit.page.mouse.go_to_step(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     visit.page.mouse.down()
     for step in range(1, 9):
-        visit.page.mouse.go_to_step(box["x"] + box["width"] * (0.5 + (share - 0.5) * step / 8), box["y"] + 12)
+        visit.page.mouse.move(box["x"] + box["width"] * (0.5 + (share - 0.5) * step / 8), box["y"] + 12)
     assert len(visit.sent) == before
     visit.page.mouse.up()
     painted(visit.page)
@@ -113,12 +113,12 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     frame = resting(film.locator(".film-panel:visible svg").nth(1))
     middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
     tip = np.array([grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2])
-    page.mouse.go_to_step(*tip)
+    page.mouse.move(*tip)
     page.mouse.down()
     # Five words the clock's way.
     for angle in np.linspace(0, 5 * 10_000 ** (-16 / 128), 25):
         c, s = np.cos(angle), np.sin(angle)
-        page.mouse.go_to_step(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
+        page.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
     page.mouse.up()
     address_has(page, f"position={before['position'] + 5:.0f}")
     sentence = film.locator(".film-finding").inner_text()
@@ -139,9 +139,9 @@ def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, 
     expect(panels).to_have_count(3)
     box = resting(word)
     corner = box["x"] + 4, box["y"] + 4
-    page.mouse.go_to_step(*corner)
+    page.mouse.move(*corner)
     page.mouse.down()
-    page.mouse.go_to_step(corner[0] - box["width"] * 2.2, corner[1] - 9, steps=4)
+    page.mouse.move(corner[0] - box["width"] * 2.2, corner[1] - 9, steps=4)
     # What the hand holds says so, and no ring of the keyboard's lies over it.
     assert word.evaluate("node => getComputedStyle(node).cursor") == "grabbing"
     assert film.locator(".film-handle:focus").first.evaluate("n => getComputedStyle(n).outlineStyle") == "none"
@@ -154,9 +154,9 @@ def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, 
     address_has(page, "position=4")
     # And what the press has taken there is held.
     box = resting(word)
-    page.mouse.go_to_step(box["x"] + box["width"] * 1.6, box["y"] + 8)
+    page.mouse.move(box["x"] + box["width"] * 1.6, box["y"] + 8)
     page.mouse.down()
-    page.mouse.go_to_step(box["x"] - box["width"] * 0.5, box["y"] + 8, steps=4)
+    page.mouse.move(box["x"] - box["width"] * 0.5, box["y"] + 8, steps=4)
     page.mouse.up()
     address_has(page, "position=3")
     film.locator(".film-then").click()
@@ -242,11 +242,11 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     expect(show).to_be_disabled()
     visit.settle()
     box, before = resting(pad), len(sent)
-    visit.page.mouse.go_to_step(box["x"] + 2, box["y"] + 0.25 * box["height"])
+    visit.page.mouse.move(box["x"] + 2, box["y"] + 0.25 * box["height"])
     visit.page.mouse.down()
     # A quick hand: one move over half of the columns, then the rest, and a correction of the last column.
     for across, down in ((0.5, 0.25), (0.99, 0.75), (0.99, 0.5)):
-        visit.page.mouse.go_to_step(box["x"] + across * box["width"], box["y"] + down * box["height"])
+        visit.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
     visit.page.mouse.up()
     expect(show).to_be_enabled()
     assert len(sent) == before and not film.locator(true).count()
@@ -377,7 +377,7 @@ def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page
     page.get_by_role("button", name="Step 2").click()
     page.get_by_role("button", name=PageTexts("en", "labels")("frame.menu"), exact=True).click()
     chip, hand = page.locator(".symbol[data-symbol=q]:visible"), page.locator(".film [data-symbol=q]:visible").first
-    page.mouse.go_to_step(640, 300)
+    page.mouse.move(640, 300)
     chip.focus()
     expect(hand).to_have_class(re.compile("symbol-lit"))
     expect(chip.locator(".symbol-meaning")).to_be_visible()

@@ -147,7 +147,7 @@ def unlike(first: Image.Image, second: Image.Image) -> float:
 def drawn_apart(page: Page, film: Locator, picture: Path) -> tuple[Image.Image, Image.Image]:
     """Return a film's panels as the page shows them, and as a page of its own shows the saved SVG."""
     film.evaluate("film => film.scrollIntoView({block: 'center'})")
-    page.mouse.go_to_step(0, 0)
+    page.mouse.move(0, 0)
     clip = film.evaluate(FRAME)
     shown = page.screenshot(clip=clip)
     other = page.context.new_page()
