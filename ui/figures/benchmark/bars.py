@@ -12,7 +12,7 @@ from rope_core.kernels.thresholds import STREAM_BYTES
 from ui.figures.benchmark.words import byte_count_text, seconds_text
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
-from ui.film.colours import BLUE, GREY, MUTED_COLOUR, ORANGE
+from ui.film.colours import BLUE, GREY, MUTED_COLOUR, ORANGE, text_colour_on
 from ui.film.composite_marks import drag_hint, text_lines
 from ui.film.scene import Axis, Control, Mark, Panel, Scene, field_control
 from ui.text.words import PageTexts
@@ -132,6 +132,8 @@ def _bars(timings: Mapping[int, Mapping[str, CaseTiming]], at: Control, t: PageT
         x = at.numbers((whole * share)[:, None].repeat(2, axis=1))
         drawn.append(marks.line(x, [-half, half], "paper", 2))
     for k, middle in enumerate((ends[1:] + ends[:-1]) / 2, 1):
-        drawn.append(marks.text(at.numbers(whole * middle), 0.0, str(k), "paper", bold=True, dy=5, halo=False))
+        drawn.append(
+            marks.text(at.numbers(whole * middle), 0.0, str(k), text_colour_on(ORANGE), bold=True, dy=5, halo=False)
+        )
     first = at.numbers_where(np.array(at.stops) == max(at.stops), WIDE)
     return [*drawn, drag_hint(first, -0.72, t("drag_tokens"), anchor="end")]
