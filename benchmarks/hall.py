@@ -296,7 +296,7 @@ def main() -> int:
             print(json.dumps(results, indent=1), flush=True)
             results["attack"] = asyncio.run(attack(hall, given.idle))
             print(json.dumps(results["attack"], indent=1), flush=True)
-            results["ballot"] = asyncio.run(ballot(hall, given.votes, given.unexpired_rooms))
+            results["ballot"] = asyncio.run(ballot(hall, given.votes, given.rooms))
             print(json.dumps(results["ballot"], indent=1), flush=True)
         finally:
             hall.stop(signal.SIGKILL)

@@ -18,8 +18,12 @@ from rope_core.kernels import jit
 from rope_core.kernels.cpu_loops import COMMON, EACH, START, rotate_parallel, rotate_row_range, row_count
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH
 from rope_core.kernels.task import RotationSpec, token_cos_sin, token_positions
-from rope_core.kernels.thresholds import SERIAL_BYTES, STREAM_BYTES
 
+# Fewer bytes than this are turned on the calling thread: waking the others takes longer.
+SERIAL_BYTES = 2**17
+# From this many bytes on, results bypass the cache: they would not stay in it, and not reading them first saves a third
+# of the traffic.
+STREAM_BYTES = 2**24
 CHUNKS_PER_THREAD = 4
 
 TASK = struct.Struct(f"{COMMON + 2 * EACH}q")

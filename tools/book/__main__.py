@@ -115,9 +115,7 @@ def main() -> None:
     parser.add_argument("--site", default="", help="the address that the book will have, for search engines")
     parser.add_argument("--rooms", default="", help="the address of a hall (make serve) on another host with its rooms")
     options = parser.parse_args()
-    site_address, rooms_address = (
-        f"{text.rstrip('/')}/" if text else "" for text in (options.site, options.unexpired_rooms)
-    )
+    site_address, rooms_address = (f"{text.rstrip('/')}/" if text else "" for text in (options.site, options.rooms))
     try:
         write(options.folder, options.only, site_address, rooms_address)
         if options.scorm:

@@ -12,6 +12,7 @@ import pytest
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import BenchmarkCase
 from rope_core.bench.records import BenchmarkDatabase, CaseResult
+from rope_core.kernels import cpu
 from rope_core.languages import LANGUAGES
 from tests.support.figures import Row, chart
 from tests.support.films import FilmRow
@@ -245,6 +246,7 @@ def test_a_bar_is_as_long_as_the_record_has_it() -> None:
 
 
 def test_the_words_beside_our_bar_give_the_prepared_call_s_time_below_16_mib() -> None:
+    assert bars.STREAM_BYTES == cpu.STREAM_BYTES
     prepared = {n: each["numba (bound)"].ratio.median for n, each in bars.timings_by_tokens(XEON.points).items()}
     panel = unwrap(bars.time_over_copy_film)(tuple(XEON.points), XEON.hardware, T).scene.panels[0]
     texts = [mark["content"] for mark in panel.marks if mark["kind"] == "text"]

@@ -8,7 +8,6 @@ import numpy as np
 
 from rope_core.bench.traffic import PATHS
 from rope_core.bench.view import CaseTiming
-from rope_core.kernels.thresholds import STREAM_BYTES
 from ui.figures.benchmark.words import byte_count_text, seconds_text
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
@@ -21,6 +20,8 @@ OURS, PREPARED, PEER = "numba", "numba (bound)", "transformers"
 COLOURS = {OURS: BLUE, "copy": GREY, PEER: ORANGE}
 WIDE, LEFT = 12.6, -4.4
 """The longest bar in view, and where names begin, in copies."""
+STREAM_BYTES = 2**24
+"""Bytes of q and k from which our kernel writes past the cache (rope_core/kernels/cpu.py, which loads torch)."""
 
 
 def timings_by_tokens(points: Sequence[CaseTiming]) -> dict[int, dict[str, CaseTiming]]:
