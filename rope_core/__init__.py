@@ -36,8 +36,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 from rope_core.checks.check import Finding, check
-from rope_core.comparisons.compare import ComparedColumn as Compared
 from rope_core.comparisons.compare import compare
+from rope_core.comparisons.rows import ComparedColumn as Compared
 from rope_core.errors import ArgumentError, ConfigError
 from rope_core.extension.extend import ContextExtension as Way
 from rope_core.extension.extend import extend

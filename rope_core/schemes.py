@@ -293,7 +293,7 @@ def longrope(
     Param("partial_rotary_factor", 0.25, 0.0, 1.0),
     Param("factor", 1.0, 1.0, 1024.0, "×"),
     source="p-RoPE, arXiv:2410.06205; transformers 5.23 modeling_rope_utils.py, Gemma 4: the slowest pairs stand",
-    breaks="finite_positive not_overslowed resolution",
+    breaks="finite_positive resolution",
 )
 def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor: float) -> Rescale:
     turning = int(partial_rotary_factor * rope.dim // 2)

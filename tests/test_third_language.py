@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rope_core.comparisons.rows import checks
 from tests.support import ROOT
 
 MARK = "¤"
@@ -66,3 +67,20 @@ def test_pages_the_book_and_the_config_check_are_in_it(tree: Path) -> None:
     code, report = json.loads(checked)
     assert code == 1 and MARK in "".join(findings)
     assert '<html lang="xx-XX"' in report and f"<h1>{MARK}" in report
+
+
+def test_a_comparison_speaks_it(tree: Path) -> None:
+    code = "import numpy as np\n\ndef f(dim, base, train_len, factor):\n    return np.ones(dim // 2)\n"
+    (tree / "mine.py").write_text(code)
+    given = ("-m", "rope_core", "compare", "mine.py", "yarn", "--explain", "--html", "page.html", "--lang")
+    english, own = (
+        subprocess.run([sys.executable, *given, lang], cwd=tree, text=True, capture_output=True).stdout.splitlines()
+        for lang in ("en", "xx")
+    )
+    page = (tree / "page.html").read_text("utf-8")
+    assert '<html lang="xx-XX"' in page and f"<h1>{MARK}" in page and page.count(f"<p>{MARK}") == 4
+    # Each line but those of numbers, formulas and sources has words, and these are of its language.
+    words = [(a, b) for a, b in zip(english, own, strict=True) if a != b]
+    assert all(MARK in b for _, b in words) and len(words) > 30
+    same = {a.strip() for a, b in zip(english, own, strict=True) if a == b}
+    assert same <= {"", english[0], *(row.get(part, "") for row in checks().values() for part in ("formula", "source"))}

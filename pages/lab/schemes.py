@@ -6,7 +6,7 @@ from rope_core.comparisons.papers import paper_curves
 from ui.figures.schemes import checks, measured, pairs
 from ui.figures.schemes import sweep as sweeps
 from ui.page import columns, fields, tasks
-from ui.page.columns import ALLOWED, BESIDE, CHECK, FINE_TUNED, MINE, REFERENCE, TRAINED_TO
+from ui.page.columns import ALLOWED, BESIDE, CHECK, FINE_TUNED, LIKE, MINE, REFERENCE, TRAINED_TO
 from ui.page.fields import DIM, FACTOR, GEOMETRY, MODEL, SEQ_LEN
 from ui.page.frame import PageFrame, UploadedFile
 from ui.page.state import Field
@@ -74,6 +74,8 @@ def workbench(page: PageFrame) -> None:
         if refused.mine:
             page.note(escaped_markdown(refused.mine, 400), "warning")
         page.write_scheme_refusals(refused.others or {}, lambda choice: columns.comparison_choice_name(choice, t))
+        if count := columns.count_of_functions(text):
+            page.caption(t("last_of", count=count, name=columns.own_name(text, t)))
         if given is None:
             page.note(t("no_columns"))
         else:
@@ -89,23 +91,22 @@ def workbench(page: PageFrame) -> None:
 
 
 def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
-    """Draw what does not hold, the margins of each check, then pair by pair."""
+    """Draw what does not hold, then pair by pair; below what it comes from, and the margins of each check."""
     t = page.t
     first, *faults = checks.headline(given, t)
-    page.write(f"**{escaped_markdown(first, 400)}**")
+    page.write(f"**{escaped_markdown(first, 600)}**")
+    film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
+    page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
     for fault in faults:
         page.write(f"**✗ {escaped_markdown(fault, 900)}**")
-    against, differs = checks.difference_from_reference_sentence(given, t)
-    if against:
-        page.write(f"**{escaped_markdown(against, 900)}**" if differs else escaped_markdown(against, 900))
+    for compared in (checks.nearest_scheme_sentence, checks.difference_from_reference_sentence):
+        page.write(escaped_markdown(compared(given, t), 900))
     page.show(
         checks.check_margins_film(given, t, extrapolated.shipped_contrasts()),
         checks.check_margins_film,
         compare.compare_column,
     )
     page.caption(t("joint"))
-    film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
-    page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
 
 
 def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
@@ -118,6 +119,7 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
     for field in BESIDE:
         page.controls.select(field, names)
     page.controls.select(REFERENCE, lambda choice: names(store.get(BESIDE[REFERENCE.choices.index(choice)])))
+    page.controls.select(LIKE, names)
     page.controls.select(MODEL, page.controls.model_name)
     page.controls.slider(FACTOR)
     page.controls.beside(SEQ_LEN, DIM, draw=page.controls.number)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 from rope_core.cli.source import parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
-from rope_core.comparisons.cells import cell, fault_sentences, limit_text, padded
-from rope_core.comparisons.compare import UNTRAINED, ComparedColumn, compare, difference, runs_of
-from rope_core.comparisons.export import html_page, pytest_file, record
+from rope_core.comparisons.cells import cell, common_limit, padded
+from rope_core.comparisons.compare import compare
+from rope_core.comparisons.export import html_page, pytest_file, records
+from rope_core.comparisons.nearest import difference
+from rope_core.comparisons.rows import UNTRAINED, ComparedColumn
+from rope_core.comparisons.scheme_variants import likeable_schemes
+from rope_core.comparisons.sentences import (
+    difference_sentence,
+    fault_sentences,
+    headline_sentence,
+    mistake_sentence,
+    nearest_sentence,
+    note_sentences,
+    setting_sentences,
+)
 from rope_core.errors import argument_error
 from rope_core.findings import sanitized_text
 from rope_core.languages import words
+from rope_core.version import __version__
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "columns",
         nargs="+",
         metavar="A",
-        help="a scheme, a model of the catalogue, config.json, .npy .csv .safetensors, or FILE.py[:FUNCTION] with a "
-        "function of (dim, base, train_len, factor[, seq_len]) or of (config, device, seq_len)",
+        help="a scheme, a model of the catalogue, config.json, .npy .csv .safetensors, or FILE.py[:FUNCTION] with "
+        "functions of (dim, base, train_len, factor[, seq_len]) or of (config, device, seq_len); without a name each "
+        "public one is a column, and it may import files beside it",
+    )
+    parser.add_argument(
+        "--like",
+        default="",
+        metavar="SCHEME",
+        help=f"hold functions and numbers to its frequencies and attention factor: {', '.join(likeable_schemes())}",
     )
     parser.add_argument("--model", help="a model of the catalogue, or a config: the geometry (llama-2-7b)")
     parser.add_argument("--factor", type=float, help="what schemes are given (4, as on the page)")
@@ -32,11 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-tuned",
         action=argparse.BooleanOptionalAction,
-        help="whether the model is trained on with the scheme, which asks less (released models are, others are not)",
+        help="whether the model is trained on with the scheme, which asks less (yes for a released model, else no)",
     )
     parser.add_argument(
         "--threshold", action="append", default=[], metavar="KEY=N", help="what a check allows; KEY as in --json"
     )
+    parser.add_argument("--explain", action="store_true", help="formula, reason, source, counter-example of what fails")
     parser.add_argument("--json", action="store_true", help="columns and checks instead of a table")
     parser.add_argument("--html", metavar="FILE", help="write a page")
     parser.add_argument(
@@ -57,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
         trained_to=parse_token_count("--trained-to", options.trained_to),
         fine_tuned=options.fine_tuned,
         thresholds=dict(_threshold(text) for text in options.threshold),
+        like=options.like,
     )
     for path, text in (
         (options.html, html_page(columns, options.lang) if options.html else ""),
@@ -70,9 +91,16 @@ def run(options: argparse.Namespace) -> int:
                     "the file to write", "one in a folder that can be written", error.filename
                 ) from None
     if options.json:
-        print_json({"columns": [record(each, options.lang) for each in columns]})
+        print_json(records(columns, options.lang))
     else:
+        _head(columns, options.lang)
         _table(columns, options.lang)
+        for each in columns:
+            _faults(each, options.lang)
+        for other in columns[1:]:
+            _difference(columns[0], other, options.lang)
+        if options.explain:
+            _explanations(columns, options.lang)
     return int(any(each.broken for each in columns))
 
 
@@ -84,44 +112,67 @@ def _threshold(text: str) -> tuple[str, float]:
         raise argument_error("--threshold", "KEY=NUMBER", text) from None
 
 
-def _difference(first: ComparedColumn, other: ComparedColumn, t: Mapping[str, str]) -> None:
-    """Print at which pairs the first column is another's; nothing where their models differ in width."""
-    if first.inv_freq.size != other.inv_freq.size:
-        return
-    apart = difference(first, other)
-    names = {"name": sanitized_text(first.column.name), "other": sanitized_text(other.column.name)}
-    slots = {**names, "ratio": f"{apart.attention_ratio:.4g}", "most": f"{apart.ratio:.4g}", "pair": apart.pair}
-    text = t["equal"] if apart.pair is None else t["apart"]
-    print_lines("", text.format(equal=runs_of(apart.equal) or "-", pairs=runs_of(apart.other), **slots))
+def _head(columns: list[ComparedColumn], lang: str) -> None:
+    """Print what the columns are judged at, then for each how many checks it does not hold, and the nearest scheme."""
+    print_lines(f"rope compare {__version__}")
+    print_lines(*map(sanitized_text, setting_sentences(columns, lang)))
+    for each in columns:
+        sentences = filter(None, (headline_sentence(each, lang), nearest_sentence(each, lang)))
+        print_lines(*(sanitized_text(text, 600) for text in sentences))
 
 
 def _table(columns: list[ComparedColumn], lang: str) -> None:
-    """Print a line for each check: its title and limit, what was measured of each column; then what does not hold."""
+    """Print a line for each check: its title and limit, what was measured of each column."""
     t = words(lang, "commands")["compare"]
     rows = {row.key: row for each in columns for row in each.rows}
     names = [sanitized_text(each.column.name) for each in columns]
     cells = {key: [next((row for row in each.rows if row.key == key), None) for each in columns] for key in rows}
     meant = {key: any(row is not None and row.required for row in by_key) for key, by_key in cells.items()}
     titles = {key: f"{'*' if meant[key] else ' '} {row.text('title', lang)}" for key, row in rows.items()}
-    limits = {key: next(filter(None, map(limit_text, by_key)), "") for key, by_key in cells.items()}
-    lines = [("", t["limit"], names), *((titles[key], limits[key], [cell(row) for row in cells[key]]) for key in rows)]
-    width = max(14, *(len(name) + 2 for name in names))
-    for title, limit, texts in lines:
-        line = padded(title, 36) + padded(limit, 12) + "".join(padded(text, width) for text in texts)
-        print_lines(line.rstrip())
+    limits = {key: common_limit(by_key) for key, by_key in cells.items()}
+    texts = {key: [cell(row, limits[key]) for row in cells[key]] for key in rows}
+    widths = [max(14, len(name) + 2, *(len(texts[key][k]) + 2 for key in rows)) for k, name in enumerate(names)]
+    print_lines("")
+    for title, limit, each in [("", t["limit"], names), *((titles[key], limits[key], texts[key]) for key in rows)]:
+        line = "".join(padded(text, width) for text, width in zip(each, widths, strict=True))
+        print_lines((padded(title, 38) + padded(limit, 12) + line).rstrip())
     print_lines(t["signs"])
-    for other in columns[1:]:
-        _difference(columns[0], other, t)
-    for name, each in zip(names, columns, strict=True):
-        for row in (row for row in each.rows if row.holds is False):
-            known = t["by_design"] if row.by_design else t["required"] if row.broken else t["not_required"]
-            faults = (f"{name}: {sanitized_text(each, 1000)}" for each in fault_sentences(row, lang))
-            print_lines("", *faults, f"  ({known}; {row.key})")
-            print_lines(*(f"  {row.text(part, lang)}" for part in ("formula", "reason", "counterexample", "source")))
-        print_lines(*(f"{name}: {sanitized_text(text, 600)}" for row in each.rows for text in row.notes(lang)))
-        broken = {row.key for row in each.broken}
-        unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
-        if unused and "arguments" not in broken:
-            print_lines("", t["without_effect"].format(name=name, names=", ".join(unused)))
-        if each.column.rope is not None and not each.setting.fine_tuned and broken & {*UNTRAINED}:
-            print_lines("", t["not_tuned"].format(name=name))
+
+
+def _faults(each: ComparedColumn, lang: str) -> None:
+    """Print the cause of what a column does not hold where it is known, then each other check that it does not hold."""
+    t, name = words(lang, "commands")["compare"], sanitized_text(each.column.name)
+    folded = {row.key for row in each.consequences}
+    lines = [f"✗ {name}: {mistake_sentence(each, lang)}"] if folded else []
+    for row in (row for row in each.rows if row.holds is False and row.key not in folded):
+        # The nearest scheme was named above.
+        if row.key == "like" and not row.required:
+            continue
+        known = "" if row.broken else f" ({t['by_design' if row.by_design else 'not_required']})"
+        lines += [f"{'✗' if row.broken else '○'} {name}: {text}{known}" for text in fault_sentences(row, lang)]
+    lines += [f"{name}: {text}" for row in each.rows for text in note_sentences(row, lang)]
+    broken = {row.key for row in each.broken}
+    unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
+    if unused and "arguments" not in broken and not each.column.source and not each.column.alike:
+        lines.append(t["without_effect"].format(name=name, names=", ".join(unused)))
+    untrained = each.column.rope is not None and not each.setting.fine_tuned
+    if untrained and any(row.holds is False for row in each.rows if row.key in UNTRAINED):
+        lines.append(t["not_tuned"].format(name=name))
+    if lines:
+        print_lines("", *(sanitized_text(line, 1000) for line in lines))
+
+
+def _difference(first: ComparedColumn, other: ComparedColumn, lang: str) -> None:
+    """Print at which pairs the first column is another's; nothing where their models differ in width."""
+    if first.inv_freq.size == other.inv_freq.size:
+        name, beside = (sanitized_text(each.column.name) for each in (first, other))
+        factors = first.attention_factor, other.attention_factor
+        print_lines("", difference_sentence("like", name, beside, difference(first, other), lang, factors))
+
+
+def _explanations(columns: list[ComparedColumn], lang: str) -> None:
+    """Print once what each check that some column does not hold asks, why, its source, and its counter-example."""
+    failed = {row.key: row for each in columns for row in each.rows if row.holds is False}
+    for row in failed.values():
+        parts = (row.text(part, lang) for part in ("formula", "reason", "source", "counterexample"))
+        print_lines("", f"{row.text('title', lang)} ({row.key})", *(f"  {text}" for text in parts))

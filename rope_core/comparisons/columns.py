@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from rope_core.checks.check import check
 from rope_core.comparisons import driver
-from rope_core.comparisons.source import function_name
+from rope_core.comparisons.source import chosen_function, function_name, imported_modules, module_name, public_names
 from rope_core.errors import argument_error
 from rope_core.findings import Finding
 from rope_core.hf.catalogue import ReleasedModel, released_models
@@ -46,6 +46,7 @@ class ComparisonColumn:
         rope: its own geometry; None where it takes the setting's.
         length: its own target, tokens; None likewise.
         factor: its own factor; None likewise.
+        trained: tokens that its training covered, where its config leaves them out and its card states them.
         expected: factor -> the attention factors that a source gives, with the sources' names.
         breaks: keys of the checks that it is known not to hold, by design.
         takes: which of ARGUMENTS it reads; None for numbers.
@@ -65,6 +66,7 @@ class ComparisonColumn:
     rope: Rope | None = None
     length: int | None = None
     factor: float | None = None
+    trained: int | None = None
     expected: Callable[[Rope, float], Mapping[str, float]] | None = None
     breaks: frozenset[str] = frozenset()
     takes: tuple[str, ...] | None = None
@@ -116,27 +118,25 @@ def of_config(name: str, config: object) -> ComparisonColumn:
         return answer.inv_freq, answer.attention_factor
 
     def expected(rope: Rope, factor: float) -> Mapping[str, float]:
-        return {SCHEMES[chosen.scheme].source: at(rope, factor, length)[1]}
+        # A factor that the config states is measured against the one that the scheme gives by itself.
+        params = {key: value for key, value in chosen.params.items() if key != "attention_factor"}
+        given = spectrum(
+            Request(rope, chosen.scheme, params | ({"factor": factor} if "factor" in params else {}), length)
+        )
+        return {SCHEMES[chosen.scheme].source: given.attention_factor}
 
-    stated_keys = resolve(config).text.layer(chosen.layer_type).entry.values().keys()
-
-    def meant(each: EngineResult) -> bool:
-        # LitGPT's inverted ramp is entered only where its config names both ends; with neither it reads no YaRN.
-        return "inverted" not in each.notes or {"beta_fast", "beta_slow"} <= stated_keys
-
-    released = _released_alike(config, chosen)
+    released, findings = _released_alike(config, chosen), _faults(config)
     return ComparisonColumn(
         name,
         at,
         chosen.request.rope,
         length,
         factor,
+        next((int(str(each.values["card"])) for each in findings if each.key == "recipe_differs"), None),
         expected,
         SCHEMES[chosen.scheme].breaks,
-        programs=tuple(
-            each for each in engines(config, chosen.layer_type) if each.difference is not None and meant(each)
-        ),
-        findings=_faults(config),
+        programs=tuple(each for each in engines(config, chosen.layer_type) if each.difference is not None),
+        findings=findings,
         known=frozenset(each.key for each in _faults(released.hf_config())) if released else frozenset(),
         released=released.id if released else "",
         source=SCHEMES[chosen.scheme].source,
@@ -168,8 +168,8 @@ def _alike(rope: HfRope) -> tuple[object, ...]:
     return rope.scheme, rope.train_len, rope.max_len, rope.attention_factor
 
 
-def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> ComparisonColumn:
-    """Return frequencies, (pairs,) rad/token, as a column of numbers that follow nothing."""
+def of_numbers(name: str, inv_freq: object) -> ComparisonColumn:
+    """Return frequencies, (pairs,) rad/token, as a column of numbers that follow nothing, without attention factor."""
     values = np.asarray(inv_freq, dtype=np.float64).reshape(-1)
     if not values.size or not np.issubdtype(np.asarray(inv_freq).dtype, np.number):
         raise argument_error("inv_freq", "a non-empty vector of numbers", inv_freq)
@@ -177,19 +177,24 @@ def of_numbers(name: str, inv_freq: object, attention_factor: float = 1.0) -> Co
     def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         if values.size != rope.pairs:
             raise argument_error("inv_freq", f"of {rope.pairs} pairs, as the model has", values.size)
-        return values, attention_factor
+        return values, 1.0
 
-    return ComparisonColumn(name, at, expected=attention_factors)
+    return ComparisonColumn(name, at)
 
 
-def program(code: str, function: str = "", more: Mapping[str, Any] | None = None) -> str:
-    """Return a function's text with what calls it: ``arguments()`` and ``frequencies(...)`` of driver.py."""
-    return f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\n{inspect.getsource(driver)}"
+def program(code: str, function: str = "", more: Mapping[str, Any] | None = None, file: Path | None = None) -> str:
+    """Return a function's text with what calls it: ``arguments()`` and ``frequencies(...)`` of driver.py.
+
+    ``file``: where the text is from; what it imports beside it goes along.
+    """
+    beside = ({}, "") if file is None else (imported_modules(file), module_name(file))
+    head = f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\nBESIDE = {beside!r}\n"
+    return head + inspect.getsource(driver)
 
 
 @contextlib.contextmanager
 def of_code(
-    name: str, code: str, function: str = "", more: Mapping[str, Any] | None = None
+    name: str, code: str, function: str = "", more: Mapping[str, Any] | None = None, file: Path | None = None
 ) -> Iterator[ComparisonColumn]:
     """Yield a function of somebody's as a column, while the process that runs it lives.
 
@@ -197,6 +202,7 @@ def of_code(
         name: what the column is called.
         code: Python text; the last function of a known signature counts, unless ``function`` names one.
         more: fields of rope_parameters for a function that takes a config, as modeling_rope_utils of transformers do.
+        file: where the text is from, whose neighbours it may import.
 
     Raises ValueError on code that is no Python, raises, or answers something else; the message is one sentence.
     """
@@ -204,7 +210,7 @@ def of_code(
     from rope_core.grade.result import check_python_syntax
 
     check_python_syntax(code, name)
-    with isolated_functions(program(code, function, more), SECONDS) as call:
+    with isolated_functions(program(code, function, more, file), SECONDS) as call:
         flags = np.asarray(call("arguments")).reshape(-1)
 
         def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
@@ -249,44 +255,64 @@ def as_answer(answer: Any, rope: Rope) -> FrequenciesAndFactor:
 
 
 @contextlib.contextmanager
-def column(given: object) -> Iterator[ComparisonColumn]:
-    """Yield a column from a Column, a scheme's or model's name, a path, a config, numbers or a function.
+def columns(given: object) -> Iterator[list[ComparisonColumn]]:
+    """Yield the columns of a Column, a scheme's or model's name, a path, a config, numbers or a function.
 
-    Raises ValueError on what is none of these.
+    A file of Python is a column for each of its public functions. Raises ValueError on what is none of these.
     """
     if isinstance(given, ComparisonColumn):
-        yield given
+        yield [given]
     elif isinstance(given, str | Path):
-        with _named(str(given)) as each:
-            yield each
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(each) for each in _named(str(given))]
     elif isinstance(given, Mapping) or hasattr(given, "to_dict"):
-        yield of_config("config", given)
+        yield [of_config("config", given)]
     elif callable(given):
-        yield of_callable(getattr(given, "__name__", "function"), given)
+        yield [of_callable(getattr(given, "__name__", "function"), given)]
     else:
-        yield of_numbers("inv_freq", given)
+        yield [of_numbers("inv_freq", given)]
 
 
-@contextlib.contextmanager
-def _named(name: str) -> Iterator[ComparisonColumn]:
-    """Yield a column from the name of a scheme, a model of the catalogue, or a file, FILE.py:FUNCTION among them."""
+def _named(name: str) -> Iterator[contextlib.AbstractContextManager[ComparisonColumn]]:
+    """Yield the columns of the name of a scheme, a model of the catalogue, or a file, FILE.py:FUNCTION among them."""
     ids = {model.id: model for model in released_models()}
     path, _, function = name.partition(".py:")
     file = Path(path + ".py" if function else name)
+    short = file.name if file.name != "config.json" else f"{file.resolve().parent.name}/{file.name}"
     if name in SCHEMES:
-        yield of_scheme(name)
+        yield contextlib.nullcontext(of_scheme(name))
     elif name in ids:
-        yield of_config(name, ids[name].hf_config())
+        yield contextlib.nullcontext(of_config(name, ids[name].hf_config()))
     elif file.suffix == ".py" and file.is_file():
         code = file.read_text(encoding="utf-8-sig")
-        with of_code(f"{file.name}:{function or function_name(code)}", code, function) as each:
-            yield replace(each, file=file)
+        yield from (_of_file(file, code, each) for each in ([function] if function else public_names(code) or [""]))
     elif file.is_file() and (file.suffix in NUMBERS or (file.suffix == ".json" and file.read_bytes()[:1] == b"[")):
-        yield of_numbers(file.stem, numbers_of(file))
+        yield contextlib.nullcontext(of_numbers(file.stem, numbers_of(file)))
     elif file.exists():
-        yield of_config(name, file)
+        yield contextlib.nullcontext(of_config(short, file))
     else:
         raise argument_error("column", "column_near", name, names=nearest_names(name, [*SCHEMES, *ids]))
+
+
+@contextlib.contextmanager
+def _of_file(file: Path, code: str, function: str) -> Iterator[ComparisonColumn]:
+    """Yield a function of a file; its errors begin with the file's name."""
+    name = f"{file.name}:{function}" if function else file.name
+    if function and chosen_function(code, function) is None and public_names(code):
+        raise argument_error("function", "one_of", function, names=public_names(code))
+    with contextlib.ExitStack() as stack:
+        try:
+            column = stack.enter_context(of_code(name, code, function, file=file))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+
+        def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
+            try:
+                return column.at(rope, factor, length)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+
+        yield replace(column, at=at, file=file)
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

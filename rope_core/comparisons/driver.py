@@ -6,6 +6,8 @@ transformers' modeling_rope_utils (config, device, seq_len, layer_type); a small
 
 # ruff: noqa
 # mypy: ignore-errors
+import importlib.abc
+import importlib.util
 import inspect
 import math
 import sys
@@ -88,10 +90,28 @@ class Config:
         raise ValueError("layers are alike")
 
 
+class Beside(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Import the texts of files beside the function's, or in its package; a package around it is empty."""
+
+    def __init__(self, texts, name):
+        self.texts, packages = texts, [*texts, name]
+        self.packages = {each.rpartition(".")[0] for each in packages if "." in each}
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.texts or name in self.packages:
+            return importlib.util.spec_from_loader(name, self, is_package=name in self.packages)
+
+    def exec_module(self, module):
+        name = module.__name__
+        exec(compile(self.texts.get(name, ""), name + ".py", "exec", dont_inherit=True), module.__dict__)
+
+
 torch = Torch("torch")
+_own = {"np": np, "numpy": np, "math": math, "torch": torch, "Optional": typing.Optional, "__name__": "student"}
 if "SOURCE" in globals():
     sys.modules["torch"] = torch
-_own = {"np": np, "numpy": np, "math": math, "torch": torch, "Optional": typing.Optional, "__name__": "student"}
+    sys.meta_path.append(Beside(*BESIDE))
+    _own["__package__"] = BESIDE[1].rpartition(".")[0]
 _before = set(_own)
 if "SOURCE" in globals():
     exec(compile(SOURCE, "mine.py", "exec", dont_inherit=True), _own)
@@ -101,10 +121,11 @@ def _chosen():
     """The function named, else the last public one whose first argument is a width or a config."""
     if NAME:
         return _own[NAME]
-    for name, each in reversed(list(_own.items())):
-        if name not in _before and inspect.isfunction(each) and each.__code__.co_filename == "mine.py":
-            if list(inspect.signature(each).parameters)[:1] in (["dim"], ["config"]):
-                return each
+    written = {name: each for name, each in _own.items() if name not in _before and inspect.isfunction(each)}
+    written = {name: each for name, each in written.items() if each.__code__.co_filename == "mine.py"}
+    fits = [n for n, f in written.items() if list(inspect.signature(f).parameters)[:1] in (["dim"], ["config"])]
+    if fits:
+        return _own[([name for name in fits if not name.startswith("_")] or fits)[-1]]
     raise ValueError("no function of (dim, base, train_len, factor) or of (config, device, seq_len)")
 
 

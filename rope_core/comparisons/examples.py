@@ -15,7 +15,7 @@ import numpy as np
 from rope_core.theory.challenges import PASSED, ChallengeVerdict
 
 if TYPE_CHECKING:
-    from rope_core.comparisons.compare import ComparedColumn
+    from rope_core.comparisons.rows import ComparedColumn
 
 
 def mine(dim, base, train_len, factor):

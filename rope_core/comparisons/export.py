@@ -14,11 +14,26 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import driver, margins
-from rope_core.comparisons.cells import cell, fault_sentences, limit_text
-from rope_core.comparisons.compare import ColumnCheck, ComparedColumn, with_distinct_names
+from rope_core.comparisons.cells import cell, common_limit
+from rope_core.comparisons.compare import with_distinct_names
+from rope_core.comparisons.nearest import difference
+from rope_core.comparisons.rows import ColumnCheck, ComparedColumn
+from rope_core.comparisons.scheme_variants import Difference, published_schemes
+from rope_core.comparisons.sentences import (
+    detail_sentences,
+    headline_sentence,
+    headline_sentences,
+    mistake_sentence,
+    nearest_sentence,
+    note_sentences,
+    setting_sentences,
+    table_words,
+)
 from rope_core.errors import argument_error
 from rope_core.findings import finding_record
-from rope_core.languages import LANGUAGES
+from rope_core.languages import LANGUAGES, words
+from rope_core.programs.engines import engine_sentences
+from rope_core.version import __version__
 
 COLOURS = ("#0b6bcb", "#c4122f", "#7a3e9d", "#0f7b3f", "#a15c00", "#444444")
 
@@ -28,31 +43,74 @@ def record(compared: ComparedColumn, lang: str = "en") -> dict[str, Any]:
     setting = compared.setting
     return {
         "name": compared.column.name,
+        "model": setting.model,
         "dim": setting.rope.dim,
         "base": setting.rope.base,
         "train_len": setting.rope.train_len,
+        "trained": setting.trained,
         "factor": setting.factor,
         "length": setting.length,
         "fine_tuned": setting.fine_tuned,
+        "like": setting.like,
+        "holds": not compared.broken,
+        "headline": headline_sentence(compared, lang),
+        "cause": mistake_sentence(compared, lang),
+        "follows": [row.key for row in compared.consequences],
+        "nearest": _nearest(compared, lang),
         "inv_freq": [_number(value) for value in compared.inv_freq],
         "attention_factor": _number(compared.attention_factor),
         "checks": [_check(row, lang) for row in compared.rows],
     }
 
 
+def records(columns: Sequence[ComparedColumn], lang: str = "en") -> dict[str, Any]:
+    """Return the columns as JSON can hold them, with the version and how the first differs from each other."""
+    first = columns[0]
+    others = [each for each in columns[1:] if each.inv_freq.size == first.inv_freq.size]
+    return {
+        "version": __version__,
+        "exit": int(any(each.broken for each in columns)),
+        "columns": [record(each, lang) for each in columns],
+        "against": [{"name": each.column.name, **_difference(difference(first, each))} for each in others],
+    }
+
+
 def json_text(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
     """Return the columns' records as JSON."""
-    return json.dumps({"columns": [record(each, lang) for each in columns]}, indent=1, ensure_ascii=False)
+    return json.dumps(records(columns, lang), indent=1, ensure_ascii=False)
+
+
+def _nearest(compared: ComparedColumn, lang: str) -> dict[str, Any] | None:
+    nearest = compared.nearest
+    if nearest is None:
+        return None
+    scheme = {"scheme": nearest.scheme.name, "params": dict(nearest.scheme.params), "mistake": nearest.mistake}
+    return {**scheme, **_difference(nearest.difference), "sentence": nearest_sentence(compared, lang)}
+
+
+def _difference(apart: Difference) -> dict[str, Any]:
+    ratios = {"ratio": _number(apart.ratio), "attention_ratio": _number(apart.attention_ratio)}
+    return {"equal": list(apart.equal), "differs": list(apart.other), "pair": apart.pair, **ratios}
 
 
 def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
-    values = {**row.values, "details": row.details(lang)} if row.key in ("programs", "config") else dict(row.values)
+    values = dict(row.values)
+    if row.key in ("programs", "config"):
+        values |= {"details": detail_sentences(row, lang), "notes": note_sentences(row, lang)}
     if values.get("findings"):
         values["findings"] = [finding_record(each, lang) for each in values["findings"]]
+    if values.get("programs"):
+        rest = [{key: value for key, value in each.items() if key != "result"} for each in values["programs"]]
+        values["programs"] = [
+            {**each, "why": engine_sentences(program["result"], lang)}
+            for each, program in zip(rest, values["programs"], strict=True)
+        ]
     marks = {"required": row.required, "by_design": row.by_design, "values": values}
     numbers = {"margin": row.margin, "measured": row.measured, "limit": row.limit, "pair": row.pair}
-    return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **numbers, **words, **marks}
+    rounded = {key: float(f"{value:.9g}") if isinstance(value, float) else value for key, value in numbers.items()}
+    rounded["measured"] = None if rounded["measured"] is None else _number(rounded["measured"])
+    return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **rounded, **words, **marks}
 
 
 def _number(value: float) -> float | None:
@@ -83,7 +141,8 @@ def pytest_file(columns: Sequence[ComparedColumn], folder: Path | None = None) -
             code = repr((os.path.relpath(column.file, folder or Path.cwd()), column.function))
         functions += f"    {name!r}: {code},\n"
         for row in each.rows:
-            if not row.required or row.margin is None or row.key in ("programs", "config"):
+            left_out = ("programs", "config") if each.setting.like else ("programs", "config", "like")
+            if not row.required or row.margin is None or row.key in left_out:
                 continue
             where = f", pair {row.pair}" if row.marked_pairs else ""
             why = f'"broken when this file was written: {row.text("fault")}{where}"'
@@ -100,6 +159,15 @@ def pytest_file(columns: Sequence[ComparedColumn], folder: Path | None = None) -
     )
 
 
+def _wanted(compared: ComparedColumn) -> list[float] | None:
+    """Return the frequencies of the scheme that a column is held to, at its setting; None where none is named."""
+    own = compared.setting
+    if not own.like:
+        return None
+    named = next(each for each in published_schemes(*own.published) if each.name == own.like)
+    return [float(f) for f in named.inv_freq]
+
+
 def _pinned(compared: ComparedColumn, broken: Sequence[ColumnCheck]) -> dict[str, Any]:
     setting, expected = compared.setting, compared.column.expected
     return {
@@ -107,10 +175,11 @@ def _pinned(compared: ComparedColumn, broken: Sequence[ColumnCheck]) -> dict[str
         "trained": setting.trained,
         "allowed": setting.allowed,
         "expected": [*expected(setting.rope, setting.factor).values()] if expected else [],
+        "wanted": _wanted(compared),
         "lengths": sorted(compared.answers),
         "inv_freq": None if broken else [f.tolist() for _, (f, _) in sorted(compared.answers.items())],
         "attention_factor": [float(a) for _, (_, a) in sorted(compared.answers.items())],
-        "checks": [row.key for row in compared.rows if row.required and row.by_pair],
+        "checks": [row.key for row in compared.rows if row.required and row.by_pair and row.key != "like"],
     }
 
 
@@ -124,6 +193,7 @@ returns inv_freq (dim/2,), rad/token, or (inv_freq, attention factor). None: not
 import importlib.util
 import inspect
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -159,8 +229,13 @@ def function_of(name):
         pytest.skip(f"no code under test: put a function, or its file and name, at {{name!r}} in FUNCTIONS")
     if callable(given):
         return given
-    path = Path(__file__).parent / given[0]
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    path = root = (Path(__file__).parent / given[0]).resolve()
+    while root == path or (root / "__init__.py").is_file():
+        root = root.parent
+    # Imports of a file start above its packages; those of a script beside it.
+    sys.path += [str(each) for each in (root, path.parent) if str(each) not in sys.path]
+    name = ".".join(path.relative_to(root).with_suffix("").parts)
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, given[1])
@@ -191,8 +266,9 @@ def test_check(name, key):
     pinned = geometries[-1] if key == "arguments" else geometries[0]
     answers = answers_of(name, pinned)
     with np.errstate(all="ignore"):
-        rest = pinned["geometry"], pinned["trained"], pinned["expected"], pinned["allowed"]
-        found = every(answers.__getitem__, *rest)
+        rest = (pinned[name] for name in ("geometry", "trained", "expected", "allowed"))
+        wanted = None if pinned["wanted"] is None else np.asarray(pinned["wanted"])
+        found = every(answers.__getitem__, *rest, wanted)
     for each in pinned["checks"] if key == "arguments" else [key]:
         below = np.flatnonzero(found[each] < 0).tolist()
         assert not below, f"{{each}} at {{pinned['geometry']}}: {{found[each].min():.3g}} bits, pairs {{below}}"
@@ -211,22 +287,27 @@ def html_page(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
     """Return one page with the slow-down of each pair and a table of margins; it loads nothing and runs no script."""
     if lang not in LANGUAGES:
         raise argument_error("lang", "one_of", lang, names=LANGUAGES)
+    t = table_words(lang, "table")
     head = "".join(f"<th>{escape(each.column.name)}</th>" for each in columns)
     body, notes = "", ""
     for key, row in {row.key: row for each in columns for row in each.rows}.items():
         by_key = [next((each for each in column.rows if each.key == key), None) for column in columns]
-        cells = "".join(f"<td class={_mark(each)}>{escape(cell(each))}</td>" for each in by_key)
+        limit = common_limit(by_key)
+        cells = "".join(f"<td class={_mark(each)}>{escape(cell(each, limit))}</td>" for each in by_key)
         title, formula = (escape(row.text(name, lang)) for name in ("title", "formula"))
         meant = any(each is not None and each.required for each in by_key)
-        limit = escape(next(filter(None, map(limit_text, by_key)), ""))
-        body += f"<tr><th{'' if meant else ' class=note'}>{title}</th><td>{limit}</td>{cells}</tr>"
+        body += f"<tr><th{'' if meant else ' class=note'}>{title}</th><td>{escape(limit)}</td>{cells}</tr>"
         about = " ".join(row.text(name, lang) for name in ("reason", "counterexample", "source"))
         notes += f"<dt>{title}: <code>{formula}</code></dt><dd>{escape(about)}</dd>"
-    lines = [(c.column.name, line) for c in columns for row in c.broken for line in fault_sentences(row, lang)]
-    faults = "".join(f"<li>{escape(name)}: {escape(line)}</li>" for name, line in lines)
-    texts = {"title": {"en": "Schemes", "zh": "方案"}[lang], "axis": {"en": "pair", "zh": "维度对"}[lang]}
-    texts["legend"] = {"en": "grey: required of no column", "zh": "灰色：对各列都不要求"}[lang]
-    return PAGE.format(lang=lang, svg=_svg(columns), head=head, body=body, notes=notes, faults=faults, **texts)
+    setting = "<br>".join(map(escape, [f"rope {__version__}", *setting_sentences(columns, lang)]))
+    faults = ""
+    for each in columns:
+        first, *rest = headline_sentences(each, lang)
+        items = "".join(f"<li>{escape(line)}</li>" for line in rest)
+        faults += f"<p>{escape(first)} {escape(nearest_sentence(each, lang))}</p><ul class=broken>{items}</ul>"
+    svg, locale = _svg(columns), words(lang, "language")["locale"]
+    texts = {name: escape(t[name]) for name in ("title", "axis", "legend", "slowdown")}
+    return PAGE.format(lang=locale, setting=setting, svg=svg, head=head, body=body, notes=notes, faults=faults, **texts)
 
 
 def _mark(row: ColumnCheck | None) -> str:
@@ -272,6 +353,6 @@ PAGE = """<!doctype html><html lang="{lang}"><meta charset="utf-8">
 svg{{width:100%}}svg text{{font-size:13px}}td,th{{padding:.3em .6em;border-bottom:1px solid #ccc;text-align:left}}
 td{{white-space:nowrap}}.note,tr:first-child>:first-child{{color:#666;font-weight:normal}}tr>:first-child{{min-width:9em}}.table{{overflow-x:auto}}dt{{margin-top:.8em;font-weight:bold}}dd{{margin:0}}
 .broken{{color:#c4122f;font-weight:bold}}.known{{color:#a15c00}}.holds{{color:#0f7b3f}}</style>
-<h1>{title}</h1><p>theta / inv_freq</p>{svg}<p>{axis}</p><ul class="broken">{faults}</ul>
+<h1>{title}</h1><p>{setting}</p>{faults}<p>{slowdown}</p>{svg}<p>{axis}</p>
 <div class="table"><table><tr><th>{legend}</th><th></th>{head}</tr>{body}</table></div><dl>{notes}</dl></html>
 """

@@ -40,10 +40,8 @@ def not_faster(f: Array, theta: Array) -> Array:
 
 def monotone(f: Array, theta: Array) -> Array:
     """Return the margins of a slow-down at least that of every faster pair."""
-    s = slowdown(f, theta)
-    still = np.where(np.isfinite(s), s, 0.0)
-    before = np.maximum.accumulate(np.concatenate([s[:1], still[:-1]]))
-    return np.where(np.isinf(s) & (s > 0), MOST, bits(s / before))
+    s = np.where(f > 0, slowdown(f, theta), 0.0)
+    return bits(s / np.maximum.accumulate(np.concatenate([s[:1], s[:-1]])))
 
 
 def inside_arc(f: Array, theta: Array, trained: float, length: float) -> Array:
@@ -58,8 +56,11 @@ def not_overslowed(f: Array, theta: Array, needed: float) -> Array:
 
 
 def agreement(f: Array, distance: float) -> float:
-    """Return the mean of cos(f * distance): the score of equal vectors so far apart, over that at 0."""
-    return float(np.mean(np.cos(np.asarray(f, dtype=np.float64) * distance)))
+    """Return the mean of cos(f * distance): the score of equal vectors so far apart, over that at 0.
+
+    What is no number is a still pair.
+    """
+    return float(np.mean(np.cos(np.where(np.isfinite(f), f, 0.0) * distance)))
 
 
 def neighbour_contrast_margin(f: Array, theta: Array, allowed: float) -> Array:
@@ -77,6 +78,12 @@ def continuity(f: Array, after: Array, tolerance: float) -> Array:
     """Return the margins of a change by at most the tolerance, relative, one token past the trained length."""
     apart = np.where(f == after, 0.0, np.abs(bits(after / np.where(f == 0, 1.0, f))))
     return np.asarray(np.log2(1.0 + tolerance) - apart)
+
+
+def like(f: Array, wanted: Array, tolerance: float) -> Array:
+    """Return the margins of a frequency that is the wanted one to a relative tolerance; -MOST where it turns back."""
+    apart = np.nan_to_num(np.abs(np.log2(f / wanted)), nan=MOST, posinf=MOST)
+    return np.asarray(np.maximum(np.log2(1.0 + tolerance) - np.where(f == wanted, 0.0, apart), -MOST))
 
 
 def unit(f: Array) -> float:
@@ -109,8 +116,11 @@ def every(
     trained: float,
     expected: Sequence[float],
     allowed: Mapping[str, float],
+    wanted: Array | None = None,
 ) -> dict[str, Array]:
     """Return the margins of every check, by key: (pairs,), or (1,) for what is no pair's.
+
+    A pair that does not turn forwards is finite_positive's alone.
 
     Args:
         at: length -> frequencies (pairs,) and attention factor.
@@ -118,6 +128,7 @@ def every(
         trained: tokens that training covered, further training included.
         expected: the attention factors that sources give; none leaves the check out.
         allowed: the threshold of each check.
+        wanted: the frequencies of the scheme that they are held to; None leaves the check out.
     """
     dim, base, train_len, factor, length = geometry
     f, a = at(length)
@@ -132,6 +143,11 @@ def every(
         "continuity": continuity(at(train_len)[0], at(train_len + 1)[0], allowed["continuity"]),
         "float32": float32(f, length, allowed["float32"]),
     }
+    turns = np.isfinite(f) & (f > 0)
+    for key in ("not_faster", "monotone", "inside_arc", "not_overslowed", "continuity", "float32"):
+        answer[key] = np.where(turns, answer[key], MOST)
+    if wanted is not None:
+        answer["like"] = like(f, wanted, allowed["like"])
     if expected:
         answer["attention_factor"] = attention_factor(a, expected, allowed["attention_factor"])
     return answer

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rope_core.comparisons.columns import ComparisonColumn, FrequenciesAndFactor
-from rope_core.comparisons.compare import ComparisonSetting, compare_column
+from rope_core.comparisons.compare import compare_column
+from rope_core.comparisons.rows import ComparisonSetting
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import SchemeLine, get_line
@@ -69,7 +70,7 @@ def _column(given: SchemeLine) -> ComparisonColumn:
         answer = spectrum(given.request_for_rope(rope, length, factor))
         return answer.inv_freq, answer.attention_factor
 
-    return ComparisonColumn(given.key, at)
+    return ComparisonColumn(given.key, at, source=given.key)
 
 
 def _with(so_far: Contrast, holder: str, breaker: str, times: float, ratio: Estimate) -> Contrast:

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, FrequenciesAndFactor, as_answer, program
-from rope_core.comparisons.compare import ComparisonSetting, compare_column, least_margins
+from rope_core.comparisons.compare import compare_column, least_margins
+from rope_core.comparisons.rows import ComparisonSetting
 from rope_core.comparisons.source import function_name
 from rope_core.grade import remote
 from rope_core.grade.faults import StageFailure, reply_value

@@ -1,10 +1,12 @@
-"""What the text of somebody's function says: its name, and the lines that a fault may come from. Nothing is run."""
+"""What the text of somebody's function says: its name, lines that a fault may come from, its imports."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 USUAL = {0, 1, 2, 0.1, 0.5}
 """Literals that formulas of schemes have whatever the model is."""
@@ -19,19 +21,41 @@ class SourceLine:
     words: str
 
 
+def scheme_functions(code: str) -> list[ast.FunctionDef]:
+    """Return the functions of a width or a config, in the order of the text; [] where it is no Python.
+
+    >>> [each.name for each in scheme_functions("def g(x): ...\\ndef f(dim, base): ...")]
+    ['f']
+    """
+    return [each for each in _functions(code) if [arg.arg for arg in each.args.args][:1] in (["dim"], ["config"])]
+
+
+def public_names(code: str) -> list[str]:
+    """Return the names of the functions of a width or a config that are no helpers; all where every one is a helper.
+
+    >>> public_names("def _f(dim): ...\\ndef g(dim): ...\\ndef h(config): ...")
+    ['g', 'h']
+    """
+    names = [each.name for each in scheme_functions(code)]
+    return [name for name in names if not name.startswith("_")] or names
+
+
+def _functions(code: str) -> list[ast.FunctionDef]:
+    try:
+        return [each for each in ast.parse(code).body if isinstance(each, ast.FunctionDef)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
 def chosen_function(code: str, name: str = "") -> ast.FunctionDef | None:
-    """Return the function that driver.py runs: the one named, else the last of a width or a config; None without one.
+    """Return the function that driver.py runs: the one named, else the last that `public_names` has; None without one.
 
     >>> chosen = chosen_function("def g(x): ...\\ndef f(dim, base): ...")
     >>> chosen and chosen.name
     'f'
     """
-    try:
-        body = [each for each in ast.parse(code).body if isinstance(each, ast.FunctionDef)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    fits = (each for each in reversed(body) if [arg.arg for arg in each.args.args][:1] in (["dim"], ["config"]))
-    return next((each for each in reversed(body) if each.name == name), None) if name else next(fits, None)
+    wanted = [name] if name else public_names(code)[-1:]
+    return next((each for each in reversed(_functions(code)) if each.name in wanted), None)
 
 
 def function_name(code: str) -> str:
@@ -86,3 +110,76 @@ def one_sided_line(code: str, name: str = "") -> SourceLine | None:
         return None
     node, words = next(((n, w) for n, w in named if w.rpartition(".")[2] in ("minimum", "maximum")), (None, ""))
     return _line(code, [node], words) if node else None
+
+
+SOFTMAX = re.compile(r"softmax|mscale_all_dim", re.IGNORECASE)
+
+
+def softmax_line(code: str) -> dict[str, object] | None:
+    """Return the first line that says that the softmax scale takes the temperature, as DeepSeek's code does.
+
+    >>> softmax_line("def f(dim):\\n    return g, 1.0  # the softmax takes it")
+    {'number': 2, 'text': 'return g, 1.0  # the softmax takes it'}
+    """
+    lines = enumerate(code.splitlines(), 1)
+    return next(({"number": k, "text": line.strip()} for k, line in lines if SOFTMAX.search(line)), None)
+
+
+MODULES, MODULE_BYTES = 64, 2_000_000
+"""The most files, and bytes of them, that go along with a function for its imports."""
+
+
+def package_root(file: Path) -> Path:
+    """Return the folder that a file's imports start from: above the packages that it is in."""
+    folder = file.resolve().parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def module_name(file: Path) -> str:
+    """Return a file's name as Python imports it from `package_root`."""
+    return ".".join(file.resolve().relative_to(package_root(file)).with_suffix("").parts)
+
+
+def imported_modules(file: Path) -> dict[str, str]:
+    """Return the text of each file beside a file, or in its package, that it imports, and that those import, by name.
+
+    A package's own __init__ goes along only where something is imported from it. At most MODULES files.
+    """
+    roots, texts = [package_root(file), file.resolve().parent], dict[str, str]()
+    waiting = [(file, module_name(file))]
+    while waiting:
+        path, name = waiting.pop()
+        for names in _imports(path.read_text(encoding="utf-8-sig", errors="replace"), name):
+            places = [(each, place) for each in names if (place := _place(each, roots))]
+            if not places or places[0][0] in texts or places[0][1].resolve() == file.resolve():
+                continue
+            wanted, place = places[0]
+            text = place.read_text(encoding="utf-8-sig", errors="replace")
+            if len(texts) < MODULES and len(text) + sum(map(len, texts.values())) < MODULE_BYTES:
+                texts[wanted] = text
+                waiting.append((place, f"{wanted}.__init__" if place.name == "__init__.py" else wanted))
+    return texts
+
+
+def _place(module: str, roots: Iterable[Path]) -> Path | None:
+    """Return the file of a module; None where it is not below the roots."""
+    path = module.replace(".", "/")
+    tried = (root / f"{path}{end}" for root in roots for end in (".py", "/__init__.py"))
+    return next((each for each in tried if module and each.is_file()), None)
+
+
+def _imports(code: str, name: str) -> Iterator[tuple[str, ...]]:
+    """Yield what a text imports, its own name being ``name``: each as a module, else as a name of one."""
+    try:
+        nodes = [*ast.walk(ast.parse(code))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name,) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = name.split(".")[: -node.level] if node.level else []
+            base = ".".join([*package, *filter(None, [node.module])])
+            yield from ((f"{base}.{alias.name}".lstrip("."), base) for alias in node.names)

@@ -296,14 +296,20 @@ def mlx(task: EngineInput) -> EngineOutput:
 
 
 def litgpt(task: EngineInput) -> EngineOutput:
-    """LitGPT 0.5.13, given the config's numbers in its own keys.
+    """LitGPT 0.5.13, given the numbers that a config states in its own keys.
 
-    Its build_rope_cache reads truncate, but GPT.rope_cache, which models call, passes on factor, beta_fast, beta_slow,
+    It takes YaRN for what names both ends of the ramp; with the factor alone it divides every pair. Its
+    build_rope_cache reads truncate, but GPT.rope_cache, which models call, passes on factor, beta_fast, beta_slow,
     original_max_seq_len, mscale and mscale_all_dim only: a model rounds the ramp.
     """
     kind = task.kind
     if kind == YARN:
         factor = task.number("factor", 1.0)
+        missing = [name for name in ("beta_fast", "beta_slow") if task.values.get(name) is None]
+        if len(missing) == 1:
+            raise UnsupportedConfig("missing_end", name=missing[0])
+        if missing:
+            return task.unscaled_inv_freq / factor, 1.0, ("linear_alone",), {}
         upper, lower = task.number("mscale", 0.0), task.number("mscale_all_dim", 0.0)
         attention = 1.0
         if upper and lower:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import rope_core as rc
+from rope_core.hf.resolve import resolve
 from rope_core.programs.engines import engine_records
 from tools.engines.measure import NotSupported, RotateVector, Vector, measure_tasks, without_lane_reordering
 from tools.engines.stubs import stub_package
@@ -27,7 +28,10 @@ def run(task: dict[str, Any]) -> tuple[RotateVector, int]:
     if task["config"]["model_type"] not in FAMILIES:
         raise NotSupported(task["config"]["model_type"])
     rope = rc.from_hf(task["config"], task["layer"])
-    values = {key: rope.params[key] for key in KEYS if rope.params.get(key) is not None}
+    stated = resolve(task["config"]).text.layer(task["layer"]).entry.values()
+    # The ends of YaRN's ramp decide which branch it takes, so only a config that states them has them.
+    left_out = [key for key in ("beta_fast", "beta_slow") if stated.get(key) is None]
+    values = {key: rope.params[key] for key in KEYS if rope.params.get(key) is not None and key not in left_out}
     kind = rope.rope_type
     if kind not in ("default", "linear", "llama3", "yarn", "longrope"):
         raise NotSupported(kind)

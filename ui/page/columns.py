@@ -10,9 +10,11 @@ from urllib.parse import parse_qsl
 
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.columns import ComparisonColumn, of_config, of_scheme
-from rope_core.comparisons.compare import ComparedColumn, ComparisonSetting, checks, compare_column, target_length
+from rope_core.comparisons.compare import compare_column
 from rope_core.comparisons.examples import EXAMPLES
-from rope_core.comparisons.source import function_name
+from rope_core.comparisons.rows import ComparedColumn, ComparisonSetting, checks, target_length
+from rope_core.comparisons.scheme_variants import likeable_schemes
+from rope_core.comparisons.source import function_name, public_names
 from rope_core.extension.extend import extend
 from rope_core.hf.catalogue import released_model as catalogued
 from rope_core.programs.commands import launch_commands
@@ -44,7 +46,9 @@ ALLOWED = {
     for key, row in checks().items()
     if "threshold" in row
 }
-FIELDS = (MINE, *BESIDE, REFERENCE, TRAINED_TO, FINE_TUNED, CHECK, *ALLOWED.values())
+LIKE = Field("like", "choice", "", choices=("", *likeable_schemes()))
+"""The scheme that the reader's is held to."""
+FIELDS = (MINE, *BESIDE, REFERENCE, LIKE, TRAINED_TO, FINE_TUNED, CHECK, *ALLOWED.values())
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,9 @@ def comparison_setting(store: PageValues) -> ComparisonSetting:
     rope, factor = store.rope(), store.get(FACTOR)
     length = target_length(rope, factor, store.get(SEQ_LEN))
     thresholds = {key: store.get(field) for key, field in ALLOWED.items()}
-    return ComparisonSetting(rope, factor, length, store.get(TRAINED_TO), store.get(FINE_TUNED) or None, thresholds)
+    tuned, like, model = store.get(FINE_TUNED) or None, store.get(LIKE), store.get(fields.MODEL)
+    name = "" if model == fields.CUSTOM else model
+    return ComparisonSetting(rope, factor, length, store.get(TRAINED_TO), tuned, thresholds, like, name)
 
 
 def sweep_lengths(setting: ComparisonSetting) -> tuple[int, ...]:
@@ -84,6 +90,12 @@ def scheme_calls(rope: Rope, factor: float, length: int) -> list[samples.SchemeC
 def own_name(text: str, t: PageTexts) -> str:
     """Return what the reader's column is called: as its function is, where it is one."""
     return function_name(pasted.shown(text)) or t("mine")
+
+
+def count_of_functions(text: str) -> int:
+    """Return how many functions a text has of which one is compared; 0 where there is no other."""
+    count = len(public_names(text)) if pasted.kind_of(text) == "code" else 0
+    return count if count > 1 else 0
 
 
 def reader_column(

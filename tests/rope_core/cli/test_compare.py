@@ -10,8 +10,9 @@ import pytest
 from rope_core.__main__ import main
 from rope_core.cli import compare as cli_compare
 from rope_core.cli.command import CRASHED
-from rope_core.comparisons.compare import checks
+from rope_core.comparisons.rows import check_text
 from rope_core.hf.catalogue import released_model
+from rope_core.version import __version__
 from tests.support.command import printed
 from ui.page import fields
 
@@ -33,22 +34,64 @@ def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
     (tmp_path / "mine.py").write_text(MINE)
     code, out, err = printed(capsys, "compare", "linear", "yarn", tmp_path / "mine.py", "--factor", "8")
     assert code == 1 and not err
-    lines = {line[2:34].strip(): line for line in out.splitlines()}
-    faster, blur = (lines[checks()[key]["en"]["title"]] for key in ("not_faster", "resolution"))
-    assert faster.split()[-8:] == ["≥", "0.999", "✓", "8", "✓", "1", "✗", "0.598", "@0"][1:]
-    assert blur[36:].split()[:5] == ["≥", "0.5", "○", "0.016", "@0"] and faster.startswith("* ")
-    assert lines[checks()["arguments"]["en"]["title"]].endswith("✗")
-    assert "faster than in training (pairs 0–19): s = 0.598, at least 0.999; line 8 bounds one side only" in out
-    assert "train_len has no effect; line 7 fits this model only: low, high = 20, 46" in out
-    # The ramp runs from 20 to 46 as YaRN's does, but for the clamp.
-    assert "linear against yarn: equal at pairs 46–63; differs at 0–45, most at pair 0, 0.125 times" in out
-    _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "yarn", "--factor", "8")
+    lines = {line[2:36].strip(): line for line in out.splitlines()}
+    faster, blur = (lines[check_text(key, "title")] for key in ("not_faster", "resolution"))
+    assert faster.split()[-9:] == ["≤", "1", "✓", "0.125", "✓", "1", "✗", "1.67", "@0"]
+    assert blur[38:].split()[:4] == ["≥", "0.5", "○", "0.016"] and faster.startswith("* ")
+    assert lines[check_text("arguments", "title")].endswith("✗")
+    # The ramp runs from 20 to 46 as YaRN's does, but for the clamp; what is faster for it is no fault of its own.
+    cause = "a clamp is missing at the fast end of the ramp (line 8 bounds one side only: g = np.minimum("
     assert (
-        "yarn against mine.py:inv_freq: equal at pairs 20–63; differs at 0–19" in out
-        and "yarn against yarn (2): equal" in out
+        f"mine.py:inv_freq: Cause: {cause}" in out and "From it follows: faster than in training (pairs 0–19)." in out
     )
+    assert "faster than in training (pairs 0–19): 1.67" not in out
+    assert "line 7 fits this model only: low, high = 20, 46" in out
+    assert "linear beside yarn: equal at pairs 46–63, differs at pairs 0–45, most at pair 0: 8 times slower" in out
+    _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "yarn", "--factor", "8")
+    assert "yarn beside mine.py:inv_freq: equal at pairs 20–63, differs at pairs 0–19" in out
+    assert "yarn has the frequencies of yarn (2) at all 64 pairs" in out
     _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "--factor", "8", "--lang", "zh")
-    assert "转得比训练时快（第 0–19 对）：s = 0.598，至少 0.999" in out and "(要求，未满足; not_faster)" in out
+    assert "由此而来的有：转得比训练时快（第 0–19 对）。" in out
+
+
+def test_the_head_says_what_columns_are_judged_at_and_what_they_do_not_hold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    _, out, _ = printed(capsys, "compare", tmp_path / "mine.py", "--factor", "8")
+    version, setting, first, nearest = out.splitlines()[:4]
+    assert version == f"rope compare {__version__}" and setting.startswith("llama-2-7b: dim 128, base 10,000,")
+    assert all(text in setting for text in ("L = 4,096", "T = 32,768", "factor 8", "not trained on at T"))
+    assert (
+        first.startswith("mine.py:inv_freq does not hold 2 of 9 required checks: ") and "is nearest to yarn" in nearest
+    )
+    # Settings and limits of their own are each column's.
+    _, out, _ = printed(capsys, "compare", "llama-3.1-8b", "gpt-oss-20b", "--length", "65536")
+    lines = out.splitlines()
+    assert lines[1].startswith("llama-3.1-8b: dim 128") and lines[2].startswith("gpt-oss-20b: dim 64")
+    (slow,) = [line for line in lines if check_text("not_overslowed", "title") in line]
+    assert "(≤ 56)" in slow and "(≤ 112)" in slow
+    _, out, _ = printed(capsys, "compare", tmp_path / "mine.py", "--json")
+    answer = json.loads(out)
+    (column,) = answer["columns"]
+    assert (answer["version"], answer["exit"], column["holds"]) == (__version__, 1, False)
+    assert column["nearest"]["scheme"] == "yarn" and column["nearest"]["mistake"] == "no_clamp_low"
+    assert column["follows"] == ["not_faster", "like"] and column["headline"].startswith("mine.py:inv_freq does not")
+
+
+def test_like_decides_the_exit_and_explanations_come_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text(SCHEMES)
+    mine = f"{tmp_path / 'mine.py'}:yarn"
+    assert printed(capsys, "compare", mine, "--like", "yarn")[0] == 0
+    code, out, _ = printed(capsys, "compare", mine, "linear", mine, "--like", "ntk", "--explain")
+    assert code == 1 and out.count(check_text("like", "counterexample")) == 1
+    assert printed(capsys, "compare", mine, "--like", "nothing")[0] == 2
+    # The test file holds another function to the scheme, where this one is not it.
+    path = tmp_path / "test_schemes.py"
+    assert printed(capsys, "compare", mine, "--like", "yarn", "--pytest", path)[0] == 0
+    assert "FAILED" not in run_tests(tmp_path)
+    (tmp_path / "mine.py").write_text(SCHEMES.replace("(i - low)", "(2 * i - low)"))
+    assert "FAILED test_schemes.py::test_check[mine.py:yarn-like]" in run_tests(tmp_path)
 
 
 def test_json_has_columns_and_checks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +206,8 @@ def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
     written = path.read_text()
     assert "no code under test" in written
     # A config's scheme is pinned at twice its factor too, which a literal in its place would miss.
-    pins = json.loads(written.split('r"""')[1].split('"""')[0])[str(config)]["geometries"]
+    name = f"{tmp_path.name}/config.json"
+    pins = json.loads(written.split('r"""')[1].split('"""')[0])[name]["geometries"]
     slowest = [each["geometry"][1] ** (-126 / 128) / each["inv_freq"][-1][-1] for each in pins]
     assert slowest == pytest.approx([8.0, 16.0])
     versions = tmp_path / "versions"
@@ -171,23 +215,22 @@ def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
     plugged = written.replace("'yarn (2)': None", "'yarn (2)': ('code.py', 'yarn')")
     placed(versions / "right", SCHEMES, plugged)
     wrong = SCHEMES.replace("g / factor)", "g / 8)")
-    for k, given in enumerate(("'yarn (2)'", f"{str(config)!r}")):
+    for k, given in enumerate(("'yarn (2)'", f"{name!r}")):
         placed(versions / f"wrong{k}", wrong, plugged.replace(f"{given}: None", f"{given}: ('code.py', 'yarn')"))
     out = run_tests(versions)
     assert "FAILED without" not in out and "FAILED right" not in out
     assert "FAILED wrong0/test_schemes.py::test_frequencies[yarn (2)]" in out
-    assert f"FAILED wrong1/test_schemes.py::test_frequencies[{config}]" in out
+    assert f"FAILED wrong1/test_schemes.py::test_frequencies[{name}]" in out
 
 
 def test_functions_of_one_file_are_columns_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "code.py"
     path.write_text(SCHEMES)
-    names = [f"{path}:yarn", f"{path}:upside_down", path, path]
-    _, out, _ = printed(capsys, "compare", *names, "--json")
-    wanted = ["code.py:yarn", "code.py:upside_down", "code.py:as_in_transformers", "code.py:as_in_transformers (2)"]
+    _, out, _ = printed(capsys, "compare", path, f"{path}:yarn", "--json")
+    wanted = ["code.py:yarn", "code.py:upside_down", "code.py:as_in_transformers", "code.py:yarn (2)"]
     assert [each["name"] for each in json.loads(out)["columns"]] == wanted
-    _, out, _ = printed(capsys, "compare", *names)
-    assert "code.py:yarn against code.py:upside_down" in out and all(name in out for name in wanted)
+    _, out, _ = printed(capsys, "compare", path)
+    assert "code.py:yarn beside code.py:upside_down" in out and all(name in out for name in wanted[:3])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ import pytest
 
 import rope_core as rc
 from rope_core.comparisons import examples, pasted, samples
-from rope_core.comparisons.compare import ComparisonSetting, compare_column, least_margins
+from rope_core.comparisons.compare import compare_column, least_margins
+from rope_core.comparisons.rows import ComparisonSetting
 
 
 @pytest.fixture(autouse=True)

@@ -121,6 +121,7 @@ def test_the_context_chooses_longrope_s_list_and_not_the_length(context: int | N
 
 LITGPT_BASE = 150000.0
 LITGPT: dict[str, Any] = {"factor": 32.0, "original_max_position_embeddings": 4096, "rope_type": "yarn"}
+ENDS = {"beta_fast": 32.0, "beta_slow": 1.0}
 LITGPT_PAIRS = [0, 8, 10, 14, 16, 17, 31]
 # LitGPT 0.5.13's own code, base 150,000, width 64: a model (GPT.rope_cache).
 LITGPT_MODEL = [3.124999851e-2, 1.587914723e-3, 5.428176432e-3, 3.330935350e-3, 2.081728836e-3, 1.606753937e-3,
@@ -129,12 +130,23 @@ LITGPT_MODEL = [3.124999851e-2, 1.587914723e-3, 5.428176432e-3, 3.330935350e-3, 
 
 @pytest.mark.parametrize("truncate", [True, False])
 def test_litgpt_s_models_drop_truncate(truncate: bool) -> None:
-    config = of(head_dim=64, rope_theta=LITGPT_BASE, rope_scaling={**LITGPT, "truncate": truncate})
+    config = of(head_dim=64, rope_theta=LITGPT_BASE, rope_scaling={**LITGPT, **ENDS, "truncate": truncate})
     lit = table(config)["LitGPT"]
     np.testing.assert_allclose(inv(lit)[LITGPT_PAIRS], LITGPT_MODEL, rtol=5e-7)
     assert lit.notes == (("inverted",) if truncate else ("inverted", "truncate_dropped"))
     # The largest gap over all pairs between both of LitGPT's functions is 6.138 %.
     assert truncate or ("6.1 %" in engine_sentences(lit)[1] and "6.1 %" in engine_sentences(lit, "zh")[1])
+
+
+def test_litgpt_takes_yarn_only_where_both_ends_are_stated() -> None:
+    def lit(**ends: float) -> EngineResult:
+        return table(of(head_dim=64, rope_theta=LITGPT_BASE, rope_scaling={**LITGPT, **ends}))["LitGPT"]
+
+    theta = LITGPT_BASE ** (-np.arange(0, 64, 2) / 64)
+    np.testing.assert_allclose(inv(lit()), theta / 32.0, rtol=1e-12)
+    assert lit().notes == ("linear_alone",) and lit().own_formula and lit().attention_factor == 1
+    for name, value in ENDS.items():
+        assert lit(**{name: value}).refused == "missing_end"
 
 
 @pytest.mark.parametrize(
@@ -222,9 +234,9 @@ def test_each_column_says_whether_it_was_measured() -> None:
     names = [engine.name for engine in engines(LLAMA)]
     assert list(engine_records()["engine"]) == names and set(names) - set(SOURCES) == {"llama.cpp 0c1e5709"}
     for name in names:
-        assert engine_evidence_sentence(name).startswith("measured 2026-11-22 on ") and engine_evidence_sentence(
+        assert engine_evidence_sentence(name).startswith("measured 2026-11-2") and engine_evidence_sentence(
             name, "zh"
-        ).startswith("实测 2026-11-22，")
+        ).startswith("实测 2026-11-2")
 
 
 @pytest.mark.long

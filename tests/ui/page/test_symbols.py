@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_core.comparisons.compare import checks
+from rope_core.comparisons.rows import checks
 from rope_core.languages import LANGUAGES
 from tests.ui.figures.test_every_film import FILMS
 from ui.page import symbols

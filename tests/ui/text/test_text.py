@@ -64,16 +64,10 @@ def test_no_forbidden_rendering() -> None:
     }
     assert len(paths) > 80
     texts = {path: path.read_text("utf-8") for path in (*paths, Path("README.zh.md"))}
-    # In comparisons a file holds both languages.
-    texts |= {path: path.read_text("utf-8") for path in Path("rope_core/comparisons").glob("*.toml")}
     texts[own] = "\n".join(term["says"] for term in terms.values())
     for path, text in texts.items():
         for term in terms.values():
-            wrong = [
-                each
-                for each in term.get("forbidden", ())
-                if each in text and not (each.isascii() and "comparisons" in path.parts)
-            ]
+            wrong = [each for each in term.get("forbidden", ()) if each in text]
             assert not wrong, f"{path}: {wrong}; use {term['name']}"
 
 

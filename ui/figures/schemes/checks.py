@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons.cells import cell, fault_sentences, limit_text, measured_sentence
-from rope_core.comparisons.compare import UNTRAINED, ColumnCheck, checks, difference, equal_scheme, runs_of
+from rope_core.comparisons.cells import cell, common_limit
 from rope_core.comparisons.measured import Contrast
+from rope_core.comparisons.nearest import difference
+from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, check_text, checks
+from rope_core.comparisons.sentences import (
+    detail_sentences,
+    difference_sentence,
+    fault_sentences,
+    headline_sentences,
+    measured_sentence,
+    nearest_sentence,
+    note_sentences,
+)
 from ui.figures.drawing import Film
 from ui.figures.schemes.measured import contrast_example_sentence
 from ui.figures.schemes.pairs import COLOURS, SchemeComparison, comparison_recipe, three_digit_text
@@ -51,45 +60,29 @@ def shortened_scheme_name(name: str) -> str:
 
 
 def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
-    """Return what the column in question does not hold: how many checks, then a line for each fault."""
-    required, own, broken = (
-        sum(row.required for row in given.column_in_question.rows),
-        given.names[0],
-        given.column_in_question.broken,
-    )
-    if not broken:
-        return [t("headline.holds", own=own, required=required)]
-    first = t("headline.broken", own=own, count=len(broken), required=required)
-    faults = [line for row in broken for line in fault_sentences(row, t.lang)]
-    own_config = given.column_in_question.column.rope is not None and not given.column_in_question.setting.fine_tuned
-    if own_config and any(row.key in UNTRAINED for row in broken):
+    """Return what the column in question does not hold: how many checks, then a line for each cause."""
+    own = given.column_in_question
+    first, *faults = headline_sentences(own, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
+    untrained = own.column.rope is not None and not own.setting.fine_tuned
+    if untrained and any(row.holds is False for row in own.rows if row.key in UNTRAINED):
         faults.append(t("headline.not_tuned"))
     return [first, *faults]
 
 
-def difference_from_reference_sentence(given: SchemeComparison, t: PageTexts) -> tuple[str, bool]:
-    """Return where the column in question differs from the chosen one, and whether it does; "" where it is alone."""
-    if not given.reference:
-        return "", False
-    other = given.columns[given.reference]
-    apart = difference(given.column_in_question, other)
-    slots: dict[str, Any] = {
-        "name": given.names[given.reference],
-        "pairs": given.unscaled_frequencies.size,
-        "own": given.names[0],
-    }
-    key = "same" if apart.pair is None else "some" if apart.equal else "nowhere"
-    if apart.pair is not None:
-        slots |= {"pair": apart.pair, "ratio": three_digit_text(apart.ratio), "count": len(apart.other)}
-        slots |= {"equal": runs_of(apart.equal), "other": runs_of(apart.other)}
-    a, b = (f"{each.attention_factor:.4g}" for each in (given.column_in_question, other))
-    text = t(f"against.{key}", **slots) + t("against.a_same" if a == b else "against.a_other", a=a, b=b)
-    if apart.pair is None:
-        return text, a != b
-    if alike := equal_scheme(given.column_in_question):
-        name, switch = alike
-        text += t("against.alike", scheme=t(f"scheme.{name}") + (f", {switch}" if switch else ""))
-    return text, True
+def nearest_scheme_sentence(given: SchemeComparison, t: PageTexts) -> str:
+    """Return which published scheme the column in question is nearest to; "" of a config, which is one."""
+    return nearest_sentence(given.column_in_question, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
+
+
+def difference_from_reference_sentence(given: SchemeComparison, t: PageTexts) -> str:
+    """Return where the column in question differs from the chosen one; "" where that is the nearest, or none is."""
+    own, other = given.column_in_question, given.columns[given.reference]
+    if not given.reference or (own.nearest and own.nearest.scheme.name == other.column.name):
+        return ""
+    factors = own.attention_factor, other.attention_factor
+    return difference_sentence(
+        "like", given.names[0], given.names[given.reference], difference(own, other), t.lang, factors
+    )
 
 
 def _measured(contrast: Contrast | None, t: PageTexts) -> str:
@@ -122,13 +115,13 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
     for key in KEYS:
         rows = [next((each for each in column.rows if each.key == key), None) for column in given.columns]
         top, ink = middle[key] + (0.0 if wide else 0.36), "ink" if given.check_row(key).required else MUTED_COLOUR
-        title, limit = checks()[key][t.lang]["title"], next(filter(None, map(limit_text, rows)), "")
+        title, limit = check_text(key, "title", t.lang), common_limit(rows)
         put(key, 0.5, top, title if wide else f"{title} {limit}", ink)
         if wide and limit:
             put(key, LIMIT_START, top, limit, MUTED_COLOUR)
         for row, x in zip(rows, starts, strict=False):
             colour = check_cell_colour(row) if row else MUTED_COLOUR
-            put(key, x, top - below, cell(row), colour, bold=row is not None and row.broken)
+            put(key, x, top - below, cell(row, limit), colour, bold=row is not None and row.broken)
     for name, colour, x in zip(given.names, COLOURS, starts, strict=False):
         drawn.append(
             marks.text(
@@ -157,7 +150,7 @@ def check_margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[
 
     ``measured``: what was read of schemes that hold a check, by its key.
     """
-    titles = tuple(checks()[key][t.lang]["title"] for key in KEYS)
+    titles = tuple(check_text(key, "title", t.lang) for key in KEYS)
     stops, start = tuple(map(float, range(len(KEYS)))), float(KEYS.index(given.check))
     at = Control("check", t("field.check"), stops, titles, has_slider=False, start=start)
 
@@ -201,7 +194,9 @@ def _beside(row: ColumnCheck, t: PageTexts) -> str:
         return t("beside.digits", **{key: f"{values[f'{key}_error']:.3g}" for key in ("float32", "bfloat16")})
     if row.key == "not_overslowed" and row.measured is not None and row.measured > 1.05 * values["needed"]:
         return t("beside.needed", needed=three_digit_text(values["needed"]), s=three_digit_text(row.measured))
-    return " ".join((*row.details(t.lang), *row.notes(t.lang))) if row.key in ("config", "programs") else ""
+    if row.key not in ("config", "programs"):
+        return ""
+    return " ".join((*detail_sentences(row, t.lang), *note_sentences(row, t.lang)))
 
 
 def check_table(given: SchemeComparison) -> dict[str, list[object]]:

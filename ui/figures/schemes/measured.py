@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons.compare import checks
 from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.papers import paper_curves, printed_numbers
+from rope_core.comparisons.rows import check_text
 from rope_core.lab import view
 from rope_core.lab.results import ExperimentResults
 from rope_core.schemes import KINDS
@@ -99,7 +99,7 @@ def contrast_table(contrasts: Mapping[str, Contrast], t: PageTexts) -> dict[str,
     """Return, for each check in which the record's schemes differ, how those read that hold it."""
     rows = list(contrasts.items())
     return {
-        t("read.check"): [checks()[key][t.lang]["title"] for key, _ in rows],
+        t("read.check"): [check_text(key, "title", t.lang) for key, _ in rows],
         t("read.better"): [t("read.of", count=each.better, of=each.of) for _, each in rows],
         t("read.worse"): [t("read.of", count=each.worse, of=each.of) for _, each in rows],
         t("read.against"): [contrast_example_sentence(each, t, "read.short") for _, each in rows],

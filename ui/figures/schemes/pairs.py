@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import curves, margins
-from rope_core.comparisons.compare import DISTANCES, ColumnCheck, ComparedColumn, runs_of
+from rope_core.comparisons.evaluate import DISTANCES
+from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, runs_of
+from rope_core.comparisons.sentences import speed_text
 from rope_core.rope import Array
 from ui.figures.clock.schemes import position_tick_text
 from ui.figures.drawing import Film
@@ -257,7 +259,7 @@ class ComparisonPanels:
             drawn.append(marks.text(x, top, f"{stroke} {name}", colour, dy=13 + 18 * (k // 2), **look))
         drawn += [*self.marked_pair_marks(low, top, grip=True), *self.checked_pair_marks(values[0], low, top)]
         across = pair_axis(self.pairs, t)
-        return Panel(across, Axis(low, top, ticks, t("axis.slowdown")), drawn, t("slowdowns_title"), 300, 1.6, 190)
+        return Panel(across, Axis(low, top, ticks, t("slowdown_axis")), drawn, t("slowdowns_title"), 300, 1.6, 190)
 
     def circle_share_panel(self) -> Panel:
         """Return the share of its circle that each pair passed in training, and that it passes up to the target."""
@@ -306,7 +308,7 @@ class ComparisonPanels:
                 t(
                     "pair_line",
                     name=f"{stroke} {name}",
-                    s=three_digit_text(each.slowdown[k]),
+                    speed=speed_text(1.0 / each.slowdown[k], t.lang),
                     used=percentage_text(used[k]),
                     f=three_digit_text(each.inv_freq[k]),
                 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.comparisons.compare import checks, least_margins
+from rope_core.comparisons.compare import least_margins
+from rope_core.comparisons.rows import check_text
 from ui.figures.clock.schemes import position_tick_text
 from ui.figures.drawing import Drawing, heatmap_table
 from ui.figures.plot import heatmap_trace, int8_colour_bar, plotly_axis, plotly_figure, scaled_int8, text_annotation
@@ -36,7 +37,7 @@ def least_margin_chart(given: SchemeComparison, lengths: tuple[int, ...], t: Pag
         )
         for (i, j), value in np.ndenumerate(least)
     ]
-    title = checks()[given.check][t.lang]["title"]
+    title = check_text(given.check, "title", t.lang)
     bar = {"colorbar": int8_colour_bar(MOST, t("bits")), "zmin": -127, "zmax": 127}
     figure = plotly_figure(
         [heatmap_trace(scaled_int8(shown, MOST), DIVERGING_SCALE, hoverinfo="skip", **bar)],

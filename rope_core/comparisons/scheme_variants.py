@@ -1,0 +1,148 @@
+"""Published schemes at one geometry, each as published and with each known mistake, and what a column is nearest to."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from rope_core.rope import Array, Rope
+from rope_core.schemes import SCHEMES
+from rope_core.spectrum import Request, spectrum
+
+SAME = 1e-6
+"""The relative difference up to which two frequencies are the same, as float32 may round them."""
+SHOWN = 1e-5
+"""The same where a mistake is computed again, of unscaled frequencies over the factor where pairs nearly stand."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where the frequencies of two columns differ.
+
+    Attributes:
+        equal, other: the pairs at which they are the same to rounding in float32, and those at which they are not.
+        pair: the one at which they differ most; None where none differs.
+        ratio: the first column's frequency there over the second's.
+        attention_ratio: the same of their attention factors.
+    """
+
+    equal: tuple[int, ...]
+    other: tuple[int, ...]
+    pair: int | None
+    ratio: float
+    attention_ratio: float
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedScheme:
+    """A shipped scheme at one geometry, as published or with a mistake.
+
+    Attributes:
+        name: of SCHEMES.
+        params: what it is computed with, switches and numbers; vectors are left out.
+        inv_freq: (pairs,), rad/token.
+        attention_factor: of the scheme without a mistake.
+        mistake: key of the languages' [mistake]; "" for none.
+    """
+
+    name: str
+    params: Mapping[str, float | bool]
+    inv_freq: Array
+    attention_factor: float
+    mistake: str = ""
+
+    @property
+    def switches(self) -> str:
+        """The switches that are turned, as a config has them."""
+        defaults = SCHEMES[self.name].defaults()
+        turned = {name: value for name, value in self.params.items() if isinstance(value, bool)}
+        return ", ".join(f"{n} = {str(value).lower()}" for n, value in turned.items() if value != defaults[n])
+
+
+@dataclass(frozen=True, eq=False)
+class NearestScheme:
+    """The published scheme that a column is nearest to, or is held to.
+
+    Attributes:
+        scheme: as published.
+        difference: of the column from it.
+        mistake: key of the languages' [mistake], of the mistake that gives the column's frequencies; "" for none.
+        again: whether the same mistake gives them at other arguments too.
+    """
+
+    scheme: PublishedScheme
+    difference: Difference
+    mistake: str = ""
+    again: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the column has the scheme's frequencies at every pair, as published or with the mistake."""
+        return self.mistake != "" or self.difference.pair is None
+
+
+def likeable_schemes() -> list[str]:
+    """Return the names of the schemes that a column can be held to: those without a table of their own.
+
+    >>> "yarn" in likeable_schemes(), "longrope" in likeable_schemes()
+    (True, False)
+    """
+    return [name for name, each in SCHEMES.items() if all(param.kind != "vector" for param in each.params)]
+
+
+@lru_cache(maxsize=64)
+def published_schemes(rope: Rope, factor: float, length: int) -> tuple[PublishedScheme, ...]:
+    """Return the schemes at a geometry and target length, tokens, with each switch as it is by default and turned."""
+    schemes = []
+    for name in likeable_schemes():
+        scheme = SCHEMES[name]
+        own = {key: value for key, value in scheme.defaults().items() if isinstance(value, int | float)}
+        own |= {"factor": factor} if "factor" in own else {}
+        switches = [key for key, value in own.items() if isinstance(value, bool)]
+        for params in (own, *({**own, switch: not own[switch]} for switch in switches)):
+            with contextlib.suppress(ValueError):
+                at = spectrum(Request(rope, name, params, length))
+                schemes.append(PublishedScheme(name, params, at.inv_freq, at.attention_factor))
+    return tuple(schemes)
+
+
+@lru_cache(maxsize=64)
+def mistaken_schemes(rope: Rope, factor: float, length: int) -> tuple[PublishedScheme, ...]:
+    """Return the same schemes, each with every known mistake; none at a factor of 1."""
+    if factor <= 1.0:
+        return ()
+    with np.errstate(all="ignore"):
+        return tuple(
+            replace(each, inv_freq=f, mistake=mistake)
+            for each in published_schemes(rope, factor, length)
+            for mistake, f in _mistakes(each, rope, factor, length)
+            if np.all(np.isfinite(f))
+        )
+
+
+def _mistakes(scheme: PublishedScheme, rope: Rope, factor: float, length: int) -> Iterator[tuple[str, Array]]:
+    """Yield the frequencies that a scheme has with each mistake, by the mistake's key."""
+    theta, index = rope.theta, np.arange(rope.pairs)
+    s = theta / scheme.inv_freq
+    longer = replace(rope, train_len=round(2.0 * math.pi * rope.train_len))
+    yield "no_two_pi", spectrum(Request(longer, scheme.name, scheme.params, length)).inv_freq
+    yield "twice_index", theta / s[np.minimum(2 * index, index[-1])]
+    yield "upside_down", theta * (1.0 + 1.0 / factor - 1.0 / s)
+    yield from (("inverse_exponent", f) for f in (1.0 / (theta * s), s / theta))
+    yield from (("half_exponent", f) for f in (np.sqrt(theta) / s, np.sqrt(theta / s)))
+    yield from (("factor_twice", theta / s**2), ("factor_inverted", theta * s), ("fast_end", theta / s[::-1]))
+    kept = 1.0 / s
+    inside = np.flatnonzero((kept < 1.0 - SHOWN) & (kept > 1.0 / factor + SHOWN))
+    for x in (index, theta) if inside.size > 2 else ():
+        # A ramp that is straight over the index, or over the turns, goes on past its ends.
+        a, b = inside[[0, -1]]
+        straight = kept[a] + (x - x[a]) * (kept[b] - kept[a]) / (x[b] - x[a])
+        if np.allclose(straight[inside], kept[inside], rtol=SHOWN):
+            yield "no_clamp", theta * straight
+            yield "no_clamp_low", theta * np.maximum(straight, 1.0 / factor)
+            yield "no_clamp_high", theta * np.minimum(straight, 1.0)

@@ -1,0 +1,237 @@
+"""Sentences on a column: its setting, how many checks it does not hold and why, the nearest scheme."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rope_core.comparisons.cells import limit_number, measured_text, number_text
+from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, check_text, checks, runs_of
+from rope_core.comparisons.scheme_variants import Difference, PublishedScheme
+from rope_core.languages import words
+from rope_core.programs.engines import engine_sentences
+
+NameScheme = Callable[[str], str]
+"""What a scheme of SCHEMES is called."""
+
+
+def table_words(lang: str, part: str) -> dict[str, str]:
+    """Return a table of the languages' comparison.toml."""
+    chosen: dict[str, str] = words(lang, "comparison")[part]
+    return chosen
+
+
+def spaced(text: str) -> str:
+    """Return a text with a space between Chinese characters and Latin letters or digits.
+
+    >>> spaced("与YaRN相同"), spaced("as YaRN")
+    ('与 YaRN 相同', 'as YaRN')
+    """
+    return re.sub(r"(?<=[一-鿿])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[一-鿿])", " ", text)
+
+
+def setting_sentence(compared: ComparedColumn, lang: str = "en") -> str:
+    """Return what a column is judged at, and where its length comes from if its config leaves that out."""
+    t, own = table_words(lang, "head"), compared.setting
+    slots = {
+        "dim": own.rope.dim,
+        "base": number_text(own.rope.base, digits=9),
+        "trained": own.trained,
+        "length": own.length,
+    }
+    tuned, model = t["tuned" if own.fine_tuned else "untuned"], f"{own.model}{table_words(lang, 'table')['colon']}"
+    text = t["setting"].format(model=model if own.model else "", factor=own.factor, tuned=tuned, **slots)
+    if compared.column.trained != own.trained:
+        return text
+    name, own_length = compared.column.name, compared.setting.rope.train_len
+    gap = table_words(lang, "table")["gap"]
+    return text + gap + t["meant"].format(trained=own.trained, name=name, train_len=own_length)
+
+
+def setting_sentences(columns: Sequence[ComparedColumn], lang: str = "en") -> list[str]:
+    """Return the setting that all columns share in one sentence, else each column's after its name."""
+    colon, each = table_words(lang, "table")["colon"], [setting_sentence(column, lang) for column in columns]
+    if len({*each}) == 1:
+        return each[:1]
+    return [f"{column.column.name}{colon}{text}" for column, text in zip(columns, each, strict=True)]
+
+
+def headline_sentence(compared: ComparedColumn, lang: str = "en", name: str = "") -> str:
+    """Return how many of the required checks a column does not hold, and which."""
+    t, broken = table_words(lang, "head"), compared.broken
+    required = sum(row.required and row.holds is not None for row in compared.rows)
+    titles = t["join"].join(row.text("fault", lang) for row in broken)
+    key = "broken" if broken else "holds"
+    text = t[key].format(name=name or compared.column.name, required=required, count=len(broken), titles=titles)
+    warned = [row.text("fault", lang) for row in compared.rows if row.holds is False and not row.required]
+    if not warned or (compared.column.source and compared.column.rope is None):
+        return text
+    return text + table_words(lang, "table")["gap"] + t["warned"].format(titles=t["join"].join(warned))
+
+
+def speed_text(ratio: float, lang: str = "en") -> str:
+    """Return how many times slower or faster a pair turns than another.
+
+    >>> speed_text(0.25), speed_text(1.5), speed_text(-1.0), speed_text(1.0)
+    ('4 times slower', '1.5 times faster', 'it turns backwards', 'as fast as unscaled')
+    """
+    t = table_words(lang, "nearest")
+    if not ratio > 0:
+        return t["still" if ratio == 0 else "back"]
+    times = number_text(max(ratio, 1.0 / ratio))
+    return t["as_unscaled"] if times == "1" else t["faster" if ratio > 1 else "slower"].format(times=times)
+
+
+def scheme_text(scheme: PublishedScheme, lang: str = "en", named: NameScheme = str) -> str:
+    """Return a scheme with the settings that it is computed with."""
+    params = [
+        f"{key} {str(value).lower() if isinstance(value, bool) else f'{value:g}'}"
+        for key, value in scheme.params.items()
+    ]
+    joined = words(lang, "language")["items"].join(params)
+    frame = table_words(lang, "nearest")["setting"]
+    return frame.format(scheme=named(scheme.name), params=joined) if params else named(scheme.name)
+
+
+def difference_sentence(
+    key: str, name: str, scheme: str, apart: Difference, lang: str = "en", attention: tuple[float, float] | None = None
+) -> str:
+    """Return where a column differs from another, as [nearest] of comparison.toml says by ``key``.
+
+    ``attention``: the factors of both; None where the column has none.
+    """
+    t = table_words(lang, "nearest")
+    same = attention is not None and np.isclose(*attention, rtol=1e-4)
+    a, b = (f"{each:.4g}" for each in attention or (1.0, 1.0))
+    factors = t["attention_none"] if attention is None else t["attention_same" if same else "attention_apart"]
+    slots: dict[str, Any] = {"name": name, "scheme": scheme, "attention": factors.format(a=a, b=b)}
+    if apart.pair is None:
+        return spaced(t["same"].format(pairs=len(apart.equal), **slots))
+    equal = t["equal"].format(pairs=runs_of(apart.equal)) if apart.equal else t["equal_none"]
+    ratio = speed_text(apart.ratio, lang)
+    return spaced(t[key].format(equal=equal, pairs=runs_of(apart.other), pair=apart.pair, ratio=ratio, **slots))
+
+
+def nearest_sentence(compared: ComparedColumn, lang: str = "en", name: str = "", named: NameScheme = str) -> str:
+    """Return which published scheme a column is nearest to, or how it differs from the named; "" of a config."""
+    if compared.nearest is None:
+        return ""
+    scheme = compared.nearest.scheme
+    numbers = compared.column.takes is None
+    attention = None if numbers else (compared.attention_factor, scheme.attention_factor)
+    key, title = "like" if compared.setting.like else "apart", scheme_text(scheme, lang, named)
+    return difference_sentence(key, name or compared.column.name, title, compared.nearest.difference, lang, attention)
+
+
+def mistake_sentence(compared: ComparedColumn, lang: str = "en", named: NameScheme = str) -> str:
+    """Return the known mistake that gives a column's frequencies, how it was shown, what follows; "" for none."""
+    if compared.nearest is None or not compared.nearest.mistake:
+        return ""
+    t, nearest = table_words(lang, "nearest"), compared.nearest
+    again, gap = t["again"] if nearest.again else "", table_words(lang, "table")["gap"]
+    line = next((row.values["line"] for row in compared.consequences if row.values.get("line")), None)
+    where = t["where"].format(line=table_words(lang, "table")["line"].format_map(line)) if line else ""
+    slots = {"mistake": table_words(lang, "mistake")[nearest.mistake] + where, "scheme": named(nearest.scheme.name)}
+    text = t["mistake"].format(pairs=compared.inv_freq.size, again=again, **slots)
+    titles = table_words(lang, "head")["join"].join(
+        _seen(row, lang) for row in compared.consequences if row.key != "like"
+    )
+    return spaced(text + (gap + t["follows"].format(titles=titles) if titles else ""))
+
+
+def measured_sentence(row: ColumnCheck, lang: str = "en") -> str:
+    """Return what was measured beside its limit, as "a jump of 300 %, at most 1 %"; "" without a measure."""
+    if row.measured is None or row.margin is None:
+        return ""
+    t = table_words(lang, "table")
+    text = row.text("measure", lang).format(value=measured_text(row))
+    if limit := limit_number(row):
+        text += t["at_least" if row.text("relation") == ">=" else "at_most"].format(limit=limit)
+    return text + (t["at_limit"] if is_at_limit(row) else "")
+
+
+def is_at_limit(row: ColumnCheck) -> bool:
+    """Return whether a check holds with what it asks for and no more, as a scheme does that leaves a pair alone."""
+    threshold = checks()[row.key].get("threshold", 0.0)
+    return bool(row.holds) and 1.0 < threshold < 1.2 and row.measured is not None and abs(row.measured - 1.0) < 1e-3
+
+
+def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
+    """Return what a check that does not hold comes from, as far as its code and numbers say; "" where they do not."""
+    values, parts = row.values, []
+    if row.key == "arguments":
+        if values.get("error"):
+            return row.text("error", lang).format_map(values)
+        if values.get("alike"):
+            parts.append(row.text("unlike", lang).format_map(values))
+        elif unused := values.get("without_effect"):
+            parts.append(row.text("unused", lang).format(names=", ".join(unused)))
+        elif values.get("check"):
+            elsewhere = {**values, "check": check_text(values["check"], "fault", lang)}
+            parts.append(row.text("elsewhere", lang).format_map(elsewhere))
+    if values.get("line"):
+        frame = row.text("cause", lang) if row.key == "arguments" else table_words(lang, "table")["line"]
+        parts.append(frame.format_map(values["line"]))
+    if values.get("twice"):
+        parts.append(row.text("cause", lang).format_map(values))
+    elif values.get("softmax"):
+        parts.append(row.text("softmax", lang).format_map({**values, **values["softmax"]}))
+    elif values.get("published"):
+        parts.append(row.text("published", lang).format_map(values))
+    return table_words(lang, "table")["clause"].join(parts)
+
+
+def detail_sentences(row: ColumnCheck, lang: str = "en") -> list[str]:
+    """Return a sentence for each finding on a config, by field, and for each program that reads it otherwise."""
+    slots: list[dict[str, Any]] = [
+        {"field": each.field, "title": each.title(lang), "change": each.change(lang)}
+        for each in row.values.get("findings") or ()
+    ]
+    slots += [each for each in _programs(row, lang) if not each["own_formula"]]
+    return [row.text("detail", lang).format_map(each) for each in slots]
+
+
+def note_sentences(row: ColumnCheck, lang: str = "en") -> list[str]:
+    """Return a sentence for each program that computes another formula whatever the config says."""
+    own = [each for each in _programs(row, lang) if each["own_formula"]]
+    return [row.text("note", lang).format(detail=row.text("detail", lang).format_map(each)) for each in own]
+
+
+def _programs(row: ColumnCheck, lang: str) -> list[dict[str, Any]]:
+    """Return the slots of the sentence on each program."""
+    clause, slots = words(lang, "language")["clauses"], []
+    for each in row.values.get("programs") or ():
+        why = clause.join(engine_sentences(each["result"], lang))
+        slots.append({**each, "percent": number_text(each["difference"], "%"), "why": why})
+    return slots
+
+
+def fault_sentences(row: ColumnCheck, lang: str = "en") -> list[str]:
+    """Return a check that does not hold as a line: the fault, its pairs, what was measured, where it comes from.
+
+    A config has a line for each finding, and for each program that reads it otherwise.
+    """
+    t, head = table_words(lang, "table"), row.text("fault", lang)
+    if details := detail_sentences(row, lang):
+        return [f"{head}{t['colon']}{each}" for each in details]
+    parts = filter(None, (measured_sentence(row, lang), cause_sentence(row, lang)))
+    return [t["colon"].join(filter(None, (_seen(row, lang), t["clause"].join(parts))))]
+
+
+def _seen(row: ColumnCheck, lang: str) -> str:
+    """Return a fault with its pairs."""
+    pairs = table_words(lang, "table")["pairs"].format(pairs=runs_of(row.marked_pairs)) if len(row.by_pair) > 1 else ""
+    return row.text("fault", lang) + pairs
+
+
+def headline_sentences(
+    compared: ComparedColumn, lang: str = "en", name: str = "", named: NameScheme = str
+) -> Sequence[str]:
+    """Return how many checks a column does not hold, then a line for each cause: a mistake, then other faults."""
+    first, folded = [headline_sentence(compared, lang, name)], [row.key for row in compared.consequences]
+    mistake = mistake_sentence(compared, lang, named)
+    rest = [line for row in compared.broken if row.key not in folded for line in fault_sentences(row, lang)]
+    return [*first, *filter(None, [mistake]), *rest]

@@ -1,0 +1,126 @@
+"""The nearest published scheme: each is nearest to itself, and a known mistake is named by computing it again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import rope_core as rc
+from rope_core.comparisons.rows import OF_FREQUENCIES
+from rope_core.comparisons.scheme_variants import likeable_schemes, mistaken_schemes, published_schemes
+from rope_core.comparisons.sentences import mistake_sentence, nearest_sentence
+
+GEOMETRY = (st.sampled_from([32, 64, 128]), st.floats(1e3, 1e7), st.integers(512, 65_536), st.integers(2, 32))
+
+
+def compared(f: Any, rope: rc.Rope, factor: float, **more: Any) -> rc.Compared:
+    config = {"model_type": "llama", "head_dim": rope.dim, "rope_theta": rope.base}
+    return rc.compare(f, model={**config, "max_position_embeddings": rope.train_len}, factor=factor, **more)[0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(*GEOMETRY, st.data())
+def test_a_scheme_is_nearest_to_itself_and_one_moved_pair_is_found(
+    dim: int, base: float, train: int, factor: int, data: st.DataObject
+) -> None:
+    rope, length = rc.Rope(dim, base, train), factor * train
+    scheme = data.draw(st.sampled_from(published_schemes(rope, float(factor), length)))
+    same = compared(scheme.inv_freq, rope, factor).nearest
+    assert same is not None and same.difference.pair is None and not same.mistake
+    pair, off = data.draw(st.integers(0, dim // 2 - 1)), data.draw(st.floats(1.001, 4.0))
+    assume(scheme.inv_freq[pair] > 0 and not scheme.switches)
+    moved = np.asarray(scheme.inv_freq).copy()
+    moved[pair] *= off
+    held = compared(moved, rope, factor, like=scheme.name)
+    (row,) = [row for row in held.rows if row.key == "like"]
+    assert row.broken and row.pair == pair and row.measured == pytest.approx(off - 1.0, rel=1e-6)
+    assert held.nearest is not None and held.nearest.difference.other == (pair,)
+    assert f"at pair {pair}: " in nearest_sentence(held)
+    (row,) = [row for row in compared(scheme.inv_freq, rope, factor, like=scheme.name).rows if row.key == "like"]
+    assert row.required and row.holds
+
+
+@settings(max_examples=40, deadline=None)
+@given(*GEOMETRY, st.data())
+def test_a_known_mistake_is_named_and_what_it_breaks_follows_from_it(
+    dim: int, base: float, train: int, factor: int, data: st.DataObject
+) -> None:
+    rope, length = rc.Rope(dim, base, train), factor * train
+    spoiled = data.draw(st.sampled_from(mistaken_schemes(rope, float(factor), length)))
+    column = compared(spoiled.inv_freq, rope, factor)
+    nearest = column.nearest
+    assert nearest is not None
+    if not nearest.mistake:
+        # Some mistakes make another published scheme of one, and are then none.
+        assert nearest.difference.pair is None
+        return
+    shown = [each for each in mistaken_schemes(rope, float(factor), length) if each.mistake == nearest.mistake]
+    small = rope.theta / factor
+    assert any(np.allclose(each.inv_freq / small, spoiled.inv_freq / small, rtol=1e-4, atol=1e-4) for each in shown)
+    assert mistake_sentence(column) and {row.key for row in column.consequences} <= {*OF_FREQUENCIES}
+    assert all(row.holds is False for row in column.consequences)
+    published = rc.compare(nearest.scheme.name, model=column_model(rope), factor=factor)[0]
+    assert not {row.key for row in column.consequences} & {row.key for row in published.rows if row.by_design}
+
+
+def column_model(rope: rc.Rope) -> dict[str, Any]:
+    config = {"model_type": "llama", "head_dim": rope.dim, "rope_theta": rope.base}
+    return {**config, "max_position_embeddings": rope.train_len}
+
+
+def yarn(dim: int, base: float, train_len: int, factor: float, step: int = 1, turn: float = math.tau) -> Any:
+    """YaRN by hand: ``step`` 2 runs its ramp over elements, ``turn`` 1 leaves 2 pi out."""
+    low, high = (dim * math.log(train_len / (turns * turn)) / (2 * math.log(base)) for turns in (32.0, 1.0))
+    low, high = max(math.floor(low), 0), min(math.ceil(high), dim - 1)
+    g = np.clip((step * np.arange(dim // 2) - low) / (high - low), 0, 1)
+    return base ** (-2.0 * np.arange(dim // 2) / dim) * (1 - g + g / factor), 0.1 * math.log(factor) + 1
+
+
+def over_elements(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return yarn(dim, base, train_len, factor, step=2)
+
+
+def without_two_pi(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return yarn(dim, base, train_len, factor, turn=1.0)
+
+
+def smooth(dim: int, base: float, train_len: int, factor: float) -> Any:
+    f, a = yarn(dim, base, train_len, factor)
+    return f / (1.0 + 0.1 * np.arange(dim // 2) / dim), a
+
+
+def test_a_mistake_that_other_arguments_give_again_is_required_and_a_scheme_of_one_s_own_is_not() -> None:
+    for function, key in ((over_elements, "twice_index"), (without_two_pi, "no_two_pi")):
+        (column,) = rc.compare(function, factor=4)
+        assert column.nearest is not None and (column.nearest.mistake, column.nearest.again) == (key, True)
+        assert [row.key for row in column.broken] == ["like"] == [row.key for row in [column.least]]
+        assert column.nearest.scheme.name == "yarn" and "yarn" in nearest_sentence(column)
+    (own,) = rc.compare(smooth, factor=4)
+    assert own.nearest is not None and not own.nearest.mistake
+    assert not [row for row in own.rows if row.key == "like" and (row.required or row.holds)]
+    (held,) = rc.compare(smooth, factor=4, like="yarn")
+    assert [row.key for row in held.broken] == ["like"]
+
+
+@pytest.mark.parametrize("name", [name for name in likeable_schemes() if "factor" in rc.SCHEMES[name].defaults()])
+def test_like_takes_each_scheme_holds_it_and_excuses_what_it_is_excused(name: str) -> None:
+    def function(dim: int, base: float, train_len: int, factor: float, seq_len: int, times: float = 1.0) -> Any:
+        at = rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), name, {"factor": factor}, seq_len))
+        return at.inv_freq, times * at.attention_factor
+
+    def louder(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        return function(dim, base, train_len, factor, seq_len, 1.01)
+
+    def plain(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        return function(dim, base, train_len, factor, seq_len)
+
+    column, other = rc.compare(plain, louder, factor=8, like=name)
+    assert not column.broken and {row.key for row in column.rows if row.by_design} <= rc.SCHEMES[name].breaks
+    assert "attention_factor" in [row.key for row in other.broken]
+    with pytest.raises(ValueError, match="like"):
+        rc.compare("none", like="longrope")
