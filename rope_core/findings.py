@@ -18,7 +18,7 @@ from rope_core.errors import RuleText, shortened_repr
 from rope_core.languages import words
 from rope_core.rope import Array
 
-VERSIONS = ("4.57", "5.23")
+VERSIONS = ("4.57", "5.24")
 SEVERITIES = ("error", "warning", "note")
 
 

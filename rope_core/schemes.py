@@ -292,7 +292,7 @@ def longrope(
 @register(
     Param("partial_rotary_factor", 0.25, 0.0, 1.0),
     Param("factor", 1.0, 1.0, 1024.0, "×"),
-    source="p-RoPE, arXiv:2410.06205; transformers 5.23 modeling_rope_utils.py, Gemma 4: the slowest pairs stand",
+    source="p-RoPE, arXiv:2410.06205; transformers 5.24 modeling_rope_utils.py, Gemma 4: the slowest pairs stand",
     breaks="finite_positive resolution",
 )
 def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor: float) -> Rescale:
@@ -361,7 +361,7 @@ def riflex(rope: Rope, seq_len: int, factor: float, period_share: float) -> Resc
 
 @register(
     Param("alpha", 0.0, -16.0, 16.0, "", "vector"),
-    source="LeRoPE, transformers 5.23, models/mistral_large4/modeling_mistral_large4.py: theta_i exp(alpha_i)",
+    source="LeRoPE, transformers 5.24, models/mistral_large4/modeling_mistral_large4.py: theta_i exp(alpha_i)",
     newer=True,
     breaks="not_faster monotone inside_arc",
 )

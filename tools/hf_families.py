@@ -32,7 +32,7 @@ SWITCHES: dict[str, dict[str, Any]] = {
 # Rotations by rows and columns whose config classes do not say so.
 AXIAL = ("dinov3_vit", "efficientloftr", "eomt_dinov3", "llama4_vision_model", "sapiens2", "vjepa2")
 # Classes that build their entries from a set, whose order differs from run to run.
-UNORDERED = ("step3p5", "diffusion_gemma_text", "dots3_note_text", "neomme")
+UNORDERED = ("step3p5", "diffusion_gemma_text", "dory", "dots3_note_text", "neomme")
 # Rotary classes without rope parameters of their own, or with an empty dict.
 ALSO = ("cohere_compass_text",)
 COUNTS = ("max_position_embeddings", "hidden_size", "num_attention_heads", "num_hidden_layers")
@@ -155,9 +155,16 @@ def pattern(make: Any) -> dict[str, Any]:
 
 
 def source_of(cls: Any) -> str:
-    """Text of the modelling files beside a config class."""
-    here = Path(sys.modules[cls.__module__].__file__ or "").parent
-    return "\n".join(p.read_text() for p in sorted(here.glob("modeling_*.py")))
+    """Text of the modelling files beside a config class, or beside the class that the auto classes build for it."""
+    files = modelling_files(cls)
+    if not files and (name := quiet().models.auto.modeling_auto.MODEL_MAPPING_NAMES.get(cls.model_type)):
+        files = modelling_files(getattr(quiet(), name if isinstance(name, str) else name[0]))
+    return "\n".join(file.read_text() for file in files)
+
+
+def modelling_files(cls: Any) -> list[Path]:
+    """Return the modelling files in the folder of a class's module."""
+    return sorted(Path(sys.modules[cls.__module__].__file__ or "").parent.glob("modeling_*.py"))
 
 
 @cache
@@ -242,6 +249,8 @@ def nope_rule(source: str) -> str | None:
     ):
         return "full_attention"
     if re.search(r"if self\.is_local_attention:\n\s+cos, sin", source):
+        return "full_attention"
+    if 'position_embeddings=position_embeddings if layer_type == "sliding_attention" else None' in source:
         return "full_attention"
     if "if self.sliding_window is None or self.is_sliding:" in source:
         return "full_attention_if_window"

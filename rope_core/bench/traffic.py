@@ -25,7 +25,7 @@ class KernelTraffic:
         return self.reads + self.writes
 
 
-# transformers 5.23, models/llama/modeling_llama.py, apply_rotary_pos_emb and rotate_half: one kernel per operation.
+# transformers 5.24, models/llama/modeling_llama.py, apply_rotary_pos_emb and rotate_half: one kernel per operation.
 # FLA bc3b101, fla/modules/rotary.py: torch.zeros_like(x) before the kernel that fills it.
 # Liger ead96b6, src/liger_kernel/ops/rope.py: .contiguous() first where q lies as (B, H, S, D).
 TURN = KernelTraffic("x cos + x' sin", 1, 1)

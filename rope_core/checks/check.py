@@ -58,7 +58,7 @@ ON_REQUEST = ("pairs_below_one_turn", "half_precision")
 
 def check(
     config: object,
-    transformers: str = "5.23",
+    transformers: str = "5.24",
     layer_type: str | None = None,
     seq_len: int | None = None,
     *,
@@ -68,8 +68,8 @@ def check(
 
     Args:
         config: a dict, a path to config.json or its folder, or a transformers config object.
-        transformers: the version that reads it, "4.57" or "5.23", or a release between, such as "5.9" or "5.9.1": what
-            that one is known to compute otherwise than 5.23 is noted.
+        transformers: the version that reads it, "4.57" or "5.24", or a release between, such as "5.9" or "5.9.1": what
+            that one is known to compute otherwise than 5.24 is noted.
         layer_type: keep only findings on this layer type (and those on all).
         seq_len: the length to be used, tokens; findings on it are added.
         everything: with the notes of ON_REQUEST, which most models get.
@@ -87,7 +87,7 @@ def check(
     release = ".".join(map(str, release_numbers(transformers) or (transformers,)))
     transformers = VERSIONS[-1] if release in RELEASES else release
     if transformers not in VERSIONS:
-        raise argument_error("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.22"))
+        raise argument_error("transformers", "one_of", transformers, names=(*VERSIONS, "5.0 ... 5.23"))
     if seq_len is not None:
         checked_int("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
@@ -202,7 +202,7 @@ def sorted_by_severity(findings: list[Finding]) -> list[Finding]:
 
 def check_text(
     text: str | bytes,
-    transformers: str = "5.23",
+    transformers: str = "5.24",
     layer_type: str | None = None,
     seq_len: int | None = None,
     *,

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--transformers",
         default=VERSIONS[-1],
         metavar="VERSION",
-        help="the version that reads the config: 4.57, or 5.0 to 5.23 (the default)",
+        help="the version that reads the config: 4.57, or 5.0 to 5.24 (the default)",
     )
     parser.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must rotate as this one")
     parser.add_argument("--override", metavar="JSON", help="what an engine's override does to the config, as JSON")

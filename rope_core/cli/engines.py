@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare what several programs compute from a config with transformers 5.23: largest gap of the frequencies."""
+    """Compare what several programs compute from a config with transformers 5.24: largest gap of the frequencies."""
     options.seq_len = parse_token_count("--seq-len", options.seq_len)
     options.context = parse_token_count("--context", options.context)
     config = resolve(load_config(options.config))

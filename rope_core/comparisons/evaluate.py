@@ -97,7 +97,7 @@ def _measured(key: str, margin: float, own: ComparisonSetting) -> tuple[float | 
 
 
 def _programs(column: ComparisonColumn) -> list[dict[str, Any]] | None:
-    """Return the programs that compute other numbers from a config than transformers 5.23, and what each takes.
+    """Return the programs that compute other numbers from a config than transformers 5.24, and what each takes.
 
     "own_formula" is true of one that does so whatever this config says: it has no such scaling, chooses LongRoPE's list
     by its context, or is an older release.

@@ -26,7 +26,7 @@ from rope_core.lab.train import CHECKPOINT
 from rope_core.verification.arrays import FLOATS, SafetensorsEntry, list_safetensors_entries
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
-# What reads a quantisation, by quant_method: transformers 5.23, quantizers/quantizer_*.py, validate_environment.
+# What reads a quantisation, by quant_method: transformers 5.24, quantizers/quantizer_*.py, validate_environment.
 _QUANTISERS = {
     "aqlm": "aqlm", "auto-round": "auto-round", "awq": "gptqmodel", "bitsandbytes": "bitsandbytes",
     "compressed-tensors": "compressed-tensors", "eetq": "kernels", "fbgemm_fp8": "fbgemm-gpu", "fp_quant": "fp_quant",

@@ -141,7 +141,7 @@ def multimodal_pair_axes(mrope_section: Sequence[int], model_type: str | None) -
         model_type: transformers' name of the text part, whose code decides the order.
 
     Source: apply_interleaved_mrope (Qwen3-VL), apply_multimodal_rotary_pos_emb (Qwen2-VL) and
-    recomposition_frequencies (Ernie 4.5 VL) in transformers 5.23.
+    recomposition_frequencies (Ernie 4.5 VL) in transformers 5.24.
 
     >>> multimodal_pair_axes((2, 1, 1), "qwen2_vl"), multimodal_pair_axes((2, 1, 1), "qwen3_vl_text")
     (('t', 't', 'h', 'w'), ('t', 'h', 'w', 't'))

@@ -1,6 +1,6 @@
 """Rotations by rows, columns and frames: the vision towers of transformers and the transformers of diffusers.
 
-Sources: models/<name>/modeling_<name>.py of transformers 5.23 (compute_axial_rope_parameters and
+Sources: models/<name>/modeling_<name>.py of transformers 5.24 (compute_axial_rope_parameters and
 recomposition_frequencies) and models/transformers/ of diffusers 0.42.
 """
 

@@ -65,7 +65,7 @@ class ModelFields:
 
     @property
     def is_known_type(self) -> bool:
-        """Whether transformers 5.23 (or coded.toml) knows this model_type."""
+        """Whether transformers 5.24 (or coded.toml) knows this model_type."""
         return bool(self.family)
 
     def field_path(self, name: str) -> str:

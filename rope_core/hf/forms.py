@@ -2,7 +2,7 @@
 
 Sources: Mistral's params.json as vLLM remaps it (vllm/transformers_utils/configs/mistral.py) and
 mistral-inference's transformer.py (base 10**6 where none is given); Step's lists per layer, which
-models/step3p7/configuration_step3p7.py of transformers 5.23 brings to one entry per layer type; the same wheel's
+models/step3p7/configuration_step3p7.py of transformers 5.24 brings to one entry per layer type; the same wheel's
 configuration_hunyuan_vl.py; MiniMax-Text-01's modeling_minimax_text_01.py.
 """
 

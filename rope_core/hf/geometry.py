@@ -1,6 +1,6 @@
 """A layer type's widths, layout, base and rope_type, and the layers that do not rotate, by its class's own rules.
 
-Source: https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/models
+Source: https://github.com/huggingface/transformers/blob/v5.24.0/src/transformers/models
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ _BY_LAYER = {"no_rope_layers": _by_flags, "layer_rope_theta": _by_bases, "attn_t
 
 
 def _rope_type(entry: RopeEntry) -> SourcedValue[str]:
-    """Return the rope_type, checked against the table of transformers 5.23."""
+    """Return the rope_type, checked against the table of transformers 5.24."""
     if entry.nope:
         trap, source = ("switched_off", TOP) if entry.switched_off else ("nope_layer_type", DICT)
         return SourcedValue("default", ValueOrigin(source, entry.path, (trap,)))

@@ -1,6 +1,6 @@
 """What one layer type's rope dict makes its layers do at a length: scheme, parameters, factors.
 
-Source: https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/modeling_rope_utils.py
+Source: https://github.com/huggingface/transformers/blob/v5.24.0/src/transformers/modeling_rope_utils.py
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def indexer_rope(fields: ModelFields, rope: HfRope) -> HfRope:
     """Return what the indexer of a sparse attention turns by: the attention's frequencies in a layout of its own.
 
     Source: models/deepseek_v32/modeling_deepseek_v32.py (halves) and models/glm_moe_dsa/modeling_glm_moe_dsa.py
-    (neighbours) of transformers 5.23.
+    (neighbours) of transformers 5.24.
     """
     name = "index_head_dim" if "indexer_head_dim" not in fields.stated else "indexer_head_dim"
     width = fields.get_int(name, rope.rotary_dim, MAX_DIM)
@@ -131,7 +131,7 @@ def _scheme_params(
 def _own_mscale(model_type: str, entry: RopeEntry, params: SourcedParams, is_long: bool) -> SourcedParams:
     """Phi-3-small and Phi-MoE take their attention factor from two keys; Phi-MoE never turns by long_factor.
 
-    Source: PhimoeRotaryEmbedding.forward in transformers 5.23 models/phimoe/modeling_phimoe.py calls its init
+    Source: PhimoeRotaryEmbedding.forward in transformers 5.24 models/phimoe/modeling_phimoe.py calls its init
     function without a length; SuRotaryEmbedding in microsoft/Phi-3-small-128k-instruct positional_embedding.py.
     """
     name = "long_mscale" if is_long else "short_mscale"
@@ -182,7 +182,7 @@ def _checked_param(kind: str, given: SourcedValue[Any], rotary_dim: int) -> Sour
 def _logit_scale(fields: ModelFields, entry: RopeEntry, kind: str, params: Mapping[str, object]) -> SourcedValue[float]:
     """DeepSeek's second correction, m**2 with m = 0.1 * mscale_all_dim * ln(factor) + 1; 1.0 for other models.
 
-    Source: yarn_apply_mscale in transformers 5.23 models/deepseek_v3/modeling_deepseek_v3.py
+    Source: yarn_apply_mscale in transformers 5.24 models/deepseek_v3/modeling_deepseek_v3.py
     """
     weight, origin = entry.value("mscale_all_dim"), entry.origin("mscale_all_dim")
     if not fields.family.get("logit_scale") or kind == "default" or not is_truthy(weight):

@@ -1,7 +1,7 @@
-"""From a config's rope fields, old or new, to the rope dict of each layer type, as transformers 5.23 completes it.
+"""From a config's rope fields, old or new, to the rope dict of each layer type, as transformers 5.24 completes it.
 
 Source: RotaryEmbeddingConfigMixin in
-https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/modeling_rope_utils.py
+https://github.com/huggingface/transformers/blob/v5.24.0/src/transformers/modeling_rope_utils.py
 and the overrides of convert_rope_params_to_dict in models/*/configuration_*.py.
 """
 

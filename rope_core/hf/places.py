@@ -1,11 +1,11 @@
 """The positions that a model gives to words, to the patches of an image and to the frames of a video.
 
-Written from ``get_rope_index`` of each family in transformers 5.23 (models/<name>/modeling_<name>.py), against which
+Written from ``get_rope_index`` of each family in transformers 5.24 (models/<name>/modeling_<name>.py), against which
 the tests hold it on drawn inputs. A word has the same number on every axis. The patches of an image share their time
 and count rows and columns from where the image begins; the next word goes on after the longer side of the image.
 
 After a video whose frames reach further than its sides the sources part: the paper (Qwen2-VL, arXiv:2409.12191, section
-2.1) and transformers 4 go on after the largest number, transformers 5.23 after the longer side all the same, so that
+2.1) and transformers 4 go on after the largest number, transformers 5.24 after the longer side all the same, so that
 words get numbers which frames have already. ``multimodal_positions`` gives either.
 """
 
@@ -135,7 +135,7 @@ def multimodal_positions(
         video_grid_thw: (videos, 3) the same of videos.
         seconds_per_grid: (videos,) seconds from one row of frames to the next (Qwen2.5-VL); 1 where left out.
         after_largest: whether words go on after a video's largest number, as the paper says, and not after its longer
-            side, as transformers 5.23 does.
+            side, as transformers 5.24 does.
 
     Raises ConfigError on a family that is not described, ValueError where types and grids do not fit.
 

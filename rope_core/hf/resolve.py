@@ -131,7 +131,7 @@ class ResolvedPart:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedConfig:
-    """A config file as transformers 5.23 runs it; ``raw`` is what it says."""
+    """A config file as transformers 5.24 runs it; ``raw`` is what it says."""
 
     raw: dict[str, Any]
 
@@ -196,7 +196,7 @@ def layer_types(config: object) -> list[str]:
 def from_hf(
     config: object, layer_type: str | None = None, seq_len: int | None = None, part: str | None = None
 ) -> HfRope:
-    """Return what a config's rotary embedding does in transformers 5.23.
+    """Return what a config's rotary embedding does in transformers 5.24.
 
     Args:
         config: a dict, a path to config.json or its folder, or a transformers config object.
@@ -209,7 +209,7 @@ def from_hf(
             schemes' ranges, or its layer types differ and none is named.
         ValueError: on a seq_len that is no positive length.
 
-    Source: https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/modeling_rope_utils.py
+    Source: https://github.com/huggingface/transformers/blob/v5.24.0/src/transformers/modeling_rope_utils.py
 
     >>> rope = from_hf({"model_type": "llama", "rope_theta": 500000.0, "head_dim": 128})
     >>> rope.base, rope.rotary_dim, rope.layout, rope.provenance["base"].source

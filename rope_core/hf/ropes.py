@@ -1,4 +1,4 @@
-"""What the rotary embedding of one layer type does in transformers 5.23, each value with its origin."""
+"""What the rotary embedding of one layer type does in transformers 5.24, each value with its origin."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class HfRope:
         Raises:
             ValueError: on anything but one finite number for each pair.
 
-        Source: MistralLarge4TextRotaryEmbedding.forward of transformers 5.23.
+        Source: MistralLarge4TextRotaryEmbedding.forward of transformers 5.24.
         """
         learned = np.asarray(alpha, dtype=np.float64)
         if learned.shape != self.inv_freq.shape or not np.all(np.isfinite(learned)):

@@ -46,7 +46,7 @@ READ_ELSEWHERE = (
     "llama_4_scaling_beta",
     "alpha",
 )
-# Types that other programs know and transformers 5.23 does not, with who reads them and the nearest type here.
+# Types that other programs know and transformers 5.24 does not, with who reads them and the nearest type here.
 FOREIGN = {
     "su": ("Phi-3, vLLM, mlx-lm", LONGROPE),
     "mrope": ("Qwen2-VL, vLLM, mlx-lm", DEFAULT),

@@ -61,7 +61,7 @@ def apply_normed(
     Raises:
         ValueError: as ``apply`` does, and on weights that do not fit or eps that is not positive.
 
-    Source: q_norm and k_norm before apply_rotary_pos_emb in transformers 5.23, models qwen3, gemma3 and olmo2.
+    Source: q_norm and k_norm before apply_rotary_pos_emb in transformers 5.24, models qwen3, gemma3 and olmo2.
 
     >>> x = torch.tensor([[[[3.0, 4.0]]]])
     >>> c, s = torch.zeros(1, 1), torch.ones(1, 1)

@@ -1,6 +1,6 @@
 """What several programs compute from one config, where they are known to differ: formulas, not their code.
 
-Sources: transformers 5.23.0 and 4.57.6 modeling_rope_utils.py; formulas.py names the others. engines.toml says which
+Sources: transformers 5.24.0 and 4.57.6 modeling_rope_utils.py; formulas.py names the others. engines.toml says which
 columns were measured, and which model types a version knows.
 """
 
@@ -39,7 +39,7 @@ class EngineResult:
         attention_factor: multiplies cos and sin.
         logit_scale: multiplies the softmax scale besides.
         layout: how it pairs dimensions of the weights as released.
-        difference: largest relative difference of inv_freq against transformers 5.23; inf where the widths differ,
+        difference: largest relative difference of inv_freq against transformers 5.24; inf where the widths differ,
             None where either refuses.
         attention_difference: the same for the attention factor.
         notes: keys of the languages' engines.toml; refused: one such key, or None.
@@ -120,7 +120,7 @@ def known_types(name: str) -> frozenset[str] | None:
 def engines(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
 ) -> list[EngineResult]:
-    """Return what seven programs compute from the same config, transformers 5.23 first.
+    """Return what seven programs compute from the same config, transformers 5.24 first.
 
     Args:
         config: a dict, a path, or a transformers config object.
@@ -150,7 +150,7 @@ def engines(
     longest = rope.max_len or rope.train_len
     task = EngineInput(fields, rope, kind, layer.entry.values(), longest if context is None else context, seq_len)
     answers = [
-        answered("transformers 5.23", task, lambda t: as_transformers(layer.at(seq_len))),
+        answered("transformers 5.24", task, lambda t: as_transformers(layer.at(seq_len))),
         answered("transformers 4.57", task, lambda t: as_4(resolved, layer_type, seq_len, t)),
         *(answered(name, task, function) for name, function in ENGINES.items()),
     ]
@@ -161,7 +161,7 @@ def engines(
 def lacks_model_type(engine_name: str, model_type: str) -> bool:
     """Whether the version of the engine ``engine_name`` has no such model type.
 
-    The bare text part of a composite counts as known with any composite that holds it. A type that transformers 5.23
+    The bare text part of a composite counts as known with any composite that holds it. A type that transformers 5.24
     lacks as well comes with code of its own, which 4.57 runs too.
     """
     known = known_types(engine_name)
@@ -212,7 +212,7 @@ def failed(error: Exception) -> tuple[str, dict[str, object]]:
 
 
 def compared(engine: EngineResult, reference: EngineResult) -> EngineResult:
-    """Return the engine with its differences against transformers 5.23."""
+    """Return the engine with its differences against transformers 5.24."""
     if engine.inv_freq is None or reference.inv_freq is None or not reference.attention_factor:
         return engine
     attention = abs((engine.attention_factor or 0.0) / reference.attention_factor - 1.0)

@@ -41,7 +41,7 @@ FIELDS = (
 )
 
 
-def report_json(config: object, transformers: str = "5.23", seq_len: int | None = None, lang: str = "en") -> str:
+def report_json(config: object, transformers: str = "5.24", seq_len: int | None = None, lang: str = "en") -> str:
     """Return the check as JSON text: config, findings, what each layer type does, engines.
 
     Raises ConfigError on what is no config, ValueError on another version or language.
@@ -113,7 +113,7 @@ def as_engine(engine: Any, lang: str) -> dict[str, Any]:
 
 def report_html(
     config: object,
-    transformers: str = "5.23",
+    transformers: str = "5.24",
     seq_len: int | None = None,
     lang: str = "en",
     name: str = "config.json",
@@ -205,7 +205,7 @@ def wavelengths(rope: HfRope, t: Mapping[str, str]) -> str:
 
 
 def apart(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:
-    """Return an engine's distance from transformers 5.23 in per cent, or why there is none."""
+    """Return an engine's distance from transformers 5.24 in per cent, or why there is none."""
     if engine["refused"]:
         return t["not_supported" if engine["status"] == "not_supported" else "refused"]
     difference = engine["difference"]

@@ -204,7 +204,7 @@ def llama4_query_scale(positions: npt.ArrayLike, floor_scale: int = 8192, weight
 
     It multiplies queries, so logits get it once.
 
-    Source: transformers 5.23 models/llama4/modeling_llama4.py (attn_temperature_tuning).
+    Source: transformers 5.24 models/llama4/modeling_llama4.py (attn_temperature_tuning).
 
     >>> llama4_query_scale([0, 8191]).round(4).tolist()
     [1.0, 1.0693]

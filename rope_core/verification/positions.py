@@ -94,7 +94,7 @@ def check_positions(
         ConfigError: on a config that cannot be read, or whose family's images are not described.
         ValueError: on anything but integers of that shape, and on rows that do not divide.
 
-    After a long video transformers 5.23 gives words numbers that frames have already; this is a warning, and what the
+    After a long video transformers 5.24 gives words numbers that frames have already; this is a warning, and what the
     paper of Qwen2-VL says is right (see ``rope_core.hf.places``).
 
     >>> [one.key for one in check_positions([[0, 1, 2, 3]], attention_mask=[[0, 0, 1, 1]])]
@@ -277,7 +277,7 @@ def images(
     given = np.broadcast_to(ids[:, 0], wanted.shape)
     other = largest[:, past : past + length]
     if np.array_equal(given, other):
-        # As the paper has it, whatever transformers 5.23 does.
+        # As the paper has it, whatever transformers 5.24 does.
         return
     if np.array_equal(given, wanted):
         yield make_finding("positions_in_video", FIELD, **_first(given[0], other[0]))

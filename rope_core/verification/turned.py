@@ -183,9 +183,13 @@ def one_head(
 
 
 def scale(source: UnrotatedVectors, rope: HfRope, product: QueryKeyProduct, dim: int) -> RotationVerdict | None:
-    """Return what position 0 multiplies by, against the attention factor; a softmax scale, or its root, is no fault."""
+    """Return what position 0 multiplies by, against the attention factor; a softmax scale, or its root, is no fault.
+
+    Nor is what gives normalised queries and keys their length back: the head's width, as at the start of Dory's
+    learned scale. Source: https://github.com/huggingface/transformers/blob/v5.24.0/src/transformers/models/dory
+    """
     wanted = rope.attention_factor
-    known = [1.0, dim**-0.25, dim**-0.5, *product.constants]
+    known = [1.0, dim**-0.25, dim**-0.5, float(dim), *product.constants]
     room = 8 * product.unit + FACTOR
     if any(abs(source.factor / (wanted * factor) - 1.0) <= room for factor in known):
         return None

@@ -41,7 +41,7 @@ def decoding_path_findings(
     [] where they agree, and where no part of it takes token ids and a cache; what attempts raised, and the ways that
     were compared ("decode", "pieces", "padding", "packed"), are appended.
     """
-    # transformers 5.23 computes a Mamba state's steps otherwise than a whole text: what differs is no rotation's.
+    # transformers 5.24 computes a Mamba state's steps otherwise than a whole text: what differs is no rotation's.
     states = any(hasattr(part, "A_log") and hasattr(part, "D") for part in module.modules())
     for name, part in () if states else text_model_candidates(module, model_type):
         if not all(each in forward_argument_names(part) for each in NEEDED) or not cache_argument_name(part):

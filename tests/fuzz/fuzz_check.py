@@ -99,7 +99,7 @@ def one_input(raw: bytes) -> None:
             assert "\n" not in str(error)
         return
     built = config(atheris.FuzzedDataProvider(raw[1:]))
-    for version in ("4.57", "5.23"):
+    for version in ("4.57", "5.24"):
         try:
             for result in check(built, version, seq_len=8192):
                 assert all("{" not in result.title(lang) or "{" in str(result.values) for lang in ("en", "zh"))

@@ -42,7 +42,7 @@ def test_a_function_covers_no_module_but_spectrum() -> None:
 
 def test_what_the_checks_offer_is_reached_from_the_root() -> None:
     assert {each.severity for each in rc.check(CONFIG)} <= {"note"}
-    assert rc.engines(CONFIG)[0].name == "transformers 5.23"
+    assert rc.engines(CONFIG)[0].name == "transformers 5.24"
     assert [each.key for each in rc.check_cache(CONFIG, 4096, 8192)] == []
     weight = np.arange(64.0 * 4).reshape(64, 4)
     moved = rc.convert_projection(weight, 2, "interleaved", "half")

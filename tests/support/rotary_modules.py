@@ -89,6 +89,7 @@ def subjects() -> tuple[Subject, ...]:
             value
             for key, value in vars(file).items()
             if inspect.isclass(value) and value.__module__ == name and ROTARY.search(key) and not NOT_ROTARY.search(key)
+            if key not in hf_live.SINE_TABLES
         ]
         configs = _configs_of(file)
         named = {module: _annotated(module) for module in modules}

@@ -42,7 +42,7 @@ class EngineSource:
 
 
 SOURCES = {
-    "transformers 5.23": EngineSource((), ("transformers",)),
+    "transformers 5.24": EngineSource((), ("transformers",)),
     "transformers 4.57": EngineSource(
         ("transformers==4.57.6", "tokenizers>=0.22,<0.23", "huggingface_hub<1.0"), ("transformers",)
     ),

@@ -114,7 +114,7 @@ def types_conflict(case: LayerContext) -> Iterator[Finding]:
 def types_not_read(case: LayerContext) -> Iterator[Finding]:
     """Report a list of the layer types to scale, as Step-3.5's file has it, where transformers scales others.
 
-    Source: models/step3p5/configuration_step3p5.py of transformers 5.23, which scales full attention whatever it says.
+    Source: models/step3p5/configuration_step3p5.py of transformers 5.24, which scales full attention whatever it says.
     """
     listed, kind = case.fields.stated.get("yarn_only_types"), case.rope.layer_type
     if not listed or not isinstance(listed, list | tuple) or kind is None:

@@ -96,7 +96,7 @@ def disentangled_terms(
         position_k, position_q: projected relative embeddings (2 span, dim), row delta(i, j) = clip(i - j + span).
         as_printed: take p2c's row at delta(j, i), as the paper prints it; the released code takes delta(i, j).
 
-    Source: DeBERTa, arXiv:2006.03654, equations 2 to 4; transformers 5.23 models/deberta/modeling_deberta.py.
+    Source: DeBERTa, arXiv:2006.03654, equations 2 to 4; transformers 5.24 models/deberta/modeling_deberta.py.
     """
     query, key, pos_k = three(q, k, position_k)
     pos_q = three(q, k, position_q)[2]
@@ -123,7 +123,7 @@ def t5_buckets(difference: npt.ArrayLike, bidirectional: bool = True, buckets: i
     Half of a side's buckets hold one distance each, the rest grow geometrically up to ``reach``, and everything past
     it shares the last. Bidirectional keeps half of the buckets for keys ahead; otherwise keys ahead share bucket 0.
 
-    Source: T5, arXiv:1910.10683; transformers 5.23 models/t5/modeling_t5.py, _relative_position_bucket.
+    Source: T5, arXiv:1910.10683; transformers 5.24 models/t5/modeling_t5.py, _relative_position_bucket.
 
     >>> t5_buckets([0, -1, 1, -7, -8, -200, 200]).tolist()
     [0, 1, 17, 7, 8, 15, 31]

@@ -83,7 +83,7 @@ def axial_angles(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> 
     Returns:
         rad, float64 (n, dim/2).
 
-    Source: transformers 5.23 models/qwen2_vl/modeling_qwen2_vl.py, VisionRotaryEmbedding.
+    Source: transformers 5.24 models/qwen2_vl/modeling_qwen2_vl.py, VisionRotaryEmbedding.
     """
     width = checked_even_dim("dim", dim)
     if width % 4:
@@ -111,7 +111,7 @@ def mrope_axes(sections: npt.ArrayLike, interleaved: bool = False) -> IntArray:
     Raises:
         ValueError: on other than three positive whole numbers, or interleaved sections that do not fit.
 
-    Source: transformers 5.23 models/qwen2_vl and models/qwen3_vl, mrope_section.
+    Source: transformers 5.24 models/qwen2_vl and models/qwen3_vl, mrope_section.
 
     >>> mrope_axes([2, 1, 1]).tolist(), mrope_axes([2, 1, 1], interleaved=True).tolist()
     ([0, 0, 1, 2], [0, 1, 2, 0])

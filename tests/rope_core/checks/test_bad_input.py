@@ -59,7 +59,7 @@ RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck), max_e
 
 
 @RELAXED
-@given(mutated(), st.sampled_from(["4.57", "5.23"]), st.sampled_from([None, 1, 8192, 2**31 - 1]))
+@given(mutated(), st.sampled_from(["4.57", "5.24"]), st.sampled_from([None, 1, 8192, 2**31 - 1]))
 def test_mutated_configs_end_in_findings_or_one_sentence(
     config: dict[str, Any], version: str, length: int | None
 ) -> None:

@@ -125,7 +125,7 @@ def test_models_join_the_table_by_id_and_those_rows_have_rope() -> None:
         assert "RoPE" in architecture_row(entry.architecture).corrected("position")
 
 
-# transformers 5.23 knows the type "su" but looks for its trained length before it renames it to longrope.
+# transformers 5.24 knows the type "su" but looks for its trained length before it renames it to longrope.
 REFUSED = {"phi-3-vision-128k"}
 # Their checkpoints bring their own code.
 UNKNOWN_TYPES = {"qwen", "kimi_k2", "internlm2"}
@@ -216,7 +216,7 @@ def test_models_that_do_not_rotate_have_no_rotation_in_the_wheel() -> None:
     types |= {"glm-5.3-flash": "glm5_next_text", "inkling": "inkling_text"}
     assert {each.id for each in unrotated_models()} == set(types)
     for each in unrotated_models():
-        assert each.source.startswith(("https://", "transformers 5.23.0")) and each.confidence in ("A", "B")
+        assert each.source.startswith(("https://", "transformers 5.24.0")) and each.confidence in ("A", "B")
         assert 2025 <= each.year <= 2026 and 0 < each.attention <= each.layers
         if each.id == "granite-4.0-h":
             assert from_hf({"model_type": types[each.id], "position_embedding_type": "nope"}).nope

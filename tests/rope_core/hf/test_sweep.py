@@ -86,9 +86,10 @@ def layout(subject: live.Subject, config: Any, module: Any, kind: str | None, ro
     for width in (rope.head_dim, rope.rotary_dim):
         q, k = rng.standard_normal((2, 1, 3, length, width)).astype(np.float32)
         try:
-            theirs = [live.turned(subject, config, module, kind, torch.from_numpy(part)).numpy() for part in (q, k)]
+            turned = [live.turned(subject, config, module, kind, torch.from_numpy(part)) for part in (q, k)]
         except (RuntimeError, ValueError):
             continue  # the function takes the rotating part alone
+        theirs = [part.detach().numpy() for part in turned]
         if theirs[0].shape == q.shape:
             break
     else:

@@ -210,7 +210,7 @@ def test_words_have_one_number_on_every_axis() -> None:
 
 
 def test_words_after_a_long_video_follow_its_last_frame() -> None:
-    """As the paper of Qwen2-VL says; transformers 5.23 goes on after the longer side."""
+    """As the paper of Qwen2-VL says; transformers 5.24 goes on after the longer side."""
     seen: dict[str, Any] = {"config": QWEN, "token_types": [0, *[2] * 5, 0], "video_grid_thw": [[5, 2, 2]]}
     frames = np.array([[0, 1, 2, 3, 4, 5, 6], [0, *[1] * 5, 6], [0, *[1] * 5, 6]])
     assert keys(frames[:, None], **seen) == []
