@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"hold functions and numbers to its frequencies and attention factor: {', '.join(likeable_schemes())}",
     )
     parser.add_argument("--model", help="a model of the catalogue, or a config: the geometry (llama-2-7b)")
-    parser.add_argument("--factor", type=float, help="what schemes are given (4, as on the page)")
+    parser.add_argument("--factor", type=float, help="what schemes are given (as the model's config states, or 4)")
     parser.add_argument("--length", help="the target, tokens (factor times the trained length)")
     parser.add_argument("--trained-to", help="tokens that training covered, further training included")
     parser.add_argument(

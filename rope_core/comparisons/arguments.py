@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn
+from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, inv_freq_shape_error
 from rope_core.comparisons.evaluate import evaluate_column
 from rope_core.comparisons.nearest import nearest_scheme, unlike_pair
 from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, ComparedColumn, ComparisonSetting, checks
@@ -31,14 +30,12 @@ def arguments_row(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | N
     meant = not {"base", "train_len"} & {*values["unread"]}
     try:
         again = held_again(here, there)
-        with contextlib.suppress(Exception):
-            # A table of one width raises whatever it does at another, and is not accused of that.
-            narrow = held_again(here, other_setting(own, max(2, own.rope.dim // 4 * 2)))
-            if _least_margin(again) >= 0 or _least_margin(narrow) < 0:
-                again = narrow
+        narrow, is_width_fixed = _held_at_half_width(here)
+        if narrow is not None and (_least_margin(again) >= 0 or _least_margin(narrow) < 0):
+            again = narrow
         other = again.setting.rope
         values |= {"dim": other.dim, "base": other.base, "train_len": other.train_len, "factor": again.setting.factor}
-        unused = values["without_effect"] = [*_without_effect(column, own)]
+        unused = values["without_effect"] = [*(["dim"] if is_width_fixed else []), *_without_effect(column, own)]
     except ValueError as error:
         values |= {"error": str(error), "base": there.rope.base}
         return ColumnCheck("arguments", -margins.MOST, False, None, meant, values=values), None
@@ -46,7 +43,9 @@ def arguments_row(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | N
     if worst is None or worst.margin is None:
         return ColumnCheck("arguments", None, None, None, False, values=values), again
     margin, pair = worst.margin, worst.pair
-    if margin < 0:
+    if is_width_fixed:
+        margin = min(margin, -1.0)
+    elif margin < 0:
         values["check"] = worst.key
     elif not column.source and (nearest := nearest_scheme(here)).is_exact:
         off = unlike_pair(again, nearest.scheme.name, nearest.mistake)
@@ -64,6 +63,20 @@ def arguments_row(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | N
         shown = line and (unused or str(own.rope.dim) in line.words.split(", "))
         values["line"] = asdict(line) if line and shown else None
     return ColumnCheck("arguments", margin, margin >= 0, pair, meant, values=values), again
+
+
+def _held_at_half_width(here: ComparedColumn) -> tuple[ComparedColumn | None, bool]:
+    """Return the column at half the dimension, None where it has no answer, and whether it then takes no notice of it.
+
+    A table of one width raises whatever it does at another, and is not accused of that; a function that answers half
+    the dimension with as many frequencies as the whole is.
+    """
+    own = here.setting
+    there = other_setting(own, max(2, own.rope.dim // 4 * 2))
+    try:
+        return held_again(here, there), False
+    except Exception as error:  # whatever the function raises
+        return None, str(error) == str(inv_freq_shape_error(there.rope, (own.rope.pairs,)))
 
 
 def _least_margin(compared: ComparedColumn) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rope_core.checks.check import check
 from rope_core.comparisons import driver
 from rope_core.comparisons.source import chosen_function, function_name, imported_modules, module_name, public_names
-from rope_core.errors import argument_error
+from rope_core.errors import ArgumentError, argument_error
 from rope_core.findings import Finding
 from rope_core.hf.catalogue import ReleasedModel, released_models
 from rope_core.hf.resolve import resolve, ropes_of
@@ -143,6 +143,13 @@ def of_config(name: str, config: object) -> ComparisonColumn:
     )
 
 
+def stated_factor(config: object) -> float | None:
+    """Return the factor that a config states for the layer type that is looked at; None where none above 1."""
+    chosen = _turning_rope(config)
+    stated = chosen.params.get("factor") if chosen else None
+    return float(stated) if isinstance(stated, int | float) and stated > 1.0 else None
+
+
 def _turning_rope(config: object) -> HfRope | None:
     """Return the layer type that is looked at: one that is scaled, where there is one; None where none rotates."""
     ropes = [rope for rope in ropes_of(config).values() if not rope.nope]
@@ -250,8 +257,13 @@ def as_answer(answer: Any, rope: Rope) -> FrequenciesAndFactor:
         raise argument_error("the function's answer", "inv_freq or (inv_freq, attention_factor)", answer)
     values = np.asarray(answer[0])
     if values.shape != (rope.pairs,) or values.dtype.kind not in "fiu":
-        raise argument_error("inv_freq", f"numbers of shape ({rope.pairs},)", values.shape)
+        raise inv_freq_shape_error(rope, values.shape)
     return values.astype(np.float64), float(answer[1])
+
+
+def inv_freq_shape_error(rope: Rope, shape: tuple[int, ...]) -> ArgumentError:
+    """Return the error of an answer that is no array of one number for each pair."""
+    return argument_error("inv_freq", f"numbers of shape ({rope.pairs},)", shape)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rope_core.comparisons.arguments import arguments_row, held_again, other_setting
-from rope_core.comparisons.columns import ComparisonColumn, columns, nearest_names, of_config
+from rope_core.comparisons.columns import ComparisonColumn, columns, nearest_names, of_config, stated_factor
 from rope_core.comparisons.evaluate import evaluate_column
 from rope_core.comparisons.nearest import equal_schemes, like_row, nearest_scheme
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, ComparisonSetting, checks, target_length
@@ -48,7 +48,7 @@ def compare(
             (dim, base, train_len, factor), seq_len besides where it follows the length, or is one as in transformers'
             modeling_rope_utils; it returns inv_freq or (inv_freq, attention_factor).
         model: a model of the catalogue, or a config, whose geometry counts; Llama 2 7B where nothing is given.
-        factor: what schemes are given; the ratio of the lengths, or 4, as on the page.
+        factor: what schemes are given; the ratio of the lengths, or the factor of the model's config, or 4.
         length: the target, tokens; factor times the trained length.
         trained_to: tokens that training covered, where the model was trained on at a longer length.
         fine_tuned: whether it is trained on with the scheme, which asks less; by default released models are, and
@@ -119,7 +119,10 @@ def _setting(
         length = checked_int("length", length, 1, MAX_LEN)
     if trained_to is not None:
         trained_to = checked_int("trained_to", trained_to, 1, MAX_LEN)
-    ratio = factor or (max(1.0, length / rope.train_len) if length else checked_finite("factor", FACTOR.default))
+    stated = stated_factor(config) if model is not None else None
+    ratio = factor or (
+        max(1.0, length / rope.train_len) if length else stated or checked_finite("factor", FACTOR.default)
+    )
     target = target_length(rope, ratio, length)
     name = str(model or MODEL) if by_id else ""
     return ComparisonSetting(rope, ratio, target, trained_to, fine_tuned, values, model=name)

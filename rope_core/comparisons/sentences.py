@@ -76,7 +76,7 @@ def speed_text(ratio: float, lang: str = "en") -> str:
     """Return how many times slower or faster a pair turns than another.
 
     >>> speed_text(0.25), speed_text(1.5), speed_text(-1.0), speed_text(1.0)
-    ('4 times slower', '1.5 times faster', 'it turns backwards', 'as fast as unscaled')
+    ('4 times slower', '1.5 times as fast', 'it turns backwards', 'as fast as unscaled')
     """
     t = table_words(lang, "nearest")
     if not ratio > 0:

@@ -29,6 +29,10 @@ KEYS = [
 DIM, BASE, TRAIN, FACTOR = 128, 10_000.0, 4096, 8.0
 
 
+def linear_of(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return base ** (-np.arange(0, dim, 2) / dim) / factor
+
+
 def rows(column: rc.Compared) -> dict[str, Any]:
     return {row.key: row for row in column.rows}
 
@@ -430,6 +434,31 @@ def test_another_model_is_required_of_functions_that_take_its_geometry() -> None
     assert rows(dim)["arguments"].broken and rows(dim)["arguments"].values["dim"] == 64
     assert rows(dim)["arguments"].values["line"]["words"] == "128"
     assert rows(table)["arguments"].holds and rows(table)["arguments"].values["dim"] == 128
+
+
+@given(st.sampled_from([16, 32, 64, 96]), st.floats(100.0, 1e6), st.sampled_from([linear_of, by_parts]))
+@settings(max_examples=8, deadline=None)
+def test_a_function_that_takes_no_notice_of_dim_does_not_follow_its_arguments(
+    width: int, base: float, scheme: Callable[..., Any]
+) -> None:
+    config = {"model_type": "llama", "head_dim": width, "rope_theta": base, "max_position_embeddings": 4096}
+    config |= {"hidden_size": 8 * width, "num_attention_heads": 8}
+    kept, lost = rc.compare(
+        lambda dim, base, train_len, factor: scheme(dim, base, train_len, factor),
+        lambda dim, base, train_len, factor: scheme(width, base, train_len, factor),
+        model=config,
+    )
+    assert rows(lost)["arguments"].broken and "dim" in rows(lost)["arguments"].values["without_effect"]
+    assert "dim" not in rows(kept)["arguments"].values["without_effect"]
+
+
+def test_a_model_that_states_a_factor_is_compared_at_it() -> None:
+    scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0} | TRAINED_ON
+    config = LLAMA | {"rope_scaling": scaling}
+    (table,) = rc.compare(rc.from_hf(config).inv_freq, model=config, like="llama3")
+    assert table.setting.factor == 8.0 and not table.broken
+    assert rc.compare("linear", model=config, factor=2)[0].setting.factor == 2.0
+    assert rc.compare("linear", model=LLAMA)[0].setting.factor == 4.0
 
 
 LLAMA = {"model_type": "llama", "head_dim": 128, "rope_theta": 5e5, "max_position_embeddings": 131_072}
