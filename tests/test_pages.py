@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import ROOT, films
-from ui.page.menu import ORDER, SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import ORDER, SECTIONS
 
 SCRIPT = str(ROOT / "tests" / "support" / "app_at.py")
 NAMES = [name for names in ORDER.values() for name in names if name in SECTIONS]

@@ -41,10 +41,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 (folder / room / each.name).symlink_to(each)
         text = shutil.copytree(ROOT / room / "text", folder / room / "text")
         for path in shutil.copytree(text / "en", text / "xx").glob("*.toml"):
-            marked = re.sub(
-                r'^(\S.* = """|\S.* = ")(?=[^"])', rf"\1{MARK}", path.read_text("utf-8"), flags=re.MULTILINE
-            )
-            path.write_text(marked, "utf-8")
+            labels, *rest = re.split(r"(?=^\[(?:prose|page_lesson))", path.read_text("utf-8"), flags=re.MULTILINE)
+            marked = re.sub(r'^([^\s=]+ = "(?:"")?)(?=[^"])', rf"\1{MARK}", labels, flags=re.MULTILINE)
+            path.write_text("".join([marked, *rest]), "utf-8")
     (folder / "rope_core/text/xx/language.toml").write_text(
         'name = "Xish"\nlocale = "xx-XX"\nitems = "; "\nclauses = "; "\nerror = "¤{argument}: {rule}, {value}"\n',
         "utf-8",

@@ -37,7 +37,7 @@ def main(first: str = "home") -> None:
     pages: dict[str, st.Page] = {}
     for name in SECTIONS:
         run = partial(draw_page, name, pages)
-        pages[name] = st.Page(run, title=t(f"page.{name}"), url_path=name, default=name == first)
+        pages[name] = st.Page(run, title=t.page_name(name), url_path=name, default=name == first)
     menu = {
         t(f"section.{section}"): [pages[name] for name in names if name in pages] for section, names in ORDER.items()
     }

@@ -4,6 +4,7 @@ from rope_core.theory import challenges, frequency_demo
 from ui.figures import home as figures
 from ui.page.fields import GEOMETRY, beat_field, film_stops
 from ui.page.frame import PageFrame
+from ui.page.menu import menu_summaries
 from ui.page.state import Field
 from ui.page.tasks import Challenge, ChoiceQuestion, SketchQuestion
 
@@ -45,7 +46,7 @@ def tasks(page: PageFrame) -> None:
 
 def path(page: PageFrame) -> None:
     """Draw the links to all pages, with what each is for."""
-    for name, text in page.t.table("step").items():
+    for name, text in menu_summaries(page.t.lang).items():
         page.draw_page_link(name, text)
 
 

@@ -26,13 +26,13 @@ SHOWN = {
 
 def link(page: PageFrame, name: str, beat: int) -> str:
     """Return a link to a step of a page."""
-    return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
+    return f"[{page.t.page_name(name)} · {beat}]({page.href(name, beat=str(beat))})"
 
 
 def shown_step(page: PageFrame) -> None:
     """Draw the link to the step that shows the chosen fault."""
     _, name, beat = dict(enumerate(SHOWN.values(), 1))[page.get(FAULT) or 1]
-    page.draw_page_link(name, page.t("shown_in", page=page.t(f"page.{name}"), beat=beat), beat=str(beat))
+    page.draw_page_link(name, page.t("shown_in", page=page.t.page_name(name), beat=beat), beat=str(beat))
 
 
 def symptoms(page: PageFrame) -> None:

@@ -238,7 +238,7 @@ def plotlys_own(page: Page) -> None:
 def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: Reader) -> None:
     """Choose in a menu, move a slider, open the code, switch the language; the focus is seen on each."""
     page = english.open(f"{app}/?lang=en")
-    tab_to(page, PageTexts("en", "labels")(f"page.{name}"), "a")
+    tab_to(page, PageTexts("en", "labels").page_name(name), "a")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text(PageTexts("en", name)("title"))
     english.settle()

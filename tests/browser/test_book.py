@@ -30,7 +30,8 @@ from tests.support.painted import ALIKE, EDGE, drawn_apart, saved, unlike
 from tests.support.reader import violations
 from tools.book import scorm
 from ui.book.frame import BookFrame
-from ui.page.menu import PATH, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import PATH
 from ui.page.tasks import ChoiceQuestion
 from ui.present import lessons
 from ui.text.words import PageTexts

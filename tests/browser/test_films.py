@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import DESK, PHONE, WAY, Visit, address_has, holds, painted, reset, resting, until
 from tests.support.painted import ALIKE, as_python_has_it, at, drawn_apart, pairs, saved, unlike
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 from ui.text.words import PageTexts
 
 pytestmark = pytest.mark.browser

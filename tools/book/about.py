@@ -124,7 +124,7 @@ def foot(page: BookPage, there: list[BookPage]) -> str:
     at = own.index(page)
     around = [(own[k], sign) for k, sign in ((at - 1, "← {}"), (at + 1, "{} →")) if 0 <= k < len(own)]
     turn = " · ".join(
-        f'<a href="{page.to(each)}">{sign.format(escape(t(f"page.{each.name}")))}</a>' for each, sign in around
+        f'<a href="{page.to(each)}">{sign.format(escape(t.page_name(each.name)))}</a>' for each, sign in around
     )
     licences = f'<a href="{page.root}licenses/">{escape(t("browser.licences"))}</a>'
     about = escape(t("browser.about", version=__version__, edition=EDITION))

@@ -17,7 +17,8 @@ from rope_core.version import __version__
 from tools.book.site import all_book_pages
 from ui import book
 from ui.book.frame import page_folder
-from ui.page.menu import PATH, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import PATH
 from ui.text.words import PageTexts
 
 SCRIPT = "scorm.js"
@@ -26,16 +27,9 @@ MANIFEST = "imsmanifest.xml"
 LEFT_OUT = ("sw.js", "edition.txt")
 """What the host of a course keeps itself."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
-
-
-WEEKS = (
-    ("home", "encodings"),
-    ("rotation", "layouts"),
-    ("frequencies", "clock"),
-    ("attention", "extrapolation"),
-    ("block", "positions", "precision"),
-    ("lrpe", "inside", "ledger"),
-)
+WEEK = re.compile(r"^\| \d+ \| ([a-z, ]+) \|", re.MULTILINE)
+COURSE = (Path(__file__).parents[2] / "docs" / "course.md").read_text("utf-8")
+WEEKS = tuple(tuple(pages.split(", ")) for pages in WEEK.findall(COURSE))
 """The pages of each week of docs/course.md."""
 EMPTY = re.compile("<h2>[^<]*</h2><ul></ul>")
 LINK = re.compile(r'<li><a href="([^"#?]*)"[^>]*>[^<]*</a>(?:<ul class="contents">.*?</ul>)?</li>')

@@ -240,7 +240,7 @@ def _menu(page: BookPage, t: PageTexts, contents: str) -> str:
         links = []
         for name in names:
             here = ' aria-current="page"' if name == page.name else ""
-            link = f'<a href="{page.to(BookPage(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a>'
+            link = f'<a href="{page.to(BookPage(name, page.lang))}"{here}>{escape(t.page_name(name))}</a>'
             links.append(f"<li>{link}{contents if here else ''}</li>")
         pieces.append(f"<h2>{escape(t(f'section.{section}'))}</h2><ul>{''.join(links)}</ul>")
     return "".join(pieces)

@@ -19,7 +19,8 @@ from ui.book.stage import CONTROLS, LessonFrame
 from ui.figures.drawing import Drawing, Film, figure_to_json
 from ui.page import tasks
 from ui.page.controls import FilmHand
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 from ui.page.symbols import symbol_legend_html, symbol_meanings
 from ui.page.tasks import ChoiceQuestion
 from ui.present.steps import slide_finding
@@ -187,7 +188,7 @@ class BookFrame(LessonFrame):
         if name in SECTIONS:
             more = f"?{urlencode(query)}" if query else ""
             href = f"{self.root}{page_folder(name, self.t.lang)}{more}" or "./"
-            text = markdown_to_html(label or self.t(f"page.{name}"), is_one_line=True)
+            text = markdown_to_html(label or self.t.page_name(name), is_one_line=True)
             self.places.add_node("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
 
     def href(self, name: str, **query: str) -> str:

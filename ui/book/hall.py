@@ -55,7 +55,7 @@ class HallFrame(LearningFrame):
         own: Lesson | None = self.session.get(LOADED)
         if own:
             self.button(lesson_summary(own, t, markdown=False), "present.own", self.view.begin_talk, OWN)
-        data = lessons.shipped_lesson_bytes(self.t.lang, "talks", EXAMPLE).decode()
+        data = lessons.shipped_talk_bytes(self.t.lang, EXAMPLE).decode()
         self.download(t("example"), data, f"{EXAMPLE}.toml", "application/toml", "present.example")
 
     def draw_room_form(self, t: PageTexts) -> None:

@@ -17,7 +17,8 @@ from ui.book.content import BookContent
 from ui.figures.drawing import film_save_buttons_html
 from ui.page import tasks
 from ui.page.controls import ContainerContext
-from ui.page.menu import PATH, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import PATH
 from ui.present.view import PageView
 from ui.text.escape import escaped_markdown
 
@@ -146,4 +147,4 @@ class LearningFrame(BookContent):
             self.progress((at + 1) / len(PATH), line)
             if at + 1 < len(PATH):
                 following = PATH[at + 1]
-                self.draw_page_link(following, f"**{self.t('frame.next', page=self.t(f'page.{following}'))}**")
+                self.draw_page_link(following, f"**{self.t('frame.next', page=self.t.page_name(following))}**")

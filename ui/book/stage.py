@@ -123,7 +123,7 @@ class LessonFrame(HallFrame):
         """Ask the step's question or, once there is a choice, judge it; offer the way back to a talk's page."""
         lesson, step, question = self.view.lesson(), self.view.step(), self.step_question()
         if lesson and step and step.page != self.view.page:
-            self.write(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
+            self.write(t("elsewhere", number=step.number, page=t.page_name(step.page)))
             self._press("stage-back", t("back_to_talk"), lambda: self.view.go_to_step(step.number))
         if question is None:
             return

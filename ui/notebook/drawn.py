@@ -17,8 +17,9 @@ from ui.book.nodes import HtmlNode
 from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing, Film
 from ui.page import configs
+from ui.page.declaration import page_declaration
 from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.menu import SECTIONS
 from ui.page.state import Field, RefusedValue, checked_value, url_value_text
 from ui.page.store import OWN
 from ui.text.words import PageTexts, number_text

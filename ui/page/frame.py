@@ -5,8 +5,8 @@ A page file declares ``FIELDS``, the values that its controls set, and ``body(pa
 no Streamlit, no browser. A learning page declares ``TASKS`` as well, what it asks of its reader.
 
 The frame itself writes the page's ``title``, ``claim`` and, where there is one, ``task`` above the body, and below it
-how far the visitor is on the path (``ui.page.menu.path_progress``). Beside the title is one button, behind which are
-the model with its geometry where the page has one, the link, the presentation, the legend of symbols, and reset.
+how far the visitor is on the path (``ui.page.declaration.path_progress``). Beside the title is one button, behind which
+are the model with its geometry where the page has one, the link, the presentation, the legend of symbols, and reset.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Lessons: TOML files of steps, each a sentence and a state of a page's controls; read, checked, never executed.
+"""Lessons: steps in TOML, each a sentence and a state of a page's controls; read, checked, never executed.
+
+A talk is a file of its own; a page's lesson is the table page_lesson of ui/text/<lang>/<page>.toml.
 
     title = "The clock in four steps"
     minutes = 10
     [[steps]]
-    page = "clock"                           # talks only; the page of a page's own lesson is its file's name
+    page = "clock"                           # talks only
     say = "One sentence shown on the stage."
     notes = "What the lecturer may say."     # optional, shown in the lecturer's fold only
     state = { scheme = "yarn", factor = 8 }  # optional; what it leaves out is at its default
@@ -29,10 +31,11 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from rope_core.languages import FIRST
-from ui.page.menu import SECTIONS, PageDeclaration, page_declaration
+from ui.page.declaration import PageDeclaration, page_declaration
+from ui.page.menu import SECTIONS
 from ui.page.state import Field, FieldValue, RefusedValue, checked_value
 from ui.page.store import refusal_slots
-from ui.text.words import TEXT, fill_counts
+from ui.text.words import TEXT, fill_counts, read_page_file
 
 MAX_BYTES = 64 * 1024
 MAX_STEPS = 60
@@ -298,29 +301,29 @@ def load_lesson(data: bytes, name: str, page: str | None = None) -> Lesson:
     return reader.read_lesson(reader.parse_toml(data), name)
 
 
-def shipped_lesson_bytes(lang: str, kind: str, name: str) -> bytes:
-    """Return a shipped lesson file with its counts filled in; b"" where there is none. ``kind``: "pages" or "talks"."""
-    path = TEXT / lang / "lessons" / kind / f"{name}.toml"
+def shipped_talk_bytes(lang: str, name: str) -> bytes:
+    """Return the file of a shipped talk with its counts filled in; b"" where there is none."""
+    path = TEXT / lang / "talks" / f"{name}.toml"
     return fill_counts(path.read_text("utf-8")).encode() if path.exists() else b""
 
 
 @lru_cache(maxsize=128)
 def page_lesson(lang: str, page: str) -> Lesson | None:
-    """Return the shipped lesson of a page; None where there is none."""
-    data = shipped_lesson_bytes(lang, "pages", page)
-    return load_lesson(data, page, page) if data else None
+    """Return the lesson in a page's own file; None where it has none."""
+    table = read_page_file(lang, page).get("page_lesson")
+    return LessonReader(page).read_lesson(table, page) if table else None
 
 
 @lru_cache(maxsize=1)
 def talk_names() -> tuple[str, ...]:
     """Return the names of the shipped talks, the same in both languages."""
-    return tuple(sorted(path.stem for path in (TEXT / FIRST / "lessons/talks").glob("*.toml")))
+    return tuple(sorted(path.stem for path in (TEXT / FIRST / "talks").glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
 def shipped_talk(lang: str, name: str) -> Lesson | None:
     """Return a shipped talk by its name; None where there is none."""
-    data = shipped_lesson_bytes(lang, "talks", name) if name in talk_names() else b""
+    data = shipped_talk_bytes(lang, name) if name in talk_names() else b""
     chosen = tomllib.loads(data.decode())
     if whole := shipped_talk(lang, chosen["of"]) if "of" in chosen else None:
         # A shorter talk says which steps of a longer one it has.

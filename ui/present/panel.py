@@ -42,7 +42,7 @@ def draw_present_panel(view: PageView) -> None:
         st.error(f"{t('problem')} {problem_sentence(problem, t)}")
     st.caption(t("frame.present_help"))
     for name in lessons.talk_names()[-1:]:
-        data = lessons.shipped_lesson_bytes(view.lang, "talks", name)
+        data = lessons.shipped_talk_bytes(view.lang, name)
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
     st.caption(t("room_elsewhere"))
 

@@ -213,7 +213,7 @@ def draw_step_question(view: PageView, store: PageValues) -> None:
         return
     if step.page != view.page:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
+            st.markdown(t("elsewhere", number=step.number, page=t.page_name(step.page)))
             st.button(t("back_to_talk"), key="stage-back", on_click=view.go_to_step, args=(step.number,))
     elif step.predict:
         view.take_answer_state(store, is_answer_out=predict.ask_question(view, step, lesson.id))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 from ui.page.state import Field, FieldValue, RefusedValue, values_from_query
 from ui.page.store import PageValues, StoreNote, refusal_slots
 from ui.present import lessons

@@ -22,7 +22,8 @@ from ui.figures.drawing import Drawing, Film, film_save_buttons_html
 from ui.page import tasks
 from ui.page.charts import FigureToSend
 from ui.page.controls import ContainerContext
-from ui.page.menu import PATH, PageDeclaration, page_declaration, path_progress
+from ui.page.declaration import PageDeclaration, page_declaration, path_progress
+from ui.page.menu import PATH
 from ui.page.symbols import symbol_legend_html, symbol_meanings
 from ui.page.tasks import ChoiceQuestion
 from ui.present import panel, stage
@@ -205,7 +206,7 @@ class ServedFrame(ServedContent):
 
     def draw_page_link(self, name: str, label: str | None = None, **query: str) -> None:
         if name in self.pages:
-            text, icon = label or self.t(f"page.{name}"), ":material/arrow_forward:"
+            text, icon = label or self.t.page_name(name), ":material/arrow_forward:"
             st.page_link(self.pages[name], label=text, icon=icon, query_params=query)
 
     def href(self, name: str, **query: str) -> str:
@@ -326,7 +327,7 @@ class ServedFrame(ServedContent):
             film.sync_done_tasks(self.session)
             self.counted = at.here
             if at.following and at.following in self.pages:
-                following = self.t(f"page.{at.following}")
+                following = self.t.page_name(at.following)
                 st.page_link(
                     self.pages[at.following],
                     label=f"**{self.t('frame.next', page=following)}**",

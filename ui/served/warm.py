@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 import rope_core  # noqa: F401
 import ui.served.frame  # noqa: F401
 from rope_core.lrpe.demo import LrpeExample, backward_steps
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 
 plotly.graph_objects.Figure([plotly.graph_objects.Scatter(), plotly.graph_objects.Heatmap()]).to_json()
 for page in SECTIONS:

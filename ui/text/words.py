@@ -7,8 +7,9 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 TEXT = Path(__file__).parent
 SLOT = re.compile(r"\{\{(f|formula):([a-z0-9_.-]+)\}\}")
@@ -18,7 +19,8 @@ HAN, STOP = "\u2014-\u2026\u3000-\u9fff\uff00-\uffef", "\u3001\u3002\uff01\uff08
 SOFT_BREAK = re.compile(f"(?<=[{HAN}])\\n(?=[{HAN}])|(?<=\\S)\\n(?=[{STOP}])|(?<=[{STOP}])\\n(?=[A-Za-z])")
 POWER = re.compile(r"([-−+]?\d(?:\.\d+)?)e([-+]\d+)")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-HEADING = re.compile(r"^## (?P<title>.*?)\s*\{#(?P<id>[a-z0-9_-]+)\}\s*$", re.MULTILINE)
+NO_LABELS = ("prose", "page_lesson")
+"""What a page's file holds besides labels: its sections of Markdown, and its lesson."""
 
 
 @lru_cache(maxsize=1)
@@ -54,33 +56,34 @@ def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, str]:
     return flat
 
 
-@lru_cache(maxsize=64)
-def page_labels(lang: str, page: str) -> dict[str, str]:
-    """Short texts of one file, ui/text/<lang>/<page>.toml, keys joined by dots; {} when the file is absent."""
+@cache
+def read_page_file(lang: str, page: str) -> dict[str, Any]:
+    """Return all that ui/text/<lang>/<page>.toml holds, counts filled in; {} when the file is absent."""
     path = TEXT / lang / f"{page}.toml"
-    return _flatten(tomllib.loads(path.read_text("utf-8"))) if path.exists() else {}
+    return tomllib.loads(fill_counts(path.read_text("utf-8"))) if path.exists() else {}
 
 
-@lru_cache(maxsize=64)
+@cache
+def page_labels(lang: str, page: str) -> dict[str, str]:
+    """Return the short texts of a page's file, keys joined by dots; {} when the file is absent."""
+    return _flatten({key: part for key, part in read_page_file(lang, page).items() if key not in NO_LABELS})
+
+
+@cache
 def page_sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
-    """Sections of ui/text/<lang>/<page>.md by id: (title, body with formula slots)."""
-    path = TEXT / lang / f"{page}.md"
-    if not path.exists():
-        return {}
-    text = SOFT_BREAK.sub("", path.read_text("utf-8"))
-    marks = list(HEADING.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    return {m["id"]: (m["title"], text[m.end() : end].strip()) for m, end in zip(marks, ends, strict=True)}
+    """Return the sections of a page's prose by id: (title, body with formula slots)."""
+    prose = read_page_file(lang, page).get("prose", {})
+    return {key: (part["title"], SOFT_BREAK.sub("", part["text"])) for key, part in prose.items()}
 
 
-def fill_formulas_and_counts(text: str) -> str:
-    """Put formulas into their slots, {{formula:id}} on its own lines, {{f:id}} inline, and counts into theirs."""
+def fill_formulas(text: str) -> str:
+    """Put formulas into their slots, {{formula:id}} on its own lines, {{f:id}} inline."""
 
     def latex(match: re.Match[str]) -> str:
         body = formulas()[match[2]]
         return f"\n$$\n{body}\n$$\n" if match[1] == "formula" else f"${body}$"
 
-    return SLOT.sub(latex, fill_counts(text))
+    return SLOT.sub(latex, text)
 
 
 def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = False) -> str:
@@ -142,6 +145,10 @@ class PageTexts:
             else text
         )
 
+    def page_name(self, page: str) -> str:
+        """Return the name of any page, as the menu has it."""
+        return page_labels(self.lang, page)["menu.name"]
+
     def has_label(self, key: str) -> bool:
         """Whether this page or all pages have the label ``key``."""
         return key in page_labels(self.lang, self.page) or key in page_labels(self.lang, "labels")
@@ -157,4 +164,4 @@ class PageTexts:
     def section_title_and_text(self, section: str) -> tuple[str, str]:
         """Return title and Markdown of a section of this page, formulas filled in."""
         title, body = page_sections(self.lang, self.page)[section]
-        return title, fill_formulas_and_counts(body)
+        return title, fill_formulas(body)

@@ -12,7 +12,8 @@ from tests.test_pages import opened
 from ui.book.frame import BookFrame
 from ui.book.nodes import content_hashes_by_id, script_data_by_id
 from ui.book.session import ReaderSession
-from ui.page.menu import ORDER, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import ORDER
 from ui.page.state import Field, url_value_text
 
 NAMES = [name for names in ORDER.values() for name in names]

@@ -19,7 +19,8 @@ from tests.support.figures import Row, chart, numbers_of, ran
 from tests.ui import figures
 from ui.figures.drawing import Drawing, figure_to_json
 from ui.notebook.drawn import draw_page_until
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 from ui.page.state import Field
 from ui.text.words import PageTexts
 

@@ -17,7 +17,7 @@ from tests.support.figures import numbers_of, run
 from tests.support.films import FilmRow, unpacked
 from tests.ui.figures.test_every_figure import MODULES, too_long
 from ui.film.static_scene import StaticScene
-from ui.page.menu import page_declaration
+from ui.page.declaration import page_declaration
 from ui.text.words import PageTexts
 
 FILMS: list[FilmRow] = [row for module in MODULES for row in getattr(module, "FILMS", ())]

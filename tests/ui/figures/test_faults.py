@@ -12,7 +12,7 @@ from tests.support.films import FilmRow
 from ui.book.frame import BookFrame
 from ui.figures.faults import LINES, MOST, fault_traces_film
 from ui.film.scene import BEAT, text_at
-from ui.page.menu import page_declaration
+from ui.page.declaration import page_declaration
 from ui.text.words import PageTexts
 
 EN = PageTexts("en", "glossary")

@@ -12,7 +12,6 @@ from tests.support.films import FilmRow, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.film.scene import text_at
-from ui.page.menu import PATH
 from ui.text.words import PageTexts
 
 T = PageTexts("en", "home")
@@ -64,11 +63,6 @@ def test_every_row_of_words_reads_up_to_its_last_word() -> None:
         rows = [row.split() for row in PageTexts(lang, "home")("rows").split("|")]
         assert [len(row) - 1 for row in rows] == list(range(figures.FIRST, figures.LAST + 1))
         assert len({(row[figures.KEY_POSITION], row[-1]) for row in rows}) == 1
-
-
-def test_the_path_is_the_menus() -> None:
-    for lang in LANGUAGES:
-        assert list(PageTexts(lang, "home").table("step"))[: len(PATH) - 1] == list(PATH[1:])
 
 
 def angle(t: PageTexts) -> str:

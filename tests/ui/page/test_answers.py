@@ -24,7 +24,8 @@ from ui.figures.attention import scores
 from ui.figures.benchmark.bars import OURS, timings_by_tokens
 from ui.figures.encodings.swapping import sentence_reordering_film
 from ui.page import tasks
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 from ui.page.tasks import ChoiceQuestion
 from ui.text.words import PageTexts
 

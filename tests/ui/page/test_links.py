@@ -10,7 +10,8 @@ import pytest
 from tests.test_pages import opened
 from ui.book.frame import BookFrame
 from ui.page import frame
-from ui.page.menu import ORDER, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import ORDER
 from ui.page.state import Field, RefusedValue, parse_url_value
 from ui.present.view import FIELDS
 

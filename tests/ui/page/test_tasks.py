@@ -11,7 +11,8 @@ from rope_core import Rope
 from rope_core.languages import LANGUAGES
 from rope_core.theory.challenges import ChallengeVerdict
 from tests.test_pages import opened
-from ui.page.menu import PATH, SECTIONS, page_declaration, path_progress
+from ui.page.declaration import page_declaration, path_progress
+from ui.page.menu import PATH, SECTIONS
 from ui.page.state import Field
 from ui.page.store import PageValues
 from ui.page.tasks import (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import ROOT
-from ui.page.menu import page_declaration
+from ui.page.declaration import page_declaration
 from ui.present import lessons
 from ui.present.lessons import LessonError, LessonProblem, LessonQuestion, load_lesson
 from ui.present.steps import problem_sentence

@@ -7,7 +7,8 @@ import pytest
 
 from tests.test_pages import opened
 from ui.film.scene import BEAT
-from ui.page.menu import SECTIONS, page_declaration
+from ui.page.declaration import page_declaration
+from ui.page.menu import SECTIONS
 from ui.text.glossary import glossary_table, glossary_terms, term_paragraphs
 from ui.text.words import TEXT, PageTexts, page_labels, page_sections
 
