@@ -343,7 +343,9 @@ def compared(page: PageFrame, of: configs.ConfigPageState, rope: rc.HfRope) -> N
         page.note(reason(error, page))
         return
     page.show(
-        comparison.wavelength_overlay_chart(rope, beside, names, rows, t),
+        comparison.wavelength_overlay_chart(
+            rope, beside, names, rows, (of.view.python_expression, f"rc.model({other!r}).hf_config()"), t
+        ),
         comparison.wavelength_overlay_chart,
         convert_config.compare_configs,
     )

@@ -62,8 +62,9 @@ def chart(drawing: Drawing) -> go.Figure:
     return go.Figure(unpacked(drawing.figure))
 
 
+@cache
 def run(code: str) -> str:
-    """Return what lines of Python print."""
+    """Return what lines of Python print; the same lines are run once."""
     out = io.StringIO()
     with redirect_stdout(out):
         exec(code, {})
@@ -83,7 +84,8 @@ def read(text: str) -> float:
 
 def numbers_of(sentence: str) -> Iterator[tuple[str, float, float]]:
     """Yield the numbers of a sentence: as written, and what the number and its last digit are worth."""
-    plain = sentence.translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789"))
+    plain = re.sub(r"(?<![\w·.])10(?=⁻)", "1·10", sentence)
+    plain = plain.translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789"))
     for text, power in re.findall(r"(?<![\w.])-?(\d[\d,]*(?:\.\d+)?)(?:·10(-?\d+))?(?!\w)", plain):
         digits = text.replace(",", "").rstrip(".")
         whole, _, part = digits.partition(".")

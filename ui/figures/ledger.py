@@ -332,7 +332,9 @@ def claim_status_chart(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
         """
         from collections import Counter
         from rope_core.ledger import check_claims
-        print(Counter((result.document, result.status) for result in check_claims()))
+        results = check_claims()
+        print(Counter((result.document, result.status) for result in results))
+        print(len(results), Counter(result.status for result in results))
         """,
     )
 
@@ -420,7 +422,9 @@ def residual_chart(results: Sequence[ClaimResult], threshold: float, t: PageText
         },
         f"""
         from rope_core.ledger import check_claims
-        found = [result.residual for result in check_claims() if result.residual is not None]
+        results = [result for result in check_claims() if result.residual is not None]
+        found = [result.residual for result in results]
         print(sum(residual <= {threshold!r} for residual in found), "of", len(found))
+        print(sum(result.status == {HOLDS!r} for result in results), sum(1e-9 < each < 1e-2 for each in found))
         """,
     )

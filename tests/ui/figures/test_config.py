@@ -11,7 +11,7 @@ import pytest
 import rope_core as rc
 from rope_core.extension.extend import extend
 from rope_core.hf import anatomy
-from rope_core.hf import schemas as convert_config
+from rope_core.hf.schemas import compare_configs
 from rope_core.programs.engines import engines
 from tests.support.figures import Row, chart, ran
 from tests.support.films import FilmRow
@@ -218,14 +218,14 @@ def test_gap_has_a_word_for_every_case() -> None:
 
 def test_two_configs_differences_first() -> None:
     left, right = config_of("llama-2-7b"), config_of("llama-3.1-8b")
-    rows = convert_config.compare_configs(left, right)
+    rows = compare_configs(left, right)
     table = comparison.config_difference_table(rows, ("a", "b"), EN)
     marks = table[EN("col.same")]
     assert marks == sorted(marks, key=lambda mark: mark == EN("same")) and EN("differs") in marks
     at = table[EN("col.field")].index(EN("value_of.base"))
     assert (table["a"][at], table["b"][at]) == ("10000", "500000")
     assert len(comparison.config_difference_table(rows, ("a", "a"), EN)) == 4
-    drawing = comparison.wavelength_overlay_chart(rc.from_hf(left), rc.from_hf(right), ("a", "b"), rows, EN)
+    drawing = comparison.wavelength_overlay_chart(rc.from_hf(left), rc.from_hf(right), ("a", "b"), rows, ("", ""), EN)
     np.testing.assert_allclose(chart(drawing).data[1].y, 2 * np.pi / rc.from_hf(right).inv_freq, rtol=1e-12)
     assert f"{sum(not row.same for row in rows)} of {len(rows)} fields differ" in drawing.finding
 
@@ -277,10 +277,7 @@ def test_a_comparison_names_each_field_once() -> None:
     scaled = {"rope_type": "yarn", "factor": 4.0, "attention_factor": 1.2, "original_max_position_embeddings": 4096}
     config = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6, "rope_parameters": scaled}
     rows = [
-        row.field
-        for row in convert_config.compare_configs(
-            config, {**config, "rope_parameters": {**scaled, "attention_factor": 1.0}}
-        )
+        row.field for row in compare_configs(config, {**config, "rope_parameters": {**scaled, "attention_factor": 1.0}})
     ]
     assert len(rows) == len(set(rows)) and "attention_factor" in rows
 
@@ -295,6 +292,7 @@ def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
 
 
 CONFIG, SCOUT = (config_of(name) for name in ("gpt-oss-20b", "llama-4-scout"))
+HERE, THERE = (where(name) for name in ("gpt-oss-20b", "llama-4-scout"))
 SCALED = rc.from_hf(CONFIG)
 
 
@@ -306,12 +304,12 @@ def enough(t: PageTexts) -> str:
 
 BOTH = (SCALED, rc.from_hf(SCOUT, rc.layer_types(SCOUT)[0] if rc.layer_types(SCOUT) else None), ("a", "b"))
 ROWS = [
-    Row("config", figures.pair_overview_chart, (SCALED, "wavelength", "")),
-    Row("config", figures.ramp_chart, (SCALED, "")),
-    Row("config", figures.cached_key_drift_chart, (SCALED, 9000, "")),
-    Row("config", comparison.engine_frequency_chart, (engines(CONFIG), SCALED, "")),
-    Row("config", comparison.wavelength_overlay_chart, (*BOTH, convert_config.compare_configs(CONFIG, SCOUT))),
-    Row("config", comparison.extension_slowdown_chart, (extend(CONFIG, 500_000), SCALED, 500_000, "")),
+    Row("config", figures.pair_overview_chart, (SCALED, "wavelength", HERE)),
+    Row("config", figures.ramp_chart, (SCALED, HERE)),
+    Row("config", figures.cached_key_drift_chart, (SCALED, 9000, HERE)),
+    Row("config", comparison.engine_frequency_chart, (engines(CONFIG), SCALED, HERE)),
+    Row("config", comparison.wavelength_overlay_chart, (*BOTH, compare_configs(CONFIG, SCOUT), (HERE, THERE))),
+    Row("config", comparison.extension_slowdown_chart, (extend(CONFIG, 500_000), SCALED, 500_000, HERE)),
 ]
 START, *STOPS = factor_and_length_stops(VIEWS["gpt-oss-20b"], SCALED.request, None, None, 131_072)
 FILMS = [

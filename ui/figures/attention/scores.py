@@ -121,9 +121,19 @@ def base_bound_chart(rope: rc.Rope, context: int, t: PageTexts) -> Drawing:
             | {"model_base": [p[1] for p in points], "model_context": [p[2] for p in points]}
         ),
         f"""
+        import rope_core as rc
+        from rope_core.hf import catalogue
+        from rope_core.hf.resolve import ropes_of
         from rope_core.theory import attention
         bases, contexts = attention.bases_and_served_contexts({rope.dim})
         print(bases[contexts >= {context}][:1])
         print(attention.first_negative_score_distance({rope.dim}, {rope.base!r}, {FAR}))
+        models = {{}}
+        for model in catalogue.released_models():
+            r = next(each for each in ropes_of(model.config).values() if not each.nope)
+            if r.rotary_dim == {rope.dim} and (rc.spectrum(r.request).slowdown == 1).all():
+                length = r.max_len or r.train_len
+                models[model.name] = attention.first_negative_score_distance({rope.dim}, r.base, length)
+        print(len(models), sum(first is not None for first in models.values()), models)
         """,
     )

@@ -93,7 +93,8 @@ def traffic_chart(tokens: int, gigabytes_per_second: float, t: PageTexts) -> Dra
         case = {case!r}
         for name in traffic.PATHS:
             seconds = traffic.memory_bound_seconds(case, name, {gigabytes_per_second * GIGA!r})
-            print(name, traffic.traffic_per_element(name), seconds)
+            times = traffic.traffic_per_element(name)
+            print(name, times, times * case.tensor_bytes, "of", case.tensor_bytes, "bytes", seconds)
         """,
         wide=True,
     )

@@ -152,7 +152,7 @@ def bandwidth_chart(points: Sequence[CaseTiming], name: str, t: PageTexts, *, al
         figure,
         kernel_bandwidth_finding(points, t),
         lambda: timings_table(points),
-        timings_recipe(name, kind, "p.bandwidth"),
+        timings_recipe(name, kind, "p.case.tensor_bytes, p.bandwidth, p.ratio"),
     )
 
 
@@ -218,7 +218,16 @@ def speed_up_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Dra
         figure,
         finding,
         lambda: timings_table(points) | {"speed_up": [view.speedup_over_peer(ours, p).median for p in points]},
-        timings_recipe(name, view.case_without_length(ours.case), "p.seconds, p.ratio"),
+        f"""
+        from rope_core.bench import view
+        from rope_core.bench.cases import BenchmarkCase
+        case = {ours.case!r}
+        points = view.timings_of_kind(view.benchmark_source({name!r}).points, view.case_without_length(case))
+        points = [p for p in points if p.case == case]
+        ours = view.own_reference_timing(points)
+        for p in points:
+            print(p.contestant, p.seconds, view.speedup_over_peer(ours, p))
+        """,
     )
 
 

@@ -88,11 +88,12 @@ def scheme_cosine_heatmaps(
         ),
         f"""
         import rope_core as rc
-        from rope_core.theory.extension import position_bin_edges, mean_cosine_per_bin
+        from rope_core.theory.extension import mean_cosine_per_bin, position_bin_edges, untrained_pair_count
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         edges = position_bin_edges({length}, {CELLS}, {logarithmic})
         for name, params, seq_len in {recipe_requests(results)}:
-            print(name, mean_cosine_per_bin(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
+            s = rc.spectrum(rc.Request(rope, name, params, seq_len))
+            print(name, untrained_pair_count(rope, s, {length}), "of", rope.pairs, mean_cosine_per_bin(s, edges))
         """,
         wide=True,
     )

@@ -156,9 +156,14 @@ def row_cell_texts(row: FieldComparison, t: PageTexts) -> tuple[str, str]:
 
 
 def wavelength_overlay_chart(
-    left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[FieldComparison], t: PageTexts
+    left: HfRope,
+    right: HfRope,
+    names: tuple[str, str],
+    rows: Sequence[FieldComparison],
+    where: tuple[str, str],
+    t: PageTexts,
 ) -> Drawing:
-    """Draw the wavelengths of two configs on one axis."""
+    """Draw the wavelengths of two configs on one axis; ``where`` has the Python that names either."""
     both = {"left": left, "right": right}
     columns = {key: frequency_quantity_curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
     index = np.arange(max(values.size for values in columns.values()))
@@ -182,6 +187,9 @@ def wavelength_overlay_chart(
     lines = ["import rope_core as rc", "for dim, base, train_len, scheme, params, seq_len in (", *parts, "):"]
     lines += ["    rope = rc.Rope(dim, base, train_len)"]
     lines += ["    print(rc.spectrum(rc.Request(rope, scheme, params, seq_len)).wavelength)"]
+    lines += ["from rope_core.hf.schemas import compare_configs"]
+    lines += [f"rows = compare_configs({', '.join(where)}, {left.seq_len!r})"]
+    lines += ["print(sum(not row.same for row in rows), 'of', len(rows), 'fields differ')"]
     return Drawing("overlay", figure, finding, lambda: {"pair": index} | columns, "\n".join(lines))
 
 

@@ -94,7 +94,14 @@ def pair_overview_chart(rope: HfRope, quantity: str, where: str, t: PageTexts) -
             "slowdown": frequency_quantity_curve(rope.inv_freq, rope.unscaled, "slowdown"),
         },
         config_recipe(
-            where, rope, "from rope_core.hf import anatomy", "print(rope.inv_freq, anatomy.pair_effects(rope))"
+            where,
+            rope,
+            "from collections import Counter",
+            "from math import tau",
+            "from rope_core.hf import anatomy",
+            "effects = anatomy.pair_effects(rope)",
+            "print(rope.inv_freq, effects, Counter(effects))",
+            "print(max(tau / f for f in rope.inv_freq if f))",
         ),
     )
 
@@ -193,7 +200,10 @@ def ramp_chart(rope: HfRope, where: str, t: PageTexts) -> Drawing | None:
             where,
             rope,
             "from rope_core.hf import anatomy",
-            "print(anatomy.ramp_bounds(rope), anatomy.interpolation_share(rope.request))",
+            "ramp, share = anatomy.ramp_bounds(rope), anatomy.interpolation_share(rope.request)",
+            "print(ramp, share)",
+            "other = anatomy.with_ramp_rounding(rope.request, not ramp.rounds)",
+            "print(abs(anatomy.interpolation_share(other) - share).max())",
         ),
     )
 

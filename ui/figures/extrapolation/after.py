@@ -105,6 +105,7 @@ def newer_scheme_perplexity_ratio_chart(
             "from rope_core.lab.beside import compare_with_window",
             f"window, found = compare_with_window(view.read_cells(results), {length})",
             "for each in found: print(each.key, each.cell.last, each.over_window, each.seeds)",
+            f"print(window.last, window.documents, {length} / {trained_length}, 'times the trained length')",
         ),
         wide=True,
     )

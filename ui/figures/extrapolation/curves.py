@@ -198,8 +198,12 @@ def perplexity_chart(seen: ExperimentResults, trained_length: int, bands: str, t
         lambda: perplexity_curves_table([each for each in cells if not each.undefined]),
         results_recipe(
             seen,
-            f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
-            "    print(cell.line, cell.curve.position, cell.curve.value, cell.curve.low, cell.curve.high)",
+            "cells = view.read_cells(results)",
+            f"for cell in view.cells_at_length(cells, {length}): print(cell.line, cell.documents, cell.curve)",
+            f"for length in [n for n in view.cell_lengths(cells) if n > {trained_length}]:",
+            f"    print(length / {trained_length}, 'times the trained length')",
+            "    for place in view.rank_cells(view.cells_at_length(cells, length)):",
+            "        print(place.cell.line, place.cell.last, place.behind, place.settled)",
         ),
     )
 
@@ -355,6 +359,7 @@ def perplexity_by_seed_chart(seen: ExperimentResults, trained_length: int, t: Pa
         f"found = view.cells_at_length(view.read_cells(results), {length})",
         "for each in view.results_over_seeds(found): print(each.line, each.mean_and_range)",
         "print(view.line_order_by_weights(found))",
+        f"print({length} / {trained_length}, 'times the trained length')",
     )
     return Drawing("seeds", figure, finding, lambda: perplexity_table(results), recipe)
 

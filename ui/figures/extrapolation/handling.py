@@ -61,8 +61,12 @@ def stale_keys_perplexity_chart(seen: ExperimentResults, trained_length: int, t:
         },
         results_recipe(
             seen,
-            "for each in experiments.cache_handling_cells(results):",
-            "    print(each.line, each.last, each.curve)",
+            "from rope_core.lab.view import last_quarter_ratio",
+            "cells = {each.line: each for each in experiments.cache_handling_cells(results)}",
+            "for each in cells.values():",
+            f"    print(each.line, each.length, each.length / {trained_length}, each.nats.size, each.last, each.curve)",
+            "if {'stale', 'recomputed'} <= cells.keys():",
+            "    print(last_quarter_ratio(cells['stale'], cells['recomputed']))",
         ),
     )
 

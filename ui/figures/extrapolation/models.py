@@ -169,8 +169,15 @@ def finetune_perplexity_chart(seen: ExperimentResults, trained_length: int, t: P
         lambda: perplexity_table(drawn),
         results_recipe(
             seen,
-            f"for cell in view.cells_at_length(view.read_cells(results), {length}):",
+            "from rope_core.lab import cards",
+            f"cells = view.cells_at_length(view.read_cells(results), {length})",
+            f"print({length} / {trained_length}, 'times the trained length')",
+            "for cell in cells:",
+            "    recipe = cards.get_weights_card(cell.weights).recipe",
             "    print(cell.weights, cell.line, cell.last)",
+            "    for before in cells:",
+            "        if (before.weights, before.line) == (recipe.start, cell.line):",
+            "            print(recipe.steps, 'steps:', view.last_quarter_ratio(cell, before), 'of', before.last)",
         ),
     )
 
@@ -240,6 +247,8 @@ def passkey_retrieval_chart(seen: ExperimentResults, counted_unit: str, t: PageT
             seen,
             f"for line, grid in experiments.retrieval_grids(results, {counted_unit!r}).items():",
             "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
+            "    for length in grid.lengths:",
+            f"        print(length, experiments.key_retrieval_share(results, line, length, {counted_unit!r}))",
         ),
         wide=len(grids) > 2,
     )

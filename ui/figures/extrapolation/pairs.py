@@ -53,6 +53,14 @@ def pair_norm_chart(model: str, summary: PairSummary, t: PageTexts) -> Drawing:
             "massive": summary.massive,
             **{name: change.slowdown for name, change in by_scheme.items()},
         },
-        f"from rope_core.lab.pairs import shipped_pair_summary\n\nfound = shipped_pair_summary({model!r})\n"
-        "print(found.wavelength, found.q, found.k)",
+        f"""
+        from rope_core.lab.pairs import shipped_pair_summary
+        from rope_core.verification.pairs import pair_changes_by_scheme
+        found = shipped_pair_summary({model!r})
+        print(found.wavelength, found.q, found.k, (found.q * found.k).max() ** 0.5)
+        still = found.trained_turns < 1
+        print(still.sum(), "of", still.size, found.score_share(still), (found.massive > 0).sum())
+        for name, change in pair_changes_by_scheme(found).items():
+            print(name, change.kept)
+        """,
     )

@@ -51,7 +51,10 @@ def copy_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageT
     recipe = results_recipe(
         seen,
         "for cell in view.copy_cells(results):",
-        "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
+        "    print(cell.weights, cell.line, cell.documents, cell.curve)",
+        "for place in view.rank_cells(view.copy_cells(results)):",
+        "    print(place.cell.weights, place.cell.line, place.cell.last, place.behind, place.settled)",
+        f"print({distances[-1]} / {trained_length}, 'times the trained length')",
     )
     return Drawing("recall", figure, finding, lambda: perplexity_curves_table(drawn), recipe)
 

@@ -234,7 +234,12 @@ def pair_size_chart(name: str, text: bytes, positions: TracePositions, t: PageTe
             dict(zip(("layer", "head", "pair"), each, strict=True))
             | {"query": largest[0].ravel(), "key": largest[1].ravel()}
         ),
-        reading_recipe(name, text, positions) + "\n        print(reading.largest().max(axis=(1, 2)))",
+        f"""{reading_recipe(name, text, positions)}
+        rope, (q, k) = inside.load_numpy_weights({name!r}).shape.rope, reading.largest()
+        print(q.max(axis=(0, 1)), k.max(axis=(0, 1)), k.max())
+        for pair, of in enumerate(rope.wavelength):
+            print(float(f"{{of:.2g}}"), rope.turns[pair], (k.argmax(axis=-1) == pair).sum(), "of", k[..., 0].size)
+        """,
         wide=True,
     )
 

@@ -252,11 +252,16 @@ def model_phase_error_chart(stage: str, t: PageTexts) -> Drawing:
         import numpy as np
         import rope_core as rc
         from rope_core.hf import catalogue
+        from rope_core.hf.resolve import ropes_of
         from rope_core.theory import precision
-        for model in catalogue.released_models()[:5]:
-            kind = next(iter(rc.layer_types(model.config)), None)
-            found = rc.from_hf(model.config, kind)
-            s, last = rc.Spectrum.from_inv_freq(found.inv_freq), [found.max_len - 1]
-            print(model.name, [precision.phase_error_curve(s, last, {stage!r}, dtype)[0] for dtype in {DTYPES}])
+        errors = []
+        for model in catalogue.released_models():
+            r = next(each for each in ropes_of(model.config).values() if not each.nope)
+            length = r.max_len or r.train_len
+            s = rc.spectrum(rc.Request(r.request.rope, r.scheme, r.params, length))
+            last = np.arange(max(length - {LAST}, 0), length)
+            errors.append([precision.phase_error_curve(s, last, {stage!r}, dtype).max() for dtype in {DTYPES}])
+            print(model.name, length, errors[-1])
+        print(len(errors), (~(np.array(errors) <= np.pi)).sum(axis=0))
         """,
     )

@@ -71,6 +71,10 @@ def least_margin_chart(given: SchemeComparison, lengths: tuple[int, ...], t: Pag
         figure,
         text,
         lambda: heatmap_table(FACTORS, lengths, least, ("factor", "length", "margin_bits")),
-        comparison_recipe(given),
+        f"""{comparison_recipe(given)}
+from rope_core.comparisons.compare import least_margins
+least = least_margins(columns[0].column, columns[0].setting, {FACTORS}, {lengths}, {given.check!r})
+print(least, (least < 0).sum(), "of", least.size)
+""",
         wide=True,
     )
