@@ -85,27 +85,40 @@ $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed, this is ' + sys.version.split()[0])"
 	$(PYTHON) -m venv $(VENV)
 
-# By hash, all of them but torch, whose build differs by index: the second line installs that, with what its build needs.
+# By hash, all of them but torch, whose build differs by index. uv comes first, by its hash in the lock: it takes a tenth of
+# pip's processor time. Where it cannot (a mirror that only pip is told of), pip does.
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q
-# uv, where there is one, knows torch's own indexes and takes the build that the driver here runs: a tenth of the bytes without
-# one. Where it cannot be had, what the index gives.
-UV = $(firstword $(wildcard $(BIN)/uv) $(shell command -v uv))
-TORCH = $(if $(UV),$(UV) pip install -q --python $(BIN)/python --torch-backend=auto -r $(1) 2>/dev/null || )$(INSTALL) -r $(1)
-$(VENV)/.app: requirements.lock requirements.txt | $(VENV)/bin/python
-	$(INSTALL) --require-hashes -r requirements.lock
-	$(call TORCH,requirements.txt)
-	$(INSTALL) --no-deps --no-build-isolation -e .
-	@$(BIN)/python -c "from importlib.metadata import version; print('torch', version('torch'))" && du -sh $(VENV)
+UV := $(BIN)/uv pip install -q --no-config --python $(BIN)/python
+LOCKED = $(UV) --require-hashes -r $(1) 2>/dev/null || $(INSTALL) --require-hashes -r $(1)
+# The first that answers: a folder of wheels that pip is told of (find-links); torch's own indexes, from which uv takes
+# the build for the driver here, or the CPU's, a tenth of the bytes; what the index gives. Without --no-config uv would
+# leave out the CUDA libraries, which pyproject excludes from the locks.
+FOLDERS = $(or $(PIP_FIND_LINKS),$(shell $(BIN)/python -m pip config get global.find-links 2>/dev/null))
+WHEELS = $(addprefix --find-links=,$(FOLDERS))
+TORCH = $(if $(WHEELS),$(UV) --no-index $(WHEELS) -r requirements.txt 2>/dev/null ||) \
+	$(UV) --torch-backend=auto -r requirements.txt 2>/dev/null || $(INSTALL) -r requirements.txt
+OWN = $(UV) --no-deps --no-build-isolation -e . 2>/dev/null || $(INSTALL) --no-deps --no-build-isolation -e .
+TAKEN = @echo "torch $$($(BIN)/python -c 'from importlib.metadata import version as v; print(v("torch"))'), $$(du -sh $(VENV))"
+$(BIN)/uv: | $(BIN)/python
+	sed -n '/^uv==/,/# via/p' requirements-dev.lock > $(VENV)/uv.lock
+	-$(INSTALL) --require-hashes --only-binary :all: -r $(VENV)/uv.lock
+
+$(VENV)/.app: requirements.lock requirements.txt | $(BIN)/uv
+	$(call LOCKED,requirements.lock)
+	$(TORCH)
+	$(OWN)
+	$(TAKEN)
 	touch $@
 
-$(VENV)/.dev: requirements-dev.lock requirements.txt | $(VENV)/bin/python
-	$(INSTALL) --require-hashes -r requirements-dev.lock
-	$(call TORCH,requirements.txt)
-	$(INSTALL) --no-deps --no-build-isolation -e .
+$(VENV)/.dev: requirements-dev.lock requirements.txt | $(BIN)/uv
+	$(call LOCKED,requirements-dev.lock)
+	$(TORCH)
+	$(OWN)
+	$(TAKEN)
 	touch $@ $(VENV)/.app
 
-$(VENV)/.book: requirements-book.lock | $(VENV)/bin/python
-	$(INSTALL) --require-hashes -r requirements-book.lock
+$(VENV)/.book: requirements-book.lock | $(BIN)/uv
+	$(call LOCKED,requirements-book.lock)
 	touch $@
 
 # The locks anew from requirements.txt and pyproject's dependency groups. What they hold already keeps its version;

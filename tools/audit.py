@@ -22,10 +22,10 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "deploy" / "advisories.toml"
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-fuzz.lock")
-# Pinned beside the locks, because its build differs by index.
+# Beside the locks, because its build differs by index; of a range the least version counts.
 BESIDE = "requirements.txt"
 OLD_DAYS = 90
-PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#]+)", re.MULTILINE)
+PIN = re.compile(r"^([A-Za-z0-9._-]+)[=>]=([^\s;#,]+)", re.MULTILINE)
 
 
 def versions() -> dict[str, str]:

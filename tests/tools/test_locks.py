@@ -1,7 +1,9 @@
 """The locks hold what the loose lists ask for, by hash; torch, whose build differs by index, is beside them."""
 
 import re
+import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,16 @@ def test_a_lock_holds_its_list_by_hash(lock: str) -> None:
         name: version for name, version in pins.items() if name not in BESIDE
     }
     assert [name for name, (_, hashes) in held.items() if not hashes] == []
+
+
+def test_make_finds_uv_in_the_lock_by_hash(tmp_path: Path) -> None:
+    (line,) = [
+        row.strip() for row in (ROOT / "Makefile").read_text("utf-8").splitlines() if "uv.lock" in row and "sed" in row
+    ]
+    subprocess.run(line.replace("$(VENV)", str(tmp_path)), shell=True, cwd=ROOT, check=True)
+    rows = (tmp_path / "uv.lock").read_text("utf-8").splitlines()
+    wanted = next(row for row in GROUPS["dev"] if row.startswith("uv=="))
+    assert rows[0] == f"{wanted} \\" and [row for row in rows[1:] if "--hash=sha256:" not in row] == rows[-1:]
 
 
 def test_the_app_s_lock_is_part_of_the_tests_lock() -> None:
