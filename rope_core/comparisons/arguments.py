@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, inv_freq_shape_error
+from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, InvFreqShapeError
 from rope_core.comparisons.evaluate import evaluate_column
 from rope_core.comparisons.nearest import nearest_scheme, unlike_pair
 from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, ComparedColumn, ComparisonSetting, checks
@@ -75,8 +75,8 @@ def _held_at_half_width(here: ComparedColumn) -> tuple[ComparedColumn | None, bo
     there = other_setting(own, max(2, own.rope.dim // 4 * 2))
     try:
         return held_again(here, there), False
-    except Exception as error:  # whatever the function raises
-        return None, str(error) == str(inv_freq_shape_error(there.rope, (own.rope.pairs,)))
+    except ValueError as error:
+        return None, isinstance(error, InvFreqShapeError) and error.value == (own.rope.pairs,)
 
 
 def _least_margin(compared: ComparedColumn) -> float:

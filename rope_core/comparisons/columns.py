@@ -239,7 +239,10 @@ def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
     def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         values = (rope.dim, rope.base, rope.train_len, factor, length)
         given = {**dict(zip(ARGUMENTS, values, strict=True)), "length": length}
-        answer = function(**{each: given[each] for each in names})
+        try:
+            answer = function(**{each: given[each] for each in names})
+        except Exception as error:
+            raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
         return as_answer(answer if isinstance(answer, tuple) else (answer, 1.0), rope)
 
     takes = tuple(each for each in ARGUMENTS if each in names or (each == "seq_len" and "length" in names))
@@ -256,14 +259,15 @@ def as_answer(answer: Any, rope: Rope) -> FrequenciesAndFactor:
     if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[1], int | float):
         raise argument_error("the function's answer", "inv_freq or (inv_freq, attention_factor)", answer)
     values = np.asarray(answer[0])
+    if values.dtype.kind == "c":
+        raise argument_error("inv_freq", "real", "a negative number to a power")
     if values.shape != (rope.pairs,) or values.dtype.kind not in "fiu":
-        raise inv_freq_shape_error(rope, values.shape)
+        raise InvFreqShapeError("inv_freq", f"numbers of shape ({rope.pairs},)", values.shape)
     return values.astype(np.float64), float(answer[1])
 
 
-def inv_freq_shape_error(rope: Rope, shape: tuple[int, ...]) -> ArgumentError:
-    """Return the error of an answer that is no array of one number for each pair."""
-    return argument_error("inv_freq", f"numbers of shape ({rope.pairs},)", shape)
+class InvFreqShapeError(ArgumentError):
+    """An answer that is no array of one number for each pair; its shape is ``value``."""
 
 
 @contextlib.contextmanager
@@ -317,14 +321,7 @@ def _of_file(file: Path, code: str, function: str) -> Iterator[ComparisonColumn]
             column = stack.enter_context(of_code(name, code, function, file=file))
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-
-        def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
-            try:
-                return column.at(rope, factor, length)
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-
-        yield replace(column, at=at, file=file)
+        yield replace(column, file=file)
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

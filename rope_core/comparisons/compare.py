@@ -166,7 +166,7 @@ def _as_published(here: ComparedColumn) -> ComparisonColumn:
     What has their factor too is excused what they are excused.
     """
     like, setting = here.setting.like, here.setting
-    alike = equal_schemes(here, here.answers)
+    alike = equal_schemes(here, [n for n in here.answers if n >= setting.rope.train_len])
     if like:
         alike = [each for each in published_schemes(*setting.published) if each.name == like]
     if not alike:

@@ -159,6 +159,8 @@ def frequencies(dim, base, train_len, factor, seq_len):
     answer = call_scheme(_chosen(), dim, base, train_len, factor, seq_len, MORE)
     if not isinstance(answer, tuple):
         answer = (answer, 1.0)
+    if np.iscomplexobj(answer[0]):
+        raise ValueError("inv_freq must be real, got a negative number to a power")
     return np.asarray(answer[0]), float(answer[1])
 
 

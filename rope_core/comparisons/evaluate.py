@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import margins
-from rope_core.comparisons.columns import ComparisonColumn
+from rope_core.comparisons.columns import ComparisonColumn, FrequenciesAndFactor
 from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, ComparedColumn, ComparisonSetting, checks
 from rope_core.comparisons.source import softmax_line
 
@@ -20,11 +20,24 @@ OWN_ROWS = ("arguments", "like")
 
 def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> ComparedColumn:
     """Return a column at one setting. Raises ValueError on a function that raises or answers something else there."""
-    rope = own.rope
-    answers = {n: column.at(rope, own.factor, n) for n in {own.length, rope.train_len, rope.train_len + 1}}
+    rope, refused = own.rope, dict[int, ValueError]()
+    answers: dict[int, FrequenciesAndFactor] = {}
+    for n in margins.lengths(rope.train_len, own.length):
+        try:
+            answers[n] = column.at(rope, own.factor, n)
+        except ValueError as error:
+            # What a short text is answered with is a check of its own.
+            if n >= rope.train_len:
+                raise
+            answers[n], refused[n] = (np.full(rope.pairs, np.nan), 1.0), error
     f, a = answers[own.length]
     expected = column.expected(rope, own.factor) if column.expected else {}
-    margin_of = margins.every(answers.__getitem__, own.geometry, own.trained, [*expected.values()], own.allowed)
+    steady = bool(column.source or column.alike)
+    margin_of = margins.every(
+        answers.__getitem__, own.geometry, own.trained, [*expected.values()], own.allowed, steady=steady
+    )
+    changes = margins.continuity(answers.__getitem__, rope.train_len, own.allowed["continuity"], steady)
+    jump = min(changes, key=lambda n: changes[n].min())
     read = _programs(column)
     if read is not None:
         apart = max((each["difference"] for each in read if not each["own_formula"]), default=0.0)
@@ -52,6 +65,7 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             "published": nearest.partition(",")[0] if nearest and column.alike and not matches else None,
             "expected": expected[nearest] if nearest else None,
         },
+        "continuity": {"at": jump, "below": jump < rope.train_len, "error": str(refused[jump]) if jump in refused else ""},
         "float32": {
             "float32_error": float(margins.angle_error(f, own.length).max()),
             "bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8),
@@ -78,6 +92,8 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
         more = values.get(key, {})
         seen, limit = _measured(key, margin, own) if key != "attention_factor" else (a, None)
         by = tuple(by_pair.tolist())
+        if key == "continuity" and not np.all(np.isfinite(answers[jump][0])):
+            seen = None
         return ColumnCheck(key, margin, margin >= 0, pair, meant and not design, design, more, by, seen, limit)
 
     return ComparedColumn(column, own, answers, tuple(row(key) for key in checks() if key not in OWN_ROWS))

@@ -74,10 +74,25 @@ def attention_factor(a: float, expected: npt.ArrayLike, tolerance: float) -> Arr
     return np.asarray([np.clip(np.nan_to_num(np.log2(1.0 + tolerance) - apart, nan=-MOST, neginf=-MOST), -MOST, MOST)])
 
 
-def continuity(f: Array, after: Array, tolerance: float) -> Array:
-    """Return the margins of a change by at most the tolerance, relative, one token past the trained length."""
-    apart = np.where(f == after, 0.0, np.abs(bits(after / np.where(f == 0, 1.0, f))))
-    return np.asarray(np.log2(1.0 + tolerance) - apart)
+def lengths(train_len: int, length: int) -> list[int]:
+    """Return the lengths that every check needs: 1, half the trained length, that, one token more, and the target."""
+    return sorted({1, max(train_len // 2, 1), train_len, train_len + 1, length})
+
+
+def continuity(
+    at: Callable[[int], tuple[Array, float]], train_len: int, tolerance: float, steady: bool
+) -> dict[int, Array]:
+    """Return by length, from 1 to one token past the trained one, the margins of a change by at most the tolerance.
+
+    Up to the trained length a pair need only turn forwards, unless it is ``steady`` and has to be the same.
+    """
+    f, by_length = at(train_len)[0], {}
+    for n in lengths(train_len, train_len + 1):
+        other = at(n)[0]
+        apart = np.where(f == other, 0.0, np.abs(bits(other / np.where(f == 0, 1.0, f))))
+        free = (n < train_len) & (not steady) & np.isfinite(other) & (other > 0)
+        by_length[n] = np.where(free, MOST, np.log2(1.0 + tolerance) - apart)
+    return by_length
 
 
 def like(f: Array, wanted: Array, tolerance: float) -> Array:
@@ -117,6 +132,7 @@ def every(
     expected: Sequence[float],
     allowed: Mapping[str, float],
     wanted: Array | None = None,
+    steady: bool = False,
 ) -> dict[str, Array]:
     """Return the margins of every check, by key: (pairs,), or (1,) for what is no pair's.
 
@@ -129,6 +145,7 @@ def every(
         expected: the attention factors that sources give; none leaves the check out.
         allowed: the threshold of each check.
         wanted: the frequencies of the scheme that they are held to; None leaves the check out.
+        steady: whether they are to be the same at every length up to the trained one.
     """
     dim, base, train_len, factor, length = geometry
     f, a = at(length)
@@ -140,7 +157,7 @@ def every(
         "inside_arc": inside_arc(f, theta, trained, length) + np.log2(allowed["inside_arc"]),
         "not_overslowed": not_overslowed(f, theta, needed) + np.log2(allowed["not_overslowed"]),
         "resolution": neighbour_contrast_margin(f, theta, allowed["resolution"]),
-        "continuity": continuity(at(train_len)[0], at(train_len + 1)[0], allowed["continuity"]),
+        "continuity": np.min([*continuity(at, train_len, allowed["continuity"], steady).values()], axis=0),
         "float32": float32(f, length, allowed["float32"]),
     }
     turns = np.isfinite(f) & (f > 0)

@@ -51,6 +51,8 @@ def _difference(f: Array, other: Array, attention_ratio: float) -> Difference:
 def equal_schemes(given: ComparedColumn, lengths: Iterable[int]) -> list[PublishedScheme]:
     """Return the published schemes with the same frequencies at some lengths of its answers.
 
+    What it answers below the trained length is a check of its own.
+
     >>> from rope_core.comparisons.compare import compare
     >>> (mine,) = compare(compare("yarn", factor=8)[0].inv_freq, factor=8)
     >>> [(each.name, each.switches) for each in equal_schemes(mine, [32768])]

@@ -38,13 +38,13 @@ class FunctionAnswers:
     Attributes:
         code: its text.
         takes: which of ARGUMENTS it reads.
-        by_call: frequencies and attention factor of each call, or a sentence on what went wrong.
+        by_call: frequencies and attention factor of each call, or the error of what went wrong.
         error: why there is no answer at all; "" where there is one.
     """
 
     code: str
     takes: tuple[str, ...] = ()
-    by_call: Mapping[SchemeCall, FrequenciesAndFactor | str] | None = None
+    by_call: Mapping[SchemeCall, FrequenciesAndFactor | ValueError] | None = None
     error: str = ""
 
 
@@ -70,8 +70,8 @@ def of_answers(name: str, answers: FunctionAnswers) -> ComparisonColumn:
 
     def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
         answer = by_call[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)]
-        if isinstance(answer, str):
-            raise ValueError(answer)
+        if isinstance(answer, ValueError):
+            raise answer
         return as_answer(answer, rope)
 
     function = function_name(answers.code)
@@ -162,7 +162,7 @@ def _as_columns(calls: Sequence[SchemeCall]) -> list[npt.NDArray[Any]]:
     return [np.asarray(column) for column in zip(*calls, strict=True)]
 
 
-def _all_at_once(calls: Sequence[SchemeCall], call: Callable[..., Any]) -> dict[SchemeCall, FrequenciesAndFactor | str]:
+def _all_at_once(calls: Sequence[SchemeCall], call: Callable[..., Any]) -> dict[SchemeCall, FrequenciesAndFactor]:
     """Return the answers to all calls, made in one; raises ValueError where one of them has none."""
     f, a = call(TOGETHER, *_as_columns(calls))
     frequencies, factors = np.asarray(f), np.asarray(a)
@@ -178,15 +178,13 @@ def _answered(code: str, calls: Sequence[SchemeCall], call: Callable[..., Any]) 
     with contextlib.suppress(ValueError, TypeError):
         return FunctionAnswers(code, takes, _all_at_once(calls, call))
     # What went wrong at which call.
-    by_call: dict[SchemeCall, FrequenciesAndFactor | str] = {}
+    by_call: dict[SchemeCall, FrequenciesAndFactor | ValueError] = {}
     for each in calls:
         try:
-            answer = call(FUNCTION, *each)
-            as_answer(answer, Rope(*each[:3]))
-            by_call[each] = answer
+            by_call[each] = as_answer(call(FUNCTION, *each), Rope(*each[:3]))
         except ValueError as error:
-            by_call[each] = str(error)
+            by_call[each] = error
     # A function that answers nothing is one fault, not as many as there are calls.
-    if all(isinstance(answer, str) for answer in by_call.values()):
+    if all(isinstance(answer, ValueError) for answer in by_call.values()):
         return FunctionAnswers(code, takes, error=str(next(iter(by_call.values()), "")))
     return FunctionAnswers(code, takes, by_call)

@@ -172,6 +172,9 @@ def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
         elif values.get("check"):
             elsewhere = {**values, "check": check_text(values["check"], "fault", lang)}
             parts.append(row.text("elsewhere", lang).format_map(elsewhere))
+    if row.key == "continuity" and row.holds is False and values["below"]:
+        how = "error" if values["error"] else "no_number" if row.measured is None else "below"
+        parts.append(row.text(how, lang).format_map(values))
     if values.get("line"):
         frame = row.text("cause", lang) if row.key == "arguments" else table_words(lang, "table")["line"]
         parts.append(frame.format_map(values["line"]))

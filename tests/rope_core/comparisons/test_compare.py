@@ -19,6 +19,7 @@ import rope_core as rc
 from rope_core.comparisons.columns import of_code
 from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import check_text, checks, runs_of
+from rope_core.comparisons.scheme_variants import likeable_schemes
 from rope_core.comparisons.sentences import cause_sentence, detail_sentences, note_sentences, setting_sentence
 from rope_core.schemes import UNSCALED
 
@@ -267,6 +268,44 @@ def test_frequencies_of_a_published_scheme_ask_for_its_attention_factor() -> Non
     # A list that is chosen by length is no linear scaling: alike has to be so at each length.
     assert rows(jump)["continuity"].broken and rows(jump)["resolution"].broken
     assert not rc.compare(by_parts, factor=4)[0].broken and not yarn.broken
+
+
+SHORT = {
+    "no number": lambda f, share: np.full(f.size, np.nan),
+    "complex": lambda f, share: f * (-share) ** 0.3,
+    "raises": lambda f, share: [][0],
+    "backwards": lambda f, share: np.concatenate([-f[:1], f[1:]]),
+    "another": lambda f, share: f / (1.02 + share),
+}
+
+
+@given(st.sampled_from(likeable_schemes()), st.sampled_from([*SHORT]), st.floats(0.0, 0.5), st.sampled_from([64, 128]))
+@settings(max_examples=30, deadline=None)
+def test_a_function_is_right_at_every_length_up_to_the_trained_one(name: str, how: str, share: float, dim: int) -> None:
+    def whole(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        params = {"factor": factor} if "factor" in rc.SCHEMES[name].defaults() else {}
+        at = rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), name, params, seq_len))
+        return at.inv_freq, at.attention_factor
+
+    def spoiled(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        f, a = whole(dim, base, train_len, factor, seq_len)
+        return (SHORT[how](f, share) if seq_len <= max(1, share * train_len) else f), a
+
+    right, wrong = rc.compare(whole, spoiled, model={**LLAMA, "head_dim": dim}, factor=4, length=600_000)
+    assert rows(right)["continuity"].holds and rows(right)["continuity"].required
+    row = rows(wrong)["continuity"]
+    assert row.broken and row.values["at"] <= max(1, share * LLAMA["max_position_embeddings"])
+    assert f"seq_len {row.values['at']}" in cause_sentence(row)
+
+
+def test_what_is_no_published_scheme_may_differ_below_the_trained_length() -> None:
+    def graded(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        return by_parts(dim, base, train_len, 1.0 + (factor - 1.1) * min(seq_len / train_len, 1.0))[0]
+
+    (own,) = rc.compare(graded)
+    assert rows(own)["continuity"].holds
+    (held,) = rc.compare(graded, like="yarn")
+    assert rows(held)["continuity"].broken
 
 
 def test_settings_ask_for_less_or_for_more() -> None:
