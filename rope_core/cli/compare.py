@@ -8,8 +8,9 @@ from pathlib import Path
 from rope_core.cli.source import parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
 from rope_core.comparisons.cells import cell, common_limit, padded
+from rope_core.comparisons.columns import UnreadableColumn
 from rope_core.comparisons.compare import compare
-from rope_core.comparisons.export import html_page, pytest_file, records
+from rope_core.comparisons.export import exit_code, html_page, pytest_file, records
 from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import UNTRAINED, ComparedColumn
 from rope_core.comparisons.scheme_variants import likeable_schemes
@@ -21,6 +22,7 @@ from rope_core.comparisons.sentences import (
     nearest_sentence,
     note_sentences,
     setting_sentences,
+    unreadable_sentence,
 )
 from rope_core.errors import argument_error
 from rope_core.findings import sanitized_text
@@ -67,8 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare schemes, configs, frequencies and functions: what each check measures beside its limit.
 
-    Exit 0: each required check holds; 1: one does not; 2: unreadable; 70: a fault of this program.
+    Exit 0: each required check holds; 1: one does not; 2: a column is unreadable, and the others are judged; 70: a
+    fault of this program.
     """
+    unreadable: list[UnreadableColumn] = []
     columns = compare(
         *options.columns,
         model=options.model,
@@ -78,9 +82,14 @@ def run(options: argparse.Namespace) -> int:
         fine_tuned=options.fine_tuned,
         thresholds=dict(_threshold(text) for text in options.threshold),
         like=options.like,
+        unreadable=unreadable,
     )
+    refused = [unreadable_sentence(each, options.lang) for each in unreadable]
+    if not columns:
+        print_lines(*(sanitized_text(text, 600) for text in refused), error=True)
+        return 2
     for path, text in (
-        (options.html, html_page(columns, options.lang) if options.html else ""),
+        (options.html, html_page(columns, options.lang, unreadable) if options.html else ""),
         (options.pytest, pytest_file(columns, Path(options.pytest).parent) if options.pytest else ""),
     ):
         if path:
@@ -91,9 +100,10 @@ def run(options: argparse.Namespace) -> int:
                     "the file to write", "one in a folder that can be written", error.filename
                 ) from None
     if options.json:
-        print_json(records(columns, options.lang))
+        print_json(records(columns, options.lang, unreadable))
     else:
         _head(columns, options.lang)
+        print_lines(*(f"✗ {sanitized_text(text, 600)}" for text in refused))
         _table(columns, options.lang)
         for each in columns:
             _faults(each, options.lang)
@@ -101,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
             _difference(columns[0], other, options.lang)
         if options.explain:
             _explanations(columns, options.lang)
-    return int(any(each.broken for each in columns))
+    return exit_code(columns, unreadable)
 
 
 def _threshold(text: str) -> tuple[str, float]:

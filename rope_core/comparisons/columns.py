@@ -8,7 +8,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,14 @@ import numpy.typing as npt
 
 from rope_core.checks.check import check
 from rope_core.comparisons import driver
-from rope_core.comparisons.source import chosen_function, function_name, imported_modules, module_name, public_names
+from rope_core.comparisons.source import (
+    chosen_function,
+    function_name,
+    imported_modules,
+    module_name,
+    needed_text,
+    public_names,
+)
 from rope_core.errors import ArgumentError, argument_error
 from rope_core.findings import Finding
 from rope_core.hf.catalogue import ReleasedModel, released_models
@@ -43,6 +52,7 @@ class ComparisonColumn:
     Attributes:
         name: what it is called.
         at: (rope, factor, length) -> frequencies (pairs,) rad/token and the attention factor.
+        stated: the scheme of its config with the parameters in force; "" and {} where there is none.
         rope: its own geometry; None where it takes the setting's.
         length: its own target, tokens; None likewise.
         factor: its own factor; None likewise.
@@ -63,6 +73,7 @@ class ComparisonColumn:
 
     name: str
     at: Callable[[Rope, float, int], FrequenciesAndFactor]
+    stated: tuple[str, Mapping[str, Any]] = ("", MappingProxyType({}))
     rope: Rope | None = None
     length: int | None = None
     factor: float | None = None
@@ -79,6 +90,14 @@ class ComparisonColumn:
     code: str = field(default="", repr=False)
     file: Path | None = None
     function: str = ""
+
+
+@dataclass(frozen=True)
+class UnreadableColumn:
+    """What cannot be read or run: what it is called, and why."""
+
+    name: str
+    error: ValueError
 
 
 def of_scheme(name: str) -> ComparisonColumn:
@@ -129,6 +148,7 @@ def of_config(name: str, config: object) -> ComparisonColumn:
     return ComparisonColumn(
         name,
         at,
+        (chosen.scheme, {key: value for key, value in chosen.params.items() if value is not None}),
         chosen.request.rope,
         length,
         factor,
@@ -141,13 +161,6 @@ def of_config(name: str, config: object) -> ComparisonColumn:
         released=released.id if released else "",
         source=SCHEMES[chosen.scheme].source,
     )
-
-
-def stated_factor(config: object) -> float | None:
-    """Return the factor that a config states for the layer type that is looked at; None where none above 1."""
-    chosen = _turning_rope(config)
-    stated = chosen.params.get("factor") if chosen else None
-    return float(stated) if isinstance(stated, int | float) and stated > 1.0 else None
 
 
 def _turning_rope(config: object) -> HfRope | None:
@@ -195,7 +208,11 @@ def program(code: str, function: str = "", more: Mapping[str, Any] | None = None
     ``file``: where the text is from; what it imports beside it goes along.
     """
     beside = ({}, "") if file is None else (imported_modules(file), module_name(file))
-    head = f"SOURCE = {code!r}\nNAME = {function!r}\nMORE = {dict(more or {})!r}\nBESIDE = {beside!r}\n"
+    name = function or function_name(code)
+    needed = needed_text(code, name) if file is not None and name else ""
+    head = (
+        f"SOURCE = {code!r}\nNEEDED = {needed!r}\nNAME = {name!r}\nMORE = {dict(more or {})!r}\nBESIDE = {beside!r}\n"
+    )
     return head + inspect.getsource(driver)
 
 
@@ -242,7 +259,7 @@ def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
         try:
             answer = function(**{each: given[each] for each in names})
         except Exception as error:
-            raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
+            raise ValueError(f"{type(error).__name__}: {error}") from error
         return as_answer(answer if isinstance(answer, tuple) else (answer, 1.0), rope)
 
     takes = tuple(each for each in ARGUMENTS if each in names or (each == "seq_len" and "length" in names))
@@ -270,57 +287,62 @@ class InvFreqShapeError(ArgumentError):
     """An answer that is no array of one number for each pair; its shape is ``value``."""
 
 
-@contextlib.contextmanager
-def columns(given: object) -> Iterator[list[ComparisonColumn]]:
+Opening = tuple[str, Callable[[], contextlib.AbstractContextManager[ComparisonColumn]]]
+"""What a column is called, and what opens it; ValueError where it cannot be read."""
+
+
+def column_openings(given: object, more: Mapping[str, Any]) -> Iterator[Opening]:
     """Yield the columns of a Column, a scheme's or model's name, a path, a config, numbers or a function.
 
-    A file of Python is a column for each of its public functions. Raises ValueError on what is none of these.
+    A file of Python is a column for each of its public functions, to whose config ``more`` goes.
     """
+    now = contextlib.nullcontext[ComparisonColumn]
     if isinstance(given, ComparisonColumn):
-        yield [given]
+        yield given.name, lambda: now(given)
     elif isinstance(given, str | Path):
-        with contextlib.ExitStack() as stack:
-            yield [stack.enter_context(each) for each in _named(str(given))]
+        yield from _named(str(given), more)
     elif isinstance(given, Mapping) or hasattr(given, "to_dict"):
-        yield [of_config("config", given)]
+        yield "config", lambda: now(of_config("config", given))
     elif callable(given):
-        yield [of_callable(getattr(given, "__name__", "function"), given)]
+        name = getattr(given, "__name__", "function")
+        yield name, lambda: now(of_callable(name, given))
     else:
-        yield [of_numbers("inv_freq", given)]
+        yield "inv_freq", lambda: now(of_numbers("inv_freq", given))
 
 
-def _named(name: str) -> Iterator[contextlib.AbstractContextManager[ComparisonColumn]]:
+def _named(name: str, more: Mapping[str, Any]) -> Iterator[Opening]:
     """Yield the columns of the name of a scheme, a model of the catalogue, or a file, FILE.py:FUNCTION among them."""
+    now = contextlib.nullcontext[ComparisonColumn]
     ids = {model.id: model for model in released_models()}
-    path, _, function = name.partition(".py:")
-    file = Path(path + ".py" if function else name)
+    path, _, only = name.partition(".py:")
+    file = Path(path + ".py" if only else name)
     short = file.name if file.name != "config.json" else f"{file.resolve().parent.name}/{file.name}"
     if name in SCHEMES:
-        yield contextlib.nullcontext(of_scheme(name))
+        yield name, lambda: now(of_scheme(name))
     elif name in ids:
-        yield contextlib.nullcontext(of_config(name, ids[name].hf_config()))
+        yield name, lambda: now(of_config(name, ids[name].hf_config()))
     elif file.suffix == ".py" and file.is_file():
-        code = file.read_text(encoding="utf-8-sig")
-        yield from (_of_file(file, code, each) for each in ([function] if function else public_names(code) or [""]))
+        code = file.read_text(encoding="utf-8-sig", errors="replace")
+        for function in [only] if only else public_names(code) or [""]:
+            title = f"{file.name}:{function}" if function else file.name
+            yield title, partial(_of_file, title, file, code, function, more)
     elif file.is_file() and (file.suffix in NUMBERS or (file.suffix == ".json" and file.read_bytes()[:1] == b"[")):
-        yield contextlib.nullcontext(of_numbers(file.stem, numbers_of(file)))
+        yield name, lambda: now(of_numbers(file.stem, numbers_of(file)))
     elif file.exists():
-        yield contextlib.nullcontext(of_config(short, file))
+        yield name, lambda: now(of_config(short, file))
     else:
-        raise argument_error("column", "column_near", name, names=nearest_names(name, [*SCHEMES, *ids]))
+        yield name, partial(_no_column, name, nearest_names(name, [*SCHEMES, *ids]))
+
+
+def _no_column(name: str, names: list[str]) -> contextlib.AbstractContextManager[ComparisonColumn]:
+    raise argument_error("column", "column_near", name, names=names)
 
 
 @contextlib.contextmanager
-def _of_file(file: Path, code: str, function: str) -> Iterator[ComparisonColumn]:
-    """Yield a function of a file; its errors begin with the file's name."""
-    name = f"{file.name}:{function}" if function else file.name
+def _of_file(name: str, file: Path, code: str, function: str, more: Mapping[str, Any]) -> Iterator[ComparisonColumn]:
     if function and chosen_function(code, function) is None and public_names(code):
         raise argument_error("function", "one_of", function, names=public_names(code))
-    with contextlib.ExitStack() as stack:
-        try:
-            column = stack.enter_context(of_code(name, code, function, file=file))
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+    with of_code(name, code, function, more, file) as column:
         yield replace(column, file=file)
 
 

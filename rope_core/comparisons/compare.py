@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rope_core.comparisons.arguments import arguments_row, held_again, other_setting
-from rope_core.comparisons.columns import ComparisonColumn, columns, nearest_names, of_config, stated_factor
+from rope_core.comparisons.columns import ComparisonColumn, UnreadableColumn, column_openings, nearest_names, of_config
 from rope_core.comparisons.evaluate import evaluate_column
 from rope_core.comparisons.nearest import equal_schemes, like_row, nearest_scheme
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, ComparisonSetting, checks, target_length
@@ -38,6 +38,7 @@ def compare(
     fine_tuned: bool | None = None,
     thresholds: Mapping[str, float] | None = None,
     like: str = "",
+    unreadable: list[UnreadableColumn] | None = None,
 ) -> list[ComparedColumn]:
     """Return the margins of each check for schemes, configs, frequencies and functions, side by side.
 
@@ -46,7 +47,8 @@ def compare(
             path of a file .npy, .csv, .safetensors or FILE.py[:FUNCTION], whose code runs in a process of its own, each
             public function of a known signature where none is named; or a function of this process. A function takes
             (dim, base, train_len, factor), seq_len besides where it follows the length, or is one as in transformers'
-            modeling_rope_utils; it returns inv_freq or (inv_freq, attention_factor).
+            modeling_rope_utils, whose config has the parameters that the model's states; it returns inv_freq or
+            (inv_freq, attention_factor).
         model: a model of the catalogue, or a config, whose geometry counts; Llama 2 7B where nothing is given.
         factor: what schemes are given; the ratio of the lengths, or the factor of the model's config, or 4.
         length: the target, tokens; factor times the trained length.
@@ -55,9 +57,10 @@ def compare(
             configs that turn as one does; others are not.
         thresholds: other values than those of checks.toml, by key.
         like: a shipped scheme that functions and numbers are held to, its frequencies and its attention factor.
+        unreadable: takes what is no column or raises, and the others are compared; without it the first raises.
 
     Raises:
-        ValueError: on what is no column, code that raises, or a geometry that does not fit.
+        ValueError: on a bad setting and, without ``unreadable``, what is no column, raises, or does not fit a geometry.
 
     >>> linear, ntk = compare("linear", "ntk", factor=8)
     >>> [(row.key, row.pair) for row in linear.rows if row.holds is False]
@@ -71,9 +74,19 @@ def compare(
     if like not in ("", *likeable_schemes()):
         raise argument_error("like", "one_of", like, names=likeable_schemes())
     setting = replace(setting, like=like)
-    with contextlib.ExitStack() as stack:
-        opened = [each for item in given for each in stack.enter_context(columns(item))]
-        return with_distinct_names(compare_column(each, setting) for each in opened)
+    more = {key: value for key, value in setting.stated[1] if key != "factor"}
+    compared: list[ComparedColumn] = []
+    for item in given:
+        for name, open_column in column_openings(item, more):
+            try:
+                with open_column() as column:
+                    compared.append(compare_column(column, setting))
+            except ValueError as error:
+                if unreadable is None:
+                    # One of several functions of a file is named.
+                    raise (ValueError(f"{name}: {error}") if ".py:" in name else error) from None
+                unreadable.append(UnreadableColumn(name, error))
+    return with_distinct_names(compared)
 
 
 def with_distinct_names(columns: Iterable[ComparedColumn]) -> list[ComparedColumn]:
@@ -109,7 +122,9 @@ def _setting(
     if isinstance(model, str) and not by_id and not Path(model).exists():
         raise argument_error("model", "model_near", model, names=nearest_names(model, ids))
     config = catalogued(str(model or MODEL)).hf_config() if by_id else model
-    rope = of_config("model", config).rope
+    column = of_config("model", config)
+    rope, name = column.rope, str(model or MODEL) if by_id else ""
+    scheme, parameters = column.stated if model is not None else ("", {})
     assert rope is not None
     if factor is not None:
         factor = checked_finite("factor", factor)
@@ -119,13 +134,12 @@ def _setting(
         length = checked_int("length", length, 1, MAX_LEN)
     if trained_to is not None:
         trained_to = checked_int("trained_to", trained_to, 1, MAX_LEN)
-    stated = stated_factor(config) if model is not None else None
-    ratio = factor or (
-        max(1.0, length / rope.train_len) if length else stated or checked_finite("factor", FACTOR.default)
-    )
+    number = parameters.get("factor")
+    usual = number if isinstance(number, float) and number > 1.0 else checked_finite("factor", FACTOR.default)
+    ratio = factor or (max(1.0, length / rope.train_len) if length else usual)
     target = target_length(rope, ratio, length)
-    name = str(model or MODEL) if by_id else ""
-    return ComparisonSetting(rope, ratio, target, trained_to, fine_tuned, values, model=name)
+    stated = scheme, tuple(parameters.items())
+    return ComparisonSetting(rope, ratio, target, trained_to, fine_tuned, values, model=name, stated=stated)
 
 
 def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> ComparedColumn:
@@ -168,7 +182,7 @@ def _as_published(here: ComparedColumn) -> ComparisonColumn:
     like, setting = here.setting.like, here.setting
     alike = equal_schemes(here, [n for n in here.answers if n >= setting.rope.train_len])
     if like:
-        alike = [each for each in published_schemes(*setting.published) if each.name == like]
+        alike = [each for each in published_schemes(*setting.published) if each.name == like][:1]
     if not alike:
         return here.column
 

@@ -114,7 +114,13 @@ if "SOURCE" in globals():
     _own["__package__"] = BESIDE[1].rpartition(".")[0]
 _before = set(_own)
 if "SOURCE" in globals():
-    exec(compile(SOURCE, "mine.py", "exec", dont_inherit=True), _own)
+    try:
+        exec(compile(SOURCE, "mine.py", "exec", dont_inherit=True), _own)
+    except ImportError:
+        # A module of a package that is not here: what the function itself needs may be.
+        if not NEEDED:
+            raise
+        exec(compile(NEEDED, "mine.py", "exec", dont_inherit=True), _own)
 
 
 def _chosen():

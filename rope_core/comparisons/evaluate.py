@@ -65,7 +65,11 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             "published": nearest.partition(",")[0] if nearest and column.alike and not matches else None,
             "expected": expected[nearest] if nearest else None,
         },
-        "continuity": {"at": jump, "below": jump < rope.train_len, "error": str(refused[jump]) if jump in refused else ""},
+        "continuity": {
+            "at": jump,
+            "below": jump < rope.train_len,
+            "error": str(refused[jump]) if jump in refused else "",
+        },
         "float32": {
             "float32_error": float(margins.angle_error(f, own.length).max()),
             "bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8),

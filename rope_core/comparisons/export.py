@@ -15,6 +15,7 @@ import numpy as np
 
 from rope_core.comparisons import driver, margins
 from rope_core.comparisons.cells import cell, common_limit
+from rope_core.comparisons.columns import UnreadableColumn
 from rope_core.comparisons.compare import with_distinct_names
 from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn
@@ -28,8 +29,9 @@ from rope_core.comparisons.sentences import (
     note_sentences,
     setting_sentences,
     table_words,
+    unreadable_sentence,
 )
-from rope_core.errors import argument_error
+from rope_core.errors import argument_error, error_sentence
 from rope_core.findings import finding_record
 from rope_core.languages import LANGUAGES, words
 from rope_core.programs.engines import engine_sentences
@@ -63,16 +65,30 @@ def record(compared: ComparedColumn, lang: str = "en") -> dict[str, Any]:
     }
 
 
-def records(columns: Sequence[ComparedColumn], lang: str = "en") -> dict[str, Any]:
-    """Return the columns as JSON can hold them, with the version and how the first differs from each other."""
+def records(
+    columns: Sequence[ComparedColumn], lang: str = "en", unreadable: Sequence[UnreadableColumn] = ()
+) -> dict[str, Any]:
+    """Return the columns as JSON can hold them, with the version and how the first differs from each other.
+
+    One that is unreadable has an error, and no checks.
+    """
     first = columns[0]
+    refused = [
+        {"name": each.name, "holds": False, "error": error_sentence(each.error, lang), "checks": []}
+        for each in unreadable
+    ]
     others = [each for each in columns[1:] if each.inv_freq.size == first.inv_freq.size]
     return {
         "version": __version__,
-        "exit": int(any(each.broken for each in columns)),
-        "columns": [record(each, lang) for each in columns],
+        "exit": exit_code(columns, unreadable),
+        "columns": [*(record(each, lang) for each in columns), *refused],
         "against": [{"name": each.column.name, **_difference(difference(first, each))} for each in others],
     }
+
+
+def exit_code(columns: Sequence[ComparedColumn], unreadable: Sequence[UnreadableColumn] = ()) -> int:
+    """Return 2 where a column is unreadable, 1 where one does not hold what is required of it, else 0."""
+    return 2 if unreadable else int(any(each.broken for each in columns))
 
 
 def json_text(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
@@ -84,7 +100,8 @@ def _nearest(compared: ComparedColumn, lang: str) -> dict[str, Any] | None:
     nearest = compared.nearest
     if nearest is None:
         return None
-    scheme = {"scheme": nearest.scheme.name, "params": dict(nearest.scheme.params), "mistake": nearest.mistake}
+    params = {key: list(value) if isinstance(value, tuple) else value for key, value in nearest.scheme.params.items()}
+    scheme = {"scheme": nearest.scheme.name, "params": params, "mistake": nearest.mistake}
     return {**scheme, **_difference(nearest.difference), "sentence": nearest_sentence(compared, lang)}
 
 
@@ -292,7 +309,7 @@ def test_check(name, key):
 '''
 
 
-def html_page(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
+def html_page(columns: Sequence[ComparedColumn], lang: str = "en", unreadable: Sequence[UnreadableColumn] = ()) -> str:
     """Return one page with the slow-down of each pair and a table of margins; it loads nothing and runs no script."""
     if lang not in LANGUAGES:
         raise argument_error("lang", "one_of", lang, names=LANGUAGES)
@@ -314,6 +331,7 @@ def html_page(columns: Sequence[ComparedColumn], lang: str = "en") -> str:
         first, *rest = headline_sentences(each, lang)
         items = "".join(f"<li>{escape(line)}</li>" for line in rest)
         faults += f"<p>{escape(first)} {escape(nearest_sentence(each, lang))}</p><ul class=broken>{items}</ul>"
+    faults += "".join(f"<p class=broken>{escape(unreadable_sentence(each, lang))}</p>" for each in unreadable)
     svg, locale = _svg(columns), words(lang, "language")["locale"]
     texts = {name: escape(t[name]) for name in ("title", "axis", "legend", "slowdown")}
     return PAGE.format(lang=locale, setting=setting, svg=svg, head=head, body=body, notes=notes, faults=faults, **texts)

@@ -59,7 +59,8 @@ def equal_schemes(given: ComparedColumn, lengths: Iterable[int]) -> list[Publish
     [('yarn', '')]
     """
     setting = given.setting
-    tables = [(given.answers[n][0], published_schemes(setting.rope, setting.factor, n)) for n in lengths]
+    rope, factor, stated = setting.rope, setting.factor, setting.stated
+    tables = [(given.answers[n][0], published_schemes(rope, factor, n, stated)) for n in lengths]
     equal = [[np.allclose(f, each.inv_freq, rtol=SAME, atol=0.0) for each in schemes] for f, schemes in tables]
     return [each for each, *flags in zip(tables[0][1], *equal, strict=True) if all(flags)]
 

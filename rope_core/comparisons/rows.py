@@ -13,7 +13,7 @@ import numpy as np
 
 from rope_core.comparisons import margins
 from rope_core.comparisons.columns import ComparisonColumn, FrequenciesAndFactor
-from rope_core.comparisons.scheme_variants import NearestScheme
+from rope_core.comparisons.scheme_variants import NearestScheme, StatedScheme
 from rope_core.languages import words
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.schemes import SCHEMES
@@ -78,6 +78,7 @@ class ComparisonSetting:
         thresholds: of each check, what it allows.
         like: the shipped scheme that functions and numbers are held to; "" for none.
         model: what the geometry is of, or "".
+        stated: the scheme of the model's own config, and its parameters.
     """
 
     rope: Rope
@@ -88,6 +89,7 @@ class ComparisonSetting:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     like: str = ""
     model: str = ""
+    stated: StatedScheme = ("", ())
 
     @property
     def geometry(self) -> tuple[int, float, int, float, int]:
@@ -95,9 +97,9 @@ class ComparisonSetting:
         return self.rope.dim, float(self.rope.base), self.rope.train_len, float(self.factor), self.length
 
     @property
-    def published(self) -> tuple[Rope, float, int]:
-        """Geometry, factor and target length: what published schemes are computed at."""
-        return self.rope, self.factor, self.length
+    def published(self) -> tuple[Rope, float, int, StatedScheme]:
+        """Geometry, factor and target length: what published schemes are computed at, with the model's own."""
+        return self.rope, self.factor, self.length, self.stated
 
     @property
     def trained(self) -> int:

@@ -7,11 +7,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from rope_core.rope import Array, Rope
-from rope_core.schemes import SCHEMES
+from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import Request, spectrum
 
 SAME = 1e-6
@@ -44,7 +45,7 @@ class PublishedScheme:
 
     Attributes:
         name: of SCHEMES.
-        params: what it is computed with, switches and numbers; vectors are left out.
+        params: what it is computed with: switches, numbers, and the lists of a model's own scheme.
         inv_freq: (pairs,), rad/token.
         attention_factor: of the scheme without a mistake.
         mistake: key of the languages' [mistake]; "" for none.
@@ -95,10 +96,24 @@ def likeable_schemes() -> list[str]:
     return [name for name, each in SCHEMES.items() if all(param.kind != "vector" for param in each.params)]
 
 
+StatedScheme = tuple[str, tuple[tuple[str, Any], ...]]
+"""A scheme of a model's config and its parameters; "" and () for none."""
+
+
 @lru_cache(maxsize=64)
-def published_schemes(rope: Rope, factor: float, length: int) -> tuple[PublishedScheme, ...]:
-    """Return the schemes at a geometry and target length, tokens, with each switch as it is by default and turned."""
+def published_schemes(
+    rope: Rope, factor: float, length: int, stated: StatedScheme = ("", ())
+) -> tuple[PublishedScheme, ...]:
+    """Return the schemes at a geometry and target length, tokens, with each switch as it is by default and turned.
+
+    The scheme that a model's config states comes first, with its own parameters but for the factor.
+    """
     schemes = []
+    if stated[0] not in ("", UNSCALED):
+        params = dict(stated[1]) | ({"factor": factor} if "factor" in dict(stated[1]) else {})
+        with contextlib.suppress(ValueError):
+            at = spectrum(Request(rope, stated[0], params, length))
+            schemes.append(PublishedScheme(stated[0], params, at.inv_freq, at.attention_factor))
     for name in likeable_schemes():
         scheme = SCHEMES[name]
         own = {key: value for key, value in scheme.defaults().items() if isinstance(value, int | float)}
@@ -112,14 +127,16 @@ def published_schemes(rope: Rope, factor: float, length: int) -> tuple[Published
 
 
 @lru_cache(maxsize=64)
-def mistaken_schemes(rope: Rope, factor: float, length: int) -> tuple[PublishedScheme, ...]:
+def mistaken_schemes(
+    rope: Rope, factor: float, length: int, stated: StatedScheme = ("", ())
+) -> tuple[PublishedScheme, ...]:
     """Return the same schemes, each with every known mistake; none at a factor of 1."""
     if factor <= 1.0:
         return ()
     with np.errstate(all="ignore"):
         return tuple(
             replace(each, inv_freq=f, mistake=mistake)
-            for each in published_schemes(rope, factor, length)
+            for each in published_schemes(rope, factor, length, stated)
             for mistake, f in _mistakes(each, rope, factor, length)
             if np.all(np.isfinite(f))
         )

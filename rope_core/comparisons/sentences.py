@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons.cells import limit_number, measured_text, number_text
+from rope_core.comparisons.columns import UnreadableColumn
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, check_text, checks, runs_of
 from rope_core.comparisons.scheme_variants import Difference, PublishedScheme
+from rope_core.errors import error_sentence
 from rope_core.languages import words
 from rope_core.programs.engines import engine_sentences
 
@@ -72,6 +74,11 @@ def headline_sentence(compared: ComparedColumn, lang: str = "en", name: str = ""
     return text + table_words(lang, "table")["gap"] + t["warned"].format(titles=t["join"].join(warned))
 
 
+def unreadable_sentence(column: UnreadableColumn, lang: str = "en") -> str:
+    """Return that a column is unreadable, and why."""
+    return table_words(lang, "head")["unreadable"].format(name=column.name, error=error_sentence(column.error, lang))
+
+
 def speed_text(ratio: float, lang: str = "en") -> str:
     """Return how many times slower or faster a pair turns than another.
 
@@ -90,6 +97,7 @@ def scheme_text(scheme: PublishedScheme, lang: str = "en", named: NameScheme = s
     params = [
         f"{key} {str(value).lower() if isinstance(value, bool) else f'{value:g}'}"
         for key, value in scheme.params.items()
+        if isinstance(value, bool | int | float)
     ]
     joined = words(lang, "language")["items"].join(params)
     frame = table_words(lang, "nearest")["setting"]

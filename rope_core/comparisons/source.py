@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+ARGUMENTS = {"dim", "base", "train_len", "factor", "seq_len", "length"}
+"""What a function of a width may be called with."""
 USUAL = {0, 1, 2, 0.1, 0.5}
 """Literals that formulas of schemes have whatever the model is."""
 
@@ -22,12 +24,21 @@ class SourceLine:
 
 
 def scheme_functions(code: str) -> list[ast.FunctionDef]:
-    """Return the functions of a width or a config, in the order of the text; [] where it is no Python.
+    """Return the functions of a width and other arguments of schemes, or of a config and a device, in their order.
 
-    >>> [each.name for each in scheme_functions("def g(x): ...\\ndef f(dim, base): ...")]
+    [] where the text is no Python.
+
+    >>> [each.name for each in scheme_functions("def g(dim, low): ...\\ndef f(dim, base): ...")]
     ['f']
     """
-    return [each for each in _functions(code) if [arg.arg for arg in each.args.args][:1] in (["dim"], ["config"])]
+    return [each for each in _functions(code) if _is_scheme(each)]
+
+
+def _is_scheme(function: ast.FunctionDef) -> bool:
+    names = [arg.arg for arg in function.args.args]
+    if names[:1] == ["config"]:
+        return names[1:2] in ([], ["device"])
+    return names[:1] == ["dim"] and ARGUMENTS.issuperset(names[: len(names) - len(function.args.defaults)])
 
 
 def public_names(code: str) -> list[str]:
@@ -36,7 +47,9 @@ def public_names(code: str) -> list[str]:
     >>> public_names("def _f(dim): ...\\ndef g(dim): ...\\ndef h(config): ...")
     ['g', 'h']
     """
-    names = [each.name for each in scheme_functions(code)]
+    names = [each.name for each in scheme_functions(code)] or [
+        each.name for each in _functions(code) if [arg.arg for arg in each.args.args][:1] in (["dim"], ["config"])
+    ]
     return [name for name in names if not name.startswith("_")] or names
 
 
@@ -127,6 +140,45 @@ def softmax_line(code: str) -> dict[str, object] | None:
 
 MODULES, MODULE_BYTES = 64, 2_000_000
 """The most files, and bytes of them, that go along with a function for its imports."""
+
+
+def needed_text(code: str, name: str) -> str:
+    """Return a text with the lines alone that a function needs, each at its number: for one whose package is not here.
+
+    An import under a condition is taken without it.
+
+    >>> needed_text("import x\\nif x.y:\\n    import torch\\ndef f(dim):\\n    return torch.g(dim)", "f")
+    '\\n\\nimport torch\\ndef f(dim):\\n    return torch.g(dim)'
+    """
+    lines, bound = code.splitlines(), dict[str, list[ast.stmt]]()
+    waiting = [*ast.parse(code).body]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.If | ast.Try):
+            waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.Import | ast.ImportFrom)]
+        for each in _bound_names(node):
+            bound.setdefault(each, []).append(node)
+    kept, names = list[ast.stmt](), [name]
+    while names:
+        for node in bound.pop(names.pop(), ()):
+            kept.append(node)
+            names += [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    shown = [""] * len(lines)
+    for node in kept:
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        own = lines[first - 1 : node.end_lineno]
+        shown[first - 1 : node.end_lineno] = [own[0][node.col_offset :], *own[1:]]
+    return "\n".join(shown)
+
+
+def _bound_names(node: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module binds."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(each.asname or each.name).partition(".")[0] for each in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
 
 
 def package_root(file: Path) -> Path:

@@ -223,6 +223,21 @@ def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
     assert f"FAILED wrong1/test_schemes.py::test_frequencies[{name}]" in out
 
 
+def test_an_unreadable_column_is_one_and_the_exit_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text(SCHEMES + "\ndef wide(dim):\n    return np.ones(3)\n")
+    given = ["compare", tmp_path / "mine.py", "yarn", "--html", tmp_path / "page.html"]
+    code, out, err = printed(capsys, *given)
+    refused = "mine.py:wide is unreadable: inv_freq must be numbers of shape (64,), got (3,)"
+    assert code == 2 and not err and f"✗ {refused}" in out and "mine.py:upside_down beside" not in out
+    assert "mine.py:upside_down does not hold" in out and refused in (tmp_path / "page.html").read_text("utf-8")
+    code, out, _ = printed(capsys, *given, "--json")
+    answer = json.loads(out)
+    assert code == answer["exit"] == 2
+    names = ["mine.py:yarn", "mine.py:upside_down", "mine.py:as_in_transformers", "yarn", "mine.py:wide"]
+    assert [each["name"] for each in answer["columns"]] == names
+    assert answer["columns"][-1]["checks"] == [] and "shape (64,)" in answer["columns"][-1]["error"]
+
+
 def test_functions_of_one_file_are_columns_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "code.py"
     path.write_text(SCHEMES)

@@ -16,11 +16,18 @@ from transformers import LlamaConfig
 from transformers import modeling_rope_utils as theirs
 
 import rope_core as rc
-from rope_core.comparisons.columns import of_code
+from rope_core.comparisons.columns import UnreadableColumn, of_code
 from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import check_text, checks, runs_of
 from rope_core.comparisons.scheme_variants import likeable_schemes
-from rope_core.comparisons.sentences import cause_sentence, detail_sentences, note_sentences, setting_sentence
+from rope_core.comparisons.sentences import (
+    cause_sentence,
+    detail_sentences,
+    note_sentences,
+    setting_sentence,
+    unreadable_sentence,
+)
+from rope_core.comparisons.source import public_names
 from rope_core.schemes import UNSCALED
 
 KEYS = [
@@ -270,7 +277,7 @@ def test_frequencies_of_a_published_scheme_ask_for_its_attention_factor() -> Non
     assert not rc.compare(by_parts, factor=4)[0].broken and not yarn.broken
 
 
-SHORT = {
+SHORT: dict[str, Callable[[Any, float], Any]] = {
     "no number": lambda f, share: np.full(f.size, np.nan),
     "complex": lambda f, share: f * (-share) ** 0.3,
     "raises": lambda f, share: [][0],
@@ -294,7 +301,7 @@ def test_a_function_is_right_at_every_length_up_to_the_trained_one(name: str, ho
     right, wrong = rc.compare(whole, spoiled, model={**LLAMA, "head_dim": dim}, factor=4, length=600_000)
     assert rows(right)["continuity"].holds and rows(right)["continuity"].required
     row = rows(wrong)["continuity"]
-    assert row.broken and row.values["at"] <= max(1, share * LLAMA["max_position_embeddings"])
+    assert row.broken and row.values["at"] <= max(1, share * 131_072)
     assert f"seq_len {row.values['at']}" in cause_sentence(row)
 
 
@@ -360,7 +367,7 @@ BAD = {
     "nothing": ("x = 1\n", "no function of"),
     "shape": ("def f(dim, base):\n    return np.ones(3)\n", "inv_freq must be numbers of shape (64,)"),
     "argument": ("def f(dim, speed):\n    return np.ones(64)\n", "no meaning here: speed"),
-    "rope_core": ("import rope_core\ndef f(dim):\n    return np.ones(64)\n", "rope_core"),
+    "rope_core": ("import rope_core\ndef f(dim):\n    return rope_core.Rope(128).theta\n", "rope_core"),
     "a list of texts": ("def f(dim):\n    return ['a'] * 64\n", "must be"),
     "exit": ("import os\ndef f(dim):\n    os._exit(0)\n", "ended"),
 }
@@ -412,6 +419,47 @@ def test_every_public_function_of_a_file_is_a_column_and_a_helper_is_none(tmp_pa
     assert [each.column.function for each in rc.compare(f"{path}:_helper")] == ["_helper"]
     with pytest.raises(ValueError, match="first, second, got 'third'"):
         rc.compare(f"{path}:third")
+    # What takes another argument, or a config and no device, is a helper too, and has a column where it is named.
+    helpers = "def find_range(dim, low):\n    return 1\n\ndef validate(config, keys=None):\n    return 1\n"
+    path.write_text(path.read_text() + helpers)
+    assert [each.column.function for each in rc.compare(path)] == ["first", "second"]
+    path.write_text(path.read_text().replace("(dim, base):\n", "(dim, base):\n    dim = 128\n", 1))
+    literal, whole = rc.compare(path)
+    assert "dim" in rows(literal)["arguments"].values["without_effect"] and rows(literal)["arguments"].holds is False
+    assert "dim" not in rows(whole)["arguments"].values["without_effect"]
+
+
+def test_what_is_unreadable_is_named_and_the_others_are_compared(tmp_path: Path) -> None:
+    path, refused = tmp_path / "two.py", list[UnreadableColumn]()
+    path.write_text("def wide(dim):\n    return np.ones(3)\n\ndef whole(dim):\n    return np.ones(dim // 2)\n")
+    given = ["yarm", path, "yarn", np.ones(3), "[1, 2", tmp_path / "none.json", lambda dim: 1 / 0]
+    compared = rc.compare(*given, unreadable=refused)
+    assert [each.column.name for each in compared] == ["two.py:whole", "yarn"]
+    names = ["yarm", "two.py:wide", "inv_freq", "[1, 2", str(tmp_path / "none.json"), "<lambda>"]
+    assert [each.name for each in refused] == names
+    for each in refused:
+        assert each.name in unreadable_sentence(each) and "\n" not in unreadable_sentence(each, "zh")
+    for item in ("yarm", path, np.ones(3)):
+        with pytest.raises(ValueError):
+            rc.compare("yarn", item)
+
+
+@pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3", "longrope"])
+def test_the_file_of_transformers_is_read_where_it_stands(kind: str) -> None:
+    config = {**LLAMA, "rope_scaling": {"rope_type": kind, "factor": 8.0, **TRAINED_ON, **STATED.get(kind, {})}}
+    functions = public_names(inspect.getsource(theirs))
+    assert len(functions) >= 6 and "rope_config_validation" not in functions
+    (name,) = [each for each in functions if kind in each]
+    (column,) = rc.compare(f"{inspect.getfile(theirs)}:{name}", model=config)
+    # It is given what the model's config states, and recognised as that.
+    assert not column.broken and column.column.alike == kind, [row.key for row in column.broken]
+
+
+STATED: dict[str, dict[str, Any]] = {
+    "yarn": {"beta_fast": 24.0, "beta_slow": 2.0, "mscale": 1.0, "mscale_all_dim": 1.0},
+    "llama3": {"low_freq_factor": 2.0, "high_freq_factor": 8.0},
+    "longrope": {"short_factor": [1.0 + i / 90 for i in range(64)], "long_factor": [1.0 + i / 9 for i in range(64)]},
+}
 
 
 def files(folder: Path) -> Iterator[tuple[str, Any]]:
