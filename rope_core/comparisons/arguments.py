@@ -16,6 +16,9 @@ from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, ComparedColumn, C
 from rope_core.comparisons.source import literal_line, takes_config
 from rope_core.rope import MAX_LEN, Array, Rope
 
+MOST_GROWTH = 1.1
+"""By how much more than the factor itself a slow-down may grow with it."""
+
 
 def arguments_row(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | None]:
     """Return the row of the same function at another geometry, where a literal in an argument's place shows, and that.
@@ -52,11 +55,15 @@ def arguments_row(here: ComparedColumn) -> tuple[ColumnCheck, ComparedColumn | N
         if off is not None:
             margin, pair = -1.0, off
             values |= {"alike": nearest.scheme.name, "pair": off}
+    f, a = column.at(own.rope, there.factor, own.length)
     if "factor" in unused and column.code and not takes_config(column.code, column.function):
         # Twice the factor asks for slow-downs that are up to a bit larger, and changes nothing at all.
-        a, b = (column.at(own.rope, each, own.length)[1] for each in (own.factor, there.factor))
-        margin = min(margin, -1.0) if a == b else margin
-        meant = meant or a == b
+        margin = min(margin, -1.0) if a == here.attention_factor else margin
+        meant = meant or a == here.attention_factor
+    grown = np.nan_to_num(here.inv_freq / f, nan=0.0, posinf=0.0)
+    if margin >= 0 and grown.max() > 2.0 * MOST_GROWTH and not column.source and not here.broken:
+        margin, pair = -1.0, int(grown.argmax())
+        values |= {"grown": float(grown[pair]), "pair": pair}
     if margin < 0:
         here_values = dict(zip(ARGUMENTS, own.geometry, strict=True))
         line = literal_line(column.code, [here_values[name] for name in unused or ("dim",)], column.function)

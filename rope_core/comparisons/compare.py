@@ -13,7 +13,7 @@ import numpy as np
 from rope_core.comparisons.arguments import arguments_row, held_again, other_setting
 from rope_core.comparisons.columns import ComparisonColumn, UnreadableColumn, column_openings, nearest_names, of_config
 from rope_core.comparisons.evaluate import evaluate_column
-from rope_core.comparisons.nearest import equal_schemes, like_row, nearest_scheme
+from rope_core.comparisons.nearest import equal_schemes, like_row, nearest_scheme, with_fitted
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, ComparisonSetting, checks, target_length
 from rope_core.comparisons.scheme_variants import likeable_schemes, published_schemes
 from rope_core.comparisons.source import one_sided_line
@@ -170,7 +170,7 @@ def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> Comp
 
 
 def _with_nearest(here: ComparedColumn) -> ComparedColumn:
-    nearest = nearest_scheme(here, here.other)
+    nearest = with_fitted(here, nearest_scheme(here, here.other))
     return replace(here, nearest=nearest, rows=(*here.rows, like_row(here, nearest)))
 
 

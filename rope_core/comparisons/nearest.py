@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,14 +13,16 @@ from rope_core.comparisons import margins
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn
 from rope_core.comparisons.scheme_variants import (
     SAME,
-    SHOWN,
     Difference,
     NearestScheme,
     PublishedScheme,
+    fitted_schemes,
+    has_frequencies,
     mistaken_schemes,
     published_schemes,
 )
 from rope_core.rope import Array
+from rope_core.spectrum import Request, spectrum
 
 
 def difference(a: ComparedColumn, b: ComparedColumn) -> Difference:
@@ -88,23 +92,51 @@ def nearest_scheme(given: ComparedColumn, other: ComparedColumn | None = None) -
         return len(differences[k].other) / f.size + float(np.minimum(off, 1.0).mean()) + factor
 
     mistaken = [each for each in mistaken_schemes(*at) if setting.like in ("", each.name)]
-    shown = next((each for each in mistaken if _has(given, each)), None)
-    if not differences or any(each.pair is None for each in differences) or shown is None:
+    same = [each for each in mistaken if _has(given, each)]
+    twice = [each for each in same if other is not None and _has_again(other, each)]
+    if any(each.pair is None for each in differences) or not same:
         k = min(range(len(wanted)), key=distance)
         return NearestScheme(wanted[k], differences[k])
+    shown = [*twice, *same][0]
     published = next(each for each in published_schemes(*at) if (each.name, each.params) == (shown.name, shown.params))
     return NearestScheme(
         published,
         _difference(f, published.inv_freq, a / published.attention_factor),
         shown.mistake,
-        other is not None and _has_again(other, shown),
+        bool(twice),
     )
 
 
+def with_fitted(given: ComparedColumn, nearest: NearestScheme) -> NearestScheme:
+    """Return the nearest scheme, or that which a column is with another factor or ramp, where it is that at every pair.
+
+    One that a column is held to stays, and has the other beside it. Of two that fit, the one is taken that fits at the
+    column's other arguments as well.
+    """
+    if nearest.is_exact:
+        return nearest
+    own = given.setting
+    fitted = [
+        each for each in fitted_schemes(given.inv_freq, own.rope, own.factor, own.length) if own.like in ("", each.name)
+    ]
+    again = [each for each in fitted if given.other is not None and _fits(given.other, each)]
+    if not fitted or own.like:
+        return replace(nearest, fitted=next(iter([*again, *fitted]), None))
+    best = [*again, *fitted][0]
+    factors = given.attention_factor / best.attention_factor
+    return NearestScheme(best, _difference(given.inv_freq, best.inv_freq, factors))
+
+
+def _fits(other: ComparedColumn, scheme: PublishedScheme) -> bool:
+    rope, factor, length, _ = other.setting.published
+    with contextlib.suppress(ValueError):
+        at = spectrum(Request(rope, scheme.name, {**scheme.params, "factor": factor}, length))
+        return _has(other, replace(scheme, inv_freq=at.inv_freq))
+    return False
+
+
 def _has(given: ComparedColumn, scheme: PublishedScheme) -> bool:
-    """Return whether a column has a mistaken scheme's frequencies at every pair."""
-    small = SHOWN * given.setting.rope.theta / given.setting.factor
-    return bool(np.all(np.abs(given.inv_freq - scheme.inv_freq) <= SHOWN * np.abs(scheme.inv_freq) + small))
+    return has_frequencies(given.inv_freq, scheme, given.setting.rope, given.setting.factor)
 
 
 def _has_again(other: ComparedColumn, shown: PublishedScheme) -> bool:

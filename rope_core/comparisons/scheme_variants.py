@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.rope import Array, Rope
-from rope_core.schemes import SCHEMES, UNSCALED
+from rope_core.rope import MAX_LEN, Array, Rope
+from rope_core.schemes import FACTOR, SCHEMES, UNSCALED
 from rope_core.spectrum import Request, spectrum
 
 SAME = 1e-6
@@ -74,12 +74,14 @@ class NearestScheme:
         difference: of the column from it.
         mistake: key of the languages' [mistake], of the mistake that gives the column's frequencies; "" for none.
         again: whether the same mistake gives them at other arguments too.
+        fitted: the scheme that a column is held to with the factor and the ramp that give its frequencies, if any do.
     """
 
     scheme: PublishedScheme
     difference: Difference
     mistake: str = ""
     again: bool = False
+    fitted: PublishedScheme | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -142,12 +144,72 @@ def mistaken_schemes(
         )
 
 
+def has_frequencies(f: Array, scheme: PublishedScheme, rope: Rope, factor: float) -> bool:
+    """Return whether frequencies are a scheme's at every pair, as far as computing them again may round."""
+    small = SHOWN * rope.theta / factor
+    return bool(np.all(np.abs(f - scheme.inv_freq) <= SHOWN * np.abs(scheme.inv_freq) + small))
+
+
+ENDS = (1, 2, 4, 8, 16, 32, 64, 0.5, 0.25, 10, 20, 5, 3, 6, 12, 24, 48, 40, 30, 15, 25, 50, 80, 96, 100, 128, 0.1, 1.5)
+"""Turns at which a ramp may begin or end, as somebody would write them; the roundest first."""
+
+
+def fitted_schemes(f: Array, rope: Rope, factor: float, length: int) -> Iterator[PublishedScheme]:
+    """Yield the schemes that have frequencies at every pair, with another factor or other ends of their ramp."""
+    with np.errstate(all="ignore"):
+        s = rope.theta / f
+    if not np.all((s > 0) & np.isfinite(s)):
+        return
+    whole = float(f"{s[-1]:.6g}")
+    factors = [each for each in dict.fromkeys((factor, whole)) if 1.0 < each <= FACTOR.high]
+    for each in (each for given in factors for each in published_schemes(rope, given, length)):
+        if has_frequencies(f, each, rope, factor):
+            yield each
+        yield from (other for other in _with_ends(each, s, rope, length) if has_frequencies(f, other, rope, factor))
+
+
+def _with_ends(scheme: PublishedScheme, s: Array, rope: Rope, length: int) -> Iterator[PublishedScheme]:
+    """Yield a scheme with each pair of ends that leaves as many pairs alone and slows as many wholly as ``s`` does."""
+    whole = float(str(scheme.params.get("factor", 1.0)))
+    for low, first, settled in _ends(scheme, rope, length):
+        # A pair that is next to an end may be as good as at it.
+        if abs(settled - np.isclose(s, whole, rtol=SHOWN).sum()) <= 1:
+            for high, last, free in _ends(scheme, rope, length, at_high=True):
+                if first < last and abs(free - np.isclose(s, 1.0, rtol=SHOWN).sum()) <= 1:
+                    params = {**scheme.params, low: float(first), high: float(last)}
+                    at = spectrum(Request(rope, scheme.name, params, length))
+                    yield replace(scheme, params=params, inv_freq=at.inv_freq, attention_factor=at.attention_factor)
+
+
+@lru_cache(maxsize=256)
+def _ends(scheme: PublishedScheme, rope: Rope, length: int, at_high: bool = False) -> list[tuple[str, float, int]]:
+    """Return the slow end of a scheme's ramp, or its fast one, at ENDS: its name, turns, and the pairs beyond it."""
+    turns = {each.name: float(str(each.default)) for each in SCHEMES[scheme.name].params if each.unit == "turns"}
+    if len(turns) != 2:
+        return []
+    low, high = sorted(turns, key=turns.__getitem__)
+    name, other = (high, low) if at_high else (low, high)
+    counts = []
+    for n in ENDS:
+        # The other end is off it, and of no account.
+        params = {**scheme.params, name: float(n), other: n / 4.0 if at_high else n * 4.0}
+        slowed = rope.theta / spectrum(Request(rope, scheme.name, params, length)).inv_freq
+        beyond = 1.0 if at_high else float(str(scheme.params["factor"]))
+        counts.append((name, float(n), int(np.isclose(slowed, beyond, rtol=SHOWN).sum())))
+    return counts
+
+
 def _mistakes(scheme: PublishedScheme, rope: Rope, factor: float, length: int) -> Iterator[tuple[str, Array]]:
     """Yield the frequencies that a scheme has with each mistake, by the mistake's key."""
     theta, index = rope.theta, np.arange(rope.pairs)
     s = theta / scheme.inv_freq
     longer = replace(rope, train_len=round(2.0 * math.pi * rope.train_len))
     yield "no_two_pi", spectrum(Request(longer, scheme.name, scheme.params, length)).inv_freq
+    target = replace(rope, train_len=min(round(factor * rope.train_len), MAX_LEN))
+    yield "target_length", spectrum(Request(target, scheme.name, scheme.params, length)).inv_freq
+    steps = np.diff(np.log(s))
+    if steps.size and steps[0] > SHOWN and np.allclose(steps, steps[0], rtol=SHOWN):
+        yield "no_exponent", theta / s ** ((rope.dim - 2.0) / rope.dim)
     yield "twice_index", theta / s[np.minimum(2 * index, index[-1])]
     yield "upside_down", theta * (1.0 + 1.0 / factor - 1.0 / s)
     yield from (("inverse_exponent", f) for f in (1.0 / (theta * s), s / theta))

@@ -136,9 +136,12 @@ def nearest_sentence(compared: ComparedColumn, lang: str = "en", name: str = "",
 
 def mistake_sentence(compared: ComparedColumn, lang: str = "en", named: NameScheme = str) -> str:
     """Return the known mistake that gives a column's frequencies, how it was shown, what follows; "" for none."""
-    if compared.nearest is None or not compared.nearest.mistake:
-        return ""
     t, nearest = table_words(lang, "nearest"), compared.nearest
+    if nearest and nearest.fitted:
+        own = scheme_text(nearest.fitted, lang, named)
+        return spaced(t["fitted"].format(scheme=own, pairs=compared.inv_freq.size))
+    if nearest is None or not nearest.mistake:
+        return ""
     again, gap = t["again"] if nearest.again else "", table_words(lang, "table")["gap"]
     line = next((row.values["line"] for row in compared.consequences if row.values.get("line")), None)
     where = t["where"].format(line=table_words(lang, "table")["line"].format_map(line)) if line else ""
@@ -175,6 +178,8 @@ def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
             return row.text("error", lang).format_map(values)
         if values.get("alike"):
             parts.append(row.text("unlike", lang).format_map(values))
+        elif values.get("grown"):
+            parts.append(row.text("grown", lang).format_map(values))
         elif unused := values.get("without_effect"):
             parts.append(row.text("unused", lang).format(names=", ".join(unused)))
         elif values.get("check"):

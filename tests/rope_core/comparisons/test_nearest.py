@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.comparisons.rows import OF_FREQUENCIES
-from rope_core.comparisons.scheme_variants import likeable_schemes, mistaken_schemes, published_schemes
+from rope_core.comparisons.scheme_variants import (
+    ENDS,
+    PublishedScheme,
+    likeable_schemes,
+    mistaken_schemes,
+    published_schemes,
+)
 from rope_core.comparisons.sentences import mistake_sentence, nearest_sentence
 
-GEOMETRY = (st.sampled_from([32, 64, 128]), st.floats(1e3, 1e7), st.integers(512, 65_536), st.integers(2, 32))
+Drawn = tuple[rc.Rope, int, PublishedScheme]
+
+
+@st.composite
+def drawn_schemes(draw: st.DrawFn, schemes: Callable[..., Sequence[PublishedScheme]]) -> Drawn:
+    """Draw a geometry, a factor, and one of the schemes there."""
+    rope = rc.Rope(draw(st.sampled_from([32, 64, 128])), draw(st.floats(1e3, 1e7)), draw(st.integers(512, 65_536)))
+    factor = draw(st.integers(2, 32))
+    return rope, factor, draw(st.sampled_from(schemes(rope, float(factor), factor * rope.train_len)))
 
 
 def compared(f: Any, rope: rc.Rope, factor: float, **more: Any) -> rc.Compared:
-    config = {"model_type": "llama", "head_dim": rope.dim, "rope_theta": rope.base}
-    return rc.compare(f, model={**config, "max_position_embeddings": rope.train_len}, factor=factor, **more)[0]
+    return rc.compare(f, model=column_model(rope), factor=factor, **more)[0]
 
 
 @settings(max_examples=25, deadline=None)
-@given(*GEOMETRY, st.data())
-def test_a_scheme_is_nearest_to_itself_and_one_moved_pair_is_found(
-    dim: int, base: float, train: int, factor: int, data: st.DataObject
-) -> None:
-    rope, length = rc.Rope(dim, base, train), factor * train
-    scheme = data.draw(st.sampled_from(published_schemes(rope, float(factor), length)))
+@given(drawn_schemes(published_schemes), st.data())
+def test_a_scheme_is_nearest_to_itself_and_one_moved_pair_is_found(drawn: Drawn, data: st.DataObject) -> None:
+    rope, factor, scheme = drawn
     same = compared(scheme.inv_freq, rope, factor).nearest
     assert same is not None and same.difference.pair is None and not same.mistake
-    pair, off = data.draw(st.integers(0, dim // 2 - 1)), data.draw(st.floats(1.001, 4.0))
+    pair, off = data.draw(st.integers(0, rope.pairs - 1)), data.draw(st.floats(1.001, 4.0))
     assume(scheme.inv_freq[pair] > 0 and not scheme.switches)
     moved = np.asarray(scheme.inv_freq).copy()
     moved[pair] *= off
@@ -46,12 +57,9 @@ def test_a_scheme_is_nearest_to_itself_and_one_moved_pair_is_found(
 
 
 @settings(max_examples=40, deadline=None)
-@given(*GEOMETRY, st.data())
-def test_a_known_mistake_is_named_and_what_it_breaks_follows_from_it(
-    dim: int, base: float, train: int, factor: int, data: st.DataObject
-) -> None:
-    rope, length = rc.Rope(dim, base, train), factor * train
-    spoiled = data.draw(st.sampled_from(mistaken_schemes(rope, float(factor), length)))
+@given(drawn_schemes(mistaken_schemes))
+def test_a_known_mistake_is_named_and_what_it_breaks_follows_from_it(drawn: Drawn) -> None:
+    rope, factor, spoiled = drawn
     column = compared(spoiled.inv_freq, rope, factor)
     nearest = column.nearest
     assert nearest is not None
@@ -59,7 +67,11 @@ def test_a_known_mistake_is_named_and_what_it_breaks_follows_from_it(
         # Some mistakes make another published scheme of one, and are then none.
         assert nearest.difference.pair is None
         return
-    shown = [each for each in mistaken_schemes(rope, float(factor), length) if each.mistake == nearest.mistake]
+    shown = [
+        each
+        for each in mistaken_schemes(rope, float(factor), factor * rope.train_len)
+        if each.mistake == nearest.mistake
+    ]
     small = rope.theta / factor
     assert any(np.allclose(each.inv_freq / small, spoiled.inv_freq / small, rtol=1e-4, atol=1e-4) for each in shown)
     assert mistake_sentence(column) and {row.key for row in column.consequences} <= {*OF_FREQUENCIES}
@@ -89,22 +101,85 @@ def without_two_pi(dim: int, base: float, train_len: int, factor: float) -> Any:
     return yarn(dim, base, train_len, factor, turn=1.0)
 
 
+def by_target(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return yarn(dim, base, round(factor * train_len), factor)[0], 0.1 * math.log(factor) + 1
+
+
+def base_times_factor(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return (base * factor) ** (-2.0 * np.arange(dim // 2) / dim)
+
+
 def smooth(dim: int, base: float, train_len: int, factor: float) -> Any:
     f, a = yarn(dim, base, train_len, factor)
     return f / (1.0 + 0.1 * np.arange(dim // 2) / dim), a
 
 
 def test_a_mistake_that_other_arguments_give_again_is_required_and_a_scheme_of_one_s_own_is_not() -> None:
-    for function, key in ((over_elements, "twice_index"), (without_two_pi, "no_two_pi")):
+    mistakes = ((over_elements, "twice_index"), (without_two_pi, "no_two_pi"), (by_target, "target_length"))
+    for function, key in (*mistakes, (base_times_factor, "no_exponent")):
         (column,) = rc.compare(function, factor=4)
         assert column.nearest is not None and (column.nearest.mistake, column.nearest.again) == (key, True)
         assert [row.key for row in column.broken] == ["like"] == [row.key for row in [column.least]]
-        assert column.nearest.scheme.name == "yarn" and "yarn" in nearest_sentence(column)
+        name = "ntk" if key == "no_exponent" else "yarn"
+        assert column.nearest.scheme.name == name and name in nearest_sentence(column)
     (own,) = rc.compare(smooth, factor=4)
     assert own.nearest is not None and not own.nearest.mistake
     assert not [row for row in own.rows if row.key == "like" and (row.required or row.holds)]
     (held,) = rc.compare(smooth, factor=4, like="yarn")
     assert [row.key for row in held.broken] == ["like"]
+
+
+@given(st.sampled_from(["yarn", "ntk_by_parts", "llama3", "mrrope"]), st.data())
+@settings(max_examples=25, deadline=None, phases=[Phase.generate])
+def test_a_scheme_with_another_factor_or_ramp_is_that_scheme(name: str, data: st.DataObject) -> None:
+    rope, factor = rc.Rope(128, data.draw(st.floats(1e4, 1e6)), 8192), data.draw(st.sampled_from([4.0, 7.0, 40.0]))
+    low, high = [each.name for each in rc.SCHEMES[name].params if each.unit == "turns"]
+    low, high = sorted((low, high), key=lambda each: rc.SCHEMES[name].defaults()[each])  # type: ignore[arg-type, return-value]
+    first = data.draw(st.sampled_from([end for end in ENDS if end < 12]))
+    last = data.draw(st.sampled_from([end for end in ENDS if end > 2 * first]))
+    params = {"factor": factor, low: first, high: last}
+    f = rc.spectrum(rc.Request(rope, name, params)).inv_freq
+    free, held = compared(f, rope, 4.0), compared(f, rope, 4.0, like=name)
+    assert free.nearest is not None and free.nearest.difference.pair is None and not free.nearest.mistake
+    assert f"at all {rope.pairs} pairs" in nearest_sentence(free)
+    defaults = rc.spectrum(rc.Request(rope, name, {"factor": 4.0})).inv_freq
+    if np.allclose(f, defaults, rtol=1e-4):
+        assert not held.broken
+        return
+    assert held.nearest is not None and [row.key for row in held.broken][-1] == "like"
+    if not held.nearest.mistake:
+        shown = held.nearest.fitted
+        assert shown is not None and shown.name == name and shown.params["factor"] == factor
+        np.testing.assert_allclose(rc.spectrum(rc.Request(rope, name, shown.params)).inv_freq, f, rtol=2e-5)
+        assert f"factor {factor:g}" in mistake_sentence(held)
+
+
+def test_a_function_s_own_ramp_is_the_one_that_other_arguments_give_again() -> None:
+    def own(dim: int, base: float, train_len: int, factor: float) -> Any:
+        at = rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), "yarn", {"factor": factor, **ENDS_OF_MINE}))
+        return at.inv_freq, at.attention_factor
+
+    (column,) = rc.compare(own, factor=4)
+    assert column.nearest is not None and not column.broken
+    assert ENDS_OF_MINE.items() <= column.nearest.scheme.params.items()
+
+
+ENDS_OF_MINE = {"beta_fast": 15.0, "beta_slow": 1.5}
+
+
+@given(st.floats(1.2, 30.0), st.floats(0.3, 3.0))
+@settings(max_examples=15, deadline=None)
+def test_a_slow_down_that_is_applied_twice_fails_at_any_factor(factor: float, bend: float) -> None:
+    def slowed(times: int) -> Callable[..., Any]:
+        def function(dim: int, base: float, train_len: int, factor: float) -> Any:
+            theta = base ** (-2.0 * np.arange(dim // 2) / dim)
+            share = np.clip(np.log(32.0 * math.tau / (train_len * theta)) / np.log(32.0), 0, 1) ** bend
+            return theta / (1.0 + share * (factor - 1.0)) ** times
+
+        return function
+
+    once, twice = rc.compare(slowed(1), slowed(2), factor=factor)
+    assert not once.broken and {row.key for row in twice.broken} & {"arguments", "not_overslowed"}
 
 
 @pytest.mark.parametrize("name", [name for name in likeable_schemes() if "factor" in rc.SCHEMES[name].defaults()])
