@@ -3,6 +3,7 @@
 from rope_core.comparisons import compare, curves, export, margins, pasted
 from rope_core.comparisons.examples import EXAMPLES, FAULTS, check_fault
 from rope_core.comparisons.papers import paper_curves
+from rope_core.comparisons.sentences import table_words
 from ui.figures.schemes import checks, measured, pairs
 from ui.figures.schemes import sweep as sweeps
 from ui.page import columns, fields, tasks
@@ -91,10 +92,12 @@ def workbench(page: PageFrame) -> None:
 
 
 def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
-    """Draw what does not hold, then pair by pair; below what it comes from, and the margins of each check."""
-    t = page.t
+    """Draw the first cause of what does not hold, then pair by pair; below the others, and each check's margins."""
+    t, is_broken = page.t, bool(given.column_in_question.broken)
     first, *faults = checks.headline(given, t)
-    page.write(f"**{escaped_markdown(first, 600)}**")
+    page.write(f"**{'✗ ' if is_broken else ''}{escaped_markdown(first, 900)}**")
+    if is_broken:
+        page.caption(escaped_markdown(faults.pop(0), 600))
     film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
     page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
     for fault in faults:
@@ -106,6 +109,7 @@ def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
         checks.check_margins_film,
         compare.compare_column,
     )
+    page.caption(table_words(t.lang, "required")["rule"])
     page.caption(t("joint"))
 
 

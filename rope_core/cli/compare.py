@@ -15,12 +15,13 @@ from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import UNTRAINED, ComparedColumn
 from rope_core.comparisons.scheme_variants import likeable_schemes
 from rope_core.comparisons.sentences import (
+    attention_factors_of,
     difference_sentence,
     fault_sentences,
-    headline_sentence,
-    mistake_sentence,
+    headline_sentences,
     nearest_sentence,
     note_sentences,
+    requirement_text,
     setting_sentences,
     unreadable_sentence,
 )
@@ -123,43 +124,46 @@ def _threshold(text: str) -> tuple[str, float]:
 
 
 def _head(columns: list[ComparedColumn], lang: str) -> None:
-    """Print what the columns are judged at, then for each how many checks it does not hold, and the nearest scheme."""
+    """Print what the columns are judged at, then each one's first cause, its count of checks, its nearest scheme."""
     print_lines(f"rope compare {__version__}")
     print_lines(*map(sanitized_text, setting_sentences(columns, lang)))
     for each in columns:
-        sentences = filter(None, (headline_sentence(each, lang), nearest_sentence(each, lang)))
-        print_lines(*(sanitized_text(text, 600) for text in sentences))
+        first, *rest = headline_sentences(each, lang)
+        first = f"✗ {each.column.name}: {first}" if each.broken else first
+        sentences = filter(None, (first, *(rest[:1] if each.broken else ()), nearest_sentence(each, lang)))
+        print_lines(*(sanitized_text(text, 1000) for text in sentences))
 
 
 def _table(columns: list[ComparedColumn], lang: str) -> None:
-    """Print a line for each check: its title and limit, what was measured of each column."""
-    t = words(lang, "commands")["compare"]
+    """Print a line for each check: its title, limit and why it is required, what was measured of each column."""
+    t, reasons = words(lang, "commands")["compare"], words(lang, "comparison")["required"]
     rows = {row.key: row for each in columns for row in each.rows}
     names = [sanitized_text(each.column.name) for each in columns]
     cells = {key: [next((row for row in each.rows if row.key == key), None) for each in columns] for key in rows}
-    meant = {key: any(row is not None and row.required for row in by_key) for key, by_key in cells.items()}
-    titles = {key: f"{'*' if meant[key] else ' '} {row.text('title', lang)}" for key, row in rows.items()}
     limits = {key: common_limit(by_key) for key, by_key in cells.items()}
     texts = {key: [cell(row, limits[key]) for row in cells[key]] for key in rows}
     widths = [max(14, len(name) + 2, *(len(texts[key][k]) + 2 for key in rows)) for k, name in enumerate(names)]
     print_lines("")
-    for title, limit, each in [("", t["limit"], names), *((titles[key], limits[key], texts[key]) for key in rows)]:
+    heads = {
+        key: (row.text("title", lang), limits[key], requirement_text(columns, key, lang)) for key, row in rows.items()
+    }
+    table = [(("", t["limit"], reasons["head"]), names), *((heads[key], texts[key]) for key in rows)]
+    for (title, limit, why), each in table:
         line = "".join(padded(text, width) for text, width in zip(each, widths, strict=True))
-        print_lines((padded(title, 38) + padded(limit, 12) + line).rstrip())
+        print_lines((padded(title, 36) + padded(limit, 12) + padded(why, 12) + line).rstrip())
     print_lines(t["signs"])
 
 
 def _faults(each: ComparedColumn, lang: str) -> None:
-    """Print the cause of what a column does not hold where it is known, then each other check that it does not hold."""
+    """Print each other cause of what a column does not hold, what it need not hold, and notes."""
     t, name = words(lang, "commands")["compare"], sanitized_text(each.column.name)
     folded = {row.key for row in each.consequences}
-    lines = [f"✗ {name}: {mistake_sentence(each, lang)}"] if folded else []
-    for row in (row for row in each.rows if row.holds is False and row.key not in folded):
+    lines = [f"✗ {name}: {text}" for text in headline_sentences(each, lang)[2:]]
+    for row in (row for row in each.rows if row.holds is False and not row.broken and row.key not in folded):
         # The nearest scheme was named above.
-        if row.key == "like" and not row.required:
-            continue
-        known = "" if row.broken else f" ({t['by_design' if row.by_design else 'not_required']})"
-        lines += [f"{'✗' if row.broken else '○'} {name}: {text}{known}" for text in fault_sentences(row, lang)]
+        if row.key != "like":
+            known = t["by_design" if row.by_design else "not_required"]
+            lines += [f"○ {name}: {text} ({known})" for text in fault_sentences(row, lang)]
     lines += [f"{name}: {text}" for row in each.rows for text in note_sentences(row, lang)]
     broken = {row.key for row in each.broken}
     unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
@@ -176,12 +180,13 @@ def _difference(first: ComparedColumn, other: ComparedColumn, lang: str) -> None
     """Print at which pairs the first column is another's; nothing where their models differ in width."""
     if first.inv_freq.size == other.inv_freq.size:
         name, beside = (sanitized_text(each.column.name) for each in (first, other))
-        factors = first.attention_factor, other.attention_factor
+        factors = attention_factors_of(first, other)
         print_lines("", difference_sentence("like", name, beside, difference(first, other), lang, factors))
 
 
 def _explanations(columns: list[ComparedColumn], lang: str) -> None:
-    """Print once what each check that some column does not hold asks, why, its source, and its counter-example."""
+    """Print what is required when; of each check that some column does not hold, formula, reason and sources."""
+    print_lines("", words(lang, "comparison")["required"]["rule"])
     failed = {row.key: row for each in columns for row in each.rows if row.holds is False}
     for row in failed.values():
         parts = (row.text(part, lang) for part in ("formula", "reason", "source", "counterexample"))

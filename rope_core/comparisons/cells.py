@@ -28,7 +28,7 @@ def number_text(value: float, unit: str = "", digits: int = 3) -> str:
 
 def limit_number(row: ColumnCheck) -> str:
     """Return the limit of what is measured with its unit; "" where there is none."""
-    return "" if row.limit is None else number_text(row.limit, row.text("unit"))
+    return "" if row.limit is None else number_text(row.limit, row.text("unit"), 4)
 
 
 def limit_text(row: ColumnCheck | None) -> str:
@@ -56,11 +56,13 @@ def measured_text(row: ColumnCheck) -> str:
 def cell(row: ColumnCheck | None, limit: str | None = None) -> str:
     """Return whether a check holds, what was measured, and its pair where it does not hold; "−" where it is untried.
 
+    In brackets a check that holds and is not required.
+
     ``limit``: that of the whole row; another one of this column's is added.
     """
     if row is None or row.holds is None:
         return "−"
-    sign = "✗" if row.broken else "✓" if row.holds else "○"
+    sign = "✗" if row.broken else "○" if not row.holds else "✓" if row.required else "(✓)"
     pair = f"@{row.pair}" if len(row.by_pair) > 1 and not row.holds else ""
     text = measured_text(row)
     if row.measured is not None and row.text("unit") != "%" and row.measured < 0.1:

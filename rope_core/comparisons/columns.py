@@ -91,6 +91,11 @@ class ComparisonColumn:
     file: Path | None = None
     function: str = ""
 
+    @property
+    def is_numbers(self) -> bool:
+        """Whether it is frequencies alone, which follow nothing and have no attention factor."""
+        return self.takes is None and not self.source
+
 
 @dataclass(frozen=True)
 class UnreadableColumn:

@@ -53,8 +53,8 @@ def compare(
         factor: what schemes are given; the ratio of the lengths, or the factor of the model's config, or 4.
         length: the target, tokens; factor times the trained length.
         trained_to: tokens that training covered, where the model was trained on at a longer length.
-        fine_tuned: whether it is trained on with the scheme, which asks less; by default released models are, and
-            configs that turn as one does; others are not.
+        fine_tuned: whether it is trained on with the scheme, which asks less; by default released models are, configs
+            that turn as one does, and what ``trained_to`` says was trained at the target; others are not.
         thresholds: other values than those of checks.toml, by key.
         like: a shipped scheme that functions and numbers are held to, its frequencies and its attention factor.
         unreadable: takes what is no column or raises, and the others are compared; without it the first raises.
@@ -144,13 +144,15 @@ def _setting(
 
 def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> ComparedColumn:
     """Return a column's rows; one with a geometry of its own is judged at that."""
+    length, trained_to = column.length or setting.length, setting.trained_to or column.trained
+    usual = bool(column.released) or (setting.trained_to or 0) >= length
     own = replace(
         setting,
         rope=column.rope or setting.rope,
         factor=column.factor or setting.factor,
-        length=column.length or setting.length,
-        trained_to=setting.trained_to or column.trained,
-        fine_tuned=bool(column.released) if setting.fine_tuned is None else setting.fine_tuned,
+        length=length,
+        trained_to=trained_to,
+        fine_tuned=usual if setting.fine_tuned is None else setting.fine_tuned,
         model="" if column.rope else setting.model,
     )
     with np.errstate(all="ignore"):
@@ -187,7 +189,11 @@ def _as_published(here: ComparedColumn) -> ComparisonColumn:
         return here.column
 
     def expected(rope: Rope, factor: float) -> dict[str, float]:
-        given = {each.name: {**each.params} | ({"factor": factor} if "factor" in each.params else {}) for each in alike}
+        # The first of a name counts: as the model's own config states it.
+        given = {
+            each.name: {**each.params, **({"factor": factor} if "factor" in each.params else {})}
+            for each in alike[::-1]
+        }
         length = target_length(rope, factor)
         return {
             SCHEMES[name].source: spectrum(Request(rope, name, params, length)).attention_factor

@@ -93,6 +93,8 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             or (key == "attention_factor" and (softmax is not None or column.released != ""))
         )
         meant = not (own.fine_tuned and key in UNTRAINED) and not checks()[key].get("warns", False)
+        # Who tunes frequencies may tune the factor: it is a published one's where they are.
+        meant = meant and (key != "attention_factor" or steady)
         more = values.get(key, {})
         seen, limit = _measured(key, margin, own) if key != "attention_factor" else (a, None)
         by = tuple(by_pair.tolist())

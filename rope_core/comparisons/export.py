@@ -61,7 +61,7 @@ def record(compared: ComparedColumn, lang: str = "en") -> dict[str, Any]:
         "nearest": _nearest(compared, lang),
         "inv_freq": [_number(value) for value in compared.inv_freq],
         "attention_factor": _number(compared.attention_factor),
-        "checks": [_check(row, lang) for row in compared.rows],
+        "checks": [_check(row, compared.requirement(row), lang) for row in compared.rows],
     }
 
 
@@ -110,7 +110,7 @@ def _difference(apart: Difference) -> dict[str, Any]:
     return {"equal": list(apart.equal), "differs": list(apart.other), "pair": apart.pair, **ratios}
 
 
-def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
+def _check(row: ColumnCheck, because: str, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
     values = dict(row.values)
     if row.key in ("programs", "config"):
@@ -125,7 +125,8 @@ def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
         ]
     marks = {"required": row.required, "by_design": row.by_design, "values": values}
     numbers = {"margin": row.margin, "measured": row.measured, "limit": row.limit, "pair": row.pair}
-    rounded = {key: float(f"{value:.9g}") if isinstance(value, float) else value for key, value in numbers.items()}
+    rounded: dict[str, Any] = {"because": because}
+    rounded |= {key: float(f"{value:.9g}") if isinstance(value, float) else value for key, value in numbers.items()}
     rounded["measured"] = None if rounded["measured"] is None else _number(rounded["measured"])
     return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **rounded, **words, **marks}
 
@@ -306,6 +307,13 @@ def test_check(name, key):
             f, a = twice if isinstance(twice, tuple) else (twice, 1.0)
             same = np.array_equal(np.asarray(f, dtype=np.float64), answers[length][0])
             assert not (same and a == answers[length][1]), "factor has no effect"
+        dim, *rest = pinned["geometry"]
+        narrow = max(2, dim // 4 * 2)
+        try:
+            given = call_scheme(function_of(name), narrow, *rest, {{}})
+        except Exception:
+            return  # a table of one width answers no other
+        assert len(given[0] if isinstance(given, tuple) else given) == narrow // 2, "dim has no effect"
 '''
 
 

@@ -14,7 +14,6 @@ from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import SchemeLine, get_line
 from rope_core.lab.view import SweepCell
 from rope_core.rope import Rope
-from rope_core.schemes import UNSCALED
 from rope_core.spectrum import spectrum
 
 
@@ -25,7 +24,7 @@ class Contrast:
     Attributes:
         better, worse: how often the documents say that the one that holds it reads better, and worse.
         of: how many such couples there are.
-        holder, breaker: the lines with the most against the check, the latter unscaled where it can be; or "".
+        holder, breaker: the lines with the most against the check, or "".
         times: the length that they read there, over the trained one.
         ratio: perplexity of the holder over the breaker's there.
     """
@@ -76,7 +75,6 @@ def _column(given: SchemeLine) -> ComparisonColumn:
 def _with(so_far: Contrast, holder: str, breaker: str, times: float, ratio: Estimate) -> Contrast:
     better, worse = (ratio.excludes(1.0) and sign for sign in (ratio.value < 1, ratio.value > 1))
     counts = so_far.better + better, so_far.worse + worse, so_far.of + 1
-    known = (so_far.breaker == UNSCALED, so_far.ratio)
-    if worse and (breaker == UNSCALED, ratio.value) > known:
+    if worse and ratio.value > so_far.ratio:
         return Contrast(*counts, holder, breaker, times, ratio.value)
     return Contrast(*counts, so_far.holder, so_far.breaker, so_far.times, so_far.ratio)

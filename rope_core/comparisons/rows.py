@@ -103,8 +103,8 @@ class ComparisonSetting:
 
     @property
     def trained(self) -> int:
-        """Tokens that training covered."""
-        return self.trained_to or self.rope.train_len
+        """Tokens that training covered: what was trained on with its scheme was trained at the target."""
+        return self.trained_to or (max(self.length, self.rope.train_len) if self.fine_tuned else self.rope.train_len)
 
     @property
     def needed(self) -> float:
@@ -195,6 +195,20 @@ class ComparedColumn:
         """theta / inv_freq; infinite for a pair of 0, negative for one that turns back."""
         with np.errstate(all="ignore"):
             return np.asarray(margins.slowdown(self.inv_freq, self.setting.rope.theta))
+
+    def requirement(self, row: ColumnCheck) -> str:
+        """Return why a check is required of the column: a key of the languages' [required]; "" where it is not.
+
+        >>> from rope_core.comparisons.compare import compare
+        >>> (linear,) = compare("linear")
+        >>> {row.key: linear.requirement(row) for row in linear.rows}["monotone"]
+        'always'
+        """
+        if not row.required:
+            return ""
+        if row.key in ("attention_factor", "like"):
+            return "named" if self.setting.like and not self.column.source else "recognised"
+        return "config" if row.key in ("config", "programs") else "untrained" if row.key in UNTRAINED else "always"
 
     @property
     def least(self) -> ColumnCheck:

@@ -41,11 +41,14 @@ def setting_sentence(compared: ComparedColumn, lang: str = "en") -> str:
     slots = {
         "dim": own.rope.dim,
         "base": number_text(own.rope.base, digits=9),
-        "trained": own.trained,
+        "train_len": min(own.trained, own.rope.train_len),
         "length": own.length,
     }
-    tuned, model = t["tuned" if own.fine_tuned else "untuned"], f"{own.model}{table_words(lang, 'table')['colon']}"
-    text = t["setting"].format(model=model if own.model else "", factor=own.factor, tuned=tuned, **slots)
+    model = f"{own.model}{table_words(lang, 'table')['colon']}" if own.model else ""
+    tuned = t["tuned" if own.trained > own.rope.train_len else "untuned"].format(trained=own.trained)
+    stated = compared.column.stated[1].get("factor")
+    factor = stated if isinstance(stated, float) and compared.column.rope else own.factor
+    text = t["setting"].format(model=model, factor=factor, tuned=tuned, **slots)
     if compared.column.trained != own.trained:
         return text
     name, own_length = compared.column.name, compared.setting.rope.train_len
@@ -104,6 +107,11 @@ def scheme_text(scheme: PublishedScheme, lang: str = "en", named: NameScheme = s
     return frame.format(scheme=named(scheme.name), params=joined) if params else named(scheme.name)
 
 
+def attention_factors_of(a: ComparedColumn, b: ComparedColumn) -> tuple[float, float] | None:
+    """Return the attention factors of two columns; None where one of them is numbers, which have none."""
+    return None if {a.column.is_numbers, b.column.is_numbers} != {False} else (a.attention_factor, b.attention_factor)
+
+
 def difference_sentence(
     key: str, name: str, scheme: str, apart: Difference, lang: str = "en", attention: tuple[float, float] | None = None
 ) -> str:
@@ -128,7 +136,7 @@ def nearest_sentence(compared: ComparedColumn, lang: str = "en", name: str = "",
     if compared.nearest is None:
         return ""
     scheme = compared.nearest.scheme
-    numbers = compared.column.takes is None
+    numbers = compared.column.is_numbers
     attention = None if numbers else (compared.attention_factor, scheme.attention_factor)
     key, title = "like" if compared.setting.like else "apart", scheme_text(scheme, lang, named)
     return difference_sentence(key, name or compared.column.name, title, compared.nearest.difference, lang, attention)
@@ -151,6 +159,12 @@ def mistake_sentence(compared: ComparedColumn, lang: str = "en", named: NameSche
         _seen(row, lang) for row in compared.consequences if row.key != "like"
     )
     return spaced(text + (gap + t["follows"].format(titles=titles) if titles else ""))
+
+
+def requirement_text(columns: Sequence[ComparedColumn], key: str, lang: str = "en") -> str:
+    """Return in a word why a check is required of columns; "" where it is of none, two where they differ."""
+    reasons = dict.fromkeys(each.requirement(row) for each in columns for row in each.rows if row.key == key)
+    return "/".join(table_words(lang, "required")[each] for each in reasons if each)
 
 
 def measured_sentence(row: ColumnCheck, lang: str = "en") -> str:
@@ -194,7 +208,8 @@ def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
     if values.get("twice"):
         parts.append(row.text("cause", lang).format_map(values))
     elif values.get("softmax"):
-        parts.append(row.text("softmax", lang).format_map({**values, **values["softmax"]}))
+        says = "softmax" if "softmax" in values["softmax"]["text"].lower() else "softmax_by_mscale"
+        parts.append(row.text(says, lang).format_map({**values, **values["softmax"]}))
     elif values.get("published"):
         parts.append(row.text("published", lang).format_map(values))
     return table_words(lang, "table")["clause"].join(parts)
@@ -246,8 +261,13 @@ def _seen(row: ColumnCheck, lang: str) -> str:
 def headline_sentences(
     compared: ComparedColumn, lang: str = "en", name: str = "", named: NameScheme = str
 ) -> Sequence[str]:
-    """Return how many checks a column does not hold, then a line for each cause: a mistake, then other faults."""
-    first, folded = [headline_sentence(compared, lang, name)], [row.key for row in compared.consequences]
-    mistake = mistake_sentence(compared, lang, named)
-    rest = [line for row in compared.broken if row.key not in folded for line in fault_sentences(row, lang)]
-    return [*first, *filter(None, [mistake]), *rest]
+    """Return the first cause of what a column does not hold, how many checks these are, and the other causes.
+
+    A mistake comes first, then faults whose cause is known, then others. How many alone, where it holds them all.
+    """
+    count, folded = headline_sentence(compared, lang, name), [row.key for row in compared.consequences]
+    rows = sorted((row for row in compared.broken if row.key not in folded), key=lambda row: not cause_sentence(row))
+    causes = [line for row in rows for line in fault_sentences(row, lang)]
+    if compared.broken and (mistake := mistake_sentence(compared, lang, named)):
+        causes.insert(0, mistake)
+    return [*causes[:1], count, *causes[1:]]

@@ -34,10 +34,10 @@ def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
     (tmp_path / "mine.py").write_text(MINE)
     code, out, err = printed(capsys, "compare", "linear", "yarn", tmp_path / "mine.py", "--factor", "8")
     assert code == 1 and not err
-    lines = {line[2:36].strip(): line for line in out.splitlines()}
+    lines = {line[:36].strip(): line for line in out.splitlines()}
     faster, blur = (lines[check_text(key, "title")] for key in ("not_faster", "resolution"))
-    assert faster.split()[-9:] == ["≤", "1", "✓", "0.125", "✓", "1", "✗", "1.67", "@0"]
-    assert blur[38:].split()[:4] == ["≥", "0.5", "○", "0.016"] and faster.startswith("* ")
+    assert faster.split()[-10:] == ["≤", "1.001", "untrained", "✓", "0.125", "✓", "1", "✗", "1.67", "@0"]
+    assert blur[36:].split()[:5] == ["≥", "0.5", "untrained", "○", "0.016"]
     assert lines[check_text("arguments", "title")].endswith("✗")
     # The ramp runs from 20 to 46 as YaRN's does, but for the clamp; what is faster for it is no fault of its own.
     cause = "a clamp is missing at the fast end of the ramp (line 8 bounds one side only: g = np.minimum("
@@ -45,7 +45,7 @@ def test_a_missing_clamp_and_literals_are_named_with_their_pairs(
         f"mine.py:inv_freq: Cause: {cause}" in out and "From it follows: faster than in training (pairs 0–19)." in out
     )
     assert "faster than in training (pairs 0–19): 1.67" not in out
-    assert "line 7 fits this model only: low, high = 20, 46" in out
+    assert "a literal in line 7: low, high = 20, 46" in out
     assert "linear beside yarn: equal at pairs 46–63, differs at pairs 0–45, most at pair 0: 8 times slower" in out
     _, out, _ = printed(capsys, "compare", "yarn", tmp_path / "mine.py", "yarn", "--factor", "8")
     assert "yarn beside mine.py:inv_freq: equal at pairs 20–63, differs at pairs 0–19" in out
@@ -59,12 +59,11 @@ def test_the_head_says_what_columns_are_judged_at_and_what_they_do_not_hold(
 ) -> None:
     (tmp_path / "mine.py").write_text(MINE)
     _, out, _ = printed(capsys, "compare", tmp_path / "mine.py", "--factor", "8")
-    version, setting, first, nearest = out.splitlines()[:4]
-    assert version == f"rope compare {__version__}" and setting.startswith("llama-2-7b: dim 128, base 10,000,")
-    assert all(text in setting for text in ("L = 4,096", "T = 32,768", "factor 8", "not trained on at T"))
-    assert (
-        first.startswith("mine.py:inv_freq does not hold 2 of 9 required checks: ") and "is nearest to yarn" in nearest
-    )
+    version, setting, cause, first, nearest = out.splitlines()[:5]
+    assert version == f"rope compare {__version__}" and setting.startswith("llama-2-7b: dim 128, base 10,000; ")
+    assert all(text in setting for text in ("L = 4,096", "T = 32,768", "×8", "not trained on;"))
+    assert cause.startswith("✗ mine.py:inv_freq: Cause: a clamp is missing") and out.count("Cause: a clamp") == 1
+    assert first.startswith("mine.py:inv_freq fails 2 of 8 required checks: ") and "is nearest to yarn" in nearest
     # Settings and limits of their own are each column's.
     _, out, _ = printed(capsys, "compare", "llama-3.1-8b", "gpt-oss-20b", "--length", "65536")
     lines = out.splitlines()
@@ -76,7 +75,7 @@ def test_the_head_says_what_columns_are_judged_at_and_what_they_do_not_hold(
     (column,) = answer["columns"]
     assert (answer["version"], answer["exit"], column["holds"]) == (__version__, 1, False)
     assert column["nearest"]["scheme"] == "yarn" and column["nearest"]["mistake"] == "no_clamp_low"
-    assert column["follows"] == ["not_faster", "like"] and column["headline"].startswith("mine.py:inv_freq does not")
+    assert column["follows"] == ["not_faster", "like"] and column["headline"].startswith("mine.py:inv_freq fails")
 
 
 def test_like_decides_the_exit_and_explanations_come_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,7 +228,7 @@ def test_an_unreadable_column_is_one_and_the_exit_says_so(tmp_path: Path, capsys
     code, out, err = printed(capsys, *given)
     refused = "mine.py:wide is unreadable: inv_freq must be numbers of shape (64,), got (3,)"
     assert code == 2 and not err and f"✗ {refused}" in out and "mine.py:upside_down beside" not in out
-    assert "mine.py:upside_down does not hold" in out and refused in (tmp_path / "page.html").read_text("utf-8")
+    assert "mine.py:upside_down fails" in out and refused in (tmp_path / "page.html").read_text("utf-8")
     code, out, _ = printed(capsys, *given, "--json")
     answer = json.loads(out)
     assert code == answer["exit"] == 2

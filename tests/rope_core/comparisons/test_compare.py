@@ -21,6 +21,7 @@ from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import check_text, checks, runs_of
 from rope_core.comparisons.scheme_variants import likeable_schemes
 from rope_core.comparisons.sentences import (
+    attention_factors_of,
     cause_sentence,
     detail_sentences,
     note_sentences,
@@ -313,6 +314,58 @@ def test_what_is_no_published_scheme_may_differ_below_the_trained_length() -> No
     assert rows(own)["continuity"].holds
     (held,) = rc.compare(graded, like="yarn")
     assert rows(held)["continuity"].broken
+
+
+@given(st.integers(4096, 65_536), st.sampled_from([None, 2048, 8192, 16_384, 65_536]), st.sampled_from([None, True]))
+@settings(max_examples=25, deadline=None)
+def test_the_state_that_columns_are_judged_at_does_not_contradict_itself(
+    length: int, trained_to: int | None, tuned: bool | None
+) -> None:
+    (column,) = rc.compare("ntk", factor=4, length=length, trained_to=trained_to, fine_tuned=tuned)
+    own, text = column.setting, setting_sentence(column)
+    assert own.fine_tuned is bool(tuned or (trained_to or 0) >= length)
+    assert own.trained == trained_to or (own.trained == (length if tuned else 4096) and trained_to is None)
+    assert (f"trained on to {own.trained:,}" in text) == (own.trained > 4096) != ("not trained on" in text)
+    # What is trained on at the target has seen its arc.
+    assert rows(column)["inside_arc"].holds or not (own.fine_tuned and trained_to is None)
+
+
+def test_an_attention_factor_is_required_of_a_recognised_scheme_or_a_named_one() -> None:
+    def own(dim: int, base: float, train_len: int, factor: float) -> Any:
+        return linear_of(dim, base, train_len, factor) ** 0.999, 1.067
+
+    free, held = rc.compare(own)[0], rc.compare(own, like="yarn")[0]
+    row, named = rows(free)["attention_factor"], rows(held)["attention_factor"]
+    assert row.holds is False and not row.required and not free.requirement(row)
+    assert named.broken and held.requirement(named) == "named"
+    (yarn,) = rc.compare(by_parts)
+    assert yarn.requirement(rows(yarn)["attention_factor"]) == "recognised"
+    assert {yarn.requirement(row) == "" for row in yarn.rows if not row.required} == {True}
+    assert all(yarn.requirement(row) for row in yarn.rows if row.required)
+
+
+def test_the_factor_that_a_config_states_is_the_one_of_its_state() -> None:
+    scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0} | TRAINED_ON
+    (column,) = rc.compare(LLAMA | {"rope_scaling": scaling}, trained_to=131_072)
+    text = setting_sentence(column)
+    assert "pretrained to L = 8,192, scaled ×8, trained on to 131,072; target T = 131,072" in text
+    # A model's own mscale decides which factor its frequencies ask for.
+    yarn = {"rope_type": "yarn", "factor": 8.0, "mscale": 1.0, "mscale_all_dim": 1.0} | TRAINED_ON
+    (mine,) = rc.compare(
+        lambda dim, base, train_len, factor: (yarn_of(dim, base, train_len, factor), 1.0),
+        model=LLAMA | {"rope_scaling": yarn},
+    )
+    assert rows(mine)["attention_factor"].holds and rows(mine)["attention_factor"].required
+
+
+def yarn_of(dim: int, base: float, train_len: int, factor: float) -> Any:
+    return rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), "yarn", {"factor": factor})).inv_freq
+
+
+def test_numbers_have_no_attention_factor_beside_any_column() -> None:
+    table, yarn, config = rc.compare(np.ones(64), "yarn", rc.model("llama-3.1-8b").hf_config())
+    assert attention_factors_of(table, yarn) is None is attention_factors_of(yarn, table)
+    assert attention_factors_of(yarn, config) == (yarn.attention_factor, 1.0)
 
 
 def test_settings_ask_for_less_or_for_more() -> None:

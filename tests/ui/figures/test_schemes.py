@@ -10,6 +10,7 @@ import rope_core as rc
 from rope_core.comparisons import cells, curves, examples
 from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.rows import check_text
+from rope_core.comparisons.sentences import cause_sentence
 from tests.support.figures import Row
 from tests.support.films import FilmRow
 from ui.figures.schemes import checks as rows_of_margins
@@ -56,10 +57,10 @@ def margins(t: PageTexts) -> str:
     fault, times = check_text("not_faster", "fault", t.lang), f"{float(f'{max(fast.values()):.3g}'):g}"
     faster = [i for i in fast if fast[i] > 1.001]
     if t.lang == "en":
-        seen = f"{fault} (pairs {faster[0]}–{faster[-1]}): {times} times as fast as unscaled, at most 1; line"
+        seen = f"{fault} (pairs {faster[0]}–{faster[-1]}): {times} times as fast as unscaled, at most 1.001; line"
         seen += " 6 bounds one side only: g = np.minimum(g, 1)"
     else:
-        seen = f"{fault}（第 {faster[0]}–{faster[-1]} 对）：转速是不缩放时的 {times} 倍，至多 1；第"
+        seen = f"{fault}（第 {faster[0]}–{faster[-1]} 对）：转速是不缩放时的 {times} 倍，至多 1.001；第"
         seen += " 6 行只截断了一侧：g = np.minimum(g, 1)"
     return t("check_finding.broken", name="mine", seen=seen)
 
@@ -193,7 +194,9 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     table = rows_of_margins.check_margins_film(given, t).scene.panels[0]
     texts = [mark for mark in table.marks if mark["kind"] == "text"]
     crosses = [mark for mark in texts if str(mark["content"]).startswith("✗")]
-    first, *faults = rows_of_margins.headline(given, t)
+    lines = rows_of_margins.headline(given, t)
+    # The first cause comes before how many checks fail.
+    first, faults = (lines[1], [lines[0], *lines[2:]]) if column.broken else (lines[0], lines[1:])
     slow = pairs.scheme_comparison_film(given, 0, t).scene.panels[0]
     red = {int(x) for m in slow.marks if m["kind"] == "dot" and m["colour"] == RED for x in np.atleast_1d(m["x"])}
     whole = [row for row in column.broken if len(row.by_pair) == column.inv_freq.size]
@@ -202,7 +205,7 @@ def test_what_the_headline_counts_is_what_the_table_and_the_dots_mark(lang: str,
     assert red == wanted and len(crosses) == len(column.broken)
     # A line for each cause: a known mistake, with what follows from it, then each other check.
     follows = {row.key for row in column.consequences}
-    others = [row for row in column.broken if row.key not in follows]
+    others = sorted((row for row in column.broken if row.key not in follows), key=lambda row: not cause_sentence(row))
     assert len(faults) == bool(follows) + len(others) and (bool(follows) == (name in MISTAKEN))
     rest = faults[bool(follows) :]
     assert all(line.startswith(row.text("fault", lang)) for line, row in zip(rest, others, strict=True))
@@ -241,7 +244,7 @@ def test_a_headline_names_the_argument_without_effect_its_line_and_what_fails() 
 
     text = lines(examples.mine)
     assert "a clamp is missing at the fast end of the ramp (line 6 bounds one side only: g = np.minimum(g, 1))" in text
-    assert "line 4 fits this model only: low, high = 20, 46" in text and "faster than in training (pairs 0–19)" in text
+    assert "a literal in line 4: low, high = 20, 46" in text and "faster than in training (pairs 0–19)" in text
     assert "a = 1.459; the square of what YaRN gives, so applied twice" in lines(examples.scheme_e)
     text = lines(examples.scheme_f)
     assert "slowed far beyond need (pairs 1–63): 1,000 times slower than unscaled, at most 28" in text
@@ -280,7 +283,7 @@ def test_the_chosen_check_and_its_pair_are_where_the_films_begin() -> None:
     assert pairs.scheme_comparison_film(GIVEN, None, t).scene.controls[0].start == row.pair
     read = [each.content for each in film.scene.panels[2].paragraphs if isinstance(each.content, TextTrack)]
     texts = {text for track in read for text in track.keyframes}
-    assert any("better in 27, worse in 7. linear (PI) holds it and reads 1.30 times" in text for text in texts)
+    assert any("in 27, the higher in 7. linear (PI) holds it and has 1.30 times" in text for text in texts)
     assert t("read.nothing") in texts
 
 

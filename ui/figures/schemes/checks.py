@@ -12,6 +12,7 @@ from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, check_text, checks
 from rope_core.comparisons.sentences import (
+    attention_factors_of,
     detail_sentences,
     difference_sentence,
     fault_sentences,
@@ -19,6 +20,7 @@ from rope_core.comparisons.sentences import (
     measured_sentence,
     nearest_sentence,
     note_sentences,
+    requirement_text,
 )
 from ui.figures.drawing import Film
 from ui.figures.schemes.measured import contrast_example_sentence
@@ -60,7 +62,10 @@ def shortened_scheme_name(name: str) -> str:
 
 
 def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
-    """Return what the column in question does not hold: how many checks, then a line for each cause."""
+    """Return the first cause of what the column in question does not hold, how many checks, and the other causes.
+
+    How many first, where it holds them all.
+    """
     own = given.column_in_question
     first, *faults = headline_sentences(own, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
     untrained = own.column.rope is not None and not own.setting.fine_tuned
@@ -79,7 +84,7 @@ def difference_from_reference_sentence(given: SchemeComparison, t: PageTexts) ->
     own, other = given.column_in_question, given.columns[given.reference]
     if not given.reference or (own.nearest and own.nearest.scheme.name == other.column.name):
         return ""
-    factors = own.attention_factor, other.attention_factor
+    factors = attention_factors_of(own, other)
     return difference_sentence(
         "like", given.names[0], given.names[given.reference], difference(own, other), t.lang, factors
     )
@@ -161,7 +166,10 @@ def check_margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[
     about += [Paragraph(text_of(name), font_size=15) for name in ("reason", "source", "counterexample")]
     if measured:
         about.append(Paragraph(at.texts(_measured(measured.get(key), t) for key in KEYS), font_size=15))
-    about.append(Paragraph(at.texts(_beside(given.check_row(key), t) for key in KEYS), MUTED_COLOUR, 15))
+    own = [given.column_in_question]
+    why = [f"{t('beside.required', why=text)} " if (text := requirement_text(own, key, t.lang)) else "" for key in KEYS]
+    beside = [_beside(given.check_row(key), t) for key in KEYS]
+    about.append(Paragraph(at.texts(map("".join, zip(why, beside, strict=True))), MUTED_COLOUR, 15))
 
     def finding(key: str) -> str:
         row = given.check_row(key)
