@@ -21,7 +21,7 @@ from tests.support import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 YARN = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 16.0, "original_max_position_embeddings": 8192}
 CONFIG = {"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32, "rope_parameters": YARN}
-SECOND = {"distance": 1, "hand": 0, "beat": 2}
+SECOND = {"distance": 2, "hand": 0, "beat": 2}
 CELLS = (
     'from rope_core.notebook import figure, film\nshown = film("clock", "config.json", beat=2); shown',
     "shown",
@@ -109,7 +109,7 @@ def test_two_lines_show_a_film_of_ones_own_model(browser: Browser, lab: str) -> 
     run(3)
     expect(cells.nth(3)).to_contain_text("factor 1.0")
     run(4)
-    expect(cells.nth(4)).to_contain_text("told Within the trained length")
-    assert until(page, lambda: at(page), lambda seen: seen == [{"factor": 2, "distance": 1, "hand": 0, "beat": 1}] * 2)
-    assert at(page) == [{"factor": 2, "distance": 1, "hand": 0, "beat": 1}] * 2
+    expect(cells.nth(4)).to_contain_text("told Slow only slow hands")
+    assert until(page, lambda: at(page), lambda seen: seen == [SECOND | {"factor": 2, "beat": 1}] * 2)
+    assert at(page) == [SECOND | {"factor": 2, "beat": 1}] * 2
     assert not visit.outside

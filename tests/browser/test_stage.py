@@ -34,7 +34,8 @@ BOXES = """() => {
     top: plot.top, bottom: plot.bottom, width: plot.width, across: innerWidth, high: innerHeight,
     said: box('[class*=st-key-stage-say] p').bottom, shown: shown.length,
     letters: parseFloat(getComputedStyle(document.querySelector('[class*=st-key-stage-say] p')).fontSize),
-    ticks: document.querySelector(':is(.js-plotly-plot, .film) text').getBoundingClientRect().height,
+    ticks: [...document.querySelectorAll(':is(.js-plotly-plot, .film) text')]
+      .map(letters => letters.getBoundingClientRect().height).find(height => height > 0),
     scroll: document.querySelector('[data-testid=stMain]').scrollWidth,
     menu: document.querySelectorAll('section[data-testid=stSidebar]').length,
   };

@@ -11,6 +11,7 @@ from rope_core import errors
 from rope_core.comparisons import pasted, samples
 from rope_core.comparisons.samples import FunctionAnswers, SchemeCall
 from rope_core.grade.assignment import SECONDS, TASKS
+from rope_core.grade.child import stage_outcome_lines
 from rope_core.grade.result import StageResult, check_python_syntax, stage_results, starter_source
 from rope_core.languages import words
 from ui.book.content import BookContent
@@ -45,6 +46,8 @@ class LearningFrame(BookContent):
         node = self.places.add_node("grade", key=key)
         node.attributes = {
             "data-grade": function,
+            "data-homework": "",
+            **_runner_attributes(stage_outcome_lines),
             "data-stages": " ".join(stages),
             "data-seconds": f"{SECONDS:g}",
             "data-running": self.t("grade.running"),
@@ -83,7 +86,7 @@ class LearningFrame(BookContent):
         node = self.places.add_node("grade", key="code")
         node.attributes = {
             "data-grade": samples.FUNCTION,
-            "data-module": samples.__name__,
+            **_runner_attributes(samples.lines),
             "data-stages": " ".join(words),
             "data-seconds": f"{samples.SECONDS:g}",
             "data-running": self.t("grade.running"),
@@ -148,3 +151,8 @@ class LearningFrame(BookContent):
             if at + 1 < len(PATH):
                 following = PATH[at + 1]
                 self.draw_page_link(following, f"**{self.t('frame.next', page=self.t.page_name(following))}**")
+
+
+def _runner_attributes(runner: Callable[..., Iterator[str]]) -> dict[str, str]:
+    """Return where the browser finds the function that runs a reader's code and yields a line for each stage."""
+    return {"data-module": runner.__module__, "data-runner": runner.__name__}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import textwrap
 import threading
 import time
 from collections import Counter
@@ -317,7 +318,7 @@ def claim_status_chart(results: Sequence[ClaimResult], t: PageTexts) -> Drawing:
         barmode="stack",
         bargap=0.25,
         legend=LEGEND,
-        margin={"l": 190, "t": 76},
+        margin={"l": 140, "t": 76},
         xaxis=plotly_axis(t("entries_axis")),
         yaxis=plotly_axis(autorange="reversed", type="category"),
     )
@@ -372,14 +373,15 @@ def residual_chart(results: Sequence[ClaimResult], threshold: float, t: PageText
     whole: PlotlyProps = {"xref": "x", "yref": "paper"}
     counted = text_annotation(
         t("counts", threshold=f"{threshold:.0e}", passed=passed),
-        math.log10(threshold),
-        1.0,
+        1,
+        1,
+        xref="paper",
         yref="paper",
         yanchor="bottom",
-        xanchor="left" if threshold < 1e-8 else "right",
+        xanchor="right",
     )
-    powers = (-15, -12, -9, -6, -3, 0)
-    labels = [document_title(document, t) for document in SOURCES]
+    powers = (-15, -9, -3)
+    labels = ["<br>".join(textwrap.wrap(document_title(document, t), 15)) for document in SOURCES]
     figure = plotly_figure(
         data,
         height=330,

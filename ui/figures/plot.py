@@ -181,12 +181,12 @@ def _top(block: Sequence[int], heights: Sequence[float], least: float) -> float:
 
 
 def label_width_px(label: str) -> float:
-    """About how many pixels a label of the size in use takes, in bold.
+    """About how many pixels the longest line of a label of the size in use takes, in bold.
 
     >>> label_width_px("NTK") < label_width_px("不缩放") < label_width_px("dynamic NTK")
     True
     """
-    return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
+    return max(sum(8.2 if letter < "⺀" else 15.5 for letter in line) for line in label.split("<br>"))
 
 
 def line_end_labels(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import qrcode
-from qrcode.constants import ERROR_CORRECT_L, ERROR_CORRECT_M
-from qrcode.exceptions import DataOverflowError
-from qrcode.image.svg import SvgPathFillImage
+if TYPE_CHECKING:
+    import qrcode
 
 QUIET = 4
 """Light modules around the code, as the standard asks."""
@@ -19,6 +17,12 @@ SHORT = 300
 
 def qr_code(text: str) -> qrcode.QRCode[Any] | None:
     """Return ``text``'s QR code with its quiet zone; None where it is too long for one."""
+    # Here, for a notebook draws pages without it.
+    import qrcode
+    from qrcode.constants import ERROR_CORRECT_L, ERROR_CORRECT_M
+    from qrcode.exceptions import DataOverflowError
+    from qrcode.image.svg import SvgPathFillImage
+
     level = ERROR_CORRECT_M if len(text) <= SHORT else ERROR_CORRECT_L
     drawn = qrcode.QRCode(error_correction=level, border=QUIET, image_factory=SvgPathFillImage)
     drawn.add_data(text)

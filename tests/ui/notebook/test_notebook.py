@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -145,3 +147,28 @@ def test_a_figure_is_displayed_as_what_an_export_shows_too(monkeypatch: pytest.M
     drawn._ipython_display_()
     # An export has no widget's state: HTML stands beside what JupyterLab draws.
     assert shown == [(drawn, "plotly_mimetype+notebook")]
+
+
+ALONE = """
+import re, sys
+from importlib.metadata import packages_distributions
+lock = {"rope-core", *(re.split("[= ]", line)[0] for line in open(sys.argv[1]) if re.match("[a-z]", line))}
+for module, sources in packages_distributions().items():
+    if module not in sys.modules and not {re.sub("[-_.]+", "-", source).lower() for source in sources} & lock:
+        sys.modules[module] = None
+from rope_core.notebook import figure, film, names
+print(film("clock", {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2}).finding != "")
+figure("rotation", "backward")
+"""
+
+
+def test_a_notebook_needs_only_what_its_lock_holds() -> None:
+    """Every installed package that requirements-notebook.lock lacks is absent."""
+    ended = subprocess.run(
+        [sys.executable, "-c", ALONE, ROOT / "requirements-notebook.lock"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.stdout.strip(), ended.returncode) == ("True", 0), ended.stderr[-600:]

@@ -13,10 +13,10 @@ async function start({ scripts, files, archives, before }) {
 }
 
 /** Run a student's text, and tell what each stage gave as soon as it is known. */
-function grade(python, { module, name, stages, source }) {
-  const child = python.pyimport(module);
+function grade(python, { module, runner, name, stages, source }) {
+  const lines = python.pyimport(module)[runner];
   postMessage({ began: true });
-  for (const line of child.lines(source, name, 0, stages)) postMessage({ line });
+  for (const line of lines(source, name, 0, stages)) postMessage({ line });
   postMessage({ ended: true });
 }
 

@@ -5,7 +5,7 @@ import { unpacked } from "./python.js";
 
 const own = (box) => box.closest("[data-grade]");
 /** Homework is kept; a scheme is in the address. */
-const HOMEWORK = "[data-grade]:not([data-module]) textarea";
+const HOMEWORK = "[data-homework] textarea";
 const place = (editor) => `rope-lab ${own(editor).dataset.grade}`;
 
 const asset = (name) => fetch(new URL(name, import.meta.url));
@@ -36,7 +36,7 @@ const ready = () => (spare ??= apart());
 
 /** Run an editor's text; answer the lines that its stages gave, and why there are no more. */
 async function graded(box, source) {
-  const lines = [], { grade, stages, seconds, module = "rope_core.grade.child" } = box.dataset, waiting = ready();
+  const lines = [], { grade, stages, seconds, module, runner } = box.dataset, waiting = ready();
   spare = null;
   const frame = await waiting;
   let clock = 0, hear = null;
@@ -48,7 +48,7 @@ async function graded(box, source) {
       else done(["ended", { code: data.failed ? 1 : 0 }]);
     };
     addEventListener("message", hear);
-    frame.contentWindow.postMessage({ grade: { module, name: grade, stages: stages.split(" "), source } }, "*");
+    frame.contentWindow.postMessage({ grade: { module, runner, name: grade, stages: stages.split(" "), source } }, "*");
   });
   clearTimeout(clock);
   removeEventListener("message", hear);

@@ -25,6 +25,7 @@ def copy_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageT
     drawn = [place.cell for place in reversed(places)]
     strong = [bool(copy_training_label(each.weights)) or get_line(each.line).sliding for each in drawn]
     distances = [int(each) for each in drawn[0].curve.position]
+    ticks = distances[::2]
     figure = perplexity_figure(
         drawn,
         [label(each) for each in drawn],
@@ -33,7 +34,7 @@ def copy_perplexity_chart(seen: ExperimentResults, trained_length: int, t: PageT
         strong,
         trained_length,
         t,
-        xaxis=plotly_axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
+        xaxis=plotly_axis(t("distance_axis"), **LOG, tickvals=ticks, ticktext=[f"{each:,}" for each in ticks]),
     )
     best = places[0].cell
     window = next(
