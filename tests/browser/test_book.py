@@ -10,7 +10,7 @@ import socket
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -227,6 +227,7 @@ def test_a_config_is_checked_on_the_readers_machine(reader: Visit, book: str) ->
     assert not [url for url in sent if not url.startswith(book)] and not reader.outside
 
 
+SOLUTION = (ROOT / "tests/rope_core/grade/solution.py").read_text("utf-8")
 WAYS_OUT = """from pyodide.code import run_js
 passed = run_js('''(() => {
   const passed = [], ways = {
@@ -246,28 +247,36 @@ def rotate(*given):
 """
 
 
-@pytest.mark.long
-def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: str) -> None:
-    visit = Visit(browser)
+def rotation_exercise(book: str, visit: Visit) -> Callable[[str, int], str]:
+    """Open the rotation exercise; return what grades a text and, once its points are shown, reads the table."""
     # A fragment that no decoder takes opens the page all the same.
     page = opened(visit, f"{book}rotation/?open=yours&lang=en#100%")
-    editor, t = page.locator("[data-grade=rotate] textarea"), PageTexts("en", "rotation")
-    right = (ROOT / "tests/rope_core/grade/solution.py").read_text("utf-8")
 
     def graded(source: str, points: int) -> str:
-        editor.fill(source)
-        page.get_by_role("button", name=t("grade.run")).click()
+        page.locator("[data-grade=rotate] textarea").fill(source)
+        page.get_by_role("button", name=PageTexts("en", "rotation")("grade.run")).click()
         expect(page.get_by_text(f"{points} of 5 points")).to_be_visible()
         return str(page.locator("[id='page/yours/table']").inner_text())
 
+    return graded
+
+
+def test_a_solution_is_graded_in_the_page_and_saved(book: str, reader: Visit) -> None:
+    assert rotation_exercise(book, reader)(SOLUTION, 5).count("✓") == 5
+    with reader.page.expect_download() as saved:
+        reader.page.get_by_role("button", name=PageTexts("en", "rotation")("grade.save")).click()
+    text = Path(saved.value.path()).read_text("utf-8")
+    assert text.startswith(SOLUTION.rstrip()) and "# 5 of 5 points" in text and text.count("# ✓") == 5
+    compile(text, "mine.py", "exec")
+
+
+@pytest.mark.long
+def test_a_student_s_faulty_and_hostile_code_is_held_apart(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    graded, page, right = rotation_exercise(book, visit), visit.page, SOLUTION
+    editor = page.locator("[data-grade=rotate] textarea")
     turns, back = "a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin"
     assert "transposed" in graded(right.replace(turns, back), 1)
-    assert graded(right, 5).count("✓") == 5
-    with page.expect_download() as saved:
-        page.get_by_role("button", name=t("grade.save")).click()
-    text = Path(saved.value.path()).read_text("utf-8")
-    assert text.startswith(right.rstrip()) and "# 5 of 5 points" in text and text.count("# ✓") == 5
-    compile(text, "mine.py", "exec")
     # Nothing goes out of the frame, and nothing of the page is in it.
     with socket.create_server(("127.0.0.1", 0)) as other:
         ways = WAYS_OUT.replace("ADDRESS", book).replace("PORT", str(other.getsockname()[1]))
