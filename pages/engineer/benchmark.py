@@ -15,7 +15,7 @@ KIND = Field("kind", "text", "")
 LENGTH = Field("length", "text", "")
 TOKENS = Field("tokens", "int", 8192, 1, 131_072, steps=paper.TOKEN_STEPS)
 BANDWIDTH = Field("bandwidth", "float", 4800.0, 5.0, 8000.0, steps=paper.BANDWIDTH_STEPS)
-SUITE = Field("suite", "choice", measured.ONE, choices=measured.run_choices())
+SUITE = Field("suite", "choice", measured.ONE, choices=measured.benchmark_choice_names())
 DEVICE = Field("device", "choice", "cpu", choices=measured.available_devices())
 DTYPE = Field("dtype", "choice", "float32", choices=("float32", "bfloat16", "float16"))
 LAYOUT = Field("layout", "choice", "half", choices=("half", "interleaved"))
@@ -54,7 +54,7 @@ def points(page: PageFrame) -> list[view.CaseTiming]:
     """Return the points of the kind in force."""
     source = view.benchmark_source(page.get(SOURCE))
     kinds = measured.case_kinds_by_text(source)
-    return view.timings_of_kind(
+    return view.case_kind_timings_by_length(
         source.points, kinds[measured.choice_or_fallback(page.get(KIND), kinds, next(iter(kinds)))]
     )
 
@@ -80,7 +80,7 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     else:
         shown = points(page)
         drawing = figures.bandwidth_chart(shown, page.get(SOURCE), page.t, all_contestants=page.get(ALL))
-        page.show(drawing, figures.bandwidth_chart, view.timings_of_kind, view.case_timing)
+        page.show(drawing, figures.bandwidth_chart, view.case_kind_timings_by_length, view.case_timing)
     page.controls.toggle(ALL)
     left, right = page.columns(3, 5, level=True)
     with left:

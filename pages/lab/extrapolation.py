@@ -375,7 +375,7 @@ def report(page: PageFrame) -> None:
         page.code(summary.COMMAND, "bash")
         return
     try:
-        measured = summary.report(file.getvalue())
+        measured = summary.read_report_summary(file.getvalue())
     except ValueError as error:
         page.note(page.filled_label("report_refused", {"error": error}), "error")
         return

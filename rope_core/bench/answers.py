@@ -34,7 +34,7 @@ def random_inputs(case: BenchmarkCase, first_position: int, requires_grad: bool,
         return x.transpose(1, 2) if case.memory == "bhsd" else x
 
     q, k = tensor(case.q_heads), tensor(case.k_heads)
-    cos, sin = tables(case, first_position)
+    cos, sin = float32_cos_sin(case, first_position)
     cos, sin = cos.to(case.device), sin.to(case.device)
     out = torch.full_like(q, torch.nan), torch.full_like(k, torch.nan)
     return RotationInputs(
@@ -42,20 +42,20 @@ def random_inputs(case: BenchmarkCase, first_position: int, requires_grad: bool,
     )
 
 
-def tables(case: BenchmarkCase, start: int) -> TensorPair:
+def float32_cos_sin(case: BenchmarkCase, start: int) -> TensorPair:
     """Return float32 cos and sin of ``seq`` positions from ``start``, (seq, rotary_dim/2)."""
     s = spectrum(Request(Rope(case.rotary_dim, BASE)))
     cos, sin = cos_sin(s, torch.arange(start, start + case.seq).numpy())
     return torch.from_numpy(cos), torch.from_numpy(sin)
 
 
-def exact(x: Tensor, cos: Tensor, sin: Tensor, case: BenchmarkCase, back: bool) -> Tensor:
+def rotate_in_float64(x: Tensor, cos: Tensor, sin: Tensor, case: BenchmarkCase, back: bool) -> Tensor:
     """Turn x in float64 by torch's own operations."""
     s = -sin.double() if back else sin.double()
     return rotate_eager(x.detach().double(), cos.double()[None], s[None], case.layout == "half")
 
 
-def limit(case: BenchmarkCase) -> float:
+def relative_error_limit(case: BenchmarkCase) -> float:
     """Return the error that is still put down to rounding, as a share of the largest input."""
     return SLACK * float(torch.finfo(getattr(torch, case.dtype)).eps)
 
@@ -83,8 +83,10 @@ def largest_error_and_first_seconds(implementation: Implementation, case: Benchm
             if got.shape != wanted.shape:
                 raise ValueError(f"{name} has the shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}")
             error = (got.double() - wanted).abs().max().item() if got.numel() else 0.0
-            if not error <= limit(case) * scale:
-                raise ValueError(f"{name} errs by {error:.3g} at position {start}, allowed {limit(case) * scale:.3g}")
+            if not error <= relative_error_limit(case) * scale:
+                raise ValueError(
+                    f"{name} errs by {error:.3g} at position {start}, allowed {relative_error_limit(case) * scale:.3g}"
+                )
             worst = max(worst, error)
     return worst, first
 
@@ -100,7 +102,7 @@ def _answers(
     """Run once on poisoned memory; yield name, answer, float64 answer and the inputs' largest magnitude."""
     q, k = inputs.q.detach().clone(), inputs.k.detach().clone()
     scale = max(float(q.abs().max()), float(k.abs().max()))
-    wanted = [exact(x, inputs.cos, inputs.sin, case, False) for x in (q, k)]
+    wanted = [rotate_in_float64(x, inputs.cos, inputs.sin, case, False) for x in (q, k)]
     poison(case)
     done = call_implementation(contestant, inputs, case)
     if case.direction != "backward" or contestant.raw_backward is None:
@@ -109,7 +111,7 @@ def _answers(
     if case.direction == "forward":
         return
     grads = random_inputs(case, 0, False, 7)
-    wanted = [exact(g, inputs.cos, inputs.sin, case, True) for g in (grads.q, grads.k)]
+    wanted = [rotate_in_float64(g, inputs.cos, inputs.sin, case, True) for g in (grads.q, grads.k)]
     poison(case)
     if contestant.raw_backward is not None:
         back = contestant.raw_backward(inputs, (grads.q, grads.k), case)
@@ -143,7 +145,9 @@ def check_full_size(implementation: Implementation, case: BenchmarkCase, inputs:
     done = implementation.call(inputs, case)
     cos, sin = inputs.cos[spots], inputs.sin[spots]
     for name, got, was in zip(("q", "k"), done, before, strict=True):
-        error = (got.detach()[rows][:, spots].double() - exact(was, cos, sin, case, False)).abs().max().item()
-        allowed = limit(case) * float(was.abs().max())
+        error = (
+            (got.detach()[rows][:, spots].double() - rotate_in_float64(was, cos, sin, case, False)).abs().max().item()
+        )
+        allowed = relative_error_limit(case) * float(was.abs().max())
         if not error <= allowed:
             raise ValueError(f"{name} errs by {error:.3g} at full size, allowed {allowed:.3g}")

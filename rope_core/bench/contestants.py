@@ -66,7 +66,7 @@ def _turn(inputs: RotationInputs, case: BenchmarkCase, back: bool = False) -> Ro
     return RotationSpec(inputs.cos, inputs.sin, None, 1.0, None, None, None, 0, case.layout == "half", back)
 
 
-def raw(name: str) -> Implementation:
+def direct_backend(name: str) -> Implementation:
     """Our backend called directly, into preallocated results."""
     backend = BACKENDS[name]
 
@@ -85,7 +85,7 @@ def raw(name: str) -> Implementation:
     return Implementation(f"{name} (raw)", lambda case: backend.missing(case.device), call, prepare, backward)
 
 
-def bound() -> Implementation:
+def bound_numba_backend() -> Implementation:
     """Return the numba backend bound to its buffers once by ``kernels.bind``, as a decoding loop holds it."""
     backend = BACKENDS["numba"]
 
@@ -103,7 +103,7 @@ def bound() -> Implementation:
     return Implementation("numba (bound)", missing, call, prepare)
 
 
-def entry(name: str) -> Implementation:
+def apply_with_backend(name: str) -> Implementation:
     """Our backend through apply(): into given results where none needs a gradient, else as a model calls it."""
     backend = BACKENDS[name]
 
@@ -123,7 +123,7 @@ def entry(name: str) -> Implementation:
     return Implementation(name, lambda case: backend.missing(case.device), call)
 
 
-def doubled(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
+def full_width_cos_sin(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
     """Return cos and sin as (1, S, rotary_dim) in the tensors' type, both halves alike, as transformers holds them."""
     tables = (torch.cat([t, t], -1)[None].to(inputs.q.dtype) for t in (inputs.cos, inputs.sin))
     cos, sin = tables
@@ -172,7 +172,9 @@ def _transformers_eager() -> Implementation:
     def call(inputs: RotationInputs, case: BenchmarkCase) -> TensorPair:
         return _heads_first(transformers_rotation())(inputs, case)
 
-    return Implementation("transformers", lambda case: _half_only(case) or _installed("transformers"), call, doubled)
+    return Implementation(
+        "transformers", lambda case: _half_only(case) or _installed("transformers"), call, full_width_cos_sin
+    )
 
 
 def _transformers_compiled() -> Implementation:
@@ -187,7 +189,7 @@ def _transformers_compiled() -> Implementation:
     def missing(case: BenchmarkCase) -> str | None:
         return _half_only(case) or _installed("transformers") or BACKENDS["compiled"].missing(case.device)
 
-    return Implementation("transformers compiled", missing, call, doubled)
+    return Implementation("transformers compiled", missing, call, full_width_cos_sin)
 
 
 def _gpu_only(case: BenchmarkCase, module: str) -> str | None:
@@ -204,7 +206,7 @@ def liger() -> Implementation:
     def missing(case: BenchmarkCase) -> str | None:
         return _half_only(case) or _gpu_only(case, "liger_kernel")
 
-    return Implementation("Liger", missing, call, doubled, overwrites=True)
+    return Implementation("Liger", missing, call, full_width_cos_sin, overwrites=True)
 
 
 def _each(function: Callable[[Tensor], Tensor], inputs: RotationInputs) -> TensorPair:
@@ -335,10 +337,10 @@ def tileops() -> Implementation:
 def all_implementations() -> list[Implementation]:
     """Return everybody: our backends first, then the peers."""
     ours = [
-        raw("numba"),
-        bound(),
-        raw("triton"),
-        *(entry(name) for name in ("numba", "triton", "compiled", "complex", "eager")),
+        direct_backend("numba"),
+        bound_numba_backend(),
+        direct_backend("triton"),
+        *(apply_with_backend(name) for name in ("numba", "triton", "compiled", "complex", "eager")),
     ]
     peers = [
         _transformers_eager(),

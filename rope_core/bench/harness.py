@@ -56,7 +56,7 @@ def cache_and_free_bytes(device: str) -> tuple[int, int]:
     return torch.cuda.get_device_properties(0).L2_cache_size, torch.cuda.mem_get_info()[0]
 
 
-def steps(contestant: Implementation, case: BenchmarkCase, sets: list[RotationInputs]) -> Callable[[int], Any]:
+def timed_step(contestant: Implementation, case: BenchmarkCase, sets: list[RotationInputs]) -> Callable[[int], Any]:
     """Return the function that is timed: one call on set i."""
     own = [replace(s, extra=contestant.prepare(s, case)) for s in sets]
     grads = [s.out for s in sets]
@@ -140,7 +140,7 @@ def device_timer(device: str) -> SampleTimer:
     return _CpuClock() if device == "cpu" else _GpuClock()
 
 
-def first_call(step: Callable[[int], Any], case: BenchmarkCase) -> float:
+def first_call_seconds(step: Callable[[int], Any], case: BenchmarkCase) -> float:
     """Return the seconds that the first call takes: compilation, caches, allocation."""
     start = time.perf_counter()
     step(0)
@@ -160,7 +160,7 @@ def _calls_for(clock: SampleTimer, step: Callable[[int], Any], sets: int) -> int
     raise argument_error("step", "long enough for the clock to see", f"{took:.2g} s for {calls} calls")
 
 
-def peak(step: Callable[[int], Any], case: BenchmarkCase) -> int | None:
+def peak_memory_bytes(step: Callable[[int], Any], case: BenchmarkCase) -> int | None:
     """Return the bytes that one call holds at its peak beyond what was held before, or None where nobody counts."""
     if case.device == "cuda":
         torch.cuda.synchronize()
@@ -298,10 +298,10 @@ def _entry(
     first: float,
 ) -> _Entry:
     check_full_size(contestant, case, replace(sets[0], extra=contestant.prepare(sets[0], case)))
-    step = steps(contestant, case, sets)
-    warm = first_call(step, case)
+    step = timed_step(contestant, case, sets)
+    warm = first_call_seconds(step, case)
     step(len(sets) - 1)
-    held = peak(step, case)
+    held = peak_memory_bytes(step, case)
     calls = _calls_for(clock, step, len(sets))
     data = {
         "error": error,

@@ -38,18 +38,18 @@ def summarize_samples(samples: Sequence[float]) -> SampleSummary:
     values = np.sort(np.asarray(samples, dtype=np.float64))
     if not values.size or not np.all(np.isfinite(values)):
         raise argument_error("samples", "finite_vector", list(samples)[:5])
-    skip = outer(values.size)
+    skip = median_interval_trim(values.size)
     p20, median, p80 = (float(v) for v in np.quantile(values, (0.2, 0.5, 0.8)))
     return SampleSummary(median, p20, p80, float(values[skip]), float(values[-1 - skip]), int(values.size))
 
 
-def outer(count: int, risk: float = 0.05) -> int:
+def median_interval_trim(count: int, risk: float = 0.05) -> int:
     """Return how many samples may be left out at each end of ``count`` and the median still lies between the rest.
 
     The chance that at most j of count samples fall on one side of the median is a binomial tail; both sides together
     may use up ``risk``.
 
-    >>> outer(5), outer(6), outer(20)
+    >>> median_interval_trim(5), median_interval_trim(6), median_interval_trim(20)
     (0, 0, 5)
     """
     tail, skip = 0.0, 0

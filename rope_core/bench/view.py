@@ -117,7 +117,7 @@ def case_timing(result: CaseResult, environment: dict[str, Any]) -> CaseTiming:
     )
 
 
-def gathered(name: str, runs: Iterable[tuple[BenchmarkRun, list[CaseResult]]]) -> BenchmarkSource:
+def merge_runs(name: str, runs: Iterable[tuple[BenchmarkRun, list[CaseResult]]]) -> BenchmarkSource:
     """Put runs together; of equal cases the latest counts."""
     ordered = sorted(runs, key=lambda run_and_results: run_and_results[0].started, reverse=True)
     points: dict[tuple[str, str, str], CaseTiming] = {}
@@ -143,7 +143,7 @@ def shipped_benchmarks(name: str) -> BenchmarkSource:
     body = json.loads((SHIPPED / f"{name}.json").read_text(encoding="utf-8"))
     if body.get("format") != FORMAT:
         raise argument_error("format", "one_of", body.get("format"), names=[FORMAT])
-    return gathered(name, [_read(run) for run in body["runs"]])
+    return merge_runs(name, [_read(run) for run in body["runs"]])
 
 
 def _read(run: dict[str, Any]) -> tuple[BenchmarkRun, list[CaseResult]]:
@@ -175,7 +175,7 @@ def local_benchmarks() -> BenchmarkSource:
 @lru_cache(maxsize=1)
 def _here(path: Path, stamps: tuple[tuple[int, int], ...]) -> BenchmarkSource:
     store = BenchmarkDatabase(path, PATIENCE)
-    return gathered(HERE, [(run, store.results(run.id)) for run in store.runs()])
+    return merge_runs(HERE, [(run, store.results(run.id)) for run in store.runs()])
 
 
 def benchmark_source(name: str) -> BenchmarkSource:
@@ -196,7 +196,7 @@ def case_kinds(timings: Iterable[CaseTiming]) -> list[BenchmarkCase]:
     return sorted(lengths, key=lambda k: -len(lengths[k]))
 
 
-def timings_of_kind(timings: Iterable[CaseTiming], case_kind: BenchmarkCase) -> list[CaseTiming]:
+def case_kind_timings_by_length(timings: Iterable[CaseTiming], case_kind: BenchmarkCase) -> list[CaseTiming]:
     """Return the points of one kind with the tuned allocator, by length; of the other one where there are none."""
     same = sorted((p for p in timings if case_without_length(p.case) == case_kind), key=lambda p: p.case.seq)
     return [p for p in same if p.allocator == "tuned"] or same

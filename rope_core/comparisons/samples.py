@@ -20,7 +20,7 @@ from rope_core.comparisons.compare import compare_column, least_margins
 from rope_core.comparisons.rows import ComparisonSetting
 from rope_core.comparisons.source import function_name
 from rope_core.grade import remote
-from rope_core.grade.faults import StageFailure, reply_value
+from rope_core.grade.faults import GradingStageError, reply_value
 from rope_core.grade.result import StageResult, check_python_syntax
 from rope_core.rope import Rope
 from rope_core.schemes import attention_factors
@@ -140,7 +140,7 @@ def of_lines(code: str, calls: Sequence[SchemeCall], given: Sequence[str], lang:
     def call(name: str, *_: Any) -> Any:
         try:
             return reply_value(name, json.loads(next(rest)))
-        except StageFailure as fault:
+        except GradingStageError as fault:
             raise ValueError(StageResult(name, "values", 0.0, fault.key, fault.slots).sentence(lang)) from None
         except StopIteration:
             ended = StageResult(name, "values", 0.0, "endless", {"seconds": f"{SECONDS:g}"})

@@ -68,7 +68,7 @@ def export_scheme_folders(
             continue
         path = folder / f"{key}-{length}"
         config = written_config(source, settings, key, length, each)
-        link(source.folder, path)
+        link_model_files(source.folder, path)
         write_atomically(path / "config.json", (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode())
         commands += commands_of(path.name, config, length, dtype, lang)
         paths.append(path)
@@ -114,7 +114,7 @@ def written_config(
         return turning.config
 
 
-def link(source: Path, folder: Path) -> None:
+def link_model_files(source: Path, folder: Path) -> None:
     """Make a folder of links to a model's weights and tokenizer; its config and any code stay out."""
     safetensors_files(source)
     folder.mkdir(parents=True)

@@ -105,12 +105,12 @@ class RotaryModules:
 
             def turned(x: Any, position_ids: Any, *rest: Any, **more: Any) -> Tables:
                 tables, where = [], position_ids[0].tolist()
-                for begin, end in spans(where, first):
+                for begin, end in position_spans(where, first):
                     ropes = at(max(first, where[end - 1] + 1))
                     for buffer, kind in names[key]:
                         set_rope(owner, self._place(buffer)[1], ropes[kind])
                     tables.append(plain[key](x, position_ids[:, begin:end], *rest, **more))
-                return joined(tables)
+                return concatenate_tables(tables)
 
             return turned
 
@@ -144,10 +144,10 @@ def set_rope(owner: Any, name: str, rope: HfRope) -> None:
         raise argument_error("schemes", "eval_attention", type(owner).__name__)
 
 
-def spans(positions: list[int], first: int) -> Iterator[tuple[int, int]]:
+def position_spans(positions: list[int], first: int) -> Iterator[tuple[int, int]]:
     """Yield stretches of positions with frequencies of their own: those below ``first`` at once, then one by one.
 
-    >>> list(spans([2, 3, 4, 5], 4))
+    >>> list(position_spans([2, 3, 4, 5], 4))
     [(0, 2), (2, 3), (3, 4)]
     """
     together = sum(position < first for position in positions)
@@ -156,7 +156,7 @@ def spans(positions: list[int], first: int) -> Iterator[tuple[int, int]]:
     yield from ((i, i + 1) for i in range(together, len(positions)))
 
 
-def joined(tables: list[Tables]) -> Tables:
+def concatenate_tables(tables: list[Tables]) -> Tables:
     """Join tables of stretches of positions, (batch, positions, ...) each: cos and sin, or one complex tensor."""
     if isinstance(tables[0], tuple):
         return tuple(torch.cat(each, 1) for each in zip(*tables, strict=True))

@@ -22,7 +22,7 @@ STRIDE = 4
 """The sliding window moves on by one part in so many of its length."""
 
 
-class ModelReader(Protocol):
+class ModelLossReader(Protocol):
     """A program with a model in it, which reads tokens under one set of frequencies at a time.
 
     Attributes:

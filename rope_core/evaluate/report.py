@@ -33,7 +33,7 @@ def report_page(report: EvaluationRecord, lang: str) -> str:
         left = report_text("partial", lang, done=len(report["results"]), cells=report["cells"])
         parts.append(f"<p><b>{escape(left)}</b></p>")
     parts += perplexity_charts(report, lang)
-    parts += passkeys(report, lang)
+    parts += passkey_tables_html(report, lang)
     parts += copy_charts(report, lang)
     if report["left_out"]:
         rows = [html_row(escape(line_name(key, lang)), html_text(why[lang])) for key, why in report["left_out"].items()]
@@ -81,7 +81,7 @@ def task_results(report: EvaluationRecord, task: str) -> list[Mapping[str, Any]]
     return [each for each in report["results"] if each["task"] == task]
 
 
-def colour(key: str) -> int:
+def line_colour_number(key: str) -> int:
     """Return the number of a line's colour, the same in every figure."""
     return (KEYS.index(key) - 1) % (2 * len(COLOURS)) if key in KEYS else 0
 
@@ -109,7 +109,10 @@ def perplexity_charts(report: EvaluationRecord, lang: str) -> list[str]:
     longest = [each for each in cells if each.length == lengths[-1]]
     curves = [
         ChartCurve(
-            line_name(each.line, lang), colour(each.line), each.curve.position.tolist(), each.curve.value.tolist()
+            line_name(each.line, lang),
+            line_colour_number(each.line),
+            each.curve.position.tolist(),
+            each.curve.value.tolist(),
         )
         for each in longest
     ]
@@ -131,7 +134,7 @@ def _three(each: Estimate, sign: str = "") -> str:
     return escape(f"{sign}{each.value:.3g}{ends}")
 
 
-def passkeys(report: EvaluationRecord, lang: str) -> list[str]:
+def passkey_tables_html(report: EvaluationRecord, lang: str) -> list[str]:
     """Return numbers found by line, length and depth, shaded by their share."""
     results = task_results(report, "passkey")
     if not results:
@@ -168,7 +171,7 @@ def copy_charts(report: EvaluationRecord, lang: str) -> list[str]:
         curves.append(
             ChartCurve(
                 line_name(key, lang),
-                colour(key),
+                line_colour_number(key),
                 [float(each["distance"]) for each in here],
                 *([getattr(each, part) for each in three] for part in ("value", "low", "high")),
             )

@@ -20,7 +20,7 @@ from rope_core.evaluate.ask import TASKS, EvaluationSettings, rope_variants
 from rope_core.evaluate.cost import ModelSize, model_size
 from rope_core.evaluate.harness import written_config
 from rope_core.evaluate.loading import LoadedModel
-from rope_core.evaluate.reading import ModelReader, TransformersReader, sliding_losses
+from rope_core.evaluate.reading import ModelLossReader, TransformersReader, sliding_losses
 from rope_core.evaluate.report import KIND, SCHEMA, report_page
 from rope_core.evaluate.texts import TokenizedTexts
 from rope_core.evaluate.turning import (
@@ -87,7 +87,7 @@ class Evaluation:
     texts: TokenizedTexts
     ask: EvaluationSettings
     folder: Path
-    reader: ModelReader = field(init=False)
+    reader: ModelLossReader = field(init=False)
     turnings: dict[tuple[str, int], RopeVariant] = field(init=False, default_factory=dict)
     refused: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     notes: tuple[str, ...] = field(init=False, default=())
@@ -189,7 +189,7 @@ class Evaluation:
         for done, cell in plan.with_progress(self.cells(), self.work):
             for part in self._parts(cell, self._reading(cell)):
                 if shard.has_item(seen.setdefault(part.path, len(seen))):
-                    kept(part.path, part.measure)
+                    cached_array(part.path, part.measure)
             yield done, cell
 
     def results(self) -> list[dict[str, Any]]:
@@ -203,7 +203,7 @@ class Evaluation:
     def _result(self, cell: EvaluationCell) -> dict[str, Any]:
         """Return a cell as JSON values, as the lab's sweep, retrieval and recall say it."""
         reading = self._reading(cell)
-        read = np.concatenate([kept(part.path, part.measure) for part in self._parts(cell, reading)])
+        read = np.concatenate([cached_array(part.path, part.measure) for part in self._parts(cell, reading)])
         head = {"weights": self.loaded.source.name}
         head |= {name: value for name, value in asdict(cell).items() if value is not None}
         if cell.task == "passkey":
@@ -355,7 +355,7 @@ def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str
     }
 
 
-def kept(path: Path, measure: Callable[[], Array]) -> Array:
+def cached_array(path: Path, measure: Callable[[], Array]) -> Array:
     """Return an array that is kept at a path, measured and written whole where it is not."""
     try:
         return np.asarray(np.load(path), dtype=np.float64)
@@ -372,7 +372,7 @@ __all__ = [
     "Evaluation",
     "EvaluationCell",
     "EvaluationSettings",
-    "kept",
+    "cached_array",
     "report_of",
     "rope_variants",
     "save_kept_results",

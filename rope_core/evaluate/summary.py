@@ -33,7 +33,7 @@ class ReportSummary:
     cells: int
 
 
-def report(data: bytes) -> ReportSummary:
+def read_report_summary(data: bytes) -> ReportSummary:
     """Return what a file holds; raises ValueError where it is no report."""
     record = read_report(data)
     return ReportSummary(

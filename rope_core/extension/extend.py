@@ -294,7 +294,7 @@ def _costed(
         old_block=old_block,
         ropes=ropes,
         before=before,
-        changed=tuple(change for at, rope in ropes.items() for change in changes(before[at], rope)),
+        changed=tuple(change for at, rope in ropes.items() for change in quantity_changes(before[at], rope)),
         length=length,
         factor=length / reached_length(old),
         kept=int(np.sum(np.isclose(slowdown, 1.0, rtol=1e-12))),
@@ -321,7 +321,7 @@ def _written(old: Mapping[str, Any], new: dict[str, Any], prefix: str) -> dict[s
     return block
 
 
-def changes(before: HfRope, after: HfRope) -> tuple[QuantityChange, ...]:
+def quantity_changes(before: HfRope, after: HfRope) -> tuple[QuantityChange, ...]:
     """Return what differs between two states of a layer type beside its frequencies and lengths."""
     named = ("rope_type", "base", "attention_factor", "logit_scale")
     pairs: dict[str, tuple[object, object]] = {name: (getattr(before, name), getattr(after, name)) for name in named}
@@ -338,9 +338,9 @@ def changes(before: HfRope, after: HfRope) -> tuple[QuantityChange, ...]:
 __all__ = [
     "ContextExtension",
     "QuantityChange",
-    "changes",
     "config_reached_length",
     "existing_scaling_sentence",
     "extend",
+    "quantity_changes",
     "reached_length",
 ]

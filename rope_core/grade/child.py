@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.grade.assignment import TASKS
-from rope_core.grade.faults import StageFailure, StudentFunctions, failure_of_exception
+from rope_core.grade.faults import GradingStageError, StudentFunctions, failure_of_exception
 from rope_core.grade.remote import run_source
 
 
@@ -28,7 +28,7 @@ def graded_stage_outcomes(
     function_name: str,
     seed: int,
     stages: Iterable[str],
-    load_failure: StageFailure | None = None,
+    load_failure: GradingStageError | None = None,
 ) -> Iterator[str]:
     """Yield the outcome of each stage as JSON; ``load_failure`` is what all of them fail by."""
     for stage in stages:
@@ -39,12 +39,12 @@ def graded_stage_outcomes(
         yield json.dumps(record)
 
 
-def _fault(student: StudentFunctions, name: str, stage: str, seed: int) -> StageFailure | None:
+def _fault(student: StudentFunctions, name: str, stage: str, seed: int) -> GradingStageError | None:
     try:
         with np.errstate(all="ignore"):
             TASKS[name][stage](student, np.random.default_rng([seed, len(stage)]))
-    except StageFailure as fault:
+    except GradingStageError as fault:
         return fault
     except Exception:  # an answer that no stage thought of
-        return StageFailure("kind", name=name, got="?")
+        return GradingStageError("kind", name=name, got="?")
     return None

@@ -14,7 +14,7 @@ SubmittedFunctions = Mapping[str, Callable[..., Any]]
 MOST_LINES = 2**20
 
 
-class StageFailure(Exception):
+class GradingStageError(Exception):
     """A failed stage: a key of the languages' grade.toml with the values of its slots, all of them JSON."""
 
     def __init__(self, key: str, **slots: object) -> None:
@@ -23,7 +23,7 @@ class StageFailure(Exception):
 
 
 class StudentFunctions:
-    """The functions of a student's file, called with copies; whatever goes wrong is a Fault."""
+    """The functions of a student's file, called with copies; whatever goes wrong is a GradingStageError."""
 
     def __init__(self, functions: Mapping[str, Any]) -> None:
         self.functions = functions
@@ -32,7 +32,7 @@ class StudentFunctions:
         """Return the student's answer. Raises Fault where the function is missing or raises."""
         function = self.functions.get(name)
         if not callable(function):
-            raise StageFailure("missing", name=name)
+            raise GradingStageError("missing", name=name)
         try:
             return function(*(a.copy() if isinstance(a, np.ndarray) else a for a in arguments))
         except BaseException as error:
@@ -43,29 +43,29 @@ class StudentFunctions:
         return checked_answer_array(name, self.call(name, *arguments), shape)
 
 
-def failure_of_exception(error: BaseException) -> StageFailure:
-    """Return the Fault for an exception in a student's file, with the last line of that file."""
-    return exception(**exception_record(error))
+def failure_of_exception(error: BaseException) -> GradingStageError:
+    """Return the GradingStageError for an exception in a student's file, with the last line of that file."""
+    return exception_failure(**exception_record(error))
 
 
-def exception(error: str, detail: str, lines: list[Any]) -> StageFailure:
-    """Return the Fault for an exception by its name, its text, and the lines of the student's file on its way."""
+def exception_failure(error: str, detail: str, lines: list[Any]) -> GradingStageError:
+    """Return the error for an exception by its name, its text, and the lines of the student's file on its way."""
     words = error.strip() or Exception.__name__, detail.strip()
     text, line = ": ".join(filter(None, words)), lines[-1] if lines else None
     if isinstance(line, int) and 0 < line <= MOST_LINES:
-        return StageFailure("raised", line=line, error=text)
-    return StageFailure("not_called", error=text)
+        return GradingStageError("raised", line=line, error=text)
+    return GradingStageError("not_called", error=text)
 
 
 def reply_value(name: str, reply: Any) -> Any:
     """Return what a function answered elsewhere. Raises Fault where it raised, or gave no numbers."""
     if reply.get("missing"):
-        raise StageFailure("missing", name=name)
+        raise GradingStageError("missing", name=name)
     if "error" in reply:
-        raise exception(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
+        raise exception_failure(str(reply["error"])[:100], str(reply["detail"])[:200], list(reply["lines"]))
     value = from_json_array(reply["value"])
     if value is None:
-        raise StageFailure("kind", name=name, got=str(reply["value"].get("type"))[:100])
+        raise GradingStageError("kind", name=name, got=str(reply["value"].get("type"))[:100])
     return value
 
 
@@ -74,25 +74,25 @@ def checked_answer_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:
     try:
         values = np.asarray(answer)
     except Exception:
-        raise StageFailure("kind", name=name, got=type(answer).__name__) from None
+        raise GradingStageError("kind", name=name, got=type(answer).__name__) from None
     if values.dtype.kind not in "fiu":
-        raise StageFailure("kind", name=name, got=type(answer).__name__)
+        raise GradingStageError("kind", name=name, got=type(answer).__name__)
     if values.shape != shape:
-        raise StageFailure("shape", name=name, expected=str(shape), got=str(values.shape))
+        raise GradingStageError("shape", name=name, expected=str(shape), got=str(values.shape))
     return values
 
 
-def shown(name: str, arguments: tuple[Any, ...]) -> str:
+def call_text(name: str, arguments: tuple[Any, ...]) -> str:
     """Return a call as text, arrays by their shape.
 
-    >>> shown("rotate", (np.ones((2, 4)), "half"))
+    >>> call_text("rotate", (np.ones((2, 4)), "half"))
     "rotate(array(2, 4), 'half')"
     """
     texts = [f"array{a.shape}" if isinstance(a, np.ndarray) else repr(a) for a in arguments]
     return f"{name}({', '.join(texts)})"
 
 
-def far(got: Array, expected: Array, tolerance: float, relative: bool) -> Any:
+def differing_element_mask(got: Array, expected: Array, tolerance: float, relative: bool) -> Any:
     """Return where two arrays differ by more than ``tolerance``, NaN included, bool of their shape."""
     scale = np.abs(expected) if relative else 1.0
     with np.errstate(invalid="ignore", over="ignore"):
@@ -114,15 +114,15 @@ def compare_with_oracle(
     for name, arguments, answer in cases:
         expected = np.asarray(oracle(*arguments))
         got = np.asarray(answer, dtype=np.float64)
-        off = far(got, expected, tolerance, relative)
+        off = differing_element_mask(got, expected, tolerance, relative)
         if off.any():
             wrong.append((name, arguments, got, expected, tuple(int(i) for i in np.argwhere(off)[0])))
     if not wrong:
         return
     name, arguments, got, expected, at = wrong[0]
-    seen = {"call": shown(name, arguments), "where": str(list(at))}
+    seen = {"call": call_text(name, arguments), "where": str(list(at))}
     seen |= {"expected": f"{expected[at]:.7g}", "got": f"{got[at]:.7g}"}
     for key, mistaken in mistakes.items():
-        if not any(far(w[2], np.asarray(mistaken(*w[1])), tolerance, relative).any() for w in wrong):
-            raise StageFailure("mistake", mistake=key, **seen)
-    raise StageFailure("different", **seen)
+        if not any(differing_element_mask(w[2], np.asarray(mistaken(*w[1])), tolerance, relative).any() for w in wrong):
+            raise GradingStageError("mistake", mistake=key, **seen)
+    raise GradingStageError("different", **seen)

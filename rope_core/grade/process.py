@@ -25,7 +25,7 @@ import numpy as np
 from rope_core.grade import remote
 from rope_core.grade.assignment import Assignment, read_small_text_file
 from rope_core.grade.child import graded_stage_outcomes
-from rope_core.grade.faults import StageFailure, StudentFunctions, reply_value
+from rope_core.grade.faults import GradingStageError, StudentFunctions, reply_value
 from rope_core.grade.result import StageResult, check_python_syntax, stage_results
 
 LINUX = sys.platform == "linux"
@@ -69,12 +69,12 @@ class _Remote(StudentFunctions):
                 self._source = None
             self._send(request)
             return reply_value(name, json.loads(self._line()))
-        except StageFailure:
+        except GradingStageError:
             raise
         except OSError:
             raise self._gone() from None
         except Exception:  # whatever a reply holds
-            raise StageFailure("kind", name=name, got="?") from None
+            raise GradingStageError("kind", name=name, got="?") from None
 
     def _wait(self, readable: list[int], writable: list[int]) -> None:
         left = self._until - time.monotonic()
@@ -117,7 +117,7 @@ def grade_file(file: str | Path, assignment: Assignment, seed: int = 0) -> list[
     path = Path(file)
     source = read_small_text_file("file", path)
     check_python_syntax(source, str(path))
-    broken = StageFailure("borrowed") if borrows(source) else None
+    broken = GradingStageError("borrowed") if borrows(source) else None
     graded = []
     for name, points in assignment.points.items():
         graded += _function(source, name, points, assignment.seconds, seed, broken)
@@ -141,7 +141,7 @@ def isolated_functions(
         def call(name: str, *arguments: Any) -> Any:
             try:
                 return student.call(name, *arguments)
-            except StageFailure as fault:
+            except GradingStageError as fault:
                 wrong: tuple[str, Mapping[str, object]] = fault.key, fault.slots
             except _Over as over:
                 wrong = over.ended
@@ -171,7 +171,7 @@ def borrows(source: str) -> bool:
 
 
 def _function(
-    source: str, name: str, points: Mapping[str, float], seconds: float, seed: int, broken: StageFailure | None
+    source: str, name: str, points: Mapping[str, float], seconds: float, seed: int, broken: GradingStageError | None
 ) -> list[StageResult]:
     """Return the stages of a function: those that were judged, and for the rest why the child ended."""
     lines: list[str] = []

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import rope_core.rotation as rotation
-from rope_core.grade.faults import StageFailure, StudentFunctions, SubmittedFunctions, compare_with_oracle
+from rope_core.grade.faults import GradingStageError, StudentFunctions, SubmittedFunctions, compare_with_oracle
 from rope_core.layout import HALF, INTERLEAVED, LAYOUTS, checked_layout
 from rope_core.layout import convert as order_of
 from rope_core.rope import Array, Rope
@@ -46,7 +46,7 @@ def _mixed(x: Array, p: Any, f: Array, layout: str, sign: float) -> Array:
     return np.asarray(x * np.cos(angle) + sign * rotation.quarter_turn_pairs(x, layout) * np.sin(angle))
 
 
-def mistakes(sign: float = 1.0) -> SubmittedFunctions:
+def known_rotate_mistakes(sign: float = 1.0) -> SubmittedFunctions:
     """Return the known mistakes of rotate by key, each with rotate's arguments; ``sign`` -1 for its backward."""
     return {
         "position_zero": lambda x, p, f, layout: x,
@@ -75,7 +75,9 @@ def _drawn(rng: np.random.Generator, positions: Any | None = None) -> list[tuple
 def _compare(student: StudentFunctions, cases: list[tuple[Any, ...]], tolerance: float, sign: float = 1.0) -> None:
     name = "rotate" if sign > 0 else "rotate_backward"
     answers = [(name, case, student.array(name, case[0].shape, *case)) for case in cases]
-    compare_with_oracle(answers, lambda x, p, f, layout: rotate_rows(x, p, f, layout, sign), mistakes(sign), tolerance)
+    compare_with_oracle(
+        answers, lambda x, p, f, layout: rotate_rows(x, p, f, layout, sign), known_rotate_mistakes(sign), tolerance
+    )
 
 
 def check_rotate_properties(student: StudentFunctions, rng: np.random.Generator) -> None:
@@ -85,11 +87,11 @@ def check_rotate_properties(student: StudentFunctions, rng: np.random.Generator)
         q_m, k_n = (student.array("rotate", q.shape, x, p % 64, theta, layout) for x, p in ((q, m), (k, n)))
         before, after = np.linalg.norm(q, axis=-1), np.linalg.norm(q_m, axis=-1)
         if not np.allclose(before, after, rtol=NEAR):
-            raise StageFailure("length", before=f"{before[0]:.6g}", after=f"{after[0]:.6g}", layout=layout)
+            raise GradingStageError("length", before=f"{before[0]:.6g}", after=f"{after[0]:.6g}", layout=layout)
         q_s, k_s = (student.array("rotate", q.shape, x, p % 64 + shift, theta, layout) for x, p in ((q, m), (k, n)))
         scores, shifted = (q_m * k_n).sum(-1), (q_s * k_s).sum(-1)
         if not np.allclose(scores, shifted, rtol=0, atol=dim_of(q) * NEAR):
-            raise StageFailure(
+            raise GradingStageError(
                 "relative", before=f"{scores[0]:.6g}", after=f"{shifted[0]:.6g}", shift=shift, layout=layout
             )
 
@@ -123,23 +125,23 @@ def check_rotate_dtype(student: StudentFunctions, rng: np.random.Generator) -> N
             _same_dtype("rotate", answer, dtype)
             error = float(np.abs(answer.astype(np.float64) - rotate_rows(given, p, theta, layout)).max())
             if not error <= tolerance:
-                raise StageFailure("precision", dtype=dtype, error=f"{error:.2g}", limit=f"{tolerance:.2g}")
+                raise GradingStageError("precision", dtype=dtype, error=f"{error:.2g}", limit=f"{tolerance:.2g}")
 
 
 def _same_dtype(name: str, answer: Any, dtype: str) -> None:
     if answer.dtype.name != dtype:
-        raise StageFailure("dtype", name=name, expected=dtype, got=answer.dtype.name)
+        raise GradingStageError("dtype", name=name, expected=dtype, got=answer.dtype.name)
 
 
-def converted(x: Array, source: str, target: str) -> Array:
+def converted_layout(x: Array, source: str, target: str) -> Array:
     """Return x (..., dim) reordered from one layout to another."""
     return x[..., order_of(dim_of(x), source, target)]
 
 
 CONVERT_MISTAKES: SubmittedFunctions = {
     "unchanged": lambda x, source, target: x,
-    "wrong_way": lambda x, source, target: converted(x, target, source),
-    "swapped_members": lambda x, source, target: _exchanged(converted(x, source, target), target),
+    "wrong_way": lambda x, source, target: converted_layout(x, target, source),
+    "swapped_members": lambda x, source, target: _exchanged(converted_layout(x, source, target), target),
     "last_first": lambda x, source, target: x[..., ::-1],
 }
 WAYS = ((INTERLEAVED.name, HALF.name), (HALF.name, INTERLEAVED.name))
@@ -150,7 +152,7 @@ def check_convert_properties(student: StudentFunctions, rng: np.random.Generator
     for (x, *_), (source, target) in zip(_drawn(rng), WAYS, strict=True):
         there = student.array("convert", x.shape, x, source, target)
         if not np.array_equal(student.array("convert", x.shape, there, target, source), x):
-            raise StageFailure("round_trip", source=source, target=target)
+            raise GradingStageError("round_trip", source=source, target=target)
 
 
 def check_convert_values(student: StudentFunctions, rng: np.random.Generator) -> None:
@@ -158,7 +160,7 @@ def check_convert_values(student: StudentFunctions, rng: np.random.Generator) ->
     cases = [(x, *way) for (x, *_), way in zip(_drawn(rng), WAYS, strict=True)]
     cases.append((cases[0][0], HALF.name, HALF.name))
     answers = [("convert", case, student.array("convert", case[0].shape, *case)) for case in cases]
-    compare_with_oracle(answers, converted, CONVERT_MISTAKES, 0.0)
+    compare_with_oracle(answers, converted_layout, CONVERT_MISTAKES, 0.0)
 
 
 def check_convert_commutes(student: StudentFunctions, rng: np.random.Generator) -> None:
@@ -168,7 +170,7 @@ def check_convert_commutes(student: StudentFunctions, rng: np.random.Generator) 
         if not np.allclose(
             student.array("convert", x.shape, rotate_rows(x, p, theta, source), source, target), then_turned
         ):
-            raise StageFailure("commute", source=source, target=target)
+            raise GradingStageError("commute", source=source, target=target)
 
 
 def check_convert_dtype(student: StudentFunctions, rng: np.random.Generator) -> None:
@@ -178,4 +180,4 @@ def check_convert_dtype(student: StudentFunctions, rng: np.random.Generator) -> 
             given = (8 * x).astype(dtype)
             answer = student.array("convert", x.shape, given, *way)
             _same_dtype("convert", answer, dtype)
-            compare_with_oracle([("convert", (given, *way), answer)], converted, CONVERT_MISTAKES, 0.0)
+            compare_with_oracle([("convert", (given, *way), answer)], converted_layout, CONVERT_MISTAKES, 0.0)

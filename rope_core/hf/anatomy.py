@@ -44,10 +44,10 @@ def request_pair_effects(request: Request) -> tuple[str, ...]:
     given = None if scheme.follows_length else request.params.get("factor")
     # Where the length asks for the factor, it is what the slowest pair gets.
     most = float(given) if isinstance(given, int | float) else float(slowdown[np.isfinite(slowdown)].max(initial=1.0))
-    return tuple(region(value, most, searched) for value in slowdown.tolist())
+    return tuple(slowdown_region(value, most, searched) for value in slowdown.tolist())
 
 
-def region(slowdown: float, most: float, searched: bool) -> str:
+def slowdown_region(slowdown: float, most: float, searched: bool) -> str:
     """Return what a slow-down does to its pair, ``most`` being the whole factor."""
     if not np.isfinite(slowdown):
         return STILL

@@ -64,7 +64,7 @@ def fetch_config(model_id: str) -> dict[str, Any]:
     """
     repository, revision = split_id(model_id)
     with client(repository, revision, FILE) as hub:
-        return parse_json_object(download(hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
+        return parse_json_object(download(hub.hf_hub_url(repository, FILE, revision=revision, endpoint=hub_address())))
 
 
 def download_model(model_id: str) -> Path:
@@ -75,7 +75,7 @@ def download_model(model_id: str) -> Path:
     repository, revision = split_id(model_id)
     with client(repository, revision, "*.safetensors") as hub:
         return Path(
-            hub.snapshot_download(repository, revision=revision, allow_patterns=MODEL_FILES, endpoint=endpoint())
+            hub.snapshot_download(repository, revision=revision, allow_patterns=MODEL_FILES, endpoint=hub_address())
         )
 
 
@@ -98,13 +98,13 @@ def client(repository: str, revision: str | None, file: str) -> Iterator[Any]:
     except errors.RevisionNotFoundError:
         raise ConfigError.from_key("hub_revision", repository=repository, revision=revision) from None
     except errors.RepositoryNotFoundError:
-        raise ConfigError.from_key("hub_missing", repository=repository, endpoint=endpoint()) from None
+        raise ConfigError.from_key("hub_missing", repository=repository, endpoint=hub_address()) from None
     except errors.EntryNotFoundError:
         raise ConfigError.from_key("hub_file", repository=repository, file=file) from None
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no")
         raise ConfigError.from_key(
-            "hub_status", endpoint=endpoint(), status=status, repository=repository, file=file
+            "hub_status", endpoint=hub_address(), status=status, repository=repository, file=file
         ) from None
     except Exception as error:
         if not from_network(error):
@@ -124,15 +124,15 @@ def download(url: str) -> bytes:
                 if answer.is_error:
                     answer.read()
                 hf_raise_for_status(answer)
-                return body(answer, until)
+                return read_limited_body(answer, until)
             onward = urljoin(url, answer.headers["location"])
         if urlsplit(onward)[:2] != urlsplit(url)[:2]:
             break
         url = onward
-    raise ConfigError.from_key("hub_redirect", endpoint=endpoint(), file=FILE)
+    raise ConfigError.from_key("hub_redirect", endpoint=hub_address(), file=FILE)
 
 
-def body(answer: Any, until: float) -> bytes:
+def read_limited_body(answer: Any, until: float) -> bytes:
     """Return what an answer holds, or ConfigError where it is too long, packed, or not there in time."""
     size = int(answer.headers.get("content-length") or 0)
     if answer.headers.get("content-encoding", "identity") != "identity":
@@ -152,7 +152,7 @@ def body(answer: Any, until: float) -> bytes:
 
 def unreachable() -> ConfigError:
     """Return the sentence for a machine without a way to the hub."""
-    return ConfigError.from_key("hub_unreachable", endpoint=endpoint())
+    return ConfigError.from_key("hub_unreachable", endpoint=hub_address())
 
 
 def from_network(error: Exception) -> bool:
@@ -161,6 +161,6 @@ def from_network(error: Exception) -> bool:
     return isinstance(error, OSError) or bool(kinds & HTTP_LIBRARIES)
 
 
-def endpoint() -> str:
+def hub_address() -> str:
     """Return the hub's address: HF_ENDPOINT, read at each call, or the public one."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")

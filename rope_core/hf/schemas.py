@@ -56,7 +56,7 @@ def to_v5(config: object) -> dict[str, Any]:
     for name in OLD:
         text.pop(name, None)
     text["rope_parameters"] = wanted
-    return proved(fields, ropes, new)
+    return require_same_rotation(fields, ropes, new)
 
 
 def layer_rope_dict(entry: RopeEntry) -> dict[str, Any] | None:
@@ -92,8 +92,8 @@ def to_v4(config: object) -> dict[str, Any]:
     else:
         raise ConfigError.from_key("version_4_type", model_type=fields.model_type)
     written = ResolvedConfig(new)
-    proved(fields, ropes, written.as_read_by_4)
-    return proved(fields, ropes, written)
+    require_same_rotation(fields, ropes, written.as_read_by_4)
+    return require_same_rotation(fields, ropes, written)
 
 
 def one_to_v4(fields: ModelFields, entry: RopeEntry, text: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ def split_to_v4(fields: ModelFields, entries: Sequence[RopeEntry], text: dict[st
         text["rope_scaling"] = wide
 
 
-def proved(fields: ModelFields, before: Mapping[str | None, HfRope], new: object) -> dict[str, Any]:
+def require_same_rotation(fields: ModelFields, before: Mapping[str | None, HfRope], new: object) -> dict[str, Any]:
     """Return the config ``new``, once each layer type does what it did ``before``; ConfigError otherwise."""
     written = resolve(new)
     try:
@@ -201,7 +201,7 @@ def compare_configs(left: object, right: object, seq_len: int | None = None) -> 
         (rope_of_layer_type(here.text, kind, seq_len), rope_of_layer_type(there.text, kind, seq_len), kind)
         for kind in kinds
     ]
-    rows = [row for each in sides for row in compared(*each)]
+    rows = [row for each in sides for row in compare_layer_type(*each)]
     return sorted(rows, key=lambda row: row.same)
 
 
@@ -212,7 +212,7 @@ def rope_of_layer_type(part: ResolvedPart, layer_type: str | None, seq_len: int 
     return part.rope(layer_type if part.differing_layer_types else None, seq_len)
 
 
-def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[FieldComparison]:
+def compare_layer_type(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[FieldComparison]:
     """Return the rows of one layer type."""
     if left is None or right is None:
         return [FieldComparison(kind, "layer_type", kind if left else None, kind if right else None, False)]

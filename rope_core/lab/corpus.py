@@ -46,17 +46,17 @@ class HeldOutDocument:
     text: bytes
 
 
-def library() -> Path:
+def standard_library_folder() -> Path:
     """Return the folder of this Python's standard library."""
     return Path(sysconfig.get_paths()["stdlib"])
 
 
-def files(root: Path | None = None) -> list[CorpusFile]:
+def corpus_files(root: Path | None = None) -> list[CorpusFile]:
     """List the corpus below ``root`` (this Python's library), sorted by path.
 
     Raises ValueError when there is no Python file there.
     """
-    top = root or library()
+    top = root or standard_library_folder()
     sources = []
     for path in sorted(top.rglob("*.py")):
         relative = PurePosixPath(path.relative_to(top).as_posix())
@@ -70,7 +70,7 @@ def files(root: Path | None = None) -> list[CorpusFile]:
     return sorted(sources, key=lambda source: source.path)
 
 
-def digest(sources: list[CorpusFile]) -> str:
+def corpus_sha256(sources: list[CorpusFile]) -> str:
     """Return one SHA-256 over every file's hash and path, in order."""
     lines = "".join(f"{source.sha256}  {source.path}\n" for source in sources)
     return hashlib.sha256(lines.encode()).hexdigest()
@@ -78,10 +78,10 @@ def digest(sources: list[CorpusFile]) -> str:
 
 def training_text_and_digest(root: Path | None = None) -> tuple[npt.NDArray[np.uint8], str]:
     """Return the training text, uint8 (n,), files joined by newlines, and the corpus's digest."""
-    top = root or library()
-    sources = files(top)
+    top = root or standard_library_folder()
+    sources = corpus_files(top)
     parts = [(top / source.path).read_bytes() for source in sources if not source.held_out]
-    return np.frombuffer(b"\n".join(parts), dtype=np.uint8), digest(sources)
+    return np.frombuffer(b"\n".join(parts), dtype=np.uint8), corpus_sha256(sources)
 
 
 @lru_cache(maxsize=1)
@@ -104,6 +104,6 @@ def shipped_corpus_manifest() -> dict[str, Any]:
 
 def manifest_differences(root: Path | None = None) -> list[str]:
     """Return the paths that this machine's library lacks, adds or has in another version than the shipped list."""
-    here = {source.path: source.sha256 for source in files(root)}
+    here = {source.path: source.sha256 for source in corpus_files(root)}
     there = {each["path"]: each["sha256"] for each in shipped_corpus_manifest()["files"]}
     return sorted(path for path in here.keys() | there.keys() if here.get(path) != there.get(path))

@@ -34,7 +34,7 @@ class RetrievalGrid:
 WHOLE, DIGITS = "whole", "digits"
 
 
-def answered(result: ResultRecord, counted: str) -> tuple[float, float, float]:
+def right_answer_share(result: ResultRecord, counted: str) -> tuple[float, float, float]:
     """Return the share of a cell's answers that are right with its interval: whole answers, or single digits.
 
     Raises ValueError on another word for what is counted.
@@ -58,7 +58,7 @@ def retrieval_grids(results: Iterable[ResultRecord], counted: str = WHOLE) -> di
         layers = np.full((3, len(down), len(across)), NAN)
         for each in own:
             spot = (slice(None), down.index(each["length"]), across.index(each["depth"]))
-            layers[spot] = answered(each, counted)
+            layers[spot] = right_answer_share(each, counted)
         least = min(each["trials"] for each in own)
         grids[str(key)] = RetrievalGrid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
     return grids
@@ -76,7 +76,9 @@ def key_retrieval_share(
         each for each in rows if (each["weights"], each["line"], each["length"]) == (rows[0]["weights"], key, length)
     ]
     trials = sum(each["trials"] for each in own)
-    right = sum(each["right"] if counted == WHOLE else answered(each, counted)[0] * each["trials"] for each in own)
+    right = sum(
+        each["right"] if counted == WHOLE else right_answer_share(each, counted)[0] * each["trials"] for each in own
+    )
     return Estimate(right / trials, *wilson_interval(right, trials)), trials
 
 

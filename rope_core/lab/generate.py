@@ -91,7 +91,7 @@ def truth_losses(
     return nats.double().numpy()
 
 
-def write(
+def generate_greedily(
     model: LabModel, prompt: bytes, new: int, request: Request | None = None, *, truth: bytes = b""
 ) -> GeneratedText:
     """Write the ``new`` likeliest bytes after a prompt; beside it, read the truth under the very same positions.
@@ -181,7 +181,7 @@ def generate_texts(settings: GenerationSettings) -> Iterator[tuple[float, dict[s
         else:
             rotary = model.shape.encoding == "rope"
             request = get_line(key).request(model.shape, length) if rotary else None
-            written = write(model, prompt, settings.new, request, truth=truth)
+            written = generate_greedily(model, prompt, settings.new, request, truth=truth)
             result |= {
                 "prompt_end": as_text(prompt[-PROMPT_END:]),
                 "text": as_text(written.text),

@@ -13,7 +13,7 @@ ASK = b"\n# What is the pass key? The pass key is "
 FRAME = len(HIDE) + 2 * (DIGITS - 2) + len(ASK) + DIGITS
 
 
-def example(
+def passkey_example(
     text: npt.NDArray[np.uint8], length: int, depth: float, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.uint8], bytes]:
     """Return ``length`` bytes that end in the answer, and the answer's five digits.
@@ -45,4 +45,4 @@ def passkey_examples(
 ) -> npt.NDArray[np.uint8]:
     """Return ``count`` examples, uint8 (count, length), at one depth or drawn ones."""
     depths = [rng.uniform() if depth is None else depth for _ in range(count)]
-    return np.stack([example(text, length, each, rng)[0] for each in depths])
+    return np.stack([passkey_example(text, length, each, rng)[0] for each in depths])

@@ -133,7 +133,7 @@ def undefined_reason(shape: ModelShape, length: int) -> str:
     return f"its table ends at position {shape.context}" if ends else ""
 
 
-def three(estimate: Estimate) -> list[float | None]:
+def estimate_to_json(estimate: Estimate) -> list[float | None]:
     """Return value, low and high as JSON values: None where there is no interval."""
     return [None if v != v else round(v, 6) for v in (estimate.value, estimate.low, estimate.high)]
 
@@ -146,8 +146,8 @@ def perplexity_record(losses: Array) -> dict[str, Any]:
     """
     bins = perplexity_curve(losses, min(BINS, losses.shape[1]))
     return {
-        "whole": three(window_perplexity(losses)),
-        "last": three(window_perplexity(losses, 0.75)),
+        "whole": estimate_to_json(window_perplexity(losses)),
+        "last": estimate_to_json(window_perplexity(losses, 0.75)),
         "nats": window_columns(losses, 0.75, 1.0).mean(1).round(6).tolist(),
         "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
     }
@@ -171,7 +171,7 @@ def copy_record(losses: Array) -> dict[str, Any]:
     "copy" is the perplexity from the 17th on, [value, low, high], "nats" the mean loss in each example.
     """
     late = losses[:, AFTER:]
-    return {"copy": three(window_perplexity(late)), "nats": late.mean(1).round(6).tolist()}
+    return {"copy": estimate_to_json(window_perplexity(late)), "nats": late.mean(1).round(6).tolist()}
 
 
 def with_progress(cells: Sequence[C], cost: Callable[[C], float] = lambda _: 1.0) -> Iterator[tuple[float, C]]:

@@ -61,7 +61,9 @@ class StaleKeyEncoding(RotaryEncoding):
         return scaled_cos_sin(spectrum(replace(self.request, seq_len=max(end, self.prefill))), range(first, end))
 
 
-def decoded(model: LabModel, documents: npt.NDArray[np.uint8], places: DecodingPositions, prefill: int) -> Array:
+def decoding_losses(
+    model: LabModel, documents: npt.NDArray[np.uint8], places: DecodingPositions, prefill: int
+) -> Array:
     """Return the loss of every byte but the first of documents (n, length + 1) that are read as a chat would be.
 
     The first ``prefill`` bytes are read at once, the others one by one after a cache of unturned keys, each true byte
@@ -97,7 +99,7 @@ def variant_losses(
     length = documents.shape[1] - 1
     plan.check_lab_memory(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
-        return decoded(model, documents, DecodingPositions(model, request), prefill)
+        return decoding_losses(model, documents, DecodingPositions(model, request), prefill)
     return byte_losses(model, documents, StaleKeyEncoding(model, request, prefill) if variant == "stale" else None)
 
 

@@ -69,7 +69,7 @@ def documents_hash(documents: npt.NDArray[np.uint8]) -> str:
     return hashlib.sha256(np.ascontiguousarray(documents).tobytes()).hexdigest()
 
 
-def cell(
+def measure_sweep_cell(
     model: LabModel, documents: npt.NDArray[np.uint8], ask: SweepSettings, key: str, length: int
 ) -> dict[str, Any]:
     """Measure one cell.
@@ -103,7 +103,10 @@ def run_sweep(settings: SweepSettings) -> Iterator[tuple[float, dict[str, Any]]]
     """
     documents = settings.read()
     for done, (name, key, length) in plan.with_progress(settings.cells(), lambda each: each[2]):
-        yield done, {"weights": name, **cell(weights.load_shipped_model(name), documents, settings, key, length)}
+        yield (
+            done,
+            {"weights": name, **measure_sweep_cell(weights.load_shipped_model(name), documents, settings, key, length)},
+        )
 
 
 def unmeasured_cells(
@@ -133,7 +136,7 @@ def unmeasured_cells(
 
 
 def _named(name: str, *arguments: Any) -> dict[str, Any]:
-    return {"weights": name, **cell(*arguments)}
+    return {"weights": name, **measure_sweep_cell(*arguments)}
 
 
 def measure_sweep_shard(

@@ -85,7 +85,7 @@ def _optimiser(model: LabModel, recipe: TrainingRecipe) -> torch.optim.AdamW:
     return torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.95))
 
 
-def windows(text: npt.NDArray[np.uint8], recipe: TrainingRecipe, step: int) -> Tensor:
+def training_batch(text: npt.NDArray[np.uint8], recipe: TrainingRecipe, step: int) -> Tensor:
     """Return the bytes of one step, int64 (batch, length + 1), drawn by the recipe's seed and the step alone."""
     rng = np.random.default_rng([recipe.seed, step])
     size = recipe.length + 1
@@ -123,7 +123,7 @@ def one_step(run: TrainingRun, text: npt.NDArray[np.uint8], precision: str = "fl
     recipe = run.recipe
     for group in run.optimiser.param_groups:
         group["lr"] = recipe.learning_rate(run.step)
-    loss = loss_of(run, windows(text, recipe, run.step), precision)
+    loss = loss_of(run, training_batch(text, recipe, run.step), precision)
     value = float(loss.detach())
     if not math.isfinite(value):
         raise FloatingPointError(f"the loss became {value} at step {run.step + 1}; a lower rate may help")
@@ -176,11 +176,11 @@ def train_model(
         run.seconds = earlier + passed
         on_progress(TrainingProgress(run.step, loss))
         if run.step % checkpoint_every == 0 or run.step == end:
-            keep(run, folder / CHECKPOINT, corpus_hash, precision)
+            save_checkpoint(run, folder / CHECKPOINT, corpus_hash, precision)
     return run
 
 
-def keep(run: TrainingRun, path: Path, corpus_hash: str = "", precision: str = "float32") -> None:
+def save_checkpoint(run: TrainingRun, path: Path, corpus_hash: str = "", precision: str = "float32") -> None:
     """Write a checkpoint, whole or not at all: beside the old one first, then in its place."""
     tensors = {f"model.{name}": value.detach() for name, value in run.model.state_dict().items()}
     for name, weight in run.model.named_parameters():

@@ -150,12 +150,12 @@ def engines(
     longest = rope.max_len or rope.train_len
     task = EngineInput(fields, rope, kind, layer.entry.values(), longest if context is None else context, seq_len)
     answers = [
-        answered("transformers 5.24", task, lambda t: as_transformers(layer.at(seq_len))),
-        answered("transformers 4.57", task, lambda t: as_4(resolved, layer_type, seq_len, t)),
-        *(answered(name, task, function) for name, function in ENGINES.items()),
+        run_formula("transformers 5.24", task, lambda t: as_transformers(layer.at(seq_len))),
+        run_formula("transformers 4.57", task, lambda t: as_4(resolved, layer_type, seq_len, t)),
+        *(run_formula(name, task, function) for name, function in ENGINES.items()),
     ]
     kind = str(resolved.raw.get("model_type") or fields.model_type or "")
-    return [unsupported(engine, kind) or compared(engine, answers[0]) for engine in answers]
+    return [unsupported(engine, kind) or with_differences(engine, answers[0]) for engine in answers]
 
 
 def lacks_model_type(engine_name: str, model_type: str) -> bool:
@@ -182,7 +182,7 @@ def unsupported(engine: EngineResult, model_type: str) -> EngineResult | None:
     return EngineResult(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
 
 
-def answered(name: str, task: EngineInput, function: Callable[[EngineInput], EngineOutput]) -> EngineResult:
+def run_formula(name: str, task: EngineInput, function: Callable[[EngineInput], EngineOutput]) -> EngineResult:
     """Run one program's formula."""
     try:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -192,7 +192,7 @@ def answered(name: str, task: EngineInput, function: Callable[[EngineInput], Eng
     except UnsupportedConfig as refusal:
         return EngineResult(name, None, None, None, task.rope.layout, refused=refusal.key, values=refusal.values)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-        key, values = failed(error)
+        key, values = error_reason(error)
         return EngineResult(name, None, None, None, task.rope.layout, refused=key, values=values)
     if task.rope.nope:
         inv_freq, attention, notes = task.rope.inv_freq, 1.0, ("same",)
@@ -202,7 +202,7 @@ def answered(name: str, task: EngineInput, function: Callable[[EngineInput], Eng
     )
 
 
-def failed(error: Exception) -> tuple[str, dict[str, object]]:
+def error_reason(error: Exception) -> tuple[str, dict[str, object]]:
     """Return the key of the sentence on an error in a formula, and what it names."""
     if isinstance(error, ArgumentError):
         return "not_built", {"sentence": error}
@@ -211,7 +211,7 @@ def failed(error: Exception) -> tuple[str, dict[str, object]]:
     return "raises", {"kind": type(error).__name__}
 
 
-def compared(engine: EngineResult, reference: EngineResult) -> EngineResult:
+def with_differences(engine: EngineResult, reference: EngineResult) -> EngineResult:
     """Return the engine with its differences against transformers 5.24."""
     if engine.inv_freq is None or reference.inv_freq is None or not reference.attention_factor:
         return engine

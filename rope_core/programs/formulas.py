@@ -70,7 +70,7 @@ class UnsupportedConfig(Exception):
         self.key, self.values = key, values
 
 
-def scaled(task: EngineInput, kind: str, seq_len: int | None = None, **given: Any) -> EngineOutput:
+def transformers_formula(task: EngineInput, kind: str, seq_len: int | None = None, **given: Any) -> EngineOutput:
     """Compute transformers' formula of ``kind`` on this task's dict, with ``given`` in place of the dict's values."""
     scheme = TYPES[kind]
     request = task.rope.request
@@ -133,7 +133,7 @@ def vllm(task: EngineInput) -> EngineOutput:
         return longrope_by_context(task, own_mscale=True)
     if kind == PROPORTIONAL:
         notes = ("factor_not_read",) if task.number("factor", 1.0) != 1 else ()
-        return *scaled(task, kind, factor=1.0)[:2], notes, {}
+        return *transformers_formula(task, kind, factor=1.0)[:2], notes, {}
     if kind == DEFAULT:
         in_blocks = task.fields.family.get("mrope_interleaved") and not task.values.get("mrope_interleaved")
         inv_freq, attention, names, values = default_with_partial_width(task)
@@ -141,7 +141,7 @@ def vllm(task: EngineInput) -> EngineOutput:
         return inv_freq, attention, (*names, "axes_in_blocks") if axes else names, values
     if kind not in TYPES:
         raise UnsupportedConfig("unknown_type", kind=kind)
-    return scaled(task, kind, task.seq_len)
+    return transformers_formula(task, kind, task.seq_len)
 
 
 def with_mscale(task: EngineInput, factor: float) -> float:
@@ -170,7 +170,7 @@ def vllm_yarn(task: EngineInput, kind: str) -> EngineOutput:
         length = 4 * task.rope.train_len
         return yarn_by_hand(task, length), attention, ("four_times",), {"length": length}
     truncate = task.values.get("truncate", True)
-    return scaled(task, YARN, truncate=bool(truncate), attention_factor=attention)
+    return transformers_formula(task, YARN, truncate=bool(truncate), attention_factor=attention)
 
 
 def sglang(task: EngineInput) -> EngineOutput:
@@ -185,7 +185,7 @@ def sglang(task: EngineInput) -> EngineOutput:
         ignored = isinstance(given, int | float) and not math.isclose(given, attention)
         notes = ("attention_ignored",) if ignored else ()
         truncate = bool(task.values.get("truncate", True))
-        return scaled(task, YARN, truncate=truncate, attention_factor=attention)[0], attention, notes, {}
+        return transformers_formula(task, YARN, truncate=truncate, attention_factor=attention)[0], attention, notes, {}
     if kind == LONGROPE:
         train = int(task.number(LENGTH, task.rope.train_len))
         long = task.seq_len is not None and task.seq_len - 1 > train
@@ -193,7 +193,7 @@ def sglang(task: EngineInput) -> EngineOutput:
         return inv_freq, attention, (), {}
     if kind == DYNAMIC and task.values.get("alpha") is None:
         longest = round(factor * task.rope.train_len)
-        return scaled(task, DYNAMIC, longest)[0], 1.0, ("static_at",), {"length": longest}
+        return transformers_formula(task, DYNAMIC, longest)[0], 1.0, ("static_at",), {"length": longest}
     if kind in (TELECHAT, DEEPSEEK, STATIC_NTK, "su"):
         raise UnsupportedConfig("unknown_type", kind=kind)
     return vllm(replace(task, values={key: value for key, value in task.values.items() if key != "type"}))
@@ -240,7 +240,7 @@ def llama_cpp(task: EngineInput) -> EngineOutput:
     if kind in ("su", LONGROPE):
         return longrope_by_context(task, own_mscale=False)
     if kind in (LLAMA3, PROPORTIONAL):
-        inv_freq, attention, _, _ = scaled(task, kind)
+        inv_freq, attention, _, _ = transformers_formula(task, kind)
         return inv_freq, attention, ("tensor",), {}
     if kind not in TYPES and kind != "mrope":
         raise UnsupportedConfig("unknown_type", kind=kind)
@@ -248,7 +248,7 @@ def llama_cpp(task: EngineInput) -> EngineOutput:
         return task.rope.inv_freq, 1.0, ("alpha",), {"alpha": task.number("alpha", 1.0)}
     permuted = ("permuted",) if task.fields.model_type == "llama" else ()
     if kind == LINEAR:
-        return *scaled(task, kind)[:2], permuted, {}
+        return *transformers_formula(task, kind)[:2], permuted, {}
     return task.unscaled_inv_freq, 1.0, permuted, {}
 
 
@@ -292,7 +292,7 @@ def mlx(task: EngineInput) -> EngineOutput:
         return task.unscaled_inv_freq, 1.0, notes, values
     if kind not in TYPES:
         raise UnsupportedConfig("unknown_type", kind=kind)
-    return *scaled(task, kind, task.seq_len)[:2], notes, values
+    return *transformers_formula(task, kind, task.seq_len)[:2], notes, values
 
 
 def litgpt(task: EngineInput) -> EngineOutput:
@@ -325,7 +325,7 @@ def litgpt(task: EngineInput) -> EngineOutput:
     if kind in ("su", LONGROPE):
         return task.unscaled_inv_freq, 1.0, ("plain",), {}
     if kind in (LLAMA3, LINEAR):
-        return scaled(task, kind)
+        return transformers_formula(task, kind)
     if kind == DEFAULT and task.values.get("mrope_section") is None:
         return default_with_partial_width(task)
     raise UnsupportedConfig("not_supported", kind="mrope" if kind == DEFAULT else kind)

@@ -46,10 +46,10 @@ def report_json(config: object, transformers: str = "5.24", seq_len: int | None 
 
     Raises ConfigError on what is no config, ValueError on another version or language.
     """
-    return json.dumps(record(config, transformers, seq_len, lang), ensure_ascii=False, indent=1, allow_nan=False)
+    return json.dumps(report_record(config, transformers, seq_len, lang), ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def record(config: object, transformers: str, seq_len: int | None, lang: str) -> dict[str, Any]:
+def report_record(config: object, transformers: str, seq_len: int | None, lang: str) -> dict[str, Any]:
     """Everything that the report says, as JSON can hold it."""
     findings = check(config, transformers, None, seq_len)
     resolved = resolve(config)
@@ -57,13 +57,13 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
         "transformers": transformers,
         "seq_len": seq_len,
         "findings": [finding_record(each, lang) for each in findings],
-        "layers": [layer(rope) for rope in ropes(resolved, seq_len)],
+        "layers": [layer_record(rope) for rope in buildable_ropes(resolved, seq_len)],
         "engines": [{"layer_type": kind, **as_engine(each, lang)} for kind, each in every_engine(resolved, seq_len)],
         "config": to_json_value(resolved.raw),
     }
 
 
-def ropes(config: ResolvedConfig, seq_len: int | None) -> list[HfRope]:
+def buildable_ropes(config: ResolvedConfig, seq_len: int | None) -> list[HfRope]:
     """Return what each layer type does; empty where transformers could not build it, which the findings say."""
     try:
         return [*config.text.ropes(seq_len).values()]
@@ -79,7 +79,7 @@ def every_engine(config: ResolvedConfig, seq_len: int | None) -> list[tuple[str 
         return []
 
 
-def layer(rope: HfRope) -> dict[str, Any]:
+def layer_record(rope: HfRope) -> dict[str, Any]:
     """One layer type, its frequencies included."""
     fields = {name: getattr(rope, name) for name, _ in FIELDS}
     fields |= {"layer_type": rope.layer_type, "nope": rope.nope, "nope_layers": rope.nope_layers}
@@ -129,15 +129,15 @@ def report_html(
 
     Raises ConfigError on what is no config, ValueError on another version or language.
     """
-    whole = record(config, transformers, seq_len, lang)
+    whole = report_record(config, transformers, seq_len, lang)
     t = words(lang, "report")
     parts = [f"<h1>{t['title']}: {html_text(name)}</h1><p>transformers {html_text(transformers)}</p>"]
     parts += [f"<h2>{t['findings']}</h2>", findings_html(whole["findings"], t)]
-    for rope in ropes(resolve(config), seq_len):
+    for rope in buildable_ropes(resolve(config), seq_len):
         title = t["does"] + (f": {html_text(rope.layer_type)}" if rope.layer_type else "")
         parts += [f"<h2>{title}</h2>", layer_html(rope, t)]
         if not rope.nope:
-            parts.append(f"<figure>{wavelengths(rope, t)}<figcaption>{t['figure']}</figcaption></figure>")
+            parts.append(f"<figure>{wavelength_svg(rope, t)}<figcaption>{t['figure']}</figcaption></figure>")
     if whole["engines"]:
         parts += [f"<h2>{t['engines']}</h2>", engines_html(whole["engines"], t)]
     shown_config = json.dumps(whole["config"], ensure_ascii=False, indent=1)
@@ -193,7 +193,7 @@ def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def wavelengths(rope: HfRope, t: Mapping[str, str]) -> str:
+def wavelength_svg(rope: HfRope, t: Mapping[str, str]) -> str:
     """Return the wavelength of each pair as SVG: unscaled, as it runs where it turns, and the trained length."""
     pairs = np.arange(0, rope.inv_freq.size, max(1, rope.inv_freq.size // MOST_POINTS))
     with np.errstate(divide="ignore"):
@@ -204,7 +204,7 @@ def wavelengths(rope: HfRope, t: Mapping[str, str]) -> str:
     return svg_line_chart(series, t["pair"], f"{t['figure']}: {rope.inv_freq.size}; {rope.train_len}")
 
 
-def apart(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:
+def engine_difference_text(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:
     """Return an engine's distance from transformers 5.24 in per cent, or why there is none."""
     if engine["refused"]:
         return t["not_supported" if engine["status"] == "not_supported" else "refused"]
@@ -222,7 +222,13 @@ def engines_html(engines: list[dict[str, Any]], t: Mapping[str, str]) -> str:
         who = html_text(engine["layer_type"] or t["all"]), html_text(engine["name"])
         notes = escape("; ".join(sanitized_text(line) for line in engine["said"]))
         rows.append(
-            html_row(*who, apart(engine, t), html_text(engine["attention_factor"]), notes, html_text(engine["basis"]))
+            html_row(
+                *who,
+                engine_difference_text(engine, t),
+                html_text(engine["attention_factor"]),
+                notes,
+                html_text(engine["basis"]),
+            )
         )
     return f"<table>{''.join(rows)}</table>"
 

@@ -85,7 +85,7 @@ def svg_line_chart(
     parts = [
         svg_element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at_y(tick), y2=at_y(tick), stroke="#ddd")
         + svg_element("text", f"{tick:g}", x=LEFT - 6, y=at_y(tick), **end)
-        for tick in ticks(10**low, 10**high)
+        for tick in log_axis_ticks(10**low, 10**high)
     ]
     step = 2.0 ** math.floor(math.log2(max(right, 4.0) / 3))
     places = sorted(set(xs)) if log_x else [step * part for part in range(1, 7) if step * part <= right * 1.03]
@@ -95,7 +95,7 @@ def svg_line_chart(
     ]
     if marked_x is not None and left < marked_x < right:
         parts.append(upright(marked_x, TOP, HEIGHT - BOTTOM, stroke="#888", stroke_dasharray="5 5"))
-    heights = apart([at_y(points[-1][1]) for _, points in drawn], LABEL)
+    heights = separated_heights([at_y(points[-1][1]) for _, points in drawn], LABEL)
     for (each, points), height in zip(drawn, heights, strict=True):
         shade = COLOURS[each.colour % len(COLOURS)]
         dash = "7 3" if each.colour >= len(COLOURS) else ""
@@ -120,12 +120,12 @@ def svg_line_chart(
     return svg_element("svg", "".join(parts), **whole)
 
 
-def ticks(low: float, high: float) -> list[float]:
+def log_axis_ticks(low: float, high: float) -> list[float]:
     """Return round numbers between two bounds of a logarithmic axis, about five.
 
-    >>> ticks(1.5, 40)
+    >>> log_axis_ticks(1.5, 40)
     [2, 5, 10, 20]
-    >>> ticks(2.61, 2.9)
+    >>> log_axis_ticks(2.61, 2.9)
     [2.7, 2.8, 2.9]
     """
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -139,7 +139,7 @@ def ticks(low: float, high: float) -> list[float]:
     return [round(unit * k, 10) for k in marks]
 
 
-def apart(heights: Sequence[float], least: float) -> list[float]:
+def separated_heights(heights: Sequence[float], least: float) -> list[float]:
     """Return heights moved down or up until neighbours are ``least`` apart, in their order and within the picture."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     moved = list(heights)

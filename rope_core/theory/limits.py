@@ -73,7 +73,7 @@ def locality_failure_probability(s: Spectrum, near: npt.ArrayLike, far: npt.Arra
     return normal_cdf(-score)
 
 
-def spread(length: int, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def spread_distance_pairs(length: int, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return pairs near < far of distances in [0, length), spread evenly over all such pairs, int64 (n,) each.
 
     n is ``count`` less the few in which both would be equal.
@@ -88,7 +88,7 @@ def spread(length: int, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 def order_and_locality_failure_rates(s: Spectrum, length: int, signal: float, count: int = 4096) -> tuple[float, float]:
     """Return how often order and locality fail within ``length`` tokens, means over distances, and near and far."""
-    near, far = spread(length, count)
+    near, far = spread_distance_pairs(length, count)
     places = np.floor((np.arange(count) + 0.5) / count * length).astype(np.int64)
     return float(order_failure_probability(s, places).mean()), float(
         locality_failure_probability(s, near, far, signal).mean()
@@ -137,5 +137,5 @@ __all__ = [
     "order_and_locality_failure_rates",
     "order_failure_probability",
     "simulated_failure_rates",
-    "spread",
+    "spread_distance_pairs",
 ]

@@ -53,7 +53,7 @@ def round_to_dtype(x: npt.ArrayLike, dtype: str) -> Array:
     return np.where(np.abs(rounded) > largest, np.copysign(np.inf, values), rounded)
 
 
-def wrap(angle: npt.ArrayLike) -> Array:
+def wrapped_angle(angle: npt.ArrayLike) -> Array:
     """Return the angles reduced to [-pi, pi), rad, same shape."""
     given = np.asarray(angle, dtype=np.float64)
     return np.asarray(given - 2 * np.pi * np.floor((given + np.pi) / (2 * np.pi)))
@@ -96,7 +96,7 @@ def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -
             else round_to_dtype(round_to_dtype(where, dtype) * round_to_dtype(f, dtype), dtype)
         )
         cos, sin = round_to_dtype(np.cos(taken), dtype), round_to_dtype(np.sin(taken), dtype)
-    return wrap(np.arctan2(sin, cos) - exact)
+    return wrapped_angle(np.arctan2(sin, cos) - exact)
 
 
 def phase_error_curve(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -> Array:

@@ -29,7 +29,7 @@ def buffer_findings(
     named: set[tuple[str, str | None]] = set()
     for buffer in buffers:
         kind, rope = matching_layer_type(buffer, ropes)
-        for verdict in judged(buffer, kind, rope, frequencies_at_length.get(kind, ())):
+        for verdict in compare_buffer(buffer, kind, rope, frequencies_at_length.get(kind, ())):
             if (verdict.key, verdict.layer_type) not in named:
                 named.add((verdict.key, verdict.layer_type))
                 yield verdict, buffer
@@ -42,11 +42,13 @@ def matching_layer_type(buffer: RotaryBuffer, ropes: Mapping[str | None, HfRope]
         if kind is not None and last.startswith(kind):
             return kind, rope
     values = buffer.values
-    near = min(ropes, key=lambda kind: np.inf if values is None else apart(values, ropes[kind].inv_freq))
+    near = min(
+        ropes, key=lambda kind: np.inf if values is None else largest_relative_difference(values, ropes[kind].inv_freq)
+    )
     return near, ropes[near]
 
 
-def apart(values: Array, wanted: Array) -> float:
+def largest_relative_difference(values: Array, wanted: Array) -> float:
     """Return the largest relative difference; inf where there is none."""
     return (
         max_relative_difference(values, wanted)
@@ -55,7 +57,7 @@ def apart(values: Array, wanted: Array) -> float:
     )
 
 
-def judged(
+def compare_buffer(
     buffer: RotaryBuffer, kind: str | None, rope: HfRope, at_length: tuple[Array, ...] = ()
 ) -> Iterator[Finding]:
     """Compare one buffer with its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
@@ -66,8 +68,8 @@ def judged(
     if values.shape != wanted.shape:
         yield make_finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
         return
-    wanted = min((wanted, *at_length), key=lambda expected: apart(values, expected))
-    difference = apart(values, wanted)
+    wanted = min((wanted, *at_length), key=lambda expected: largest_relative_difference(values, expected))
+    difference = largest_relative_difference(values, wanted)
     coarse = rounded_to(buffer, wanted)
     if difference <= SAME and not coarse:
         pass
@@ -83,7 +85,7 @@ def judged(
         yield make_finding("buffer_uninitialised", buffer.name, None, kind, first=first, wanted=float(wanted[0]))
     else:
         pair = int(np.argmax(np.abs(values - wanted) / np.where(wanted == 0, 1.0, wanted)))
-        plain = apart(values, rope.unscaled) <= SAME
+        plain = largest_relative_difference(values, rope.unscaled) <= SAME
         key = "buffer_unscaled" if plain else "buffer_differs"
         yield make_finding(
             key,
@@ -126,7 +128,7 @@ def rounded_to(buffer: RotaryBuffer, wanted: Array) -> str:
             values.size >= 4 and bool(np.any(values[1:] > 0)) and np.array_equal(round_to_dtype(values, dtype), values)
         )
         near = np.abs(values - wanted) <= (unit + SAME) * np.abs(wanted) + smallest
-        if (held or (kept and apart(values, wanted) > SAME)) and np.all(near):
+        if (held or (kept and largest_relative_difference(values, wanted) > SAME)) and np.all(near):
             return dtype
     return ""
 

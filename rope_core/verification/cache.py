@@ -62,7 +62,7 @@ def check_cache(
     if before is None and after is None:
         if cached is None and length is None:
             return [*movable(from_hf(config, layer_type))]
-        return drift(config, cached, length, layer_type)
+        return cached_key_drift_findings(config, cached, length, layer_type)
     keys, moved = (_keys(name, value) for name, value in (("before", before), ("after", after)))
     if keys.shape != moved.shape:
         raise argument_error("after", f"of shape {keys.shape}", moved.shape)
@@ -92,7 +92,7 @@ def movable(rope: HfRope) -> Iterator[Finding]:
         yield make_finding("cached_keys_some_still", path, layers=rope.nope_layers)
 
 
-def drift(config: object, cached: Any, length: Any, layer_type: str | None) -> list[Finding]:
+def cached_key_drift_findings(config: object, cached: Any, length: Any, layer_type: str | None) -> list[Finding]:
     """Return how far keys that were cached at one length are off at another."""
     checked_int("cached", cached, 1, MAX_LEN)
     checked_int("length", length, cached, MAX_LEN)

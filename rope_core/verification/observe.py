@@ -54,7 +54,7 @@ def observe_attention(
     from rope_core.verification.recorder import ObservationComplete, QueryKeyRecorder
 
     for name, part in text_model_candidates(module, model_type):
-        for arguments, along in inputs(part, positions, axis):
+        for arguments, along in candidate_inputs(part, positions, axis):
             if only not in (None, along):
                 continue
             watch = QueryKeyRecorder(along, len(positions), max_products)
@@ -63,7 +63,7 @@ def observe_attention(
                 stack.enter_context(preserved_module_state(module))
                 stack.enter_context(watch.follow(part, name))
                 try:
-                    call(part, arguments)
+                    run_without_gradients(part, arguments)
                 except ObservationComplete:
                     pass
                 except Exception as error:
@@ -75,7 +75,7 @@ def observe_attention(
     return None
 
 
-def call(part: Any, arguments: dict[str, Any]) -> None:
+def run_without_gradients(part: Any, arguments: dict[str, Any]) -> None:
     """Run a part without gradients."""
     import torch
 
@@ -119,7 +119,9 @@ def takes_tokens(part: Any) -> bool:
     return holds and bool(names)
 
 
-def inputs(part: Any, positions: tuple[int, ...], axis: int | None = None) -> Iterator[tuple[dict[str, Any], str]]:
+def candidate_inputs(
+    part: Any, positions: tuple[int, ...], axis: int | None = None
+) -> Iterator[tuple[dict[str, Any], str]]:
     """Arguments to try: a row for each position; then one sequence, where positions cannot be given."""
     import torch
 

@@ -63,7 +63,7 @@ def layer_pair_norms(folder: Path, config: Mapping[str, Any]) -> list[LayerPairs
     heads = int(fields.get("num_attention_heads").value or 0)
     shared = int(fields.get("num_key_value_heads").value or heads)
     weights: dict[int, dict[str, SafetensorsEntry]] = {}
-    for name, tensor in tensors(folder):
+    for name, tensor in projection_entries(folder):
         if match := _PROJECTION.search(name):
             weights.setdefault(int(match[1]), {})[match[2]] = tensor
     read = []
@@ -139,7 +139,7 @@ def _squares(tensor: SafetensorsEntry, first: int, last: int) -> Array:
     return np.concatenate(parts)
 
 
-def tensors(folder: Path) -> Iterator[tuple[str, SafetensorsEntry]]:
+def projection_entries(folder: Path) -> Iterator[tuple[str, SafetensorsEntry]]:
     """Yield the projections of safetensors files, their spans checked against the file; raises ValueError."""
     files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else [folder]
     if not files:
@@ -233,5 +233,5 @@ __all__ = [
     "layer_pair_norms",
     "pair_changes_by_scheme",
     "pair_summaries",
-    "tensors",
+    "projection_entries",
 ]

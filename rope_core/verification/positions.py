@@ -116,7 +116,7 @@ def check_positions(
         types = checked_position_ids("token_types", token_types)[0]
         seen = (config, types, image_grid_thw, video_grid_thw, seconds_per_grid)
         side, largest = (multimodal_positions(*seen, after_largest=each) for each in (False, True))
-        findings += images(ids, side, largest, types, past)
+        findings += image_position_findings(ids, side, largest, types, past)
     elif cuts is not None or ranks > 1:
         whole_row = cumulative_lengths([ids.shape[-1] * ranks]) if cuts is None else cuts
         findings += sliced(_single(ids), whole_row, rank, ranks, slicing)
@@ -127,7 +127,7 @@ def check_positions(
         for row in range(ids.shape[1]):
             start = past if before is None else int(np.count_nonzero(before[row]))
             padding = 0 if before is None else before.shape[1] - start
-            findings += order_of(ids[0, row], mask[row] != 0, row, start, padding)
+            findings += position_step_findings(ids[0, row], mask[row] != 0, row, start, padding)
             findings += axes_of(ids[:, row, mask[row] != 0], row)
     once: dict[str, Finding] = {}
     for each in findings:
@@ -260,7 +260,7 @@ def _first(given: PositionIds, wanted: PositionIds, texts: PositionIds | None = 
     return _with_distance(values | {"first": first, "second": second, "true": true, "read": read})
 
 
-def images(
+def image_position_findings(
     ids: PositionIds, everything: PositionIds, largest: PositionIds, types: PositionIds, past: int
 ) -> Iterator[Finding]:
     """Compare the ids of one text with images, or of a window of it, with what its family gives them."""
@@ -272,7 +272,7 @@ def images(
     seen = types[past : past + length] != 0
     line = np.arange(past, past + length)
     if axes == len(everything) + 1:  # transformers takes a row of plain positions before the axes, for its mask
-        yield from order_of(ids[0, 0], np.ones(length, dtype=np.bool_), 0, past)
+        yield from position_step_findings(ids[0, 0], np.ones(length, dtype=np.bool_), 0, past)
         ids = ids[1:]
     given = np.broadcast_to(ids[:, 0], wanted.shape)
     other = largest[:, past : past + length]
@@ -326,7 +326,7 @@ def range_of(ids: PositionIds, mask: PositionIds, rows: int | None) -> Iterator[
         yield make_finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
 
 
-def order_of(
+def position_step_findings(
     ids: PositionIds, counts: npt.NDArray[np.bool_], row: int, past: int, before: int = 0
 ) -> Iterator[Finding]:
     """Start and steps of one sequence's tokens that count; ``before`` so many of padding lie in the cache."""

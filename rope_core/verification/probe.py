@@ -34,7 +34,7 @@ def probe_rotary_modules(
     What the attempts raised is appended to ``raised``.
     """
     for name, part in list(modules.items())[:MOST]:
-        for attempt in (by_tables, by_call):
+        for attempt in (by_tables, rotate_module_product):
             try:
                 with preserved_module_state(part):
                     return attempt(name, part, rope, positions)
@@ -60,7 +60,7 @@ def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) ->
             turned = apply(q, k, cos.float(), sin.float())[:2]
         else:
             turned = tuple(x.transpose(1, 2) for x in apply(q.transpose(1, 2), k.transpose(1, 2), tables)[:2])
-    return product(name, [x[0].transpose(0, 1) for x in turned], (q, k))
+    return query_key_product(name, [x[0].transpose(0, 1) for x in turned], (q, k))
 
 
 def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
@@ -73,7 +73,7 @@ def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
     return function
 
 
-def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> QueryKeyProduct:
+def rotate_module_product(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> QueryKeyProduct:
     """Modules that rotate what they are given, (batch, seq, heads, dim), at the positions of its sequence."""
     import torch
 
@@ -87,10 +87,10 @@ def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Q
         if out.shape != given.shape:
             raise ValueError(out.shape)
         turned.append(out[0, list(positions)])
-    return product(name, turned, (q, k))
+    return query_key_product(name, turned, (q, k))
 
 
-def product(name: str, turned: list[Any], given: tuple[Any, Any]) -> QueryKeyProduct:
+def query_key_product(name: str, turned: list[Any], given: tuple[Any, Any]) -> QueryKeyProduct:
     """Two turned tensors (positions, heads, dim), and what they were."""
     q, k = (to_float64_array(x) for x in turned)
     inputs = tuple(np.array(to_float64_array(x[0, :, 0]).reshape(-1)) for x in given)

@@ -101,7 +101,7 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
                 before_norm(keys, kept, unit),
                 None if values is None else values.reshape(self.count, -1),
                 steady,
-                *attributes(self.modules.get(name)),
+                *numbers_and_names(self.modules.get(name)),
                 unit,
                 is_tempered(self.modules.get(name)),
             )
@@ -167,7 +167,7 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
                 hook.remove()
 
 
-def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
+def numbers_and_names(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
     """Plain numbers and names among a module's own attributes."""
     values = list(vars(module).values()) if module is not None else []
     numbers = tuple(float(value) for value in values if isinstance(value, float) and value > 0)

@@ -31,7 +31,7 @@ def match_unrotated_vectors(heads: Array, product: QueryKeyProduct) -> Unrotated
     Of several, the one nearest to a factor of 1 counts, and of those the one that was computed first.
     """
     best: tuple[float, UnrotatedVectors] | None = None
-    for search in (match, reordered):
+    for search in (matching_lane_orders, any_matching_orders):
         for vector in product.inputs:
             for order, factor in search(vector, heads[0], product.unit):
                 distance = abs(np.log(factor))
@@ -46,11 +46,11 @@ def unmatched_heads(heads: Array, source: UnrotatedVectors, product: QueryKeyPro
     """Return position 0's heads, (heads, width), that are in none of the layer's inputs in the source's order."""
     if len(heads) == 1:
         return []
-    explained = [v for v in product.inputs if source.order in dict(match(v, heads[0], product.unit))]
+    explained = [v for v in product.inputs if source.order in dict(matching_lane_orders(v, heads[0], product.unit))]
     nearest = explained + [v for v in product.inputs if not any(v is each for each in explained)]
 
     def known(head: Array) -> bool:
-        return any(source.order in dict(match(v, head, product.unit)) for v in nearest)
+        return any(source.order in dict(matching_lane_orders(v, head, product.unit)) for v in nearest)
 
     return [i for i, head in enumerate(heads) if not known(head)]
 
@@ -65,7 +65,7 @@ def lane_orders(width: int) -> list[tuple[int, ...]]:
     return distinct
 
 
-def match(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
+def matching_lane_orders(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
     """Orders of ``lane_orders`` in which ``turned`` is a stretch of ``vector``, with the factor between them."""
     width, room = len(turned), 32 * unit
     for order in lane_orders(width):
@@ -82,7 +82,7 @@ def match(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int
                 yield order, factor
 
 
-def reordered(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
+def any_matching_orders(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
     """Any order in which ``turned`` is a stretch of ``vector``: the two hold the same numbers up to a factor."""
     width, room = len(turned), 32 * unit
     if len(vector) < width:

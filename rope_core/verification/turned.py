@@ -124,7 +124,7 @@ def _part(
         if not any(vector.size >= heads[0].size for vector in product.inputs):
             # What came before follows the position as well: a fault of an earlier layer.
             return RotationVerdict("rotation_not_observed"), None
-        return lanes(heads, low, positions, rope, product.unit), None
+        return moved_lane_verdict(heads, low, positions, rope, product.unit), None
     block = heads[0, :, low : low + width]
     source = match_unrotated_vectors(block, product)
     if source is None:
@@ -132,19 +132,19 @@ def _part(
         if source is None:
             return RotationVerdict("rotation_not_observed"), None
         case = ObservedRotation(heads[:, : len(source.vectors)], low, source, positions, rope, product.unit)
-        return scale(source, rope, product, dim) or case.shifted_position_verdict() or case.differs(
+        return scale_verdict(source, rope, product, dim) or case.shifted_position_verdict() or case.differs(
             rope.inv_freq, rope.layout
         ), None
     case = ObservedRotation(heads, low, source, positions, rope, product.unit)
     verdict = case.verdict(others)
     # A learned temperature multiplies each head of q by a factor of its own.
-    if verdict is None and not product.tempered and (verdict := scale(source, rope, product, dim)) is not None:
+    if verdict is None and not product.tempered and (verdict := scale_verdict(source, rope, product, dim)) is not None:
         last = match_unrotated_vectors(block[-1:], product)
         if last is None or abs(last.factor / source.factor - 1) > product.unit + FACTOR:
             # A factor of its own for each head: a norm after the rotation, whose factor is no attention factor.
             return RotationVerdict("rotation_not_observed"), None
     if verdict is None and source.order in lane_orders(width):
-        verdict = one_head(heads, low, source, positions, rope, product)
+        verdict = shifted_head_verdict(heads, low, source, positions, rope, product)
     return verdict, source.order
 
 
@@ -169,7 +169,7 @@ def verdict_at_other_positions(
     )
 
 
-def one_head(
+def shifted_head_verdict(
     heads: Array, low: int, first: UnrotatedVectors, positions: Array, rope: HfRope, product: QueryKeyProduct
 ) -> RotationVerdict | None:
     """Return what is wrong with a head that turns as the others do from a position 0 that is not its own."""
@@ -182,7 +182,7 @@ def one_head(
     return None
 
 
-def scale(source: UnrotatedVectors, rope: HfRope, product: QueryKeyProduct, dim: int) -> RotationVerdict | None:
+def scale_verdict(source: UnrotatedVectors, rope: HfRope, product: QueryKeyProduct, dim: int) -> RotationVerdict | None:
     """Return what position 0 multiplies by, against the attention factor; a softmax scale, or its root, is no fault.
 
     Nor is what gives normalised queries and keys their length back: the head's width, as at the start of Dory's
@@ -327,7 +327,7 @@ class ObservedRotation:
         )
 
 
-def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -> RotationVerdict:
+def moved_lane_verdict(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -> RotationVerdict:
     """Lanes move that should stay: pairs across the head, the wrong end of it, or another width.
 
     Position 0 shows the vectors before the rotation, whatever it is multiplied by.

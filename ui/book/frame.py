@@ -138,7 +138,7 @@ class BookFrame(LessonFrame):
         if self.view.is_on_stage:
             self.set_leading_node(self.places.current_node.children[-1])
             if self.store.shared_values():
-                self.controls.draw_geometry_controls()
+                self.controls.draw_model_and_geometry_controls()
             return
         if then:
             then()
@@ -201,7 +201,7 @@ class BookFrame(LessonFrame):
                 if unfolded:
                     self.draw_present_panel()
             if self.store.shared_values():
-                self.controls.draw_geometry_controls()
+                self.controls.draw_model_and_geometry_controls()
             self.button(self.t("frame.reset"), "reset", self.view.restore_step_state, self.store)
             self.caption(self.t("frame.share_help"))
             self.places.add_node("code wrapped address", tag="pre", attributes={"tabindex": "0"})

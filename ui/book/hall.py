@@ -33,9 +33,9 @@ class HallFrame(LearningFrame):
     view: PageView
 
     @property
-    def room(self) -> str:
+    def room_name(self) -> str:
         """The name of the room that this reader leads; "" without one."""
-        return self.view.room if self.session.get(ROOMS) else ""
+        return self.view.room_name if self.session.get(ROOMS) else ""
 
     def draw_lesson_upload(self, t: PageTexts) -> None:
         """Draw the box for a lesson file, what is wrong with it, and the way to begin it."""
@@ -73,11 +73,11 @@ class HallFrame(LearningFrame):
         self.form(t("room"), t("room_open"), "present.room", enter, hint=t("room_example"))
         if self.session.get(REFUSED):
             self.note(t("room_bad"), "error")
-        if not self.room:
+        if not self.room_name:
             self.caption(t("room_help"))
             return
         self.draw_audience_link(t)
-        address = f"{self.session[ROOMS]}{quote(self.room)}"
+        address = f"{self.session[ROOMS]}{quote(self.room_name)}"
         with self.row():
             link = f'<a class="room-votes" href="{escape(address)}/votes.csv">{escape(t("room_votes"))}</a>'
             self.places.add_node("write", link)
@@ -91,9 +91,9 @@ class HallFrame(LearningFrame):
 
     def draw_audience_link(self, t: PageTexts) -> None:
         """Draw the QR code of the room, or of this view, with its address."""
-        if self.room:
-            address = f"{self.session[ROOMS]}{quote(self.room)}?{urlencode({'lang': self.t.lang})}"
-            self.write(f"**{t('room_shown', room=escaped_markdown(self.room))}**")
+        if self.room_name:
+            address = f"{self.session[ROOMS]}{quote(self.room_name)}?{urlencode({'lang': self.t.lang})}"
+            self.write(f"**{t('room_shown', room=escaped_markdown(self.room_name))}**")
         else:
             address = self.permalink()
         code = qr_code_html(address, t("qr_alt", url=address))
@@ -110,7 +110,7 @@ class HallFrame(LearningFrame):
 
         Phones show nothing that is beside the question here, which could answer it.
         """
-        if not self.room:
+        if not self.room_name:
             return
         words = PageTexts(self.t.lang, "predict")
         content: dict[str, Any] = {"lang": self.t.lang, "say": sentence}
@@ -118,10 +118,10 @@ class HallFrame(LearningFrame):
             content |= {"id": question.id, "question": question.predict.question}
             content |= {"choices": list(question.predict.choices)}
             content |= {"answer": question.predict.answer} if question.is_answer_seen else {"say": ""}
-        name = escape(t("room_shown", room=self.room))
+        name = escape(t("room_shown", room=self.room_name))
         node = self.places.add_node("stage-room", f'<span>{name}</span> <span class="voters"></span>', key="room")
         node.attributes = {
-            "data-room": f"{self.session[ROOMS]}{quote(self.room)}",
+            "data-room": f"{self.session[ROOMS]}{quote(self.room_name)}",
             "data-show": json.dumps(content, ensure_ascii=False),
             "data-answers": words("answers", count="{count}") if question else "",
             "data-lost": words("phone.lost"),
@@ -140,5 +140,5 @@ class HallFrame(LearningFrame):
     def draw_vote_counts(self, question: PredictionState) -> None:
         """Write how the room has voted, once its count is there."""
         votes = self.session.get(VOTES, {}).get(question.id)
-        if self.room and votes:
+        if self.room_name and votes:
             self.write(f"▸ {vote_sentence(votes, question.predict.answer, PageTexts(self.t.lang, 'predict'))}")

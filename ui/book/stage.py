@@ -133,7 +133,7 @@ class LessonFrame(HallFrame):
             verdict = tasks.choice_feedback(words, choices, question.chosen, right)
             with self.row():
                 self.write(f"{'✓' if question.chosen == right else '✗'} **{escaped_markdown(verdict, 600)}**")
-                if not self.room:
+                if not self.room_name:
                     self._press("stage-again", words("again"), question.ask_again)
             self.draw_vote_counts(question)
             return
@@ -146,7 +146,9 @@ class LessonFrame(HallFrame):
         with self.row():
             self.choice_buttons("choices", question.choice_texts, None, choose)
             if self.view.is_on_stage:
-                self._press("stage-reveal", words("reveal" if self.room else "reveal_here"), question.reveal_answer)
+                self._press(
+                    "stage-reveal", words("reveal" if self.room_name else "reveal_here"), question.reveal_answer
+                )
         if not self.view.is_on_stage:
             self.caption(words("how"))
 

@@ -115,7 +115,7 @@ class PageControls(Protocol):
         """Return how the model menu names a choice."""
         return self.t("frame.custom") if choice == CUSTOM else models.model_name(choice)
 
-    def draw_geometry_controls(self) -> None:
+    def draw_model_and_geometry_controls(self) -> None:
         """Draw the model menu and the exact numbers."""
         self.select(MODEL, self.model_name)
         model = self.store.get(MODEL)

@@ -86,7 +86,7 @@ def checked_value(field: Field, value: FieldValue) -> FieldValue:
 
 
 def parse_url_value(field: Field, text: str) -> FieldValue:
-    """Read a field from URL text; raises Refused when the text is no value of the field."""
+    """Read a field from URL text; raises RefusedValue when the text is no value of the field."""
     has_own = field.kind == "text" and math.isfinite(field.high)
     text = text.strip()[: int(field.high) if has_own else MOST_LETTERS]
     if field.kind == "bool":

@@ -127,7 +127,7 @@ class LessonError(ValueError):
 
 
 class LessonReader:
-    """Reads one file; the first thing that is wrong with it is raised as BadLesson."""
+    """Reads one file; the first thing that is wrong with it is raised as LessonError."""
 
     def __init__(self, page: str | None) -> None:
         self.page, self.at = page, 0
@@ -270,7 +270,7 @@ class LessonReader:
 
 
 def field_value_from_toml(of: Field, value: object) -> FieldValue:
-    """Return a TOML value as the field's type takes it; raises Refused for a value of another type."""
+    """Return a TOML value as the field's type takes it; raises RefusedValue for a value of another type."""
     if of.optional and value == "auto":
         return None
     if of.kind == "bool":
@@ -295,7 +295,7 @@ def load_lesson(data: bytes, name: str, page: str | None = None) -> Lesson:
     """Read a lesson file; ``page`` is the page of a page's own lesson, None for a talk.
 
     Raises:
-        BadLesson: with what is wrong first.
+        LessonError: with what is wrong first.
     """
     reader = LessonReader(page)
     return reader.read_lesson(reader.parse_toml(data), name)

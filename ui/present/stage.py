@@ -30,7 +30,7 @@ OUTSIDE = ""
 """The name of the part of a page that is no part."""
 
 
-class PresentationStage:
+class StagePresenter:
     """One run of a page on the stage.
 
     Args:

@@ -72,7 +72,7 @@ class PageView:
         return bool(self.get(DISPLAY) == STAGE)
 
     @property
-    def room(self) -> str:
+    def room_name(self) -> str:
         """The room of a hall in which a class answers; "" without one."""
         return str(self.get(ROOM))
 

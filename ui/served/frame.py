@@ -79,7 +79,7 @@ class ServedFrame(ServedContent):
         self.address = PageAddress(self.store, view)
         self.address.take_link_values(pressed=pressed)
         self.controls = ServedControls(self.store, self.t, view.hidden_controls)
-        self.stage: stage.PresentationStage | None = None
+        self.stage: stage.StagePresenter | None = None
         self.folds: DeltaGenerator | None = None
         # How many tasks of the page the line below it says are done; None before it is drawn.
         self.counted: int | None = None
@@ -93,7 +93,7 @@ class ServedFrame(ServedContent):
         symbols = f"<div hidden>{symbol_legend_html(self.t)}</div>"
         st.html(access.accessibility_script(self.t.lang) + symbols, unsafe_allow_javascript=True)
         if self.view.is_on_stage:
-            self.stage = stage.PresentationStage(self.t, self.view, self.store, self.controls, self.address.permalink)
+            self.stage = stage.StagePresenter(self.t, self.view, self.store, self.controls, self.address.permalink)
             return
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
@@ -236,7 +236,7 @@ class ServedFrame(ServedContent):
     def _values(self) -> None:
         """Draw the model with its geometry, where the page has one, and the way back to the defaults."""
         if self.store.shared_values():
-            self.controls.draw_geometry_controls()
+            self.controls.draw_model_and_geometry_controls()
         if not self.controls.folded:
             key, icon = f"reset.{self.name}", ":material/restart_alt:"
             with self.controls.place:

@@ -34,7 +34,7 @@ def available_devices() -> tuple[str, ...]:
     return ("cpu", "cuda") if has_gpu() else ("cpu",)
 
 
-def run_choices() -> tuple[str, ...]:
+def benchmark_choice_names() -> tuple[str, ...]:
     """Return what a run can be: one shape, a suite, or the check of the GPU kernel by interpretation."""
     return (ONE, "quick", "cpu", *([GPU] if has_gpu() else []), INTERPRETER)
 

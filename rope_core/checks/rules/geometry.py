@@ -10,7 +10,7 @@ from rope_core.hf.types import YARN
 from rope_core.programs.engines import EngineResult, engines
 
 
-def pairing(case: LayerContext) -> Iterator[Finding]:
+def find_layout_faults(case: LayerContext) -> Iterator[Finding]:
     """Adjacent pairs, weights that are reordered while they run, a flag that is off, a family nobody knows."""
     origin, rope = case.rope.provenance["layout"], case.rope
     if rope.nope:
@@ -70,7 +70,7 @@ def not_divided(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("head_dim_stands_alone", path, head=case.rope.head_dim, divided=hidden // heads)
 
 
-def sections(case: LayerContext) -> Iterator[Finding]:
+def find_axis_section_faults(case: LayerContext) -> Iterator[Finding]:
     """Axes of multimodal positions: their pairs add up, and YaRN beside them."""
     rope = case.rope
     given = rope.mrope_section
@@ -85,14 +85,14 @@ def sections(case: LayerContext) -> Iterator[Finding]:
         yield make_finding(
             "mrope_sections_sum", case.rope_key_path("mrope_section"), sections=given, sum=sum(given), pairs=pairs
         )
-    if rope.rope_type == YARN and (others := otherwise(case)):
+    if rope.rope_type == YARN and (others := differing_program_phrases(case)):
         yield make_finding("mrope_with_yarn", case.rope_key_path("rope_type"), sections=given, others=others)
     traps = rope.provenance["scheme"].traps
     if "mrope_read_as_default" in traps:
         yield make_finding("mrope_read_as_default", case.rope_key_path("rope_type"), sections=given)
 
 
-def otherwise(case: LayerContext) -> list[FindingPhrase]:
+def differing_program_phrases(case: LayerContext) -> list[FindingPhrase]:
     """Return the programs that turn this layer type otherwise than transformers, by how much, as the engine table."""
     answers = case_engines(case)
     return [
@@ -111,7 +111,7 @@ def case_engines(case: LayerContext) -> list[EngineResult]:
     return engines(case.config, case.rope.layer_type if len(case.ropes) > 1 else None, case.seq_len)
 
 
-def indexer(case: LayerContext) -> Iterator[Finding]:
+def find_indexer_layout_faults(case: LayerContext) -> Iterator[Finding]:
     """Report the layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
     own, main = case.fields.family.get("indexer"), case.rope.layout
     if own is None or own == "none" or not case.is_first:
@@ -126,4 +126,4 @@ def indexer(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-RULES = (pairing, find_width_faults, sections, indexer)
+RULES = (find_layout_faults, find_width_faults, find_axis_section_faults, find_indexer_layout_faults)

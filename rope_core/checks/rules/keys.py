@@ -42,14 +42,19 @@ def ignored_keys(case: LayerContext) -> Iterator[Finding]:
             # A remark or a default of the class's own.
             severity = "note" if key in REMARKS or not case.is_stated(key) else "warning"
             yield make_finding(
-                "key_not_read", case.rope_key_path(key), severity, key=key, type=case.rope.rope_type, **nearest(key)
+                "key_not_read",
+                case.rope_key_path(key),
+                severity,
+                key=key,
+                type=case.rope.rope_type,
+                **suggested_replacement(key),
             )
     if len(unread) > MOST:
         counts: dict[str, object] = {"count": len(unread) - MOST, "total": len(unread), "shown": MOST}
         yield make_finding("more_keys_not_read", case.entry.path, **counts, type=case.rope.rope_type)
 
 
-def nearest(key: str) -> dict[str, object]:
+def suggested_replacement(key: str) -> dict[str, object]:
     """Return what to do about an unread key: write the one that was meant, or another type for one that is known."""
     near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
     meant = bool(near) and near != key

@@ -47,7 +47,7 @@ def sliding_scaled(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("sliding_layers_scaled", path, window=window, train=rope.train_len, type=rope.rope_type)
 
 
-def resting(case: LayerContext) -> Iterator[Finding]:
+def find_unrotated_layers(case: LayerContext) -> Iterator[Finding]:
     """Layers without rotation, by index; a list of flags that looks turned round."""
     if not case.is_first:
         return
@@ -62,7 +62,7 @@ def resting(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
 
 
-def count(case: LayerContext) -> Iterator[Finding]:
+def find_layer_count_mismatch(case: LayerContext) -> Iterator[Finding]:
     """Report a list of layer types that is not as long as the model is deep: transformers refuses to load it."""
     listed, total = case.fields.stated.get("layer_types"), case.fields.layer_count()
     if case.is_first and isinstance(listed, list | tuple) and 0 < total != len(listed):
@@ -72,4 +72,4 @@ def count(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-RULES = (count, types_differ, sliding_scaled, resting)
+RULES = (find_layer_count_mismatch, types_differ, sliding_scaled, find_unrotated_layers)

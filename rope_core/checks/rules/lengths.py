@@ -156,7 +156,7 @@ def scaled_twice(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-def beyond(case: LayerContext) -> Iterator[Finding]:
+def find_length_beyond_config(case: LayerContext) -> Iterator[Finding]:
     """Report a length in use past everything that the config was made for."""
     longest = case.rope.max_len
     if case.seq_len is None or longest is None or case.rope.nope:
@@ -187,4 +187,11 @@ def beyond(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("length_by_reading", where, **values, factor=factor)
 
 
-RULES = (length_missing, length_overridden, length_not_smaller, factor_and_lengths, scaled_twice, beyond)
+RULES = (
+    length_missing,
+    length_overridden,
+    length_not_smaller,
+    factor_and_lengths,
+    scaled_twice,
+    find_length_beyond_config,
+)

@@ -46,11 +46,11 @@ def by_widths() -> dict[tuple[object, ...], list[ReleasedFingerprint]]:
         text = resolve(config).text
         kept = {field: text.fields.stated.get(field) for field in (*WIDTHS, HEADS, VOCABULARY, INNER, PARALLEL)} | more
         released = ReleasedFingerprint(name, kept, text.ropes(), tuple(text.fields.layer_types()))
-        rows.setdefault(widths(text.fields.stated, text.fields.model_type), []).append(released)
+        rows.setdefault(model_shape_key(text.fields.stated, text.fields.model_type), []).append(released)
     return rows
 
 
-def widths(data: Mapping[str, Any], model_type: str | None) -> tuple[object, ...]:
+def model_shape_key(data: Mapping[str, Any], model_type: str | None) -> tuple[object, ...]:
     """Return what every config of one released model states."""
     return (model_type, *(data.get(name) for name in WIDTHS))
 
@@ -90,7 +90,7 @@ def released_relatives(case: LayerContext) -> list[tuple[ReleasedFingerprint, Hf
 
 def released_of_same_shape(case: LayerContext) -> list[ReleasedFingerprint]:
     """Return the released models that a config's shape is that of, whatever their lengths."""
-    key = widths(case.fields.stated, case.fields.model_type)
+    key = model_shape_key(case.fields.stated, case.fields.model_type)
     if not all(isinstance(part, str if index == 0 else int) for index, part in enumerate(key)):
         return []
     return [each for each in by_widths().get(key, []) if is_of(case.fields.stated, each.fields)]

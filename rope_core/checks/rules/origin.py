@@ -20,7 +20,9 @@ def find_unstated_base(case: LayerContext) -> Iterator[Finding]:
     origin = rope.provenance["base"]
     if rope.nope or origin.source == DICT:
         return
-    if origin.source not in (CLASS, FALLBACK) or (case.fields.family.get("fixed") and not plain(case)):
+    if origin.source not in (CLASS, FALLBACK) or (
+        case.fields.family.get("fixed") and not is_default_base_over_long_context(case)
+    ):
         return
     source = FindingPhrase(origin.source.replace(" ", "_"))
     same = [(name, other) for name, other in released_twins(case) if other.rope_type == rope.rope_type]
@@ -41,7 +43,7 @@ def find_unstated_base(case: LayerContext) -> Iterator[Finding]:
         yield make_finding(
             "base_from_nowhere", origin.path, "warning" if case.fields.is_known_type else "note", base=rope.base
         )
-    elif plain(case):
+    elif is_default_base_over_long_context(case):
         waves = float(rope.request.rope.wavelength[-1])
         yield make_finding("base_small_for_length", origin.path, base=rope.base, max=rope.max_len, longest=waves)
     elif "max_position_embeddings" in case.fields.stated:
@@ -52,7 +54,7 @@ def find_unstated_base(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("base_is_class_default", origin.path, severity, base=rope.base, known=known)
 
 
-def plain(case: LayerContext) -> bool:
+def is_default_base_over_long_context(case: LayerContext) -> bool:
     """Whether layers that look at everything run base 10,000 unscaled over a long context."""
     rope = case.rope
     everything = case.entry.layer_type in (None, "full_attention")

@@ -138,7 +138,7 @@ def proportional_pairs(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("proportional_factor", case.rope_key_path("factor"), factor=case.rope.params["factor"])
 
 
-def alpha(case: LayerContext) -> Iterator[Finding]:
+def find_hunyuan_alpha(case: LayerContext) -> Iterator[Finding]:
     """Hunyuan's alpha: a fixed larger base under a type that says dynamic."""
     if case.rope.scheme == STATIC_NTK:
         bigger = case.rope.base * case.scheme_parameter("factor") ** (
@@ -160,5 +160,5 @@ RULES = (
     longrope_switch,
     dynamic_moves,
     proportional_pairs,
-    alpha,
+    find_hunyuan_alpha,
 )

@@ -73,7 +73,7 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
     # A model of the same length is the one meant, where there is one: other lengths are other trainings.
     meant = [row for row in matches if row[1].max_len == rope.max_len]
     others = meant or matches
-    like = [row for row in others if alike(rope, row[1])]
+    like = [row for row in others if is_same_rotation(rope, row[1])]
     if (
         not others
         or scaling_keys(case)
@@ -92,8 +92,8 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
             where = case.top_level_path("max_position_embeddings")
             yield make_finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)
         return
-    name, other = min(others, key=lambda row: max_relative_difference(*frequencies(rope, row[1])))
-    rows = differing(rope, other)
+    name, other = min(others, key=lambda row: max_relative_difference(*differing_frequencies(rope, row[1])))
+    rows = differing_rope_fields(rope, other)
     names = {row[0] for row in rows}
     stretched = names == {"rope_type"} and other.rope_type == DEFAULT
     recipes = (
@@ -111,7 +111,7 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
         return
     # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
     longer = (row[1] for row in matches if row[1].max_len != rope.max_len)
-    extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)
+    extended = stretched or any({row[0] for row in differing_rope_fields(rope, each)} == {"factor"} for each in longer)
     origin = rope.provenance.get(PLACES.get(rows[0][0], rows[0][0].partition("[")[0])) if rows else None
     multiplied = rope.attention_factor, other.attention_factor
     place = origin.path if origin else case.rope_key_path(rows[0][0] if rows else "rope_type")
@@ -124,10 +124,12 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
         own=[FindingPhrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
         advice=FindingPhrase("keep_extension" if stretched else "copy_released", {"field": sanitized_text(place)}),
         apart=[
-            FindingPhrase("sections") if sections_apart(rope, other) else difference_phrase(*frequencies(rope, other)),
+            FindingPhrase("sections")
+            if sections_apart(rope, other)
+            else difference_phrase(*differing_frequencies(rope, other)),
             *(
                 [FindingPhrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})]
-                if unlike(*multiplied)
+                if is_different_number(*multiplied)
                 else []
             ),
         ],
@@ -171,7 +173,7 @@ def family_differs(case: LayerContext) -> Iterator[Finding]:
             yield make_finding("family_differs", where, **phrases, models=models[:4], type=case.fields.model_type)
 
 
-def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
+def differing_frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
     """Return the frequencies of two layer types where they differ: at load, else at the longest length."""
     own, theirs = rope.inv_freq, other.inv_freq
     for length in () if rope.nope or other.nope else (None, other.max_len):
@@ -187,17 +189,17 @@ def sections_apart(rope: HfRope, other: HfRope) -> bool:
     return rope.rotary_dim == other.rotary_dim and None not in both and both[0] != both[1]
 
 
-def unlike(own: float, other: float) -> bool:
+def is_different_number(own: float, other: float) -> bool:
     return not math.isclose(own, other, rel_tol=SAME)
 
 
-def alike(rope: HfRope, other: HfRope) -> bool:
+def is_same_rotation(rope: HfRope, other: HfRope) -> bool:
     """Whether two layer types turn alike, to what a released file's rounding leaves, at load and at full length."""
-    same = max_relative_difference(*frequencies(rope, other)) < SAME and not sections_apart(rope, other)
-    return same and not unlike(rope.attention_factor, other.attention_factor)
+    same = max_relative_difference(*differing_frequencies(rope, other)) < SAME and not sections_apart(rope, other)
+    return same and not is_different_number(rope.attention_factor, other.attention_factor)
 
 
-def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
+def differing_rope_fields(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
     """Return what two rotations are set to otherwise: the field's name, the own value, the other one's."""
     kinds = [rope_type_text(each) for each in (rope, other)]
     types = [("rope_type", kinds[0], kinds[1])] if rope.rope_type != other.rope_type else []

@@ -14,7 +14,7 @@ from rope_core.hf.types import LONGROPE, YARN
 from rope_core.schemes import yarn_attention_factor
 
 
-def attention(case: LayerContext) -> Iterator[Finding]:
+def find_attention_factor_override(case: LayerContext) -> Iterator[Finding]:
     """Report an attention factor that replaces the formula's, or a weight that counts for nothing."""
     rope = case.rope
     if rope.rope_type not in (YARN, LONGROPE):
@@ -43,7 +43,7 @@ def attention(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-def conversion(case: LayerContext) -> Iterator[Finding]:
+def find_scale_lost_in_conversion(case: LayerContext) -> Iterator[Finding]:
     """Report a scale of Mistral's own params.json that llama.cpp's converter left out."""
     yarn = case.fields.stated.get(YARN) if case.fields.model_type == MISTRAL else None
     factor = case.rope.attention_factor
@@ -68,7 +68,7 @@ def one_weight(case: LayerContext, factor: float) -> Iterator[Finding]:
         )
 
 
-def logits(case: LayerContext) -> Iterator[Finding]:
+def find_second_mscale(case: LayerContext) -> Iterator[Finding]:
     """DeepSeek's second correction, and configs that ask for it where no code applies it."""
     rope = case.rope
     if rope.logit_scale != 1.0:
@@ -92,7 +92,7 @@ def logits(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("logit_scale_not_applied", case.rope_key_path("mscale_all_dim"), scale=scale)
 
 
-def precision(case: LayerContext) -> Iterator[Finding]:
+def find_half_precision_frequencies(case: LayerContext) -> Iterator[Finding]:
     """Weights in half precision: a cast of the whole module takes inv_freq along."""
     name = "dtype" if case.fields.stated.get("dtype") else "torch_dtype"
     kind = str(case.fields.stated.get(name)).removeprefix("torch.")
@@ -106,7 +106,7 @@ def precision(case: LayerContext) -> Iterator[Finding]:
     yield make_finding("half_precision", case.top_level_path(name), dtype=kind, length=length, error=float(error.max()))
 
 
-def turns(case: LayerContext) -> Iterator[Finding]:
+def find_incomplete_pairs(case: LayerContext) -> Iterator[Finding]:
     """Pairs that do not complete one turn within the trained length."""
     rope = case.rope
     if rope.nope:
@@ -123,4 +123,10 @@ def turns(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-RULES = (attention, conversion, logits, precision, turns)
+RULES = (
+    find_attention_factor_override,
+    find_scale_lost_in_conversion,
+    find_second_mscale,
+    find_half_precision_frequencies,
+    find_incomplete_pairs,
+)

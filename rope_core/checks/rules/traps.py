@@ -23,7 +23,7 @@ PLAIN = (
 )
 
 
-def plain(case: LayerContext) -> Iterator[Finding]:
+def find_family_traps(case: LayerContext) -> Iterator[Finding]:
     """Traps that are findings as they are."""
     for name, origin in case.rope.provenance.items():
         for trap in origin.traps:
@@ -33,4 +33,4 @@ def plain(case: LayerContext) -> Iterator[Finding]:
                 yield make_finding(trap, origin.path, value=value, type=case.rope.rope_type, names=names)
 
 
-RULES = (plain,)
+RULES = (find_family_traps,)

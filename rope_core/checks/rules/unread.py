@@ -54,19 +54,21 @@ NOPE, HALVES = ("no_rope_layers", "no_rope_layer_interval"), "use_hf_rope"
 ALPHAS, SPARE = ("rope_alpha", "alpha_value"), ("max_trained_positions", "n_positions")
 
 
-def leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def config_leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the dotted place and value of every field, those of inner objects included."""
     for name, value in data.items():
         if isinstance(value, Mapping):
-            yield from leaves(value, f"{prefix}{name}.")
+            yield from config_leaves(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 
 
-def bases(fields: ModelFields) -> dict[str, float]:
+def stated_bases_by_path(fields: ModelFields) -> dict[str, float]:
     """Return every place of the whole config that names a base, whoever reads it."""
     places = {
-        path: finite_float_or_none(value) for path, value in leaves(fields.raw) if BASE.search(path.rpartition(".")[2])
+        path: finite_float_or_none(value)
+        for path, value in config_leaves(fields.raw)
+        if BASE.search(path.rpartition(".")[2])
     }
     return {path: value for path, value in places.items() if value is not None and value > 1.0}
 
@@ -80,7 +82,7 @@ def unread_bases(case: LayerContext) -> dict[str, float]:
     own = case.rope.provenance["base"].path.rpartition(".")[2]
     return {
         path: value
-        for path, value in bases(case.fields).items()
+        for path, value in stated_bases_by_path(case.fields).items()
         if path not in (mine if path.rpartition(".")[2] == own and "rope_parameters." not in path else case.read_paths)
     }
 
@@ -209,11 +211,11 @@ def find_flat_dict_for_layer_types(
         where, unread = where or "rope_theta", {"rope_theta": text["rope_theta"]} | unread
     if where:
         stops = not ropes or (outcome == "refused" and where != "rope_theta")
-        block = {"rope_parameters": nested(fields, entries, unread)}
+        block = {"rope_parameters": rope_dict_per_layer_type(fields, entries, unread)}
         yield make_finding(
             "flat_dict_not_read",
             fields.prefix + where,
-            None if stops or not repeats(fields, block, ropes) else "note",
+            None if stops or not is_block_without_effect(fields, block, ropes) else "note",
             names=[FindingPhrase("value", {"name": key, "value": value}) for key, value in unread.items()],
             types=list(own),
             runs=FindingPhrase("stops")
@@ -241,7 +243,7 @@ def find_missing_layer_type(fields: ModelFields, ropes: tuple[HfRope, ...]) -> I
         yield make_finding("layer_dict_missing", where, severity, missing=kind, runs=runs)
 
 
-def repeats(fields: ModelFields, block: Mapping[str, Any], ropes: tuple[HfRope, ...]) -> bool:
+def is_block_without_effect(fields: ModelFields, block: Mapping[str, Any], ropes: tuple[HfRope, ...]) -> bool:
     """Whether a config with ``block`` turns as it does without: what is not read says what runs anyway."""
     new = copy.deepcopy(dict(fields.raw))
     text = dict_at(new, fields.prefix)
@@ -258,7 +260,9 @@ def repeats(fields: ModelFields, block: Mapping[str, Any], ropes: tuple[HfRope, 
     )
 
 
-def nested(fields: ModelFields, entries: Sequence[RopeEntry], unread: Mapping[str, Any]) -> dict[str, Any]:
+def rope_dict_per_layer_type(
+    fields: ModelFields, entries: Sequence[RopeEntry], unread: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return one dict for each layer type: what was stated for the layers that see everything, the rest as it runs."""
     own = {kind: dict(values) or None for kind, values in fields.family["rope"].items()}
     now: dict[str, Any] = {entry.layer_type: layer_rope_dict(entry) for entry in entries if entry.layer_type} or own
@@ -287,10 +291,10 @@ def find_wrong_level_fields(config: ResolvedConfig, fields: ModelFields) -> Iter
             yield make_finding("level_not_read", place + named[0], names=named, read=fields.prefix + "rope_parameters")
     whole = composite_text_fields().get(str(data.get("model_type")))
     if whole and not places and not whole.get("flat") and data.get(whole["text"]) is None:
-        yield from flattened(config, whole["text"])
+        yield from find_flattened_text_config(config, whole["text"])
 
 
-def flattened(config: ResolvedConfig, text: str) -> Iterator[Finding]:
+def find_flattened_text_config(config: ResolvedConfig, text: str) -> Iterator[Finding]:
     """Report a composite model's config whose text fields are at the top, where its class leaves them unread."""
     try:
         own, classes = config.text.ropes(), ropes_of({"model_type": config.raw["model_type"]})

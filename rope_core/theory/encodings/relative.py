@@ -15,7 +15,7 @@ from rope_core.theory.encodings.additive import sinusoidal_vectors
 IntArray = npt.NDArray[np.int64]
 
 
-def differences(positions: npt.ArrayLike) -> IntArray:
+def position_differences(positions: npt.ArrayLike) -> IntArray:
     """Return key position minus query position, int64 (n, n), rows the query; positions must be whole."""
     where = checked_vector("positions", positions)
     if np.any(where != np.floor(where)):
@@ -24,14 +24,14 @@ def differences(positions: npt.ArrayLike) -> IntArray:
     return np.asarray(line[None, :] - line[:, None])
 
 
-def clipped(positions: npt.ArrayLike, reach: int) -> IntArray:
+def clipped_difference_rows(positions: npt.ArrayLike, reach: int) -> IntArray:
     """Return the row of a (2 reach + 1)-row table for each pair: clip(j - i, -reach, reach) + reach, int64 (n, n).
 
-    >>> clipped([0, 1, 2], 1).tolist()
+    >>> clipped_difference_rows([0, 1, 2], 1).tolist()
     [[1, 2, 2], [0, 1, 2], [0, 0, 1]]
     """
     limit = checked_int("reach", reach, 0, 2**20)
-    return np.clip(differences(positions), -limit, limit) + limit
+    return np.clip(position_differences(positions), -limit, limit) + limit
 
 
 def nezha_table(reach: int, dim: int, base: float = 10_000.0) -> Array:
@@ -56,8 +56,8 @@ def shaw_logits(q: npt.ArrayLike, k: npt.ArrayLike, positions: npt.ArrayLike, ta
 
     Source: Shaw et al., arXiv:1803.02155, equation 4; NeZha uses the same form with ``nezha_table``.
     """
-    query, key, table = three(q, k, table_k)
-    relative = table[clipped(positions, table.shape[0] // 2)]
+    query, key, table = checked_matrices(q, k, table_k)
+    relative = table[clipped_difference_rows(positions, table.shape[0] // 2)]
     return np.asarray((query @ key.T + np.einsum("id,ijd->ij", query, relative)) / math.sqrt(query.shape[1]))
 
 
@@ -66,12 +66,12 @@ def shaw_output(weights: npt.ArrayLike, v: npt.ArrayLike, positions: npt.ArrayLi
 
     Source: Shaw et al., arXiv:1803.02155, equation 3.
     """
-    a, value, table = np.asarray(weights, dtype=np.float64), *three(v, v, table_v)[1:]
-    relative = table[clipped(positions, table.shape[0] // 2)]
+    a, value, table = np.asarray(weights, dtype=np.float64), *checked_matrices(v, v, table_v)[1:]
+    relative = table[clipped_difference_rows(positions, table.shape[0] // 2)]
     return np.asarray(a @ value + np.einsum("ij,ijd->id", a, relative))
 
 
-def three(q: npt.ArrayLike, k: npt.ArrayLike, table: npt.ArrayLike) -> tuple[Array, Array, Array]:
+def checked_matrices(q: npt.ArrayLike, k: npt.ArrayLike, table: npt.ArrayLike) -> tuple[Array, Array, Array]:
     """Return the three as float64 matrices of one width, or raise ValueError."""
     query, key, rows = (np.asarray(value, dtype=np.float64) for value in (q, k, table))
     if not query.ndim == key.ndim == rows.ndim == 2 or not query.shape[1] == key.shape[1] == rows.shape[1]:
@@ -98,12 +98,12 @@ def disentangled_terms(
 
     Source: DeBERTa, arXiv:2006.03654, equations 2 to 4; transformers 5.24 models/deberta/modeling_deberta.py.
     """
-    query, key, pos_k = three(q, k, position_k)
-    pos_q = three(q, k, position_q)[2]
+    query, key, pos_k = checked_matrices(q, k, position_k)
+    pos_q = checked_matrices(q, k, position_q)[2]
     if pos_k.shape != pos_q.shape or pos_k.shape[0] % 2 or not pos_k.shape[0]:
         raise argument_error("position_k and position_q", "two tables of 2 * span rows", (pos_k.shape, pos_q.shape))
     span = pos_k.shape[0] // 2
-    delta = np.clip(span - differences(positions), 0, 2 * span - 1)
+    delta = np.clip(span - position_differences(positions), 0, 2 * span - 1)
     back = delta.T if as_printed else delta
     return {
         "c2c": query @ key.T,
@@ -148,7 +148,7 @@ def t5_logits(q: npt.ArrayLike, k: npt.ArrayLike, positions: npt.ArrayLike, bias
     """
     query, key = np.asarray(q, dtype=np.float64), np.asarray(k, dtype=np.float64)
     b = np.asarray(bias, dtype=np.float64)
-    return np.asarray(query @ key.T + b[t5_buckets(differences(positions), buckets=b.size)])
+    return np.asarray(query @ key.T + b[t5_buckets(position_differences(positions), buckets=b.size)])
 
 
 def alibi_slopes(heads: int) -> Array:
@@ -176,4 +176,4 @@ def alibi_logits(q: npt.ArrayLike, k: npt.ArrayLike, positions: npt.ArrayLike, s
     The paper is causal (j <= i); the absolute value extends it to keys ahead.
     """
     query, key = np.asarray(q, dtype=np.float64), np.asarray(k, dtype=np.float64)
-    return np.asarray(query @ key.T / math.sqrt(query.shape[1]) - slope * np.abs(differences(positions)))
+    return np.asarray(query @ key.T / math.sqrt(query.shape[1]) - slope * np.abs(position_differences(positions)))

@@ -7,13 +7,13 @@ import pytest
 
 from benchmarks import device
 from rope_core.bench.cases import SUITES, BenchmarkCase
-from rope_core.bench.contestants import Implementation, entry
+from rope_core.bench.contestants import Implementation, apply_with_backend
 
 CASES = tuple(BenchmarkCase("cpu", "float32", 1, seq, 2, 2, 8, 8) for seq in (4, 6, 9))
 
 
 def ours() -> list[Implementation]:
-    return [entry("eager")]
+    return [apply_with_backend("eager")]
 
 
 def test_a_later_call_goes_on_where_the_last_one_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

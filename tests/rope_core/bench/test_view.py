@@ -30,9 +30,9 @@ def test_names_are_the_harness_own() -> None:
 def test_the_latest_result_counts_and_a_failure_does_not_hide_a_good_one() -> None:
     old, new = run("a", 1.0), run("b", 2.0)
     failed = CaseResult(CASE, "numba", "error", "broke", {})
-    answer = view.gathered("x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [failed])])
+    answer = view.merge_runs("x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [failed])])
     assert [p.seconds.median for p in answer.points] == [3.0] and answer.refused == ()
-    answer = view.gathered(
+    answer = view.merge_runs(
         "x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [result(CASE, "numba", [2.0] * 5), failed])]
     )
     assert [p.seconds.median for p in answer.points] == [2.0]
@@ -59,7 +59,7 @@ def test_speed_up_pairs_rounds_of_one_run_only() -> None:
 def test_kinds_and_fault_pairs() -> None:
     long = replace(CASE, seq=64)
     half, whole = replace(CASE, layout="interleaved"), [result(long, "numba", [1.0] * 3), result(CASE, "numba", [1.0])]
-    answer = view.gathered(
+    answer = view.merge_runs(
         "x",
         [
             (run("a", 1.0), [*whole, result(half, "numba", [1.0])]),
@@ -67,7 +67,10 @@ def test_kinds_and_fault_pairs() -> None:
         ],
     )
     assert view.case_kinds(answer.points) == [view.case_without_length(CASE), view.case_without_length(half)]
-    assert [p.case.seq for p in view.timings_of_kind(answer.points, view.case_without_length(CASE))] == [8, 64]
+    assert [p.case.seq for p in view.case_kind_timings_by_length(answer.points, view.case_without_length(CASE))] == [
+        8,
+        64,
+    ]
     pairs = view.allocator_timing_pairs(answer.points)
     assert [(a.allocator, a.case.seq, b.seconds.median) for a, b in pairs] == [("tuned", 64, 5.0)]
     assert view.allocator_timing_pairs([]) == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rope_core.evaluate.summary import report
+from rope_core.evaluate.summary import read_report_summary
 from rope_core.lab import view
 from tests.support import lab_results as made
 
@@ -27,7 +27,7 @@ def data(**changes: Any) -> bytes:
 
 
 def test_a_report_is_what_the_lab_s_views_read() -> None:
-    result = report(data())
+    result = read_report_summary(data())
     assert result.unit == "token" and result.trained == 64 and len(result.name) == 60
     assert (result.done, result.cells) == (len(RESULTS), 99)
     assert view.read_cells(result.perplexity)[3].line == view.read_cells(made.sweep(4))[3].line
@@ -58,4 +58,4 @@ def test_a_report_is_what_the_lab_s_views_read() -> None:
 )
 def test_anything_else_is_refused(wrong: bytes) -> None:
     with pytest.raises(ValueError, match=r"^report must be the eval.json that this version of `rope eval` writes, got"):
-        report(wrong)
+        read_report_summary(wrong)

@@ -11,7 +11,7 @@ import pytest
 
 from rope_core.grade import frequencies, rotations
 from rope_core.grade.assignment import TASKS
-from rope_core.grade.faults import StageFailure, StudentFunctions
+from rope_core.grade.faults import GradingStageError, StudentFunctions
 from rope_core.grade.remote import FILE
 from rope_core.languages import words
 from tests.support import ROOT
@@ -80,13 +80,13 @@ PLANTED = [
 ]
 
 
-def outcome(source: str, function: str, stage: str, seed: int = 0) -> StageFailure | None:
+def outcome(source: str, function: str, stage: str, seed: int = 0) -> GradingStageError | None:
     """Return the stage's fault on a source run in this process."""
     names: dict[str, Any] = {}
     exec(compile(source, FILE, "exec"), names)
     try:
         TASKS[function][stage](StudentFunctions(names), np.random.default_rng(seed))
-    except StageFailure as fault:
+    except GradingStageError as fault:
         return fault
     return None
 
@@ -112,7 +112,7 @@ def test_a_known_mistake_is_named(function: str, stage: str, old: str, new: str,
 
 
 def test_every_known_mistake_is_planted_and_has_a_sentence() -> None:
-    known = {*rotations.mistakes(), *rotations.mistakes(-1.0), *rotations.CONVERT_MISTAKES}
+    known = {*rotations.known_rotate_mistakes(), *rotations.known_rotate_mistakes(-1.0), *rotations.CONVERT_MISTAKES}
     known |= {*frequencies.SPECTRUM_MISTAKES, *frequencies.YARN_MISTAKES}
     assert {row[4] for row in PLANTED} == known == words("en", "grade")["mistake"].keys()
 
@@ -196,7 +196,7 @@ def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("from rope_core.grade.frequencies import plain as spectrum", "The file uses rope_core"),
+        ("from rope_core.grade.frequencies import roformer_frequencies as spectrum", "The file uses rope_core"),
         (f"import sys; sys.path.append({str(ROOT)!r}); __import__('rope_core.rope')", "raised ModuleNotFoundError"),
         ("import numpy as np\ndef spectrum(dim, base): return np.ones(10**8)", "shape (24,), got (100000000,)"),
         ("import numpy as np\ndef spectrum(dim, base): return [np.ones(10**7) for _ in range(99)]", "MemoryError"),

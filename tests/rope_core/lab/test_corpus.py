@@ -22,17 +22,17 @@ def tree(top: Path) -> Path:
 
 
 def test_files_are_listed_by_path_size_and_hash(tmp_path: Path) -> None:
-    result = corpus.files(tree(tmp_path))
+    result = corpus.corpus_files(tree(tmp_path))
     assert len(result) == 40
     assert [each.path for each in result] == sorted(each.path for each in result)
     single = (tmp_path / result[5].path).read_bytes()
     assert (result[5].bytes, result[5].sha256) == (len(single), hashlib.sha256(single).hexdigest())
     with pytest.raises(ValueError, match="root must be a folder with Python files"):
-        corpus.files(tmp_path / "nothing")
+        corpus.corpus_files(tmp_path / "nothing")
 
 
 def test_whole_files_are_held_out_by_the_hash_of_their_path(tmp_path: Path) -> None:
-    sources = corpus.files(tree(tmp_path))
+    sources = corpus.corpus_files(tree(tmp_path))
     held = [each for each in sources if each.held_out]
     assert held == [each for each in sources if int(hashlib.sha256(each.path.encode()).hexdigest()[:2], 16) % 8 == 0]
     assert 0 < len(held) < 20
@@ -41,7 +41,7 @@ def test_whole_files_are_held_out_by_the_hash_of_their_path(tmp_path: Path) -> N
     for each in sources:
         first = (tmp_path / each.path).read_bytes().split(b"\n")[0] + b"\n"
         assert (first in text.tobytes() + b"\n") == (not each.held_out)
-    assert digest == corpus.digest(sources)
+    assert digest == corpus.corpus_sha256(sources)
 
 
 def test_the_digest_sees_every_byte_and_every_name(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_shipped_documents_are_of_held_out_files_and_ascii() -> None:
         assert len(each.text) == 4097
         assert each.text.isascii()
     sources = [corpus.CorpusFile(e["path"], e["bytes"], e["sha256"]) for e in corpus.shipped_corpus_manifest()["files"]]
-    assert corpus.digest(sources) == corpus.shipped_corpus_manifest()["sha256"]
+    assert corpus.corpus_sha256(sources) == corpus.shipped_corpus_manifest()["sha256"]
     assert all(source.held_out == listed[source.path]["held_out"] for source in sources)
 
 

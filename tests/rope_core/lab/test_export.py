@@ -22,7 +22,7 @@ from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.lab.model import LabModel
 from rope_core.lab.positions import rotary_encoding_for
 from rope_core.lab.recipe import TrainingRecipe
-from rope_core.lab.train import CHECKPOINT, keep, start_run
+from rope_core.lab.train import CHECKPOINT, save_checkpoint, start_run
 from rope_core.spectrum import Request
 from tests.support.lab_reader import small
 
@@ -165,7 +165,7 @@ def test_a_run_s_folder_is_evaluated_and_exported(tmp_path: Path, capsys: pytest
     run = start_run(recipe)
     run.model.load_state_dict(model.state_dict())
     (tmp_path / "run").mkdir()
-    keep(run, tmp_path / "run" / CHECKPOINT)
+    save_checkpoint(run, tmp_path / "run" / CHECKPOINT)
     source = str(tmp_path / "run")
     assert main(["lab", "export", source, str(tmp_path / "out")]) == 0
     held_to(model, recipe.request, tmp_path / "out", document(80))

@@ -9,7 +9,7 @@ import pytest
 
 from rope_core.lab import job, weights
 from rope_core.lab.corpus import held_out_documents
-from rope_core.lab.generate import write
+from rope_core.lab.generate import generate_greedily
 from rope_core.lab.lines import get_line, scheme_lines
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
@@ -30,7 +30,7 @@ def _at(request: Request, length: int) -> Any:
 @pytest.mark.parametrize("encoding", ["alibi", "t5", "sinusoidal", "nope"])
 def test_models_without_rotary_positions_write_what_full_readings_give(encoding: str) -> None:
     model, text = small(encoding), bytes_drawn(9, 2)
-    built = write(model, text, 8).text
+    built = generate_greedily(model, text, 8).text
     for i in range(8):
         expected = read(model, text + built[:i])[-1]
         assert expected.argmax() == built[i]
@@ -40,7 +40,7 @@ def test_models_without_rotary_positions_write_what_full_readings_give(encoding:
 def test_greedy_text_and_the_truth_s_loss_are_those_of_the_loops(key: str) -> None:
     model, prompt, truth = small(), bytes_drawn(13, 4), bytes_drawn(9, 5)
     request = get_line(key).request(model.shape, 22)
-    built = write(model, prompt, 9, request, truth=truth)
+    built = generate_greedily(model, prompt, 9, request, truth=truth)
     follows = key == FOLLOWS
     factor = spectrum(request).attention_factor
 
@@ -56,9 +56,9 @@ def test_greedy_text_and_the_truth_s_loss_are_those_of_the_loops(key: str) -> No
 
 def test_one_byte_and_no_truth() -> None:
     model, prompt = small(), bytes_drawn(5)
-    alone = write(model, prompt, 1)
-    assert alone.text == write(model, prompt, 4).text[:1] and math.isnan(alone.truth_loss)
-    shown = write(model, prompt, 1, truth=b"x").truth_loss
+    alone = generate_greedily(model, prompt, 1)
+    assert alone.text == generate_greedily(model, prompt, 4).text[:1] and math.isnan(alone.truth_loss)
+    shown = generate_greedily(model, prompt, 1, truth=b"x").truth_loss
     assert shown == pytest.approx(nats(read(model, prompt + b"x"), prompt + b"x")[-1], rel=1e-4)
 
 
@@ -84,7 +84,7 @@ def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
         model = weights.load_shipped_model(each["weights"])
         rotary = model.shape.encoding == "rope"
         request = get_line(each["line"]).request(model.shape, each["length"]) if rotary else None
-        built = write(model, prompt, 5, request, truth=document[55:60])
+        built = generate_greedily(model, prompt, 5, request, truth=document[55:60])
         assert each["text"] == built.text.decode("utf-8", "replace")
         assert each["truth_loss"] == pytest.approx(built.truth_loss, abs=1e-6)
 
@@ -97,6 +97,6 @@ def test_writing_refuses_what_it_cannot_begin_with() -> None:
         ((b"a" * 10**6, 3), "length must be short enough for 2 GiB"),
     ):
         with pytest.raises(ValueError, match=text):
-            write(model, *arguments)
+            generate_greedily(model, *arguments)
     with pytest.raises(ValueError, match="truth must be 3 bytes, as many as are written, got 2"):
-        write(model, b"a", 3, truth=b"xy")
+        generate_greedily(model, b"a", 3, truth=b"xy")

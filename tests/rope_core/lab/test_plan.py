@@ -64,8 +64,8 @@ def test_only_a_table_has_an_end() -> None:
 
 def test_an_estimate_of_one_document_has_no_interval() -> None:
     nan = float("nan")
-    assert plan.three(Estimate(2.0, nan, nan)) == [2.0, None, None]
-    assert plan.three(Estimate(2.0, 1.5, 2.5)) == [2.0, 1.5, 2.5]
+    assert plan.estimate_to_json(Estimate(2.0, nan, nan)) == [2.0, None, None]
+    assert plan.estimate_to_json(Estimate(2.0, 1.5, 2.5)) == [2.0, 1.5, 2.5]
 
 
 def test_what_makes_no_work_is_refused() -> None:

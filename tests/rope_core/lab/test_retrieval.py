@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rope_core.lab import job, passkey, plan, retrieval, weights
 from rope_core.lab.estimates import wilson_interval
-from rope_core.lab.generate import write
+from rope_core.lab.generate import generate_greedily
 from rope_core.lab.lines import get_line
 from rope_core.lab.model import LabModel
 from rope_core.lab.retrieval import digits_right
@@ -62,9 +62,9 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
     request = get_line(key).request(model.shape, 150)
     for row, keep in zip(examples, (5, 5, 3, 0, 5, 1), strict=True):
         for digit in range(keep):
-            row[145 + digit] = write(model, row[: 145 + digit].tobytes(), 1, request).text[0]
+            row[145 + digit] = generate_greedily(model, row[: 145 + digit].tobytes(), 1, request).text[0]
     result = digits_right(model, examples, plan.line_encoding(model, key, 150))
-    greedy = [write(model, row[:145].tobytes(), 5, request).text == row[145:].tobytes() for row in examples]
+    greedy = [generate_greedily(model, row[:145].tobytes(), 5, request).text == row[145:].tobytes() for row in examples]
     assert result.all(1).tolist() == greedy and sum(greedy) >= 3 and not all(greedy)
 
 

@@ -22,7 +22,7 @@ from rope_core.lab.train import (
     one_step,
     start_run,
     train_model,
-    windows,
+    training_batch,
 )
 
 TINY = ModelShape(layers=1, width=16, heads=2, hidden=16, context=16)
@@ -114,11 +114,11 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
 
 def test_steps_depend_on_seed_and_number_alone() -> None:
     text = sample()
-    a, b = windows(text, TrainingRecipe(TINY, seed=1), 7), windows(text, TrainingRecipe(TINY, seed=1), 7)
+    a, b = training_batch(text, TrainingRecipe(TINY, seed=1), 7), training_batch(text, TrainingRecipe(TINY, seed=1), 7)
     assert torch.equal(a, b)
     assert a.shape == (16, 17)
-    assert not torch.equal(a, windows(text, TrainingRecipe(TINY, seed=1), 8))
-    assert not torch.equal(a, windows(text, TrainingRecipe(TINY, seed=2), 7))
+    assert not torch.equal(a, training_batch(text, TrainingRecipe(TINY, seed=1), 8))
+    assert not torch.equal(a, training_batch(text, TrainingRecipe(TINY, seed=2), 7))
     joined = text.tobytes()
     assert all(bytes(row.tolist()) in joined for row in a)
 
@@ -170,7 +170,7 @@ def test_a_fine_tune_starts_from_the_given_weights_under_its_scheme(tmp_path: Pa
 def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
     shape = ModelShape(layers=1, width=16, heads=2, hidden=16, context=128)
     recipe = TrainingRecipe(shape, task="passkey", batch=2)
-    rows = windows(sample(), recipe, 0)
+    rows = training_batch(sample(), recipe, 0)
     assert rows.shape == (2, 129)
     assert all(bytes(row.tolist())[-passkey.DIGITS :].isdigit() for row in rows)
     run = start_run(recipe)
@@ -202,7 +202,7 @@ def test_bad_recipes_are_refused(given: dict[str, object], text: str) -> None:
 
 def test_text_shorter_than_a_window_is_refused() -> None:
     with pytest.raises(ValueError, match="text must be at least 17 bytes for windows of 16, got 5"):
-        windows(np.zeros(5, dtype=np.uint8), TrainingRecipe(TINY), 0)
+        training_batch(np.zeros(5, dtype=np.uint8), TrainingRecipe(TINY), 0)
 
 
 def test_a_recipe_survives_json() -> None:

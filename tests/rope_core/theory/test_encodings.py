@@ -312,4 +312,4 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="dim must be a multiple of 4"):
         rotary.axial_angles([[0, 0]], 6)
     with pytest.raises(ValueError, match="positions must be whole numbers"):
-        relative.clipped([0.5], 2)
+        relative.clipped_difference_rows([0.5], 2)

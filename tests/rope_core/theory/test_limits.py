@@ -15,7 +15,7 @@ from rope_core.theory.limits import (
     order_and_locality_failure_rates,
     order_failure_probability,
     simulated_failure_rates,
-    spread,
+    spread_distance_pairs,
 )
 
 
@@ -86,7 +86,7 @@ def test_random_keys_have_no_locality_at_all() -> None:
 
 
 def test_pairs_of_distances_are_spread() -> None:
-    near, far = spread(1000, 4096)
+    near, far = spread_distance_pairs(1000, 4096)
     assert np.all((near >= 0) & (near < far) & (far < 1000))
     assert near.mean() == pytest.approx(333, abs=5)
     assert far.mean() == pytest.approx(667, abs=5)

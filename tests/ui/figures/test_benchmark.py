@@ -58,7 +58,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> view.BenchmarkSource:
 
 
 def tuned(source: view.BenchmarkSource, seq: int | None = None) -> list[view.CaseTiming]:
-    points = view.timings_of_kind(source.points, view.case_without_length(CASE))
+    points = view.case_kind_timings_by_length(source.points, view.case_without_length(CASE))
     return points if seq is None else [p for p in points if p.case.seq == seq]
 
 
@@ -180,7 +180,7 @@ def test_the_shipped_record_draws_and_names_no_machine() -> None:
     for name in view.shipped_benchmark_names():
         source = view.shipped_benchmarks(name)
         for kind in view.case_kinds(source.points):
-            points = view.timings_of_kind(source.points, kind)
+            points = view.case_kind_timings_by_length(source.points, kind)
             assert chart(figures.bandwidth_chart(points, name, T)).data
         text = (Path(view.SHIPPED) / f"{name}.json").read_text("utf-8")
         assert not re.search(r"/home/|/work|/tmp|hostname|\b\d+\.\d+\.\d+\.\d+\b", text)
@@ -207,7 +207,7 @@ def paths(t: PageTexts) -> str:
     )
 
 
-KIND = view.timings_of_kind(SHIPPED.points, view.case_kinds(SHIPPED.points)[0])
+KIND = view.case_kind_timings_by_length(SHIPPED.points, view.case_kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
 ROWS = [
     Row("benchmark", paper.traffic_chart, (500, 50.0), paths),

@@ -102,6 +102,6 @@ def test_no_two_contestants_of_a_record_look_alike() -> None:
     for name in view.shipped_benchmark_names():
         points = view.shipped_benchmarks(name).points
         for kind in view.case_kinds(points):
-            figure = chart(benchmark.bandwidth_chart(view.timings_of_kind(points, kind), name, words))
+            figure = chart(benchmark.bandwidth_chart(view.case_kind_timings_by_length(points, kind), name, words))
             looks = [(line.line.color, line.marker.symbol) for line in figure.data]
             assert len(set(looks)) == len(looks)

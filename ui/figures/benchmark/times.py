@@ -62,7 +62,7 @@ def timings_recipe(name: str, kind: BenchmarkCase, what: str) -> str:
         from rope_core.bench import view
         from rope_core.bench.cases import BenchmarkCase
         kind = {kind!r}
-        for p in view.timings_of_kind(view.benchmark_source({name!r}).points, kind):
+        for p in view.case_kind_timings_by_length(view.benchmark_source({name!r}).points, kind):
             print(p.case.seq, p.contestant, {what})
         """
 
@@ -222,7 +222,8 @@ def speed_up_chart(points: Sequence[CaseTiming], name: str, t: PageTexts) -> Dra
         from rope_core.bench import view
         from rope_core.bench.cases import BenchmarkCase
         case = {ours.case!r}
-        points = view.timings_of_kind(view.benchmark_source({name!r}).points, view.case_without_length(case))
+        kind = view.case_without_length(case)
+        points = view.case_kind_timings_by_length(view.benchmark_source({name!r}).points, kind)
         points = [p for p in points if p.case == case]
         ours = view.own_reference_timing(points)
         for p in points:

@@ -33,7 +33,7 @@ def partial_value_sums(rope: rc.Rope, *, rotate_v: bool) -> Array:
     )
 
 
-def value_sum_panels(rope: rc.Rope, moved: Control, t: PageTexts) -> tuple[Panel, ...]:
+def rotated_value_sum_panels(rope: rc.Rope, moved: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the text with words in front, and the output with values as they are and with values rotated."""
     still, also = partial_value_sums(rope, rotate_v=False), partial_value_sums(rope, rotate_v=True)
     reach = 1.05 * float(np.linalg.norm(np.concatenate([still, also]), axis=-1).max())

@@ -23,7 +23,7 @@ def word_vectors_film(rope: rc.Rope, t: PageTexts) -> Film:
         "word_vectors",
         (token, vectors.query_key_value_panels(rope, token, t), vectors.rotation_angles_finding(rope, token, t)),
         (later, key_cache.key_cache_panels(rope, later, t), key_cache.stored_key_finding(rope, later, t)),
-        (moved, value_sum.value_sum_panels(rope, moved, t), value_sum.value_sum_finding(rope, moved, t)),
+        (moved, value_sum.rotated_value_sum_panels(rope, moved, t), value_sum.value_sum_finding(rope, moved, t)),
         control_values=({}, {"later": key_cache.FIRST_LATER}, {"moved": value_sum.FIRST_FRONT}),
     )
     return Film(
