@@ -125,7 +125,7 @@ def sliding_losses(losses: Callable[[Array], Array], tokens: Array, window: int,
     The window moves on by a quarter of its length, and only the tokens that are new in it count.
 
     Args:
-        losses: of every token but the first, as ``ModelReader.token_losses``.
+        losses: of every token but the first, as ``ModelLossReader.token_losses``.
         tokens: int64 (n, length + 1).
         window: tokens in the window, at least 4.
         begin: tokens at the start of each document that begin every window, such as a begin-of-text token.
