@@ -282,6 +282,7 @@ def test_a_planted_fault_is_found(rule: Rule, planted: str) -> None:
 SESSION = {"st", "session_state", "query_params", "environ"}
 PLAIN = {"int", "float", "str", "bool", "Path", "torch.dtype"}
 PUBLIC = PLAIN | {"PageTexts", "rc.Rope", "rc.Request", "Rope", "Request", "HeadShapes"}
+PUBLIC |= {"StatedScheme", "PublishedScheme"}
 
 
 def shared(source: ast.AST) -> Iterator[ast.FunctionDef]:

@@ -28,12 +28,16 @@ def number_text(value: float, unit: str = "", digits: int = 3) -> str:
 
 def limit_number(row: ColumnCheck) -> str:
     """Return the limit of what is measured with its unit; "" where there is none."""
-    return "" if row.limit is None else number_text(row.limit, row.text("unit"), 4)
+    return "" if row.limit is None else number_text(row.limit, row.text("unit"))
 
 
 def limit_text(row: ColumnCheck | None) -> str:
     """Return the limit of what is measured, with its sign; "" where there is none."""
-    return "" if row is None or row.limit is None else f"{SIGNS[row.text('relation')]} {limit_number(row)}"
+    return (
+        ""
+        if row is None or row.limit is None
+        else f"{SIGNS[row.text('relation')]} {number_text(row.limit, row.text('unit'), 4)}"
+    )
 
 
 def common_limit(rows: Sequence[ColumnCheck | None]) -> str:

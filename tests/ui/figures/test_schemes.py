@@ -57,10 +57,10 @@ def margins(t: PageTexts) -> str:
     fault, times = check_text("not_faster", "fault", t.lang), f"{float(f'{max(fast.values()):.3g}'):g}"
     faster = [i for i in fast if fast[i] > 1.001]
     if t.lang == "en":
-        seen = f"{fault} (pairs {faster[0]}–{faster[-1]}): {times} times as fast as unscaled, at most 1.001; line"
+        seen = f"{fault} (pairs {faster[0]}–{faster[-1]}): {times} times as fast as unscaled, at most 1; line"
         seen += " 6 bounds one side only: g = np.minimum(g, 1)"
     else:
-        seen = f"{fault}（第 {faster[0]}–{faster[-1]} 对）：转速是不缩放时的 {times} 倍，至多 1.001；第"
+        seen = f"{fault}（第 {faster[0]}–{faster[-1]} 对）：转速是不缩放时的 {times} 倍，至多 1；第"
         seen += " 6 行只截断了一侧：g = np.minimum(g, 1)"
     return t("check_finding.broken", name="mine", seen=seen)
 
