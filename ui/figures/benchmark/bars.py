@@ -20,6 +20,8 @@ OURS, PREPARED, PEER = "numba", "numba (bound)", "transformers"
 COLOURS = {OURS: BLUE, "copy": GREY, PEER: ORANGE}
 WIDE, LEFT = 12.6, -4.4
 """The longest bar in view, and where names begin, in copies."""
+RATIO_DIGITS = 2
+"""Of times and their ratios, so that the medians shown divide as shown."""
 STREAM_BYTES = 2**24
 """Bytes of q and k from which our kernel writes past the cache (rope_core/kernels/cpu.py, which loads torch)."""
 
@@ -50,8 +52,11 @@ def time_over_copy_film(points: tuple[CaseTiming, ...], hardware: str, t: PageTe
     titles, findings = [], []
     for n, of in timings.items():
         tokens = t("one_token") if n == 1 else t("many_tokens", count=f"{n:,}")
-        size, copy = byte_count_text(of[OURS].case.tensor_bytes), seconds_text(of[OURS].copy_seconds)
-        ratios = {"ours": f"{of[OURS].ratio.median:.2g}", "peer": f"{of[PEER].ratio.median:.2g}"}
+        size, copy = byte_count_text(of[OURS].case.tensor_bytes), seconds_text(of[OURS].copy_seconds, RATIO_DIGITS)
+        ratios = {
+            "ours": f"{of[OURS].ratio.median:.{RATIO_DIGITS}g}",
+            "peer": f"{of[PEER].ratio.median:.{RATIO_DIGITS}g}",
+        }
         titles.append(t("bars_title", tokens=tokens, size=size, copy=copy))
         findings.append(t("bars_few" if is_bound_by_start(of) else "bars_many", tokens=tokens, **ratios))
     ticks = tuple((float(k), str(k)) for k in range(0, 13, 2))
@@ -88,7 +93,7 @@ def time_over_copy_film(points: tuple[CaseTiming, ...], hardware: str, t: PageTe
 def _way(name: str, of: Mapping[str, CaseTiming], t: PageTexts) -> str:
     """Return what a bar's time goes into."""
     if name == OURS and of[OURS].case.tensor_bytes < STREAM_BYTES:
-        return t("way.prepared", ratio=f"{of[PREPARED].ratio.median:.2g}")
+        return t("way.prepared", ratio=f"{of[PREPARED].ratio.median:.{RATIO_DIGITS}g}")
     return t("way.few" if name == PEER and is_bound_by_start(of) else f"way.{name}")
 
 
@@ -101,7 +106,7 @@ def _bars(timings: Mapping[int, Mapping[str, CaseTiming]], at: Control, t: PageT
         own = [of[OURS if name == "copy" else name] for of in timings.values()]
         ratio = np.array([1.0 if name == "copy" else each.ratio.median for each in own])
         seconds = [e.copy_seconds if name == "copy" else e.seconds.median for e in own]
-        took = at.texts(map(seconds_text, seconds))
+        took = at.texts(seconds_text(each, RATIO_DIGITS) for each in seconds)
         ways = [_way(name, of, t) for of in timings.values()]
         parts = [(way.replace("|", ""), "", "") if wide else way.partition("|") for way in ways]
         lines = [at.texts(part[k] for part in parts) for k in (0, 2)]
@@ -117,7 +122,7 @@ def _bars(timings: Mapping[int, Mapping[str, CaseTiming]], at: Control, t: PageT
             marks.text(
                 at.numbers(ratio[:, None] + 0.15),
                 y,
-                at.texts(f"{each:.2g}" for each in ratio),
+                at.texts(f"{each:.{RATIO_DIGITS}g}" for each in ratio),
                 colour,
                 anchor="start",
                 bold=True,

@@ -31,16 +31,17 @@ def byte_count_text(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def seconds_text(seconds: float) -> str:
+def seconds_text(seconds: float, digits: int = 3) -> str:
     """Seconds for a reader.
 
-    >>> [seconds_text(seconds) for seconds in (2.0, 0.0123, 2.5e-6, 3e-9)]
-    ['2 s', '12.3 ms', '2.5 µs', '3 ns']
+    >>> [seconds_text(seconds) for seconds in (2.0, 0.0123, 2.5e-6, 3e-9)], seconds_text(0.1234, 2)
+    (['2 s', '12.3 ms', '2.5 µs', '3 ns'], '120 ms')
     """
+    rounded = float(f"{seconds:.{digits}g}")
     for unit, name in ((1.0, "s"), (MILLI, "ms"), (MICRO, "µs")):
-        if seconds >= unit:
-            return f"{seconds / unit:.3g} {name}"
-    return f"{seconds * 1e9:.3g} ns"
+        if rounded >= unit:
+            return f"{rounded / unit:.3g} {name}"
+    return f"{rounded * 1e9:.3g} ns"
 
 
 def case_kind_text(case: BenchmarkCase, t: PageTexts) -> str:
