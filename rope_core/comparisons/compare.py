@@ -74,10 +74,9 @@ def compare(
     if like not in ("", *likeable_schemes()):
         raise argument_error("like", "one_of", like, names=likeable_schemes())
     setting = replace(setting, like=like)
-    more = {key: value for key, value in setting.stated[1] if key != "factor"}
     compared: list[ComparedColumn] = []
     for item in given:
-        for name, open_column in column_openings(item, more):
+        for name, open_column in column_openings(item, setting.config_fields):
             try:
                 with open_column() as column:
                     compared.append(compare_column(column, setting))
@@ -139,7 +138,10 @@ def _setting(
     ratio = factor or (max(1.0, length / rope.train_len) if length else usual)
     target = target_length(rope, ratio, length)
     stated = scheme, tuple(parameters.items())
-    return ComparisonSetting(rope, ratio, target, trained_to, fine_tuned, values, model=name, stated=stated)
+    context = 1.0 if model is None or column.length is None else column.length / rope.train_len
+    return ComparisonSetting(
+        rope, ratio, target, trained_to, fine_tuned, values, model=name, stated=stated, context_factor=context
+    )
 
 
 def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> ComparedColumn:

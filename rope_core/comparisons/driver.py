@@ -75,7 +75,9 @@ class Config:
     def __init__(self, dim, base, train_len, factor, more):
         self.head_dim = self.hidden_size = dim
         self.num_attention_heads = 1
-        self.max_position_embeddings = self.original_max_position_embeddings = train_len
+        more = dict(more)
+        self.max_position_embeddings = round(train_len * more.pop("context_factor", 1))
+        self.original_max_position_embeddings = train_len
         self.rope_theta = base
         self.rope_parameters = {"rope_theta": base, "factor": factor, "original_max_position_embeddings": train_len}
         self.rope_parameters.update(low_freq_factor=1.0, high_freq_factor=4.0)

@@ -79,6 +79,7 @@ class ComparisonSetting:
         like: the shipped scheme that functions and numbers are held to; "" for none.
         model: what the geometry is of, or "".
         stated: the scheme of the model's own config, and its parameters.
+        context_factor: max_position_embeddings of the model's config over its trained length.
     """
 
     rope: Rope
@@ -90,6 +91,7 @@ class ComparisonSetting:
     like: str = ""
     model: str = ""
     stated: StatedScheme = ("", ())
+    context_factor: float = 1.0
 
     @property
     def geometry(self) -> tuple[int, float, int, float, int]:
@@ -100,6 +102,12 @@ class ComparisonSetting:
     def published(self) -> tuple[Rope, float, int, StatedScheme]:
         """Geometry, factor and target length: what published schemes are computed at, with the model's own."""
         return self.rope, self.factor, self.length, self.stated
+
+    @property
+    def config_fields(self) -> dict[str, Any]:
+        """Fields of rope_parameters for a function that takes a config, and ``context_factor``."""
+        fields = {key: value for key, value in self.stated[1] if key != "factor"}
+        return fields | {"context_factor": self.context_factor}
 
     @property
     def trained(self) -> int:

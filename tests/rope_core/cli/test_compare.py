@@ -195,6 +195,27 @@ def test_the_test_file_imports_the_functions_and_expects_broken_checks_to_fail(
         assert f"FAILED change{k}/test_schemes.py::{failed}" in out, new
 
 
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.2-1b"])
+def test_a_function_of_a_config_is_given_the_model_s_lengths(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The length of the config is not the trained one; the file that pins what was seen passes as it is written."""
+    by_config = SCHEMES.split("def as_in")[1].replace(
+        'given["original_max_position_embeddings"]', "config.max_position_embeddings"
+    )
+    literal = SCHEMES.split("def yarn")[1].split("def upside")[0].replace("train_len / (", "8192 / (")
+    text = f"{SCHEMES}\ndef by{by_config}\ndef literal{literal}"
+    placed(tmp_path / "versions", text, "")
+    code, path = tmp_path / "versions" / "code.py", tmp_path / "versions" / "test_schemes.py"
+    given = [f"{code}:{name}" for name in ("as_in_transformers", "by_transformers", "literal")]
+    rc, out = printed(capsys, "compare", *given, "--model", model, "--like", "yarn", "--json", "--pytest", path)[:2]
+    rows = [{row["key"]: row["holds"] for row in each["checks"]} for each in json.loads(out)["columns"]]
+    assert rc == 1 and [row["like"] for row in rows] == [True, False, True]
+    assert [row["arguments"] for row in rows] == [True, True, False]
+    out = run_tests(tmp_path / "versions")
+    assert "FAILED" not in out and "xfailed" in out, out[-2000:]
+
+
 def test_a_scheme_in_the_test_file_waits_for_the_code_under_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
