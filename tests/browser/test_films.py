@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -415,3 +416,19 @@ def test_a_saved_picture_shows_what_is_on_the_screen(visit: Visit, app: str) -> 
     shown, drawn = drawn_apart(page, leading(page), picture)
     # Letters that the page has brought along are another program's own, as wide.
     assert unlike(shown, drawn) < ALIKE
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.film')[0].querySelectorAll('.film-panel svg')].flatMap(drawn => {
+  const box = drawn.getBoundingClientRect();
+  return [...drawn.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()])
+    .filter(([, at]) => at.width && (at.left < box.left - 2 || at.right > box.right + 2)).map(([text]) => text);
+})"""
+
+
+def test_a_tablet_with_its_menu_open_cuts_no_label(browser: Browser, app: str) -> None:
+    visit = Visit(browser, {"width": 768, "height": 1024})
+    for name in ("layouts", "benchmark"):
+        page = visit.open(f"{app}/{name}?lang=en")
+        page.wait_for_selector(".film[data-ready]")
+        assert until(page, partial(page.evaluate, OUTSIDE), lambda cut: not cut) == []
+    visit.close()
