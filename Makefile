@@ -85,32 +85,32 @@ $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed, this is ' + sys.version.split()[0])"
 	$(PYTHON) -m venv $(VENV)
 
-# By hash, all of them but torch, whose build differs by index. uv comes first, by its hash in the lock: it takes a tenth of
+# By hash, all of them but torch's builds from torch's own indexes and from a folder. uv comes first, by its hash in the lock: it takes a tenth of
 # pip's processor time. Where it cannot (a mirror that only pip is told of), pip does.
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q
 UV := $(BIN)/uv pip install -q --no-config --python $(BIN)/python
 LOCKED = $(UV) --require-hashes -r $(1) 2>/dev/null || $(INSTALL) --require-hashes -r $(1)
 # The first that answers: a folder of wheels that pip is told of (find-links); torch's own indexes, from which uv takes
-# the build for the driver here, or the CPU's, a tenth of the bytes; what the index gives. Without --no-config uv would
-# leave out the CUDA libraries, which pyproject excludes from the locks.
+# the build for the driver here, or the CPU's, a tenth of the bytes; the build of the public index, by its hashes. Without
+# --no-config uv would leave out the CUDA libraries, which pyproject excludes from the other locks.
 FOLDERS = $(or $(PIP_FIND_LINKS),$(shell $(BIN)/python -m pip config get global.find-links 2>/dev/null))
 WHEELS = $(addprefix --find-links=,$(FOLDERS))
 TORCH = $(if $(WHEELS),$(UV) --no-index $(WHEELS) -r requirements.txt 2>/dev/null ||) \
-	$(UV) --torch-backend=auto -r requirements.txt 2>/dev/null || $(INSTALL) -r requirements.txt
+	$(UV) --torch-backend=auto -r requirements.txt 2>/dev/null || $(call LOCKED,requirements-torch.lock)
 OWN = $(UV) --no-deps --no-build-isolation -e . 2>/dev/null || $(INSTALL) --no-deps --no-build-isolation -e .
 TAKEN = @echo "torch $$($(BIN)/python -c 'from importlib.metadata import version as v; print(v("torch"))'), $$(du -sh $(VENV))"
 $(BIN)/uv: | $(BIN)/python
 	sed -n '/^uv==/,/# via/p' requirements-dev.lock > $(VENV)/uv.lock
 	-$(INSTALL) --require-hashes --only-binary :all: -r $(VENV)/uv.lock
 
-$(VENV)/.app: requirements.lock requirements.txt | $(BIN)/uv
+$(VENV)/.app: requirements.lock requirements.txt requirements-torch.lock | $(BIN)/uv
 	$(call LOCKED,requirements.lock)
 	$(TORCH)
 	$(OWN)
 	$(TAKEN)
 	touch $@
 
-$(VENV)/.dev: requirements-dev.lock requirements.txt | $(BIN)/uv
+$(VENV)/.dev: requirements-dev.lock requirements.txt requirements-torch.lock | $(BIN)/uv
 	$(call LOCKED,requirements-dev.lock)
 	$(TORCH)
 	$(OWN)
@@ -130,3 +130,5 @@ lock: $(VENV)/.dev
 	$(COMPILE) --group book -c requirements-dev.lock -o requirements-book.lock
 	$(COMPILE) --group notebook -o requirements-notebook.lock
 	$(COMPILE) --group fuzz -o requirements-fuzz.lock
+	grep ^torch requirements.txt | $(COMPILE) --no-config --universal --generate-hashes --annotation-style line \
+		--python-version 3.11 --custom-compile-command "make lock" -c requirements.lock - -o requirements-torch.lock

@@ -21,17 +21,17 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "deploy" / "advisories.toml"
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-fuzz.lock")
-# Beside the locks, because its build differs by index; of a range the least version counts.
-BESIDE = "requirements.txt"
+LOCKS = ("requirements-torch.lock", "requirements.lock", "requirements-dev.lock", "requirements-fuzz.lock")
+# torch, whose build differs by index: of its range the least version counts.
+RANGES = "requirements.txt"
 OLD_DAYS = 90
 PIN = re.compile(r"^([A-Za-z0-9._-]+)[=>]=([^\s;#,]+)", re.MULTILINE)
 
 
 def versions() -> dict[str, str]:
-    """Return the version of every package that the locks install, and of torch beside them."""
+    """Return the version of every package that the locks install, and the least of torch."""
     pins = {
-        name: version for file in (BESIDE, *LOCKS) for name, version in PIN.findall((ROOT / file).read_text("utf-8"))
+        name: version for file in (*LOCKS, RANGES) for name, version in PIN.findall((ROOT / file).read_text("utf-8"))
     }
     return {canonicalize_name(name): version for name, version in pins.items()}
 

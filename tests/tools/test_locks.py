@@ -1,4 +1,4 @@
-"""The locks hold what the loose lists ask for, by hash; torch, whose build differs by index, is beside them."""
+"""The locks hold what the loose lists ask for, by hash; torch has a lock for the public index alone."""
 
 import re
 import subprocess
@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from tests.support import ROOT
 
@@ -32,6 +34,15 @@ def test_a_lock_holds_its_list_by_hash(lock: str) -> None:
         name: version for name, version in pins.items() if name not in BESIDE
     }
     assert [name for name, (_, hashes) in held.items() if not hashes] == []
+
+
+def test_torch_of_the_public_index_is_held_by_hash_with_its_cuda_libraries() -> None:
+    held, wanted = locked("requirements-torch.lock"), next(row for row in APP if row.startswith("torch"))
+    assert Version(held["torch"][0]) in SpecifierSet(wanted.removeprefix("torch"))
+    assert {"triton", "cuda-toolkit", "nvidia-cudnn-cu13"} < held.keys() and all(hashes for _, hashes in held.values())
+    recipe = (ROOT / "Makefile").read_text("utf-8")
+    # uv obeys pyproject, which keeps those libraries out of the other locks, where it is not told otherwise.
+    assert all("--no-config" in row for row in recipe.splitlines() if "uv pip install" in row)
 
 
 def test_make_finds_uv_in_the_lock_by_hash(tmp_path: Path) -> None:
