@@ -56,7 +56,8 @@ def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) ->
         results, wrong, failed = [], "", ""
         try:
             results = grade_file(file, assignment, seed)
-            wrong = " ".join(group[0].sentence(lang) for group in group_by_mistake(results) if not group[0].passed)
+            mistakes = (group[0].sentence(lang) for group in group_by_mistake(results) if not group[0].passed)
+            wrong = " | ".join(dict.fromkeys(mistakes))
         except Exception as error:  # whatever one file brings about, the next is graded
             failed = error_sentence(error, lang) if isinstance(error, ValueError) and str(error) else repr(error)
         given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
