@@ -11,9 +11,9 @@ from ui.text.words import markdown_table
 FIND = Field("find", "text", "")
 FAULT = Field("fault", "int", None, 1, len(faults.NAMES), optional=True)
 FIELDS = (FIND, FAULT)
-BABBLES = ChoiceQuestion("babbles", "b", ((FAULT, 2),))
-TASKS = (BABBLES,)
-HEADS = ("term", "meaning", "seen")
+BATCH = ChoiceQuestion("batch", "c", ((FAULT, 4),))
+TASKS = (BATCH,)
+HEADS = ("term", "meaning", "seen_in")
 SHOWN = {
     "mixed": ("verify", "layouts", 2),
     "long": ("check", "clock", 1),
@@ -31,27 +31,27 @@ def link(page: PageFrame, name: str, beat: int) -> str:
 
 def shown_step(page: PageFrame) -> None:
     """Draw the link to the step that shows the chosen fault."""
-    _, name, beat = dict(enumerate(SHOWN.values(), 1))[page.get(FAULT) or 1]
+    _, name, beat = dict(enumerate(SHOWN.values(), 1))[page.get(FAULT) or figures.FIRST]
     page.draw_page_link(name, page.t("shown_in", page=page.t.page_name(name), beat=beat), beat=str(beat))
 
 
 def symptoms(page: PageFrame) -> None:
-    """Draw the traces of five faults, and the step that shows the chosen one."""
+    """Draw one fault from its trace to its command, four others to press, and the step that shows the chosen one."""
     page.show(
         figures.fault_traces_film(page.t),
         figures.fault_traces_film,
         faults.fault_traces,
         then=lambda: shown_step(page),
-        ask=BABBLES,
+        ask=BATCH,
     )
 
 
 def look_up(page: PageFrame) -> None:
     """Draw what the visitor looks for in words, else every term to press."""
     with page.card(key="terms"):
+        page.write(f"**{page.t('terms_named', count=len(glossary_terms()))}**")
         page.controls.text(FIND)
         if not page.get(FIND).strip():
-            page.write(f"**{page.t('terms_named', count=len(glossary_terms()))}**")
             with page.row():
                 for name in (term.names[page.t.lang] for term in glossary_terms()):
                     page.button(name, f"term.{name}", page.store.put, FIND, name, look="quiet")
@@ -70,10 +70,11 @@ def in_words(page: PageFrame) -> None:
                 page.t("head.symptom"): [page.t(f"fault.{name}.seen").replace("|", "") for name in SHOWN],
                 page.t("head.called"): [f"**{page.t(f'fault.{name}.called')}**" for name in SHOWN],
                 page.t("head.command"): [f"`rope {command}`" for command, _, _ in SHOWN.values()],
-                page.t("head.seen"): [link(page, name, beat) for _, name, beat in SHOWN.values()],
+                page.t("head.seen_in"): [link(page, name, beat) for _, name, beat in SHOWN.values()],
             }
         )
     )
+    page.caption(page.t("scale"))
 
 
 def listed(page: PageFrame) -> None:
@@ -86,7 +87,7 @@ def listed(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    left, right = page.columns(3, 1)
+    left, right = page.columns(4, 1)
     with left:
         page.draw_live_part(symptoms, shared=False)
     with right:

@@ -163,7 +163,8 @@ def circle(
 def text(x: NumbersOrTrack, y: NumbersOrTrack, content: TextOrTrack, colour: str = "ink", **style: Any) -> Mark:
     """Return a text at one point: ``font_size`` px, ``anchor`` start, middle or end, ``bold``, moved ``dx``, ``dy`` px.
 
-    ``halo=False``: without the rim in the background's colour, on a coloured ground.
+    ``halo=False``: without the rim in the background's colour, on a coloured ground; ``is_code``: in letters of one
+    width.
     """
     return {"kind": "text", "x": x, "y": y, "content": content, "colour": series_text_colour(colour), **style}
 

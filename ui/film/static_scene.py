@@ -27,7 +27,7 @@ SIDE, EDGE = 52.0, 14.0
 ScenePart = Mapping[str, Any]
 STYLE = """svg{color:#1c2733;--film-paper:#fff;font-family:sans-serif}.film-tick{font-size:13px;fill:currentColor}
 .film-axis{font-size:14px;font-weight:600;fill:currentColor}.film-grid{stroke:currentColor;opacity:.14}
-.film-label-text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}.film-pad{fill:currentColor;opacity:.05}"""
+.film-label-text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}.film-code{font-family:monospace}.film-pad{fill:currentColor;opacity:.05}"""
 """What film.css says of a picture of its own."""
 
 
@@ -295,7 +295,8 @@ class _Panel:
         x, y = self.x(mark["x"])[0] + mark.get("dx", 0), self.y(mark["y"])[0] + mark.get("dy", 0)
         if np.isfinite(x + y):
             look = {"font_size": mark.get("font_size", 15), "font_weight": 600 if mark.get("bold") else ""}
-            look |= {"fill": _css(mark["colour"]), "class_": "film-label-text" if mark.get("halo", True) else ""}
+            names = ["film-label-text"] * mark.get("halo", True) + ["film-code"] * mark.get("is_code", False)
+            look |= {"fill": _css(mark["colour"]), "class_": " ".join(names)}
             text = escape(self.still.text_at_rest(mark["content"]))
             yield svg_element("text", text, x=x, y=y, text_anchor=mark.get("anchor", "middle"), **look)
 

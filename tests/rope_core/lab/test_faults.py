@@ -1,11 +1,16 @@
 """The traces of faults, against scores that are turned pair by pair in plain Python."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import save_file
 
+from rope_core.__main__ import main
 from rope_core.lab import faults
+from tests.support import ROOT
 
 HALF = [(i, i + 64) for i in range(64)]
 NEIGHBOURS = [(2 * i, 2 * i + 1) for i in range(64)]
@@ -76,3 +81,42 @@ def test_guesses_are_recorded_and_worsen_past_the_trained_256_bytes() -> None:
     trace = faults.fault_traces()["long"]
     assert [token < 256 for token in trace.tokens] == [k < trace.wrong for k in range(12)]
     assert trace.error[: trace.wrong].max() < 0.02 < trace.error[trace.wrong :].min()
+
+
+KERNEL = """
+import torch
+
+def rotate(x, cos, sin):
+    cos, sin = (each[..., : each.shape[-1] // 2].repeat_interleave(2, -1).unsqueeze(-2) for each in (cos, sin))
+    turned = torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
+    return x * cos + turned * sin
+"""
+
+
+@pytest.mark.parametrize("name", faults.NAMES)
+def test_a_command_prints_its_finding_on_a_file_that_has_the_fault(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch = pytest.importorskip("torch")
+    trained, dim = (256, 32) if name == "long" else (4096, 128)
+    config = {"model_type": "llama", "hidden_size": 4 * dim, "num_attention_heads": 4, "num_hidden_layers": 4}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"max_position_embeddings": trained, "rope_theta": 1e4}))
+    (tmp_path / "my.py").write_text(KERNEL)
+    keys = np.random.default_rng(1).standard_normal((6, 2, 128)).tolist()
+    moved = {
+        "before": keys,
+        "after": keys,
+        "old": list(range(6)),
+        "new": list(faults.fault_traces()["stale"].tokens[6:]),
+    }
+    (tmp_path / "keys.json").write_text(json.dumps(moved))
+    fillers = {"position_ids": [list(range(7))], "attention_mask": [[0, 0, 0, 1, 1, 1, 1]]}
+    (tmp_path / "batch.json").write_text(json.dumps(fillers))
+    save_file({"inv_freq": torch.tensor(THETA).bfloat16()}, tmp_path / "model.safetensors")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    trace = faults.fault_traces()[name]
+    program, *arguments = trace.command.split()
+    assert program == "rope" and main([*arguments, "--json"]) == 1
+    first = json.loads(capsys.readouterr().out)["files"][0]["findings"][0]
+    assert (first["severity"], first["title"]) == (trace.finding.severity, trace.finding.title())

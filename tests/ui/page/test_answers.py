@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from pages.reference import glossary
 from rope_core.bench import view as timed
 from rope_core.hf import survey
 from rope_core.lab import faults, records, view
@@ -309,13 +308,15 @@ def gone(at: At) -> str:
     return only({choice: bool(np.isclose(length, size)) for choice, size in zip("abc", (1, 0, 2**0.5), strict=True)})
 
 
-def babbles(at: At) -> str:
-    """Return b: the trace that is right up to a length is the text that is too long, which ``rope check`` finds."""
+def batch(at: At) -> str:
+    """Return c: the trace with fillers in front, whose prompt alone is right, is what ``rope positions`` finds."""
     name = faults.NAMES[at("fault") - 1]
     trace = faults.fault_traces()[name]
-    assert trace.wrong > 1 and trace.tokens[trace.wrong - 1] < 256 <= trace.tokens[trace.wrong]
-    commands = dict(zip("abc", ("verify", "check", "cache"), strict=True))
-    return only({choice: glossary.SHOWN[name][0] == command for choice, command in commands.items()})
+    assert trace.tokens[0] < 0 and not trace.error[: trace.wrong].any() and trace.error[trace.wrong :].all()
+    return only({choice: trace.command.startswith(words) for choice, words in zip("abc", BATCH, strict=True)})
+
+
+BATCH = ("rope verify", "rope check", "rope positions")
 
 
 def longer_for_many(at: At) -> str:
@@ -357,7 +358,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("models", "slow_by"): slow_by,
     ("config", "slower"): slower,
     ("ledger", "gone"): gone,
-    ("glossary", "babbles"): babbles,
+    ("glossary", "batch"): batch,
     ("benchmark", "longer"): longer_for_many,
     **{(page, name): answer for module in MODULES for (page, name), answer in getattr(module, "ANSWERS", {}).items()},
 }

@@ -143,7 +143,7 @@ class Wedge extends Arc {
 class Text extends Mark {
   draw() {
     const { mark, panel: { scale } } = this, x = this.get("x")[0], y = this.get("y")[0];
-    const node = this.part(0, "text", { "text-anchor": mark.anchor ?? "middle", "font-size": mark.font_size ?? 15, "font-weight": mark.bold ? 600 : null, class: mark.halo === false ? "" : "film-label-text", fill: css(mark.colour) });
+    const node = this.part(0, "text", { "text-anchor": mark.anchor ?? "middle", "font-size": mark.font_size ?? 15, "font-weight": mark.bold ? 600 : null, class: `${mark.halo === false ? "" : "film-label-text"}${mark.is_code ? " film-code" : ""}`, fill: css(mark.colour) });
     const seen = x === x && y === y;
     put(node, "display", seen ? "" : "none");
     if (!seen) return;
