@@ -3,6 +3,7 @@
 import hashlib
 import math
 import re
+from collections.abc import Sequence
 from importlib.metadata import version
 from inspect import unwrap
 
@@ -18,7 +19,7 @@ from rope_core.lab.results import GOING, HERE, ExperimentResults
 from rope_core.languages import LANGUAGES
 from tests.support import lab_results as made
 from tests.support.figures import Row, chart
-from tests.support.films import FilmRow, texts_at, to_draw
+from tests.support.films import FilmRow, to_draw
 from ui.figures.extrapolation import (
     after,
     copied,
@@ -34,7 +35,7 @@ from ui.figures.extrapolation import (
 )
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import past as three
-from ui.film.scene import field_control, text_at
+from ui.film.scene import Mark, field_control, text_at
 from ui.text.words import PageTexts
 from ui.work import extrapolated
 from ui.work.extrapolated import experiment_request
@@ -283,6 +284,12 @@ def test_the_mark_is_on_the_best_of_those_that_learned_to_copy() -> None:
         np.testing.assert_allclose(dots, [perplexity(name, distance) for name in MODELS], rtol=1e-3)
 
 
+def white_names(drawn: Sequence[Mark], height: float, t: PageTexts, stop: int) -> bool:
+    """Return whether the name is written in a strip's part that is in view."""
+    (name,) = (m for m in drawn if m.get("content") == t("name") and m["y"] == height and m["colour"] == "white")
+    return bool(np.isfinite(name["x"].numbers_at({"byte": stop})[0]))
+
+
 @pytest.mark.parametrize("t", [PageTexts(lang, "extrapolation") for lang in LANGUAGES])
 def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_in_view(t: PageTexts) -> None:
     at = letters.byte_stops(1888, TEXT.letters)
@@ -305,9 +312,8 @@ def test_three_ways_stand_at_their_pair_s_angle_to_the_first_byte_that_each_has_
             )
             assert past.perplexity_texts(key)[k] in finding_text[k] or m <= 256
         assert (f"{start:,}" in finding_text[k]) or m <= 256
-        in_view = set(texts_at(curves.marks, {"byte": k})) & {t(f"past_strip.{way}") for way in ("window", "within")}
-        way = "window" if start > three.NAME_AT else "within"
-        assert m < three.NAME_AT or in_view == {t(f"past_strip.{way}")}
+        shown = {key: white_names(curves.marks, three.STRIPS[key], t, k) for key in three.STRIPS}
+        assert shown == {"yarn": m > three.NAME_AT, "window": m > three.NAME_AT and start <= three.NAME_AT}
     inside = [k for k, m in enumerate(at) if m < 256]
     assert all(float(past.perplexity_texts("yarn")[k]) > float(past.perplexity_texts("none")[k]) for k in inside)
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.lab.lines import get_line, scheme_lines, window_start
@@ -18,25 +19,28 @@ from ui.figures import home
 from ui.figures.extrapolation.curves import LEAST, TICKS, line_colour
 from ui.film import marks
 from ui.film.colours import GREY, MUTED_COLOUR, TRAINED_COLOUR, UNSEEN_COLOUR, YELLOW
-from ui.film.composite_marks import TOP, dial_marks, drag_hint, mark_angle_from_clock, verdict_where
+from ui.film.composite_marks import TOP, dial_marks, drag_hint, mark_angle_from_clock, text_lines, verdict_where
 from ui.film.scene import Axis, Control, Mark, Panel, TextTrack
 from ui.text.words import PageTexts
 
 WINDOW = next(each.key for each in scheme_lines() if each.sliding)
 YARN = KINDS[-1]
 WAYS = (UNSCALED, YARN, WINDOW)
-LOW, HIGH = 0.3, 1.66
+LOW, HIGH = 0.3, 1.72
 """The axis of perplexity, powers of ten."""
-HINTED, HINT_HEIGHT = 700, 0.76
+HINTED, HINT_HEIGHT = 900, 0.17
 """The byte up to which the hint to drag is shown, and where on the axis."""
 FEW = (3, 10, 30)
 """Its ticks on a phone."""
-FOOT, HEAD = 0.02, 1.92
-"""How far down and up the chart goes on a phone: below the curves is the knob, above them what each part is."""
-STRIPS = {YARN: 0.0, WINDOW: -0.26}
-"""Where the strips of what is in view stand on the same axis."""
+STRIPS, BOTTOM = {YARN: 0.0, WINDOW: -0.21}, -0.31
+"""Where the strips of what is in view stand on the same axis, and its end."""
 NAME_AT = 100
-"""The byte of a name, marked in the strips: the page's question asks which way has it in view."""
+"""The byte of a name, marked in the strips."""
+LEFT: dict[str, Any] = {"anchor": "start"}
+CARDS = {UNSCALED: (0.0, 164.0), YARN: (174.0, 94.0), WINDOW: (278.0, 94.0)}
+"""Each card's top and height, px."""
+PLOT_PX = 330
+"""How high the chart is beside them."""
 
 
 def film_line_colour(key: str) -> str:
@@ -70,35 +74,9 @@ class PastWindowReading:
         """The greatest angle of that pair in training, rad."""
         return float(trained_angles(self.rope)[self.fastest_unfinished_pair])
 
-    @property
-    def yarn_slowdown(self) -> float:
-        """How many times slower YaRN turns that pair."""
-        return float(
-            self.rope.theta[self.fastest_unfinished_pair] / self._spectrum(YARN).inv_freq[self.fastest_unfinished_pair]
-        )
-
     def first_bytes_in_view(self, key: str) -> list[int]:
         """Return the first byte that is in view."""
         return [window_start(m, self.rope.train_len) if key == WINDOW else 0 for m in self.at]
-
-    @property
-    def window_length(self) -> int:
-        """How many bytes the window has in view at most."""
-        return int(self._window_lengths().max())
-
-    @property
-    def least_window_length(self) -> int:
-        """How many bytes the window has in view at least, once it has left the first bytes."""
-        lengths = self._window_lengths()
-        return int(lengths[np.array(self.first_bytes_in_view(WINDOW)) > 0].min())
-
-    def _window_lengths(self) -> Array:
-        return np.array(self.at) - self.first_bytes_in_view(WINDOW)
-
-    @property
-    def width(self) -> int:
-        """How many bytes a point of the curves is the mean of."""
-        return round(float(np.diff(self.curves[UNSCALED][0][:2])[0]))
 
     def angles_to_first_in_view(self, key: str) -> Array:
         """Return the angle between a byte and the first in view on that pair, rad."""
@@ -114,12 +92,6 @@ class PastWindowReading:
             :, self.fastest_unfinished_pair
         ].tolist()
         return unseen
-
-    def is_window_best(self) -> list[bool]:
-        """Return whether the window's perplexity is the lowest of the three about each byte."""
-        others = np.minimum(self.log10_perplexities(UNSCALED), self.log10_perplexities(YARN))
-        lowest: list[bool] = (self.log10_perplexities(WINDOW) < others).tolist()
-        return lowest
 
     def log10_perplexities(self, key: str) -> Array:
         """Return the logarithm of perplexity about each byte, to base 10."""
@@ -153,163 +125,176 @@ degrees = partial(home.degrees_text, whole_from=9.5, below=".1f")
 
 
 def angle_and_perplexity_finding(past: PastWindowReading, byte: Control, t: PageTexts) -> TextTrack:
-    """Return the arrow's angle and among how many bytes each of the three ways guesses."""
+    """Return among how many bytes each of the three ways guesses, and why."""
     texts = []
     for k, m in enumerate(past.at):
         values = {key: past.perplexity_texts(key)[k] for key in WAYS}
-        values |= {f"{key}_angle": degrees(past.angles_to_first_in_view(key)[k]) for key in WAYS}
-        beyond = "past_finding" if past.is_window_best()[k] else "behind_finding"
-        label = beyond if past.has_unseen_angle(UNSCALED)[k] else "within_finding"
+        label = "past_finding" if past.has_unseen_angle(UNSCALED)[k] else "within_finding"
         texts.append(t(label, at=f"{m:,}", start=f"{past.first_bytes_in_view(WINDOW)[k]:,}", **values))
     return byte.texts(texts)
 
 
 def past_training_panels(past: PastWindowReading, byte: Control, t: PageTexts) -> tuple[Panel, ...]:
     """Return the curves over the strips of what is in view, and a card for each way."""
-    return tuple(part(past, byte, t, wide) for wide in (True, False) for part in (_curves, _cards))
+    wide, narrow = (_curves(past, byte, t, wide) for wide in (True, False))
+    return wide, _cards(past, byte, t), narrow, _small_cards(past, byte, t)
 
 
 def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
     """Return perplexity over the position, drawn up to the byte that is dragged, and what is in view there."""
     length, trained = float(past.length), float(past.rope.train_len)
     mark = np.array(past.at, dtype=float)[:, None]
-    here, bottom = byte.numbers(mark), min(STRIPS.values()) - 0.12
-    low, high, name, grip = (LOW, HIGH, 0.95, LOW) if wide else (FOOT, HEAD, HIGH, FOOT + 0.15)
-    part: dict[str, Any] = {"bold": True, "font_size": 14}
+    here = byte.numbers(mark)
+    part: dict[str, Any] = {"bold": True, "font_size": 15 if wide else 14}
+    beyond = trained, length, LOW, HIGH, UNSEEN_COLOUR
     drawn: list[Mark] = [
-        marks.rect(0.0, trained, low, high, TRAINED_COLOUR, opacity=0.12),
-        marks.rect(trained, length, low, high, UNSEEN_COLOUR, opacity=0.1),
-        marks.text(trained / 2, high, t("trained_part"), TRAINED_COLOUR, dy=16, **part)
-        if wide
-        else marks.text(0.0, name, t("trained_part"), TRAINED_COLOUR, anchor="start", dy=-3, **part),
-        marks.text(length, name, t("past_training"), UNSEEN_COLOUR, anchor="end", dx=-6, dy=0 if wide else -3, **part),
+        marks.rect(0.0, trained, LOW, HIGH, TRAINED_COLOUR, opacity=0.14),
+        marks.rect(*beyond, opacity=0.08),
+        marks.rect(*beyond, fill_pattern="hatch", opacity=0.2),
+        marks.text(0.0, HIGH, t("trained_part"), TRAINED_COLOUR, dx=4, dy=17, **LEFT, **part),
     ]
     for key in WAYS:
         x, y = past.curves[key]
         height = past.log10_perplexities(key)
         done = np.where(x[None] <= mark, y[None], height[:, None])
         along = np.where(x[None] <= mark, x[None], mark)
-        solid = byte.numbers(along), byte.numbers(done)
         drawn += [
             marks.line(x, y, film_line_colour(key), 2, stroke_dash="2 5", opacity=0.7),
-            marks.line(solid[0], solid[1], film_line_colour(key), 4),
+            marks.line(byte.numbers(along), byte.numbers(done), film_line_colour(key), 4),
             marks.dot(here, byte.numbers(height), film_line_colour(key), 6),
         ]
-    for key, dy in zip(WAYS, (-10, -10, 21), strict=True) if wide else ():
-        text = byte.texts(past.perplexity_texts(key))
-        place = byte.numbers(past.log10_perplexities(key))
-        drawn.append(
-            marks.text(here, place, text, film_line_colour(key), anchor="end", bold=True, font_size=17, dx=-9, dy=dy)
-        )
-    for key, foot in STRIPS.items() if wide else ():
-        first = byte.numbers(np.array(past.first_bytes_in_view(key), dtype=float))
-        label = marks.text(
-            0.0, foot + 0.05, _in_view(past, byte, key, t), film_line_colour(key), anchor="start", bold=True, dy=-4
-        )
-        drawn += [
-            marks.rect(0.0, length, foot - 0.05, foot + 0.05, GREY, opacity=0.13, corner_px=4),
-            marks.rect(first, here, foot - 0.05, foot + 0.05, film_line_colour(key), opacity=0.75, corner_px=4),
-            marks.dot([float(NAME_AT)], [foot], "ink", 4.5),
-            *marks.in_wide_panel(430, label),
-        ]
-    bar = marks.line(
-        byte.numbers(np.repeat(mark, 2, axis=1)), (bottom, HIGH) if wide else (grip, HIGH - 0.05), "ink", 3
-    )
-    hinted = byte.numbers(np.where(mark < HINTED, mark, np.nan))
+    drawn += text_lines(1500.0 if wide else 1200.0, 1.04, t("past_training").split("|"), UNSEEN_COLOUR, **part)
+    for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
+        place, text = byte.numbers(past.log10_perplexities(key)), byte.texts(past.perplexity_texts(key))
+        look = {"anchor": "end", "bold": True, "font_size": 17 if wide else 15}
+        drawn.append(marks.text(here, place, text, film_line_colour(key), dx=-10 if wide else -15, dy=dy, **look))
+    drawn.append(marks.text(0.0, 0.17, t("in_view"), MUTED_COLOUR, anchor="end", dx=-6, dy=4, font_size=13))
+    for key in STRIPS:
+        drawn += _strip(past, byte, key, t, wide)
+    bar = marks.line(byte.numbers(np.repeat(mark, 2, axis=1)), (BOTTOM, HIGH), "ink", 3)
+    hinted = byte.numbers_where(np.array(past.at) < HINTED, np.array(past.at))
     drawn += [
-        marks.drag_handle(byte, here, grip, "ink", t("grab_byte"), [bar], radius_px=9),
-        drag_hint(hinted, HINT_HEIGHT if wide else grip, t("drag_text"), dx=14, dy=0 if wide else 5),
+        marks.drag_handle(byte, here, LOW, "ink", t("grab_byte"), [bar], radius_px=9),
+        drag_hint(hinted, HINT_HEIGHT, t("drag_text"), dx=14, dy=5),
     ]
     ticks = tuple((float(x), f"{x:,}") for x in (past.rope.train_len, *range(512, past.length + 1, 512)))
     rungs = tuple((float(np.log10(v)), f"{v:g}") for v in (TICKS if wide else FEW) if LOW < np.log10(v) < HIGH)
     return Panel(
         Axis(0.0, length * 1.01, ticks, t("position_axis"), grid=False),
-        Axis(
-            bottom if wide else low, high, rungs, t("hesitates_axis", width=past.width) if wide else t("guesses_axis")
-        ),
+        Axis(BOTTOM, HIGH, rungs, t("hesitates_axis")),
         drawn,
         min_width=330,
-        width_share=1.3,
-        height=330 if wide else 138,
+        width_share=1.2,
+        height=PLOT_PX if wide else 165,
         screen="wide" if wide else "narrow",
     )
 
 
-def _in_view(past: PastWindowReading, byte: Control, key: str, t: PageTexts) -> TextTrack:
-    """Return what a way has in view, and whether the name is among it."""
+def _strip(past: PastWindowReading, byte: Control, key: str, t: PageTexts, wide: bool) -> list[Mark]:
+    """Return what a way has in view of the text: the name is white in it, and struck out where it is forgotten."""
+    y, colour, at = STRIPS[key], film_line_colour(key), np.array(past.at)
+    half, room = (0.065, 500) if wide else (0.09, 900)
+    first = np.array(past.first_bytes_in_view(key))
+    kept, lost = (first <= NAME_AT) & (at > NAME_AT), first > NAME_AT
+    look: dict[str, Any] = {"bold": True, "font_size": 14, "halo": False, "dy": 5}
 
-    def label(at: int, start: int) -> str:
-        if at < NAME_AT:
-            return "before"
-        return "within" if key == WINDOW and start <= NAME_AT else key
+    def name(there: npt.NDArray[np.bool_], ink: str) -> Mark:
+        return marks.text(byte.numbers_where(there, NAME_AT), y, t("name"), ink, **look)
 
-    return byte.texts(
-        t(f"past_strip.{label(at, start)}", name=NAME_AT)
-        for at, start in zip(past.at, past.first_bytes_in_view(key), strict=True)
-    )
+    struck = byte.numbers(np.where(lost[:, None], np.array([NAME_AT - 80, NAME_AT + 80]), np.nan))
+    if key == WINDOW:
+        end, word, ink = byte.numbers_where(first > room, first), "forgotten", MUTED_COLOUR
+    else:
+        end, word, ink = byte.numbers_where(at > room, at), "everything", "white"
+    return [
+        marks.text(0.0, y, t(f"past_short.{key}"), colour, **look | {"anchor": "end", "dx": -6}),
+        marks.rect(0.0, float(past.length), y - half, y + half, GREY, opacity=0.15, corner_px=4),
+        marks.rect(byte.numbers(first), byte.numbers(at), y - half, y + half, colour, corner_px=4),
+        marks.text(end, y, t(word), ink, **look | {"anchor": "end", "dx": -8}),
+        name(kept, "white"),
+        name(~kept, MUTED_COLOUR),
+        marks.line(struck, (y, y), UNSEEN_COLOUR, 3),
+    ]
 
 
-def _cards(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) -> Panel:
-    """Return a card for each way: its slow arrow, what it does, and what that leaves in view."""
+def _dial(past: PastWindowReading, byte: Control, key: str, x: float, y: float, radius: float) -> list[Mark]:
+    """Return a way's slow arrow, hatched what it turned through that training never showed; lengths are those of y."""
+    angle, trained = past.angles_to_first_in_view(key), past.greatest_trained_angle
+    unit: dict[str, Any] = {"length_unit": "y"}
+    beyond = mark_angle_from_clock(byte.numbers(np.maximum(angle, trained)))
+    unseen = (x, y, 0.82 * radius, TOP - trained, beyond, UNSEEN_COLOUR)
+    return [
+        marks.wedge(*unseen, opacity=0.15, **unit),
+        marks.wedge(*unseen, fill_pattern="hatch", **unit),
+        *dial_marks(x, y, radius, byte.numbers(angle), trained_angle=trained, stroke_width=5, **unit),
+    ]
+
+
+def _verdict_texts(past: PastWindowReading, byte: Control, key: str, t: PageTexts, short: bool) -> dict[str, Any]:
+    """Return whether a way's angle was seen in training at every byte, and both verdicts with the angle."""
+    written = [degrees(each) for each in past.angles_to_first_in_view(key).tolist()]
+    seen, unseen = ("seen_short", "unseen_short") if short else ("seen_angle", "unseen_angle")
+    return {
+        "control": byte,
+        "is_right": [not each for each in past.has_unseen_angle(key)],
+        "right": [t(seen, angle=each) for each in written],
+        "wrong": [t(unseen, angle=each) for each in written],
+    }
+
+
+def _outcome(past: PastWindowReading, byte: Control, label: str, key: str, t: PageTexts) -> TextTrack:
+    """Return what a way's angle and view bring: another sentence up to the trained length."""
+    beyond = past.has_unseen_angle(UNSCALED)
+    return byte.texts(t(f"{label}.{key}") if each else t(f"past_inside.{key}") for each in beyond)
+
+
+def _cards(past: PastWindowReading, byte: Control, t: PageTexts) -> Panel:
+    """Return a card for each way, tied to its curve: its slow arrow, what it does, and what that brings; y is in px."""
+    width, bottom = 430.0, 372.0
     drawn: list[Mark] = []
-    numbers = {"factor": f"{past.yarn_slowdown:.3g}", "least": past.least_window_length, "most": past.window_length}
-    for k, key in enumerate(WAYS):
-        x, y, half = (0.0, -2.36 * k, 1.24) if wide else (3.5 * k, 0.0, 1.7)
-        right, low, high = (5.7, y - 1.12, y + 1.12) if wide else (x + half, -3.0, 2.4)
-        angle, unseen = past.angles_to_first_in_view(key), past.has_unseen_angle(key)
-        beyond = byte.numbers(np.maximum(angle, past.greatest_trained_angle))
-        written = [degrees(each) for each in angle.tolist()]
-        labels = ("seen_angle", "unseen_angle") if wide else ("seen_short", "unseen_short")
-        trained = [not each for each in unseen]
-        good, bad = ([t(label, angle=each) for each in written] for label in labels)
-        states = zip(past.first_bytes_in_view(key), past.has_unseen_angle(UNSCALED), past.is_window_best(), strict=True)
-        seen = [
-            t(f"past_{('view' if best else 'behind') if beyond else 'inside'}.{key}", start=f"{start:,}")
-            for start, beyond, best in states
-        ]
+    for key, (top, high) in CARDS.items():
+        colour, middle, large = film_line_colour(key), top + high / 2, key == UNSCALED
+        radius = 0.4 * high
+        left = 2 * radius + 34
+        look: dict[str, Any] = LEFT | {"font_size": 15}
+        first = middle - (33 if large else 26)
+        verdict = _verdict_texts(past, byte, key, t, short=False)
         drawn += [
-            marks.rect(x - half, right, low, high, "none", outline=film_line_colour(key), stroke_width=2, corner_px=8),
-            marks.wedge(
-                x, y, 0.82, TOP - past.greatest_trained_angle, mark_angle_from_clock(beyond), UNSEEN_COLOUR, opacity=0.3
+            marks.rect(0.0, width, top, top + high, "none", outline=colour, stroke_width=2, corner_px=8),
+            *_dial(past, byte, key, radius + 16, middle, radius),
+            marks.text(left, first, t(f"past_way.{key}"), colour, **look | {"bold": True, "font_size": 18}),
+            marks.text(left, first + 22, t(f"past_how.{key}"), **look),
+            *verdict_where(**verdict, x=left, y=first + 44, font_size=17 if large else 15),
+            marks.text(
+                left, first + (68 if large else 64), _outcome(past, byte, "past_view", key, t), bold=True, **look
             ),
-            *dial_marks(x, y, 1.0, byte.numbers(angle), trained_angle=past.greatest_trained_angle, stroke_width=5),
         ]
-        if wide:
-            look: dict[str, Any] = {"anchor": "start", "font_size": 15}
-            drawn += [
-                marks.text(
-                    1.25,
-                    y,
-                    t(f"past_way.{key}"),
-                    film_line_colour(key),
-                    **look | {"bold": True, "font_size": 17},
-                    dy=-28,
-                ),
-                marks.text(1.25, y, t(f"past_how.{key}", **numbers), **look, dy=-6),
-                *verdict_where(byte, trained, 1.25, y, good, bad, font_size=15, dy=16),
-                marks.text(1.25, y, byte.texts(seen), **look, dy=38),
-            ]
-        else:
-            guesses = byte.texts(t("guesses_short", perplexity=each) for each in past.perplexity_texts(key))
-            starts = past.first_bytes_in_view(key)
-            kept = [t("lost_short", start=f"{start:,}") if start else t("kept_short") for start in starts]
-            small: dict[str, Any] = {"font_size": 13, "anchor": "middle"}
-            drawn += [
-                marks.text(x, 1.0, t(f"past_short.{key}"), film_line_colour(key), bold=True, dy=-26),
-                marks.text(x, 1.0, t(f"past_how_short.{key}", **numbers), MUTED_COLOUR, dy=-9, **small),
-                *verdict_where(byte, trained, x, -1.0, good, bad, dy=19, **small),
-                marks.text(x, -1.0, guesses, film_line_colour(key), dy=37, bold=True, **small),
-                *verdict_where(
-                    byte, [not each for each in starts], x, -1.0, kept, kept, dy=55, **small | {"bold": False}
-                ),
-            ]
+        # Only beside the chart: where the cards have a row of their own they are wider.
+        height = PLOT_PX * (past.curves[key][1][-1] - BOTTOM) / (HIGH - BOTTOM)
+        ease = np.linspace(0.0, 1.0, 24)
+        end = bottom + 8 - 54 - height
+        path = end + (middle - end) * ease * ease * (3 - 2 * ease)
+        drawn += marks.in_narrow_panel(560, marks.line(-30 + 30 * ease, path, colour, 2))
     return Panel(
-        Axis(-1.3, 5.8) if wide else Axis(-1.75, 8.75),
-        Axis(-5.95, 1.2) if wide else Axis(-3.05, 2.45),
-        drawn,
-        t("cards_title"),
-        min_width=320,
-        height=370 if wide else 176,
-        equal_aspect=True,
-        screen="wide" if wide else "narrow",
+        Axis(0.0, width), Axis(bottom, 0.0), drawn, t("cards_title"), min_width=320, height=round(bottom), screen="wide"
+    )
+
+
+def _small_cards(past: PastWindowReading, byte: Control, t: PageTexts) -> Panel:
+    """Return the same on a phone, beside each other; y is in px."""
+    width, high = 350.0, 126.0
+    drawn: list[Mark] = []
+    small: dict[str, Any] = {"font_size": 13, "anchor": "middle"}
+    for k, key in enumerate(WAYS):
+        left, right = k * 119.0, k * 119.0 + 112
+        middle = (left + right) / 2
+        drawn += [
+            marks.rect(left, right, 0.0, high, "none", outline=film_line_colour(key), stroke_width=2, corner_px=8),
+            *_dial(past, byte, key, middle, 57.0, 30.0),
+            marks.text(middle, 19, t(f"past_short.{key}"), film_line_colour(key), bold=True),
+            *verdict_where(**_verdict_texts(past, byte, key, t, short=True), x=middle, y=104, **small),
+            marks.text(middle, 120, _outcome(past, byte, "past_view_short", key, t), **small),
+        ]
+    return Panel(
+        Axis(0.0, width), Axis(high, 0.0), drawn, t("cards_title"), min_width=330, height=round(high), screen="narrow"
     )
