@@ -165,7 +165,7 @@ def table_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return kind
 
 
-def tables(s: Spectrum, rows: int, dtype: np.dtype[Any], out: CosSin | None) -> CosSin:
+def checked_or_new_tables(s: Spectrum, rows: int, dtype: np.dtype[Any], out: CosSin | None) -> CosSin:
     """Return ``out`` once checked, or two new arrays (rows, dim/2) of ``dtype``."""
     shape = (rows, s.inv_freq.size)
     if out is None:
@@ -202,7 +202,7 @@ def cos_sin(
     refuse_oversized_table(s, positions)
     where = checked_positions(positions)
     kind = table_dtype(dtype)
-    cos, sin = tables(s, where.size, kind, out)
+    cos, sin = checked_or_new_tables(s, where.size, kind, out)
     consecutive = where.size > FINE and bool(np.all(np.diff(where) == 1))
     if kind == np.dtype("float32") and consecutive:
         _fill_consecutive(s, int(where[0]), cos, sin)

@@ -94,7 +94,7 @@ def sizes(page: PageFrame, text: bytes, positions: inside.TracePositions) -> Non
     page.show(
         figures.pair_size_chart(page.get(MODEL), text, positions, page.t),
         figures.pair_size_chart,
-        inside.ForwardTrace.largest,
+        inside.ForwardTrace.relative_pair_sizes,
     )
 
 

@@ -70,7 +70,7 @@ def hands(page: PageFrame) -> None:
     page.show(
         film,
         figures.clock_hands_film,
-        extension.untrained_angle_reached_mask,
+        extension.reached_untrained_angle_mask,
         extension.untrained_angle_mask,
         ask=COVERED,
     )

@@ -62,7 +62,7 @@ class BenchmarkRun:
     pid: int
 
     @property
-    def state(self) -> str:
+    def run_status(self) -> str:
         """ "finished", "running", or "interrupted" where its process is gone."""
         if self.finished is not None:
             return "finished"

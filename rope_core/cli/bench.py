@@ -168,7 +168,7 @@ def _list(store: BenchmarkDatabase) -> int:
     for r in store.runs():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(r.started))
         where = r.environment.get("gpu") or r.environment.get("cpu", "?")
-        print_lines(f"{r.id}  {when}  {r.state:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
+        print_lines(f"{r.id}  {when}  {r.run_status:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
     return 0
 
 

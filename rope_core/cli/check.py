@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     check_ignored_keys(options.ignore)
     results: dict[str, list[Finding]] = {}
     unreadable: dict[str, str] = {}
-    for source in [file for given in options.config for file in below(given)]:
+    for source in [file for given in options.config for file in config_sources(given)]:
         try:
             results[source] = _checked(read_source(source), options)
         except ValueError as error:
@@ -110,7 +110,7 @@ def check_ignored_keys(keys: Sequence[str]) -> None:
             raise argument_error("--ignore", "finding_key", key, near=near)
 
 
-def below(source: str) -> Iterator[str]:
+def config_sources(source: str) -> Iterator[str]:
     """Yield the configs that an argument names: itself, or every config.json below a folder."""
     path = Path(source)
     if source in ("", "-") or not path.is_dir():

@@ -14,9 +14,9 @@ from rope_core.cli.source import set_torch_threads
 from rope_core.cli.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
-    from rope_core.evaluate.ask import EvaluationSettings
     from rope_core.evaluate.loading import LoadedModel, ModelSource
     from rope_core.evaluate.run import Evaluation
+    from rope_core.evaluate.settings import EvaluationSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -118,7 +118,7 @@ def _export(options: argparse.Namespace) -> int:
     from rope_core.evaluate import harness, loading
 
     source = loading.resolve_model_source(options.model)
-    ask = _ask(options).of(source)
+    ask = _ask(options).with_model_defaults(source)
     try:
         paths = harness.export_scheme_folders(source, ask, options.lm_eval, options.dtype, options.lang)
     except OSError as error:
@@ -131,8 +131,8 @@ def _export(options: argparse.Namespace) -> int:
 def _ask(options: argparse.Namespace) -> EvaluationSettings:
     """Return what is measured, checked; raises ValueError."""
     from rope_core.errors import argument_error
-    from rope_core.evaluate.ask import EvaluationSettings
     from rope_core.evaluate.loading import DTYPES
+    from rope_core.evaluate.settings import EvaluationSettings
 
     given: dict[str, Any] = {name: tuple(getattr(options, name)) for name in ("lengths", "schemes", "tasks")}
     plain = {
@@ -149,7 +149,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
 
     from rope_core.errors import argument_error
     from rope_core.evaluate import cost, loading, vllm, words
-    from rope_core.evaluate.ask import rope_variants
+    from rope_core.evaluate.settings import rope_variants
 
     set_torch_threads(options.threads)
     ask = _ask(options)
@@ -157,7 +157,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
         raise argument_error("--device-map", "eval_device_map", options.device_map)
     device = loading.SPREAD if options.device_map else _device(options.device)
     source = loading.resolve_model_source(options.model)
-    ask = ask.of(source)
+    ask = ask.with_model_defaults(source)
     rope_variants(source, ask)
     kind = getattr(torch, source.stored if options.dtype == "auto" else options.dtype)
     if options.engine == vllm.ENGINE:

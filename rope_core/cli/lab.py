@@ -163,7 +163,7 @@ def _eval(options: argparse.Namespace) -> int:
     )
     if not options.json:
         print_lines(
-            f"perplexity per byte [95 %], text {sweep.documents_hash(request.read())[:12]}, "
+            f"perplexity per byte [95 %], text {sweep.documents_hash(request.read_documents())[:12]}, "
             f"{options.documents} documents"
         )
         print_lines(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")

@@ -88,7 +88,7 @@ def _of_kernel(options: argparse.Namespace) -> int:
     """Verify a function; what it raises is no answer. Exit codes as of ``run``."""
     done = Path(os.environ.pop(DONE))
     config = None if options.config is None else load_config(options.config)
-    findings = check_kernel(function_of(options.kernel), config, parse_token_count("--part", options.part))
+    findings = check_kernel(import_named_function(options.kernel), config, parse_token_count("--part", options.part))
     raised = [each.title(options.lang) for each in findings if each.key == "kernel_raises"]
     others = [*(each for each in findings if each.key != "kernel_raises"), *([] if raised else [findings.assumed])]
     unreadable = {options.kernel: raised[0]} if raised else {}
@@ -126,7 +126,7 @@ def _of_model(source: str, modes: str) -> dict[str, list[Finding]]:
     return results
 
 
-def function_of(text: str) -> Callable[..., Any]:
+def import_named_function(text: str) -> Callable[..., Any]:
     """Return what FILE:FUNCTION names, imported as a part of its package. Raises ValueError on whatever it raises."""
     place, _, name = text.rpartition(":")
     path = Path(place).resolve()

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError, argument_error
-from rope_core.evaluate.ask import EvaluationSettings, rope_variants
 from rope_core.evaluate.loading import ModelSource, safetensors_files
-from rope_core.evaluate.turning import OWN, STALE, WINDOW, RopeVariant, rope_variant_at_load
+from rope_core.evaluate.settings import EvaluationSettings, rope_variants
+from rope_core.evaluate.variants import OWN, STALE, WINDOW, RopeVariant, rope_variant_at_load
 from rope_core.evaluate.words import line_name, report_text
 from rope_core.hf.hub import MODEL_FILES
 from rope_core.hf.resolve import from_hf, resolve
@@ -67,7 +67,7 @@ def export_scheme_folders(
         if key in refused:
             continue
         path = folder / f"{key}-{length}"
-        config = written_config(source, settings, key, length, each)
+        config = config_of_variant(source, settings, key, length, each)
         link_model_files(source.folder, path)
         write_atomically(path / "config.json", (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode())
         commands += commands_of(path.name, config, length, dtype, lang)
@@ -78,8 +78,8 @@ def export_scheme_folders(
     return [*paths, script]
 
 
-def written_config(
-    source: ModelSource, ask: EvaluationSettings, key: str, length: int, turning: RopeVariant
+def config_of_variant(
+    source: ModelSource, ask: EvaluationSettings, key: str, length: int, variant: RopeVariant
 ) -> dict[str, Any]:
     """Return the config under which most programs turn as a scheme does.
 
@@ -87,7 +87,7 @@ def written_config(
     the fields of transformers 4, which 5 reads as well, where they can say it.
     """
     old = rope_variant_at_load(source.config).ropes.get(None)
-    wanted = turning.ropes.get(None)
+    wanted = variant.ropes.get(None)
     if key != OWN and old is not None and wanted is not None:
         plain = {name: value for name, value in source.config.items() if name not in (*OLD, LENGTH)}
         share = {} if old.rotary_dim == old.head_dim else {"partial_rotary_factor": old.rotary_dim / old.head_dim}
@@ -109,9 +109,9 @@ def written_config(
             if same and rope.attention_factor == wanted.attention_factor and rope.logit_scale == wanted.logit_scale:
                 return config
     try:
-        return to_v4(turning.config)
+        return to_v4(variant.config)
     except ConfigError:
-        return turning.config
+        return variant.config
 
 
 def link_model_files(source: Path, folder: Path) -> None:
@@ -130,7 +130,7 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
     harness = f"lm_eval --model hf --model_args {shlex.quote(model)} --output_path results/{name}"
     lengths = shlex.quote(json.dumps({"max_seq_lengths": [length]}))
     lines = ["", f"{harness} --tasks {TASKS}", f"{harness} --tasks ruler --metadata {lengths}"]
-    differs = vllm_differs(config, length)
+    differs = vllm_difference_text(config, length)
     if differs:
         return [*lines, f"# {report_text('harness_vllm', lang, gap=differs)}"]
     common = "--cluster=local --data_dir=$PWD/ruler"
@@ -142,7 +142,7 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
     ]
 
 
-def vllm_differs(config: dict[str, Any], length: int) -> str:
+def vllm_difference_text(config: dict[str, Any], length: int) -> str:
     """Return how far vLLM is from transformers on a config, in words; "" where it turns the same."""
     resolved = resolve(config)
     for kind in resolved.text.layer_type_names:

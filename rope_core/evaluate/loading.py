@@ -16,7 +16,7 @@ import torch
 
 from rope_core.errors import argument_error
 from rope_core.evaluate.texts import TextTokenizer
-from rope_core.evaluate.turning import rope_variant_at_load, scalable_layer_types
+from rope_core.evaluate.variants import rope_variant_at_load, scalable_layer_types
 from rope_core.hf.hub import download_model, is_model_id
 from rope_core.hf.read import read_config
 from rope_core.lab import cards

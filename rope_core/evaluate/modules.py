@@ -1,4 +1,4 @@
-"""Write a turning into the rotary modules of a loaded model, and hold what runs to it."""
+"""Write a variant's frequencies into the rotary modules of a loaded model, and hold what runs to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from rope_core.errors import RuleText, argument_error
-from rope_core.evaluate.turning import RopeVariant
+from rope_core.evaluate.variants import RopeVariant
 from rope_core.findings import SEVERITIES
 from rope_core.hf.resolve import resolve
 from rope_core.hf.ropes import HfRope
@@ -46,22 +46,22 @@ class RotaryModules:
         self.attention = [
             part for part in module.modules() if scaled and isinstance(getattr(part, "scaling", None), float)
         ]
-        self.logit_scale = load.first.logit_scale
+        self.logit_scale = load.first_full_context_rope.logit_scale
 
-    def write_variant(self, turning: RopeVariant) -> None:
+    def write_variant(self, variant: RopeVariant) -> None:
         """Set frequencies, attention factors and the softmax scale; what follows the length by itself is frozen.
 
-        Raises ValueError where a layer's width is not the turning's.
+        Raises ValueError where a layer's width is not the variant's.
         """
         for buffer, kind in self.buffers:
-            rope = turning.ropes[kind]
+            rope = variant.ropes[kind]
             owner, name = self._place(buffer)
             set_rope(owner, name, rope)
             if isinstance(owner.__dict__.get("rope_type"), dict):
                 owner.rope_type = dict.fromkeys(owner.rope_type, DEFAULT)
             elif hasattr(owner, "rope_type"):
                 owner.rope_type = DEFAULT
-        new = turning.first.logit_scale
+        new = variant.first_full_context_rope.logit_scale
         for part in self.attention:
             part.scaling *= new / self.logit_scale
         self.logit_scale = new
@@ -71,12 +71,12 @@ class RotaryModules:
         path, _, name = buffer.name.rpartition(".")
         return self.parts[path], name
 
-    def verify_variant(self, turning: RopeVariant) -> tuple[str, ...]:
+    def verify_variant(self, variant: RopeVariant) -> tuple[str, ...]:
         """Run ``verify`` on the model and return the keys of what it notes.
 
         Raises ValueError where the model does not turn by what was written.
         """
-        findings = verify(self.module, turning.config)
+        findings = verify(self.module, variant.config)
         wrong = [each for each in findings if each.severity == SEVERITIES[0]]
         if wrong:
             detail = f"{wrong[0].field}: {wrong[0].title()}"

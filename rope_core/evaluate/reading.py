@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rope_core.errors import checked_int
 from rope_core.evaluate.modules import RotaryModules
-from rope_core.evaluate.turning import RopeVariant, ropes_at_length
+from rope_core.evaluate.variants import RopeVariant, ropes_at_length
 from rope_core.rope import Array
 from rope_core.verification.observe import cache_argument_name
 

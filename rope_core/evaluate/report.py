@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from rope_core.errors import argument_error
-from rope_core.evaluate.turning import KEYS, WINDOW
+from rope_core.evaluate.variants import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, report_text
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate

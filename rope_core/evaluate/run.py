@@ -16,14 +16,14 @@ import torch
 
 from rope_core.errors import argument_error, error_sentence
 from rope_core.evaluate import tasks
-from rope_core.evaluate.ask import TASKS, EvaluationSettings, rope_variants
 from rope_core.evaluate.cost import ModelSize, model_size
-from rope_core.evaluate.harness import written_config
+from rope_core.evaluate.harness import config_of_variant
 from rope_core.evaluate.loading import LoadedModel
 from rope_core.evaluate.reading import ModelLossReader, TransformersReader, sliding_losses
 from rope_core.evaluate.report import KIND, SCHEMA, report_page
+from rope_core.evaluate.settings import TASKS, EvaluationSettings, rope_variants
 from rope_core.evaluate.texts import TokenizedTexts
-from rope_core.evaluate.turning import (
+from rope_core.evaluate.variants import (
     STALE,
     WINDOW,
     RopeVariant,
@@ -119,7 +119,7 @@ class Evaluation:
             }
         for (key, length), each in self.turnings.items():
             if key not in self.refused:
-                config = written_config(self.loaded.source, self.ask, key, length, each)
+                config = config_of_variant(self.loaded.source, self.ask, key, length, each)
                 self.turnings[key, length] = replace(each, config=config)
 
     def verify(self) -> None:
@@ -128,13 +128,13 @@ class Evaluation:
         Raises ValueError where no line is left.
         """
         for (key, _), each in self.turnings.items():
-            if key in self.refused or each.content() in self._verified:
+            if key in self.refused or each.cache_key_bytes() in self._verified:
                 continue
             try:
                 if not self.reader.reloads:
                     self.reader.write_variant(each)
                 self.notes = self.reader.verify_variant(each)
-                self._verified.add(each.content())
+                self._verified.add(each.cache_key_bytes())
             except ValueError as error:
                 self.refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}
         if all(key in self.refused for key in self.ask.schemes):
@@ -249,7 +249,7 @@ class Evaluation:
             "window": self.window if sliding else None,
             "stale": [self.trained, self.ask.factor] if stale else None,
         }
-        head = json.dumps(state, sort_keys=True).encode() + how.content()
+        head = json.dumps(state, sort_keys=True).encode() + how.cache_key_bytes()
         for first in range(0, len(reading.tokens), self.ask.batch):
             tokens = np.ascontiguousarray(reading.tokens[first : first + self.ask.batch])
             key = hashlib.sha256(head + tokens.tobytes()).hexdigest()

@@ -105,7 +105,7 @@ def is_length_dependent(rope: HfRope) -> bool:
     return SCHEMES[rope.scheme].follows_length and not rope.nope
 
 
-def at_length(request: Request, length: int) -> Array:
+def inv_freq_at_length(request: Request, length: int) -> Array:
     """Frequencies at a length in use, rad/token (dim/2,); the longest length counts for longer ones."""
     return spectrum(replace(request, seq_len=min(length, MAX_LEN))).inv_freq
 
@@ -128,8 +128,8 @@ def cached_key_angle_error(request: Request, length: int, positions: npt.ArrayLi
     where = np.asarray(positions)
     if where.ndim != 1 or not where.size or where.dtype.kind not in "iu" or where.min() < 0 or where.max() >= last:
         raise argument_error("positions", f"a non-empty vector of integers in [0, {last})", positions)
-    current = at_length(request, last)
-    cached = np.stack([at_length(request, p + 1) for p in where.tolist()])
+    current = inv_freq_at_length(request, last)
+    cached = np.stack([inv_freq_at_length(request, p + 1) for p in where.tolist()])
     return np.asarray(np.abs(cached - current) * where[:, None].astype(np.float64))
 
 
@@ -184,10 +184,10 @@ __all__ = [
     "AXES",
     "REGIONS",
     "RampBounds",
-    "at_length",
     "cached_key_angle_error",
     "equal_runs",
     "interpolation_share",
+    "inv_freq_at_length",
     "is_length_dependent",
     "layer_count",
     "multimodal_pair_axes",

@@ -139,10 +139,10 @@ def filter_values(field: str) -> tuple[str, ...]:
     >>> filter_values("layout")
     ('half', 'interleaved')
     """
-    return tuple(sorted({value_of(row, field) for row in survey_rows()}, key=str.casefold))
+    return tuple(sorted({survey_value_text(row, field) for row in survey_rows()}, key=str.casefold))
 
 
-def value_of(row: SurveyRow, field: str) -> str:
+def survey_value_text(row: SurveyRow, field: str) -> str:
     """Return a row's value of a filter's field."""
     return str(getattr(row.rope if field in ("scheme", "layout") else row.model, field))
 
@@ -154,7 +154,9 @@ def filtered_rows(**wanted: str | None) -> tuple[SurveyRow, ...]:
     {'Yi'}
     """
     return tuple(
-        row for row in survey_rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items())
+        row
+        for row in survey_rows()
+        if all(value in (None, survey_value_text(row, field)) for field, value in wanted.items())
     )
 
 

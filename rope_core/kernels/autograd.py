@@ -26,24 +26,24 @@ def run_backend(tensors: Tensors, spec: RotationSpec, backend: str, check: bool,
     return BACKENDS[backend].run(tensors, spec, out)
 
 
-def constants(turn: RotationSpec) -> tuple[Tensor | None, ...]:
+def spec_tensors(spec: RotationSpec) -> tuple[Tensor | None, ...]:
     """Return the tensors that a RotationSpec holds, in the order of its fields."""
-    return turn.cos, turn.sin, turn.steps, turn.positions, turn.cu_seqlens, turn.offsets
+    return spec.cos, spec.sin, spec.steps, spec.positions, spec.cu_seqlens, spec.offsets
 
 
-def _opposite(turn: RotationSpec, saved: Sequence[Tensor | None]) -> RotationSpec:
+def _opposite(spec: RotationSpec, saved: Sequence[Tensor | None]) -> RotationSpec:
     """Return the RotationSpec the other way, on the tensors that autograd kept and checked for changes."""
     cos, sin, steps, positions, borders, offsets = saved
-    return RotationSpec(cos, sin, steps, turn.scale, positions, borders, offsets, turn.start, turn.half, not turn.back)
+    return RotationSpec(cos, sin, steps, spec.scale, positions, borders, offsets, spec.start, spec.half, not spec.back)
 
 
 class RotateFunction(torch.autograd.Function):
-    """Out of place: (turn, backend, tensors...) -> turned tensors."""
+    """Out of place: (spec, backend, tensors...) -> turned tensors."""
 
     @staticmethod
-    def forward(ctx: Any, turn: RotationSpec, backend: str, *tensors: Tensor) -> Any:
-        done = run_backend(tensors, turn, backend, False)
-        _keep(ctx, turn, backend, done)
+    def forward(ctx: Any, spec: RotationSpec, backend: str, *tensors: Tensor) -> Any:
+        done = run_backend(tensors, spec, backend, False)
+        _keep(ctx, spec, backend, done)
         fixed = [t for t, needed in zip(done, ctx.needs_input_grad[2:], strict=True) if not needed]
         ctx.mark_non_differentiable(*fixed)
         return done
@@ -54,12 +54,12 @@ class RotateFunction(torch.autograd.Function):
 
 
 class RotateInPlaceFunction(torch.autograd.Function):
-    """In place: (turn, backend, tensors...) -> the same tensors, marked as changed."""
+    """In place: (spec, backend, tensors...) -> the same tensors, marked as changed."""
 
     @staticmethod
-    def forward(ctx: Any, turn: RotationSpec, backend: str, *tensors: Tensor) -> Any:
-        run_backend(tensors, turn, backend, False, tensors)
-        _keep(ctx, turn, backend, tensors)
+    def forward(ctx: Any, spec: RotationSpec, backend: str, *tensors: Tensor) -> Any:
+        run_backend(tensors, spec, backend, False, tensors)
+        _keep(ctx, spec, backend, tensors)
         ctx.mark_dirty(*tensors)
         return tensors if len(tensors) > 1 else tensors[0]
 
@@ -68,9 +68,9 @@ class RotateInPlaceFunction(torch.autograd.Function):
         return _turned_back(ctx, grads)
 
 
-def _keep(ctx: Any, turn: RotationSpec, backend: str, done: Tensors) -> None:
-    ctx.save_for_backward(*constants(turn))
-    ctx.turn, ctx.backend = replace(turn, cos=None, sin=None), backend
+def _keep(ctx: Any, spec: RotationSpec, backend: str, done: Tensors) -> None:
+    ctx.save_for_backward(*spec_tensors(spec))
+    ctx.spec, ctx.backend = replace(spec, cos=None, sin=None), backend
     ctx.strides = [t.stride() for t in done]
     ctx.set_materialize_grads(False)
 
@@ -81,16 +81,16 @@ def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
     answer: list[Tensor | None] = [None] * len(grads)
     if not needed:
         return None, None, *answer
-    turn = _opposite(ctx.turn, ctx.saved_tensors)
+    spec = _opposite(ctx.spec, ctx.saved_tensors)
     if torch.is_grad_enabled():
-        done = RotateFunction.apply(turn, ctx.backend, *(grads[i] for i in needed))  # type: ignore[no-untyped-call]
+        done = RotateFunction.apply(spec, ctx.backend, *(grads[i] for i in needed))  # type: ignore[no-untyped-call]
     else:
         came = tuple(g for g in (grads[i] for i in needed) if g is not None)
         out = tuple(
             torch.empty_strided(g.shape, ctx.strides[i], dtype=g.dtype, device=g.device)
             for g, i in zip(came, needed, strict=True)
         )
-        done = run_backend(came, turn, ctx.backend, False, out)
+        done = run_backend(came, spec, ctx.backend, False, out)
     for i, g in zip(needed, done, strict=True):
         answer[i] = g
     return None, None, *answer

@@ -61,17 +61,17 @@ def _serial(dtype: torch.dtype) -> CompiledCall:
 _KEPT: list[Any] = []
 
 
-def run_numba(tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+def run_numba(tensors: tuple[Tensor, ...], spec: RotationSpec, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
     done = tuple([torch.empty_like(t) for t in tensors]) if out is None else out
-    call, task, _ = _plan(tensors, turn, done)
+    call, task, _ = _plan(tensors, spec, done)
     call(task, PLACES.pack(tensors[0].data_ptr(), done[0].data_ptr(), tensors[-1].data_ptr(), done[-1].data_ptr()))
     return done
 
 
 def bind_numba(
     tensors: tuple[Tensor, ...],
-    turn: RotationSpec,
+    spec: RotationSpec,
     out: tuple[Tensor, ...],
     max_position: int,
     results: tuple[Tensor, Tensor],
@@ -80,8 +80,8 @@ def bind_numba(
 
     Addresses, shapes and strides are read once: the tensors' values may change between calls, their memory may not.
     """
-    call, packed, keep = _plan(tensors, turn, out)
-    owners = (tensors, out, turn, keep)
+    call, packed, keep = _plan(tensors, spec, out)
+    owners = (tensors, out, spec, keep)
     places = PLACES.pack(tensors[0].data_ptr(), out[0].data_ptr(), tensors[-1].data_ptr(), out[-1].data_ptr())
     task = (ctypes.c_int64 * (COMMON + 2 * EACH)).from_buffer_copy(packed)
 
@@ -95,12 +95,12 @@ def bind_numba(
     return again
 
 
-def _plan(tensors: tuple[Tensor, ...], turn: RotationSpec, done: tuple[Tensor, ...]) -> tuple[CompiledCall, bytes, Any]:
+def _plan(tensors: tuple[Tensor, ...], spec: RotationSpec, done: tuple[Tensor, ...]) -> tuple[CompiledCall, bytes, Any]:
     """Return the call, its task, and what owns the memory that the task points into."""
     q, k, q_out, k_out = tensors[0], tensors[-1], done[0], done[-1]
     batch, seq, heads, dim = q.shape
     k_heads = k.shape[2] if len(tensors) > 1 else 0
-    table, keep = _table(turn, q)
+    table, keep = _table(spec, q)
     total = batch * seq * (heads + k_heads) * dim * q.element_size()
     streams = (False, False) if total < STREAM_BYTES else (_streams(q, q_out, table[8]), _streams(k, k_out, table[8]))
     task = TASK.pack(
@@ -134,18 +134,18 @@ def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
     )
 
 
-def _table(turn: RotationSpec, x: Tensor) -> tuple[tuple[int, ...], Any]:
+def _table(spec: RotationSpec, x: Tensor) -> tuple[tuple[int, ...], Any]:
     """Return what both tensors share, in the order in which ``rotate_row_range`` reads it, and its memory's owners.
 
     cos, sin, entries per batch row and per row, positions (address, entries per batch row and per token; 0 for none),
     first row, pairs, layout, direction.
     """
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
-    where, start, cos, sin = None, turn.start, turn.cos, turn.sin
+    where, start, cos, sin = None, spec.start, spec.cos, spec.sin
     if cos is None or sin is None:
-        start, (cos, sin) = 0, token_cos_sin(turn, x.shape[1], x.device, kind)
-    elif turn.positions is not None or turn.cu_seqlens is not None or turn.offsets is not None:
-        where = token_positions(turn, x.shape[1], x.device)
+        start, (cos, sin) = 0, token_cos_sin(spec, x.shape[1], x.device, kind)
+    elif spec.positions is not None or spec.cu_seqlens is not None or spec.offsets is not None:
+        where = token_positions(spec, x.shape[1], x.device)
     if cos.dtype != kind or cos.stride(-1) != 1 or cos.stride() != sin.stride():
         cos, sin = cos.to(kind).contiguous(), sin.to(kind).contiguous()
     rows = cos.stride()
@@ -154,6 +154,6 @@ def _table(turn: RotationSpec, x: Tensor) -> tuple[tuple[int, ...], Any]:
     if where is not None:
         at, per_token = where.data_ptr(), where.stride(1)
         per_row = where.stride(0) if where.shape[0] > 1 else 0
-    pairs, half, back = cos.shape[-1], turn.half, turn.back
+    pairs, half, back = cos.shape[-1], spec.half, spec.back
     common = (cos.data_ptr(), sin.data_ptr(), per_batch, rows[-2], at, per_row, per_token, start, pairs, half, back)
     return common, (cos, sin, where)

@@ -70,7 +70,7 @@ def choose_tiles(q: Tensor, k_heads: int, interpreted: bool) -> TileSizes:
 
 
 def run_triton(
-    tensors: tuple[Tensor, ...], turn: RotationSpec, out: tuple[Tensor, ...] | None, tiles: TileSizes | None = None
+    tensors: tuple[Tensor, ...], spec: RotationSpec, out: tuple[Tensor, ...] | None, tiles: TileSizes | None = None
 ) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
     q = tensors[0]
@@ -81,7 +81,7 @@ def run_triton(
     k, k_heads = (tensors[1], tensors[1].shape[2]) if len(tensors) > 1 else (q, 0)
     cut = tiles or choose_tiles(q, k_heads, q.device.type == "cpu")
     grid = (batch * triton.cdiv(seq, cut.tokens) * cut.groups,)
-    arguments, constants = launch_arguments(q, k, done[0], done[-1], k_heads, turn, cut)
+    arguments, constants = launch_arguments(q, k, done[0], done[-1], k_heads, spec, cut)
     if q.device.type == "cuda":
         with torch.cuda.device(q.device):
             gpu_kernels.rotate_kernel[grid](*arguments, **constants, num_warps=cut.warps)
@@ -91,24 +91,24 @@ def run_triton(
 
 
 def launch_arguments(
-    q: Tensor, k: Tensor, q_out: Tensor, k_out: Tensor, k_heads: int, turn: RotationSpec, cut: TileSizes
+    q: Tensor, k: Tensor, q_out: Tensor, k_out: Tensor, k_heads: int, spec: RotationSpec, cut: TileSizes
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the kernel's arguments and its compile-time constants."""
-    pairs, dim = turn.pairs, q.shape[3]
+    pairs, dim = spec.pairs, q.shape[3]
     tensors = (q, k, q_out, k_out)
     align = _alignment(tensors)
-    cos, sin, table_b, table_s = _tables(turn, q)
+    cos, sin, table_b, table_s = _tables(spec, q)
     where, positions, position_b, position_s = gpu_kernels.COUNT, q, 0, 0
     sequences = 0
-    if turn.per_token:
+    if spec.per_token:
         where = gpu_kernels.PER_TOKEN
-    elif turn.positions is not None:
-        positions = turn.positions
+    elif spec.positions is not None:
+        positions = spec.positions
         where, position_s = gpu_kernels.GIVEN, positions.stride(1)
         position_b = positions.stride(0) if positions.shape[0] > 1 else 0
-    elif turn.cu_seqlens is not None:
-        where, sequences = gpu_kernels.PACKED, turn.cu_seqlens.shape[0] - 1
-    elif turn.offsets is not None:
+    elif spec.cu_seqlens is not None:
+        where, sequences = gpu_kernels.PACKED, spec.cu_seqlens.shape[0] - 1
+    elif spec.offsets is not None:
         where = gpu_kernels.OFFSET
     arguments = (
         q,
@@ -117,14 +117,14 @@ def launch_arguments(
         k_out,
         cos,
         sin,
-        q if turn.steps is None else turn.steps.contiguous(),
+        q if spec.steps is None else spec.steps.contiguous(),
         positions,
-        q if turn.cu_seqlens is None else turn.cu_seqlens.contiguous(),
-        q if turn.offsets is None else turn.offsets.contiguous(),
+        q if spec.cu_seqlens is None else spec.cu_seqlens.contiguous(),
+        q if spec.offsets is None else spec.offsets.contiguous(),
         q.shape[1],
-        turn.rows,
-        turn.start,
-        turn.scale,
+        spec.rows,
+        spec.start,
+        spec.scale,
         *(units for x in tensors for units in (*(stride // align for stride in x.stride()[:3]), x.stride(3))),
         table_b,
         table_s,
@@ -141,12 +141,12 @@ def launch_arguments(
         "LANES": next_power_of_two(pairs),
         "DIM": dim,
         "REST": next_power_of_two(rest) if rest else 0,
-        "HALF": turn.half,
-        "BACK": turn.back,
+        "HALF": spec.half,
+        "BACK": spec.back,
         "COPY": q_out.data_ptr() != q.data_ptr(),
         "WHERE": where.value,
-        "SHIFTED": turn.offsets is not None,
-        "ANGLES": turn.steps is not None,
+        "SHIFTED": spec.offsets is not None,
+        "ANGLES": spec.steps is not None,
         "COMPUTE": tl.float64 if compute_dtype(q.dtype) == torch.float64 else tl.float32,
         "TOKENS": cut.tokens,
         "HEADS": cut.heads,
@@ -162,11 +162,11 @@ def _alignment(tensors: tuple[Tensor, ...]) -> int:
     return common & -common
 
 
-def _tables(turn: RotationSpec, q: Tensor) -> tuple[Tensor, Tensor, int, int]:
+def _tables(spec: RotationSpec, q: Tensor) -> tuple[Tensor, Tensor, int, int]:
     """Return cos and sin with neighbouring pairs side by side, elements per batch row and elements per row."""
-    if turn.cos is None or turn.sin is None:
+    if spec.cos is None or spec.sin is None:
         return q, q, 0, 0
-    cos, sin = turn.cos, turn.sin
+    cos, sin = spec.cos, spec.sin
     if cos.stride(-1) != 1 or cos.stride() != sin.stride():
         cos, sin = cos.contiguous(), sin.contiguous()
     per_batch = cos.stride(0) if cos.dim() == 3 and cos.shape[0] > 1 else 0

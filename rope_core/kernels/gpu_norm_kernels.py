@@ -48,7 +48,7 @@ def write_pairs(target, stride, mask, lanes, rest, a, b, r, LANES: tl.constexpr,
 
 
 @triton.jit
-def squares(a, b, r):
+def sum_of_squares(a, b, r):
     """Return the sums of squares of head vectors, (tokens, heads)."""
     return tl.sum(a * a, 2) + tl.sum(b * b, 2) + tl.sum(r * r, 2)
 
@@ -64,7 +64,7 @@ def mean_squares(x, x_h, x_d, tokens, lanes, rest, HEAD_COUNT: tl.constexpr, LAN
         mask = tokens[:, None, None] & (h < HEAD_COUNT)[None, :, None]
         a, b, r = read_pairs(x + h.to(tl.int64)[None, :, None] * x_h, x_d, mask, lanes, rest, LANES, PAIRS, DIM, REST,
                              HALF, TOKENS, HEADS, COMPUTE)  # fmt: skip
-        total += tl.sum(squares(a, b, r), 1)[:, None]
+        total += tl.sum(sum_of_squares(a, b, r), 1)[:, None]
     return total / (HEAD_COUNT * DIM)
 
 
@@ -98,7 +98,7 @@ def normed_forward_kernel(x, out, weight, cos, sin, seq, x_b, x_s, x_h, x_d, o_b
         a, p, r = read_pairs(source + h64 * x_h, x_d, mask, lanes, rest, LANES, PAIRS, DIM, REST, HALF, TOKENS, HEADS,
                              COMPUTE)  # fmt: skip
         if not WHOLE:
-            mean = squares(a, p, r) / DIM
+            mean = sum_of_squares(a, p, r) / DIM
         scale = (1.0 / tl.sqrt(mean + eps))[:, :, None]
         own = weight + (h64 * DIM if WHOLE else h64 * 0)
         wa, wp, wr = read_pairs(own, 1, present[None, :, None], lanes, rest, LANES, PAIRS, DIM, REST, HALF, 1, HEADS,
@@ -172,7 +172,7 @@ def normed_backward_kernel(x, grad, out, weight, shares, cos, sin, batch, seq, x
             np = bp * (wp + shift)
             nr = gr * (wr + shift)
             if not WHOLE:
-                mean = squares(a, p, r) / DIM
+                mean = sum_of_squares(a, p, r) / DIM
                 total = tl.sum(na * a, 2) + tl.sum(np * p, 2) + tl.sum(nr * r, 2)
             scale = 1.0 / tl.sqrt(mean + eps)
             pull = (total * scale * scale / (HEAD_COUNT * DIM if WHOLE else DIM))[:, :, None]

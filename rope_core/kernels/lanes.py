@@ -42,7 +42,7 @@ IrValue = Any
 IrBuilder = Any
 
 
-def wide(kind: Any, lanes: int) -> Any:
+def vector_type(kind: Any, lanes: int) -> Any:
     """Return the LLVM type of ``lanes`` values."""
     return kind if lanes == 1 else ir.VectorType(kind, lanes)
 
@@ -54,26 +54,26 @@ def _splat(kind: Any, value: int, lanes: int) -> Any:
 
 def load(b: IrBuilder, kind: Any, address: IrValue, lanes: int) -> IrValue:
     """Read ``lanes`` stored values."""
-    pointer = b.inttoptr(address, wide(kind, lanes).as_pointer())
+    pointer = b.inttoptr(address, vector_type(kind, lanes).as_pointer())
     return b.load(pointer, align=BYTES[kind])
 
 
 def widen(b: IrBuilder, kind: Any, value: IrValue, lanes: int) -> IrValue:
     """Convert stored values to the compute type; exact."""
     if kind is I16:
-        bits = b.shl(b.zext(value, wide(I32, lanes)), _splat(I32, 16, lanes))
-        return b.bitcast(bits, wide(ir.FloatType(), lanes))
+        bits = b.shl(b.zext(value, vector_type(I32, lanes)), _splat(I32, 16, lanes))
+        return b.bitcast(bits, vector_type(ir.FloatType(), lanes))
     if isinstance(kind, ir.HalfType):
-        return b.fpext(value, wide(ir.FloatType(), lanes))
+        return b.fpext(value, vector_type(ir.FloatType(), lanes))
     return value
 
 
 def narrow(b: IrBuilder, kind: Any, value: IrValue, lanes: int) -> IrValue:
     """Round the compute type to the storage type, to nearest even; a NaN stays a NaN."""
     if kind is I16:
-        return b.trunc(b.lshr(_rounded_bits(b, value, lanes), _splat(I32, 16, lanes)), wide(I16, lanes))
+        return b.trunc(b.lshr(_rounded_bits(b, value, lanes), _splat(I32, 16, lanes)), vector_type(I16, lanes))
     if isinstance(kind, ir.HalfType):
-        return b.fptrunc(value, wide(kind, lanes))
+        return b.fptrunc(value, vector_type(kind, lanes))
     return value
 
 
@@ -82,7 +82,7 @@ def _rounded_bits(b: IrBuilder, value: IrValue, lanes: int) -> IrValue:
 
     A NaN is left as arithmetic made it: quiet, so its upper half is a NaN too.
     """
-    bits = b.bitcast(value, wide(I32, lanes))
+    bits = b.bitcast(value, vector_type(I32, lanes))
     return b.select(b.fcmp_ordered("ord", value, value), _rounded_up(b, bits, lanes), bits)
 
 
@@ -92,23 +92,26 @@ def _rounded_up(b: IrBuilder, bits: IrValue, lanes: int) -> IrValue:
     return b.add(bits, b.add(odd, _splat(I32, 0x7FFF, lanes)))
 
 
-def quiet(b: IrBuilder, value: IrValue, lanes: int) -> IrValue:
+def clear_low_nan_bits(b: IrBuilder, value: IrValue, lanes: int) -> IrValue:
     """Return float32 values whose NaNs have a lower half of 0, as those of widened bfloat16 have."""
-    bits = b.bitcast(value, wide(I32, lanes))
+    bits = b.bitcast(value, vector_type(I32, lanes))
     kept = b.select(b.fcmp_ordered("ord", value, value), bits, _splat(I32, 0x7FC00000, lanes))
-    return b.bitcast(kept, wide(ir.FloatType(), lanes))
+    return b.bitcast(kept, vector_type(ir.FloatType(), lanes))
 
 
 def split_words(b: IrBuilder, words: IrValue, lanes: int) -> tuple[IrValue, IrValue]:
     """Read 2 * lanes bfloat16 as ``lanes`` 32-bit words: the even ones and the odd ones as float32."""
     even = b.shl(words, _splat(I32, 16, lanes))
     odd = b.and_(words, _splat(I32, 0xFFFF0000, lanes))
-    return b.bitcast(even, wide(ir.FloatType(), lanes)), b.bitcast(odd, wide(ir.FloatType(), lanes))
+    return b.bitcast(even, vector_type(ir.FloatType(), lanes)), b.bitcast(odd, vector_type(ir.FloatType(), lanes))
 
 
 def join_words(b: IrBuilder, even: IrValue, odd: IrValue, lanes: int) -> IrValue:
-    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words; NaNs as quiet leaves them."""
-    low, high = (_rounded_up(b, b.bitcast(v, wide(I32, lanes)), lanes) for v in (even, odd))
+    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words.
+
+    NaNs are as ``clear_low_nan_bits`` leaves them.
+    """
+    low, high = (_rounded_up(b, b.bitcast(v, vector_type(I32, lanes)), lanes) for v in (even, odd))
     return b.or_(b.lshr(low, _splat(I32, 16, lanes)), b.and_(high, _splat(I32, 0xFFFF0000, lanes)))
 
 
@@ -124,12 +127,14 @@ def prefetch(b: IrBuilder, address: IrValue) -> None:
 def store(b: IrBuilder, kind: Any, value: IrValue, address: IrValue, lanes: int, stream: bool) -> None:
     """Write stored values; ``stream`` bypasses the cache, line by line, and asks for an address at a line's start."""
     if not stream:
-        b.store(value, b.inttoptr(address, wide(kind, lanes).as_pointer()), align=BYTES[kind])
+        b.store(value, b.inttoptr(address, vector_type(kind, lanes).as_pointer()), align=BYTES[kind])
         return
     count = min(lanes, LINE // BYTES[kind])
-    pointer = b.inttoptr(address, wide(kind, count).as_pointer())
+    pointer = b.inttoptr(address, vector_type(kind, count).as_pointer())
     for first in range(0, lanes, count):
-        line = value if count == lanes else b.shuffle_vector(value, value, places(list(range(first, first + count))))
+        line = (
+            value if count == lanes else b.shuffle_vector(value, value, shuffle_mask(list(range(first, first + count))))
+        )
         written = b.store(line, b.gep(pointer, [I32(first // count)]), align=BYTES[kind] * count)
         written.set_metadata("nontemporal", b.module.add_metadata([ir.Constant(I32, 1)]))
 
@@ -143,7 +148,7 @@ def turn(b: IrBuilder, x: IrValue, y: IrValue, cos: IrValue, sin: IrValue) -> tu
     )
 
 
-def places(indices: list[int]) -> Any:
+def shuffle_mask(indices: list[int]) -> Any:
     """Return a shuffle mask."""
     return ir.Constant(ir.VectorType(I32, len(indices)), indices)
 
@@ -190,8 +195,8 @@ def rotate_half_block(
 
 def _table_by_words(b: IrBuilder, cos: IrValue, sin: IrValue, words: int) -> tuple[IrValue, ...]:
     """Return the even entries of cos and sin, then the odd ones."""
-    clean = [quiet(b, table, 2 * words) for table in (cos, sin)]
-    picked = (places(list(range(first, 2 * words, 2))) for first in (0, 1))
+    clean = [clear_low_nan_bits(b, table, 2 * words) for table in (cos, sin)]
+    picked = (shuffle_mask(list(range(first, 2 * words, 2))) for first in (0, 1))
     return tuple(b.shuffle_vector(table, table, which) for which in picked for table in clean)
 
 
@@ -217,14 +222,14 @@ def rotate_interleaved_block(
     """
     kind, compute = KINDS[tag]
     first, second = (1, 0) if back.literal_value else (0, 1)
-    pick = [places([2 * i + member for i in range(WIDTH)]) for member in (first, second)]
-    weave = places([i // 2 + WIDTH * ((i + first) % 2) for i in range(2 * WIDTH)])
+    pick = [shuffle_mask([2 * i + member for i in range(WIDTH)]) for member in (first, second)]
+    weave = shuffle_mask([i // 2 + WIDTH * ((i + first) % 2) for i in range(2 * WIDTH)])
 
     def emit(context: Any, b: IrBuilder, _: Any, args: Any) -> IrValue:
         at_x, at_c, at_s, put, step, to_step = args[4:]
         c, s = load(b, compute, at_c, WIDTH), load(b, compute, at_s, WIDTH)
         if kind is I16:
-            c, s = quiet(b, c, WIDTH), quiet(b, s, WIDTH)
+            c, s = clear_low_nan_bits(b, c, WIDTH), clear_low_nan_bits(b, s, WIDTH)
         for head in range(heads.literal_value):
             if head:
                 at_x, put = b.add(at_x, step), b.add(put, to_step)
@@ -290,7 +295,7 @@ def _stream_line(_: Any, __: Any, ___: Any) -> Any:
 
     def emit(context: Any, b: IrBuilder, _: Any, args: Any) -> IrValue:
         lanes = LINE // BYTES[I32]
-        value = b.load(b.inttoptr(args[0], wide(I32, lanes).as_pointer()), align=BYTES[I32])
+        value = b.load(b.inttoptr(args[0], vector_type(I32, lanes).as_pointer()), align=BYTES[I32])
         store(b, I32, value, args[1], lanes, True)
         return context.get_dummy_value()
 

@@ -33,7 +33,7 @@ class WindowComparison:
     seeds: tuple[float, ...]
 
 
-def kind_of(cell: SweepCell) -> str:
+def cell_kind(cell: SweepCell) -> str:
     """Return the kind of a cell."""
     chosen = get_line(cell.line)
     known = cards.weights_cards().get(cell.weights)
@@ -44,7 +44,7 @@ def kind_of(cell: SweepCell) -> str:
     return COUNTED if chosen.rule else SCALED
 
 
-def key_of(cell: SweepCell) -> str:
+def cell_name(cell: SweepCell) -> str:
     """Return what a cell is called by: its line, or its weights' last word where those are unscaled fine-tunes."""
     known = cards.weights_cards().get(cell.weights)
     tuned = known is not None and known.recipe.start and cell.line == UNSCALED
@@ -66,9 +66,9 @@ def compare_with_window(cells: Iterable[SweepCell], length: int) -> tuple[SweepC
         others = [c for c in here if c.line == each.line and c.weights in windows and c.weights != first]
         seeds = tuple(last_quarter_ratio(c, windows[c.weights]).value for c in others) if each.weights == first else ()
         rows.append(
-            WindowComparison(key_of(each), kind_of(each), each, last_quarter_ratio(each, windows[first]), seeds)
+            WindowComparison(cell_name(each), cell_kind(each), each, last_quarter_ratio(each, windows[first]), seeds)
         )
     return windows[first], sorted(rows, key=lambda each: each.over_window.value)
 
 
-__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "WindowComparison", "compare_with_window", "key_of", "kind_of"]
+__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "WindowComparison", "cell_kind", "cell_name", "compare_with_window"]

@@ -79,7 +79,8 @@ def _stored(path: Path, _: int) -> dict[str, WeightsCard]:
     lists = ("held_out", "losses")
     return {
         name: WeightsCard(
-            name, **{**each, "recipe": TrainingRecipe.of(each["recipe"])} | {key: tuple(each[key]) for key in lists}
+            name,
+            **{**each, "recipe": TrainingRecipe.from_values(each["recipe"])} | {key: tuple(each[key]) for key in lists},
         )
         for name, each in index.items()
     }

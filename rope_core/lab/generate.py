@@ -52,14 +52,14 @@ class DecodingPositions:
         return self.request is not None and SCHEMES[self.request.scheme].follows_length
 
     @cached_property
-    def fixed(self) -> PositionEncoding:
+    def fixed_encoding(self) -> PositionEncoding:
         """The one set of positions of a scheme that does not follow the length; None as a request: the trained ones."""
         return self.model.position if self.request is None else rotary_encoding_for(self.model.shape, self.request)
 
-    def at(self, before: int, count: int) -> PositionEncoding:
+    def encoding_at(self, before: int, count: int) -> PositionEncoding:
         """Return the positions of ``count`` bytes after ``before`` others, at the length that is then reached."""
         if self.request is None or not self.is_length_dependent:
-            return self.fixed.at(before, count)
+            return self.fixed_encoding.at(before, count)
         return rotary_encoding_for(self.model.shape, replace(self.request, seq_len=before + count)).at(before, count)
 
 
@@ -68,7 +68,7 @@ def next_byte_logits(tokens: Tensor, cache: KeyValueCache, positions: DecodingPo
 
     All keys, those read before too, are turned by the frequencies of the length then reached.
     """
-    here = positions.at(cache.length, tokens.shape[1])
+    here = positions.encoding_at(cache.length, tokens.shape[1])
     logits: Tensor = positions.model(tokens, place=here, cache=cache)
     return logits
 
@@ -146,10 +146,10 @@ class GenerationSettings:
         checked_int("new", self.new, 1, 4096)
         if self.new >= lengths[0]:
             raise argument_error("lengths", "beyond_written", lengths[0], new=self.new)
-        self.read()
+        self.read_document()
         self.cells()
 
-    def read(self) -> bytes:
+    def read_document(self) -> bytes:
         """Return the document up to where the longest length ends."""
         longest = max(self.lengths)
         kept = corpus.held_out_documents()
@@ -169,7 +169,7 @@ def generate_texts(settings: GenerationSettings) -> Iterator[tuple[float, dict[s
     A cell holds the last bytes of the prompt ("prompt_end"), what was written ("text"), what the document has there
     ("truth") and the truth's mean loss in nats per byte, or why positions are "undefined".
     """
-    document = settings.read()
+    document = settings.read_document()
     cut = len(document) - settings.new
     for done, (name, key, length) in plan.with_progress(settings.cells(), lambda each: each[2]):
         model = weights.load_shipped_model(name)

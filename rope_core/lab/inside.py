@@ -90,7 +90,7 @@ class TracePositions:
     split: int = 0
     still: tuple[int, ...] = ()
 
-    def of(self, length: int) -> npt.NDArray[np.int64]:
+    def byte_positions(self, length: int) -> npt.NDArray[np.int64]:
         """Return the positions of ``length`` bytes, int64 (length,)."""
         behind = np.arange(length) >= self.split
         return np.arange(length) + self.shift + self.gap * behind
@@ -104,7 +104,7 @@ class TracePositions:
             checked_int(name, value, 0, FARTHEST)
         reach = round(checked_finite("factor", self.factor) * shape.context)
         answer = spectrum(get_line(self.line).request(shape, reach))
-        cos, sin = cos_sin(answer, self.of(length))
+        cos, sin = cos_sin(answer, self.byte_positions(length))
         for pair in self.still:
             checked_int("still", pair, 0, shape.rope.pairs - 1)
         cos[:, list(self.still)], sin[:, list(self.still)] = 1.0, 0.0
@@ -146,7 +146,7 @@ class ForwardTrace:
 
         return by_pair(q, k), by_pair(turned_q, turned_k)
 
-    def largest(self) -> Array:
+    def relative_pair_sizes(self) -> Array:
         """Return how large each pair is in q and in k beside the head's mean, float64 (2, layers, heads, pairs).
 
         A dimension's value is its root of squares summed over the bytes, a pair's that of its larger dimension; from 5

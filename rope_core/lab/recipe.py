@@ -87,9 +87,9 @@ class TrainingRecipe:
     @classmethod
     def from_json(cls, text: str) -> TrainingRecipe:
         """Read what ``as_json`` wrote."""
-        return cls.of(json.loads(text))
+        return cls.from_values(json.loads(text))
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> TrainingRecipe:
+    def from_values(cls, values: Mapping[str, Any]) -> TrainingRecipe:
         """Return a recipe from its JSON values."""
         return cls(**{**values, "shape": ModelShape(**values["shape"])})

@@ -128,9 +128,9 @@ class StaleKeySettings:
                 raise argument_error("weights", "rotary_weights", name)
             checked_int("length", self.length, shape.context + 1, plan.MAX_LENGTH)
             get_line(FOLLOWING).request(shape, self.length, self.factor)
-        self.read()
+        self.read_documents()
 
-    def read(self) -> npt.NDArray[np.uint8]:
+    def read_documents(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, length + 1)."""
         return plan.evaluation_documents(self.length, self.documents)
 
@@ -141,7 +141,7 @@ def measure_stale_keys(settings: StaleKeySettings) -> Iterator[tuple[float, dict
     "last" is the perplexity of the last quarter, "curve" perplexity against position, "nats" each document's mean loss
     over the last quarter.
     """
-    documents = settings.read()
+    documents = settings.read_documents()
     # Decoding byte by byte takes about as long as twenty readings.
     cells = [(name, each) for name in settings.weights for each in VARIANTS]
     for done, (name, variant) in plan.with_progress(cells, lambda each: 1 + 20 * (each[1] == "recomputed")):

@@ -55,7 +55,7 @@ class SweepSettings:
         checked_int("documents", self.documents, 1, 4096)
         plan.check_text_length(self.text)
 
-    def read(self) -> npt.NDArray[np.uint8]:
+    def read_documents(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1): each length reads the first bytes of the same ones."""
         return plan.evaluation_documents(max(self.lengths), self.documents, self.text, "lengths")
 
@@ -101,7 +101,7 @@ def run_sweep(settings: SweepSettings) -> Iterator[tuple[float, dict[str, Any]]]
 
     The work of a cell grows with its length, so the share does not count cells.
     """
-    documents = settings.read()
+    documents = settings.read_documents()
     for done, (name, key, length) in plan.with_progress(settings.cells(), lambda each: each[2]):
         yield (
             done,
@@ -119,7 +119,7 @@ def unmeasured_cells(
         shipped: whether the weights that ``settings`` names take part.
         runs: models that are not shipped, by name, after those.
     """
-    documents = settings.read()
+    documents = settings.read_documents()
     planned: list[tuple[str, LabModel | None, str, int]] = []
     if shipped:
         planned += [(name, None, key, length) for name, key, length in settings.cells()]

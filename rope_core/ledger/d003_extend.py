@@ -12,7 +12,7 @@ from rope_core.rotation import rotation_matrix
 from rope_core.spectrum import Spectrum
 from rope_core.theory.attention import score_curve
 from rope_core.theory.encodings.digits import ntk_number_base, rope_beta
-from rope_core.theory.interpolation import compare_bounds
+from rope_core.theory.interpolation import interpolation_bounds
 from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
@@ -104,7 +104,7 @@ def code_dynamic() -> ClaimCheck:
 @register_claim("003-600")
 def about_600() -> ClaimCheck:
     """Stated "at least about 600": the smallest true ratio up to 131,072 tokens, then 512 where B(s) >= d."""
-    far, near = (compare_bounds(LLAMA, reach) for reach in (131_072, 4096))
+    far, near = (interpolation_bounds(LLAMA, reach) for reach in (131_072, 4096))
     return ClaimCheck(
         relative_shortfall(far.smallest, 600.0),
         corrected=max(relative_shortfall(near.smallest, near.proven), abs(near.proven / 512.0 - 1.0)),

@@ -84,9 +84,9 @@ def make_lrpe_spec(
     batch, length, heads, width = shape_sizes(x_shape)
     if width < 2 or width % 2:
         raise argument_error("x", "even_last", tuple(x_shape))
-    start, stop = turning(rotary_dim, width)
+    start, stop = rotary_bounds(rotary_dim, width)
     pairs = (stop - start) // 2
-    grid = frequencies(theta_shape, heads, pairs)
+    grid = checked_theta_shape(theta_shape, heads, pairs)
     check_activation(act, dim, length)
     assert isinstance(act, str) and (dim is None or isinstance(dim, int))
     return LrpeSpec(batch, length, heads, width, act, dim, start, pairs, grid)
@@ -102,7 +102,7 @@ def shape_sizes(x_shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     return shape[0], shape[1], shape[2], shape[3]
 
 
-def frequencies(theta_shape: tuple[int, ...], heads: int, width: int) -> tuple[int, int]:
+def checked_theta_shape(theta_shape: tuple[int, ...], heads: int, width: int) -> tuple[int, int]:
     """Return theta's shape as (1 | heads, 1 | width), or raise ValueError with the three shapes that fit."""
     shape = tuple(int(size) for size in theta_shape)
     if shape == (width,):
@@ -114,7 +114,7 @@ def frequencies(theta_shape: tuple[int, ...], heads: int, width: int) -> tuple[i
     raise argument_error("theta", "theta_per_pair", shape, heads=heads, width=width)
 
 
-def turning(rotary_dim: object, width: int) -> tuple[int, int]:
+def rotary_bounds(rotary_dim: object, width: int) -> tuple[int, int]:
     """Return the first dimension that turns and the first one after them."""
     if rotary_dim is None:
         return 0, width

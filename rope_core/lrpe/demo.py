@@ -68,7 +68,7 @@ class LrpeExample:
         return drawn[:, None] if self.kind == "per head" else drawn
 
     @property
-    def theta_grid(self) -> Array:
+    def theta_by_head_and_pair(self) -> Array:
         """The same for every head and pair, (H, P)."""
         return np.broadcast_to(self.theta, (HEADS, self.pairs))
 
@@ -102,12 +102,12 @@ class LrpeExample:
         pair = min(checked_int("pair", wanted, 0, 2**31), self.pairs - 1)
         return pair, self.front + pair, self.front + self.pairs + pair
 
-    def turn_table(self, head: int) -> Array:
+    def cos_sin_by_dimension(self, head: int) -> Array:
         """Return what the rotation multiplies by, float64 (12, D): cos under the first halves, sin under the second.
 
         NaN where a dimension passes.
         """
-        angle = self.positions[:, None] * self.theta_grid[checked_int("head", head, 0, HEADS - 1)]
+        angle = self.positions[:, None] * self.theta_by_head_and_pair[checked_int("head", head, 0, HEADS - 1)]
         table = np.full((TOKENS, self.width), np.nan)
         middle = self.front + self.pairs
         table[:, self.front : middle] = np.cos(angle)

@@ -17,7 +17,7 @@ def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tens
     return run_backend(EAGER, x, theta, start, p)
 
 
-def widened(x: Tensor) -> Tensor:
+def at_least_float32(x: Tensor) -> Tensor:
     """Return x in the type it is computed in: float32 at least."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
@@ -86,7 +86,7 @@ def turn(x: Tensor, angle: Tensor, p: LrpeSpec) -> Tensor:
 
 def lrpe_formula(x: Tensor, theta: Tensor, where: PositionIds, p: LrpeSpec) -> Tensor:
     """Return O as one differentiable expression, what autograd and torch.compile are measured on."""
-    return turn(apply_activation(widened(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
+    return turn(apply_activation(at_least_float32(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
 
 
 class EagerBackend:
@@ -101,10 +101,10 @@ class EagerBackend:
     ) -> Gradients:
         """Return dX and dTheta: dO turned by -theta, then the activation's Jacobian; see the reference's backward."""
         where = token_position_table(start, p.length)
-        inner = turn(widened(grad), -angles(theta, where), p)
+        inner = turn(at_least_float32(grad), -angles(theta, where), p)
         if x is None:
             return inner.to(grad.dtype), None
-        wide = widened(x)
+        wide = at_least_float32(x)
         dx = activate_backward(wide, inner, p.act, p.dim).to(x.dtype) if needs[0] else None
         if not needs[1]:
             return dx, None

@@ -31,7 +31,7 @@ def rotate(x: Tensor, theta: Tensor, start: TokenPositions, p: LrpeSpec) -> Tens
     return run_backend(TRITON, x, theta, start, p)
 
 
-def where(theta: Tensor, start: TokenPositions) -> tuple[Tensor, int, str]:
+def kernel_start_arguments(theta: Tensor, start: TokenPositions) -> tuple[Tensor, int, str]:
     """Return the kernels' starts, offset and kind of positions; theta takes the place of starts that are not read."""
     if isinstance(start, int):
         return theta, start, "offset"
@@ -39,7 +39,7 @@ def where(theta: Tensor, start: TokenPositions) -> tuple[Tensor, int, str]:
     return torch.from_numpy(start).to(theta.device), 0, kind
 
 
-def sizes(p: LrpeSpec, kind: str) -> dict[str, Any]:
+def kernel_constants(p: LrpeSpec, kind: str) -> dict[str, Any]:
     """Return the kernels' compile-time arguments but for their tile."""
     rest = p.width - 2 * p.pairs
     return {
@@ -57,7 +57,7 @@ def sizes(p: LrpeSpec, kind: str) -> dict[str, Any]:
     }
 
 
-def tile(p: LrpeSpec) -> tuple[int, int]:
+def tokens_and_heads_per_program(p: LrpeSpec) -> tuple[int, int]:
     """Return how many tokens and heads one program takes."""
     heads = min(next_power_of_two(p.heads), 32 if INTERPRETED else 8)
     return max(1, min(128 if INTERPRETED else 16, TILE // (heads * next_power_of_two(p.pairs)))), heads
@@ -70,13 +70,13 @@ class TritonBackend:
         """Return O, shaped like x; rows that are not contiguous are copied first."""
         x, out = x.contiguous(), torch.empty(p.shape, dtype=x.dtype, device=x.device)
         if x.numel():
-            starts, offset, kind = where(theta, start)
-            tokens, heads = tile(p)
+            starts, offset, kind = kernel_start_arguments(theta, start)
+            tokens, heads = tokens_and_heads_per_program(p)
             grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
             theta = theta.contiguous()
-            peak, share = statistics(x, p)
+            peak, share = softmax_statistics(x, p)
             kernels.forward_kernel[grid](
-                x, out, theta, starts, peak, share, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
+                x, out, theta, starts, peak, share, offset, p.length, BT=tokens, BH=heads, **kernel_constants(p, kind)
             )
         return out
 
@@ -89,15 +89,27 @@ class TritonBackend:
         dx = torch.empty(p.shape, dtype=grad.dtype, device=grad.device) if needs[0] else None
         if not x.numel():
             return dx, torch.zeros_like(theta) if needs[1] else None
-        starts, offset, kind = where(theta, start)
-        peak, share = statistics(x, p)
+        starts, offset, kind = kernel_start_arguments(theta, start)
+        peak, share = softmax_statistics(x, p)
         reads = (x, grad, theta, starts, peak, share, offset)
         if dx is not None:
             dot = softmax_grad_column_sums(reads, p, kind) if p.is_activation_over_sequence else peak
-            tokens, heads = tile(p)
+            tokens, heads = tokens_and_heads_per_program(p)
             grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
             kernels.backward_kernel[grid](
-                x, grad, dx, theta, starts, peak, share, dot, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
+                x,
+                grad,
+                dx,
+                theta,
+                starts,
+                peak,
+                share,
+                dot,
+                offset,
+                p.length,
+                BT=tokens,
+                BH=heads,
+                **kernel_constants(p, kind),
             )
         return dx, _theta_slope(reads, p, kind) if needs[1] else None
 
@@ -105,7 +117,7 @@ class TritonBackend:
 KernelInputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
-def statistics(x: Tensor, p: LrpeSpec) -> tuple[Tensor, Tensor]:
+def softmax_statistics(x: Tensor, p: LrpeSpec) -> tuple[Tensor, Tensor]:
     """Return the columns' maximum and 1 / sum, float32 (B, H, D), for a softmax along the sequence; else x, x."""
     if not p.is_activation_over_sequence:
         return x, x
@@ -124,7 +136,7 @@ def softmax_grad_column_sums(reads: KernelInputs, p: LrpeSpec, kind: str) -> Ten
     parts = torch.empty((SPLITS, p.batch, p.heads, p.width), dtype=torch.float32, device=x.device)
     rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
     kernels.gradient_sums_kernel[(p.heads, SPLITS, p.batch)](
-        x, grad, parts, parts, *rest, DOTS=True, BT=_tokens_of(p), **sizes(p, kind)
+        x, grad, parts, parts, *rest, DOTS=True, BT=_tokens_of(p), **kernel_constants(p, kind)
     )
     return parts.sum(0)
 
@@ -135,7 +147,7 @@ def _theta_slope(reads: KernelInputs, p: LrpeSpec, kind: str) -> Tensor:
     parts = torch.empty((SPLITS, p.heads, p.pairs), dtype=torch.float64, device=x.device)
     rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
     kernels.gradient_sums_kernel[(p.heads, SPLITS, 1)](
-        x, grad, parts, parts, *rest, DOTS=False, BT=_tokens_of(p), **sizes(p, kind)
+        x, grad, parts, parts, *rest, DOTS=False, BT=_tokens_of(p), **kernel_constants(p, kind)
     )
     return parts.sum(0).sum_to_size(p.theta_shape).to(theta.dtype)
 

@@ -110,7 +110,7 @@ def activate(x, ACT: tl.constexpr):
 
 
 @triton.jit
-def slope(x, g, ACT: tl.constexpr):
+def activation_gradient(x, g, ACT: tl.constexpr):
     """Return the gradient at x from g, the gradient at f(x), for the activations of one element."""
     if ACT == "relu":
         g = tl.where(x <= 0.0, 0.0, g)
@@ -159,7 +159,7 @@ def row_max(a, b, c, REST: tl.constexpr):
 
 
 @triton.jit
-def activated(a, b, c, peak, share, row, ia, ib, ic, ok, c_ok, ACT: tl.constexpr, REST: tl.constexpr):
+def activate_parts(a, b, c, peak, share, row, ia, ib, ic, ok, c_ok, ACT: tl.constexpr, REST: tl.constexpr):
     """f of a head's three parts; a softmax along the sequence by its columns' statistics, in rows of D."""
     if ACT == "softmax":
         top = row_max(a, b, c, REST)
@@ -176,7 +176,7 @@ def activated(a, b, c, peak, share, row, ia, ib, ic, ok, c_ok, ACT: tl.constexpr
 
 
 @triton.jit
-def columns(head, H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: tl.constexpr, BH: tl.constexpr,
+def head_index_tiles(head, H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: tl.constexpr, BH: tl.constexpr,
             P: tl.constexpr, R: tl.constexpr):  # fmt: skip
     """Return a block of heads as index tiles: heads (1, H, 1), pairs and parts' dimensions (1, 1, .), and masks."""
     h = (head * BH + tl.arange(0, BH))[None, :, None]
@@ -194,11 +194,11 @@ def forward_kernel(x, out, theta, starts, peak, share, offset, length,
     """Write O for BT tokens and BH heads of one sequence; all tensors contiguous (B, N, H, D)."""
     seq = tl.program_id(2).to(tl.int64)
     n = (tl.program_id(0).to(tl.int64) * BT + tl.arange(0, BT))[:, None, None]
-    h, i, ia, ib, ic, heads, rests = columns(tl.program_id(1), H, D, FIRST, PAIRS, BH, P, R)
+    h, i, ia, ib, ic, heads, rests = head_index_tiles(tl.program_id(1), H, D, FIRST, PAIRS, BH, P, R)
     here = n < length
     row = ((seq * length + n) * H + h) * D
     a, b, c = parts_of(x, row, ia, ib, ic, here & heads, here & rests, float("-inf"), REST)
-    a, b, c = activated(a, b, c, peak, share, (seq * H + h) * D, ia, ib, ic, heads, rests, ACT, REST)
+    a, b, c = activate_parts(a, b, c, peak, share, (seq * H + h) * D, ia, ib, ic, heads, rests, ACT, REST)
     position = kernel_positions(starts, offset, seq, n, here, length, WHERE)
     cos, sin = angles(theta, position, h, i, h < H, PAIRS, PER_HEAD, PER_PAIR)
     tl.store(out + row + ia, a * cos - b * sin, mask=here & heads)
@@ -215,7 +215,7 @@ def backward_kernel(x, grad, dx, theta, starts, peak, share, dot, offset, length
     """Write dX for BT tokens and BH heads of one sequence: dO turned by -theta, then the activation's Jacobian."""
     seq = tl.program_id(2).to(tl.int64)
     n = (tl.program_id(0).to(tl.int64) * BT + tl.arange(0, BT))[:, None, None]
-    h, i, ia, ib, ic, heads, rests = columns(tl.program_id(1), H, D, FIRST, PAIRS, BH, P, R)
+    h, i, ia, ib, ic, heads, rests = head_index_tiles(tl.program_id(1), H, D, FIRST, PAIRS, BH, P, R)
     here = n < length
     row = ((seq * length + n) * H + h) * D
     ua, ub, gc = parts_of(grad, row, ia, ib, ic, here & heads, here & rests, 0.0, REST)
@@ -225,7 +225,7 @@ def backward_kernel(x, grad, dx, theta, starts, peak, share, dot, offset, length
     if ACT == "softmax" or ACT == "along sequence":
         a, b, c = parts_of(x, row, ia, ib, ic, here & heads, here & rests, float("-inf"), REST)
         stat = (seq * H + h) * D
-        a, b, c = activated(a, b, c, peak, share, stat, ia, ib, ic, heads, rests, ACT, REST)
+        a, b, c = activate_parts(a, b, c, peak, share, stat, ia, ib, ic, heads, rests, ACT, REST)
         if ACT == "softmax":
             mean = row_sum(a * ga, b * gb, c * gc, REST)
             ga, gb, gc = a * (ga - mean), b * (gb - mean), c * (gc - mean)
@@ -234,7 +234,7 @@ def backward_kernel(x, grad, dx, theta, starts, peak, share, dot, offset, length
             ga, gb, gc = a * (ga - da), b * (gb - db), c * (gc - dc)
     elif ACT != "none":
         a, b, c = parts_of(x, row, ia, ib, ic, here & heads, here & rests, 0.0, REST)
-        ga, gb, gc = slope(a, ga, ACT), slope(b, gb, ACT), slope(c, gc, ACT)
+        ga, gb, gc = activation_gradient(a, ga, ACT), activation_gradient(b, gb, ACT), activation_gradient(c, gc, ACT)
     tl.store(dx + row + ia, ga, mask=here & heads)
     tl.store(dx + row + ib, gb, mask=here & heads)
     if REST > 0:
@@ -273,7 +273,7 @@ def gradient_sums_kernel(x, grad, dot, slopes, theta, starts, peak, share, offse
     else theta's gradient, position * (g2 f(x)1 - g1 f(x)2), float64 slopes (splits, H, PAIRS), over all sequences.
     """
     split = tl.program_id(1)
-    h, i, ia, ib, ic, heads, rests = columns(tl.program_id(0), H, D, FIRST, PAIRS, 1, P, R)
+    h, i, ia, ib, ic, heads, rests = head_index_tiles(tl.program_id(0), H, D, FIRST, PAIRS, 1, P, R)
     over_a, over_b = tl.zeros((1, 1, P), tl.float32), tl.zeros((1, 1, P), tl.float32)
     over_c, over_theta = tl.zeros((1, 1, R), tl.float32), tl.zeros((1, 1, P), tl.float64)
     blocks = (length + BT - 1) // BT
@@ -283,7 +283,7 @@ def gradient_sums_kernel(x, grad, dot, slopes, theta, starts, peak, share, offse
         here = n < length
         row = ((seq * length + n) * H + h) * D
         a, b, c = parts_of(x, row, ia, ib, ic, here & heads, here & rests, float("-inf"), REST)
-        a, b, c = activated(a, b, c, peak, share, (seq * H + h) * D, ia, ib, ic, heads, rests, ACT, REST)
+        a, b, c = activate_parts(a, b, c, peak, share, (seq * H + h) * D, ia, ib, ic, heads, rests, ACT, REST)
         ua, ub, gc = parts_of(grad, row, ia, ib, ic, here & heads, here & rests, 0.0, REST)
         position = kernel_positions(starts, offset, seq, n, here, length, WHERE)
         cos, sin = angles(theta, position, h, i, h < H, PAIRS, PER_HEAD, PER_PAIR)

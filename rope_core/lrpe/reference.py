@@ -53,10 +53,10 @@ def lrpe_backward(x: Array, theta: Array, where: PositionIds, grad: Array, p: Lr
     middle = p.start + p.pairs
     first, second = slice(p.start, middle), slice(middle, p.rotary_end)
     slope = where[:, :, None, None] * (inner[..., second] * bar[..., first] - inner[..., first] * bar[..., second])
-    return activate_backward(x, inner, p.act, p.dim), fold(slope, p.theta_shape)
+    return activate_backward(x, inner, p.act, p.dim), sum_to_theta_shape(slope, p.theta_shape)
 
 
-def fold(slope: Array, shape: tuple[int, int]) -> Array:
+def sum_to_theta_shape(slope: Array, shape: tuple[int, int]) -> Array:
     """Sum (B, N, H, P) down to theta's own (1 | H, 1 | P)."""
     total = slope.sum(axis=(0, 1))
     axes = tuple(axis for axis in (0, 1) if shape[axis] == 1)

@@ -12,7 +12,7 @@ from rope_core.rope import Array, Rope
 from rope_core.spectrum import Request, Spectrum, spectrum
 from rope_core.theory.attention import first_negative_score_distance, score_curve
 from rope_core.theory.encodings.rotary import rotate_rows
-from rope_core.theory.extension import untrained_angle_reached_mask
+from rope_core.theory.extension import reached_untrained_angle_mask
 from rope_core.theory.layout_demo import HeadShapes, conversion_scores
 from rope_core.theory.packing import cumulative_lengths, packed_positions
 from rope_core.theory.precision import first_rounded_position, round_to_dtype
@@ -146,7 +146,7 @@ def check_extension_choice(rope: Rope, times: int, slack: float, scheme: str, fa
 def _stretched(rope: Rope, times: int, scheme: str, factor: float) -> tuple[Spectrum, int]:
     """Return a scheme's spectrum at a factor of 1 at least, and how many pairs are at new angles ``times`` as far."""
     s = spectrum(Request(rope, scheme, {"factor": max(factor, 1.0)}))
-    return s, int(untrained_angle_reached_mask(rope, s, [times * rope.train_len]).sum())
+    return s, int(reached_untrained_angle_mask(rope, s, [times * rope.train_len]).sum())
 
 
 def check_positive_base(dim: int, length: int, max_base: float, base: float) -> ChallengeVerdict:

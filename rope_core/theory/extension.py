@@ -23,14 +23,14 @@ SLACK = 1.0 + 1e-9
 ParamsByScheme = Mapping[str, Mapping[str, object]]
 
 
-def extends(scheme: Scheme) -> bool:
+def is_extension_scheme(scheme: Scheme) -> bool:
     """Say whether a scheme stretches any geometry by a factor alone, or is the unscaled one it is compared with.
 
     It is read off the declared Params: a factor above 1 as the default, or no Params at all. Schemes that need a
     model's own vectors, or whose factor is 1 unless somebody says otherwise, have a meaning in that model only.
 
-    >>> extends(SCHEMES["linear"]), extends(SCHEMES["longrope"]), extends(SCHEMES["proportional"])
-    (True, False, False)
+    >>> [is_extension_scheme(SCHEMES[name]) for name in ("linear", "longrope", "proportional")]
+    [True, False, False]
     """
     default = scheme.defaults().get("factor")
     return not scheme.params or (isinstance(default, float) and default > 1.0)
@@ -42,7 +42,7 @@ def compared_schemes(own: str = "none") -> tuple[str, ...]:
     >>> "yarn" in compared_schemes(), "longrope" in compared_schemes(), "longrope" in compared_schemes("longrope")
     (True, False, True)
     """
-    return tuple(n for n, scheme in SCHEMES.items() if (extends(scheme) and not scheme.newer) or n == own)
+    return tuple(n for n, scheme in SCHEMES.items() if (is_extension_scheme(scheme) and not scheme.newer) or n == own)
 
 
 def extended_length(rope: Rope, factor: float) -> int:
@@ -134,7 +134,7 @@ def trained_angles(rope: Rope) -> Array:
     return np.minimum(rope.theta * rope.train_len, TURN)
 
 
-def untrained_angle_reached_mask(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def reached_untrained_angle_mask(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return which pairs come, on the way from 0 to each distance, to angles that training never showed.
 
     A pair that completed a turn in training has seen every angle; one that did not has seen [0, theta * train_len).
@@ -152,14 +152,14 @@ def untrained_angle_mask(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> n
 
     >>> rope = Rope(4, 10_000.0, 100)
     >>> plain = spectrum(Request(rope))
-    >>> untrained_angle_reached_mask(rope, plain, [100, 200, 700])[:, 1].tolist()
+    >>> reached_untrained_angle_mask(rope, plain, [100, 200, 700])[:, 1].tolist()
     [False, True, True]
     >>> untrained_angle_mask(rope, plain, [100, 200, 700])[:, 1].tolist()
     [False, True, False]
     """
     angle = np.multiply.outer(np.asarray(distances, dtype=np.float64), s.inv_freq)
     return np.asarray(
-        untrained_angle_reached_mask(rope, s, distances) & (np.mod(angle, TURN) > trained_angles(rope) * SLACK)
+        reached_untrained_angle_mask(rope, s, distances) & (np.mod(angle, TURN) > trained_angles(rope) * SLACK)
     )
 
 
@@ -170,7 +170,7 @@ def untrained_pair_count(rope: Rope, s: Spectrum, length: int) -> int:
     >>> untrained_pair_count(rope, spectrum(Request(rope)), 16_384)
     18
     """
-    return int(untrained_angle_reached_mask(rope, s, [checked_int("length", length, 1, MAX_LEN)]).sum())
+    return int(reached_untrained_angle_mask(rope, s, [checked_int("length", length, 1, MAX_LEN)]).sum())
 
 
 def position_bin_edges(length: int, count: int, logarithmic: bool) -> npt.NDArray[np.int64]:

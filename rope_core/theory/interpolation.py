@@ -74,10 +74,10 @@ class InterpolationBounds:
 
 
 @lru_cache(maxsize=64)
-def compare_bounds(rope: Rope, reach: int) -> InterpolationBounds:
+def interpolation_bounds(rope: Rope, reach: int) -> InterpolationBounds:
     """Compare the bounds at the whole distances 1..reach, tokens.
 
-    >>> c = compare_bounds(Rope(128, 10_000.0), 64)
+    >>> c = interpolation_bounds(Rope(128, 10_000.0), 64)
     >>> round(c.printed, 1), round(c.proven, 1)
     (589.5, 512.2)
     """

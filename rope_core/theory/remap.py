@@ -70,7 +70,7 @@ class RemapRule:
 RULES: dict[str, RemapRule] = {}
 
 
-def rule(*params: Param, source: str) -> Callable[[RemapFunction], RemapFunction]:
+def register_remap(*params: Param, source: str) -> Callable[[RemapFunction], RemapFunction]:
     """Enter a function (query, key, train_len, **params) -> Remap into RULES.
 
     Raises TypeError when the function's keywords are not the declared Params.
@@ -114,7 +114,7 @@ def _plain(query: PositionIds) -> Array:
 SHARE = Param("window_share", 0.5, 0.0, 1.0, "of the trained length")
 
 
-@rule(SHARE, source="ReRoPE, kexue.fm/archives/9708; github.com/bojone/rerope, rerope_patch.py")
+@register_remap(SHARE, source="ReRoPE, kexue.fm/archives/9708; github.com/bojone/rerope, rerope_patch.py")
 def rerope(query: PositionIds, key: PositionIds, train_len: int, window_share: float) -> PositionRemap:
     """min(query - key, window): past a window all keys are equally far."""
     window = max(1, int(window_share * train_len))
@@ -124,7 +124,7 @@ def rerope(query: PositionIds, key: PositionIds, train_len: int, window_share: f
     return PositionRemap(views, log_length_scale(query + 1, train_len))
 
 
-@rule(
+@register_remap(
     SHARE,
     Param("group", 8.0, 1.0, 65_536.0, "tokens"),
     source="Self-Extend, arXiv:2401.01325; github.com/datamllab/LongLM, self_extend_patch/Llama_4_40.py",
@@ -139,7 +139,7 @@ def self_extend(
     return PositionRemap((PositionView(query, key, near), far), _plain(query))
 
 
-@rule(
+@register_remap(
     Param("chunk_share", 0.75, 0.01, 1.0, "of the trained length"),
     Param("local_share", 0.125, 0.0, 0.99, "of the trained length"),
     source="Dual chunk attention, arXiv:2402.17463; github.com/HKUNLP/ChunkLlama, chunkllama_attn_replace.py",
@@ -167,6 +167,6 @@ __all__ = [
     "PositionRemap",
     "PositionView",
     "RemapRule",
+    "register_remap",
     "remap_positions",
-    "rule",
 ]

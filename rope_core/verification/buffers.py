@@ -58,9 +58,9 @@ def largest_relative_difference(values: Array, wanted: Array) -> float:
 
 
 def compare_buffer(
-    buffer: RotaryBuffer, kind: str | None, rope: HfRope, at_length: tuple[Array, ...] = ()
+    buffer: RotaryBuffer, kind: str | None, rope: HfRope, frequencies_at_length: tuple[Array, ...] = ()
 ) -> Iterator[Finding]:
-    """Compare one buffer with its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
+    """Compare one buffer with its layer type; ``frequencies_at_length``: those of the scheme at lengths in use."""
     values, wanted = buffer.values, rope.inv_freq
     if values is None:
         yield make_finding("buffer_on_meta", buffer.name, None, kind)
@@ -68,7 +68,7 @@ def compare_buffer(
     if values.shape != wanted.shape:
         yield make_finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
         return
-    wanted = min((wanted, *at_length), key=lambda expected: largest_relative_difference(values, expected))
+    wanted = min((wanted, *frequencies_at_length), key=lambda expected: largest_relative_difference(values, expected))
     difference = largest_relative_difference(values, wanted)
     coarse = rounded_to(buffer, wanted)
     if difference <= SAME and not coarse:

@@ -61,7 +61,7 @@ def observe_attention(
             where = positions if along == "batch" else tuple(range(len(positions)))
             with ExitStack() as stack:
                 stack.enter_context(preserved_module_state(module))
-                stack.enter_context(watch.follow(part, name))
+                stack.enter_context(watch.watch_modules(part, name))
                 try:
                     run_without_gradients(part, arguments)
                 except ObservationComplete:

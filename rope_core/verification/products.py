@@ -42,7 +42,7 @@ class QueryKeyProduct:
         return first_index_in_name(self.module)
 
     @property
-    def moves(self) -> bool:
+    def follows_position(self) -> bool:
         """Whether q or k follows the position."""
         return max(max_row_difference(self.q), max_row_difference(self.k)) > equal_row_tolerance(self.unit)
 

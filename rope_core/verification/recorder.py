@@ -59,34 +59,34 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = kwargs or {}
         if func is torch.nn.functional.scaled_dot_product_attention:
-            self.product(*(args[:3] if len(args) >= 3 else (given["query"], given["key"], given["value"])))
+            self.record_product(*(args[:3] if len(args) >= 3 else (given["query"], given["key"], given["value"])))
         elif func in PRODUCTS and len(args) == 2 and all(isinstance(each, torch.Tensor) for each in args):
             self.matmul(*args)
         elif func is torch.baddbmm:
             self.matmul(*args[1:3])
         result = func(*args, **given)
         if isinstance(result, torch.Tensor):
-            self.keep(result, func)
+            self.keep_intermediate(result, func)
         return result
 
     def matmul(self, left: Any, right: Any) -> None:
         if left.ndim < 3 or left.ndim != right.ndim:
             return
         if left.shape[-1] < 2:
-            self.weighted(left, right)
+            self.record_values(left, right)
             return
         # One key for each position; several queries beside each other are heads, as in DeepSeek's indexer.
         single = self.position_axis == "batch" and right.shape[-1] == 1
         if single or (self.position_axis == "sequence" and left.shape[-2] == right.shape[-1] == self.count):
-            self.product(left, right.transpose(-1, -2), None)
+            self.record_product(left, right.transpose(-1, -2), None)
 
-    def product(self, q: Any, k: Any, v: Any) -> None:
-        queries, keys = self.heads(q), self.heads(k)
+    def record_product(self, q: Any, k: Any, v: Any) -> None:
+        queries, keys = self.heads_by_position(q), self.heads_by_position(k)
         if self.position_axis == "batch" and k.shape[-2] != 1:
             return
         if queries is None or keys is None or queries.shape[-1] != keys.shape[-1]:
             return
-        values = None if v is None else self.heads(v)
+        values = None if v is None else self.heads_by_position(v)
         name = self.stack[-1] if self.stack else ""
         weight = next(iter(getattr(self.modules.get(name), "parameters", tuple)()), q)
         # A model in half precision may cast what it has rotated to float32 for the product.
@@ -106,19 +106,19 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
                 is_tempered(self.modules.get(name)),
             )
         )
-        if self.max_products is not None and sum(each.moves for each in self.products) >= self.max_products:
+        if self.max_products is not None and sum(each.follows_position for each in self.products) >= self.max_products:
             raise ObservationComplete
 
-    def weighted(self, weights: Any, values: Any) -> None:
+    def record_values(self, weights: Any, values: Any) -> None:
         """Take the values that the scores of this module's product weigh: one key, so one weight for each head."""
         last = self.products[-1] if self.products else None
         single = self.position_axis == "batch" and tuple(weights.shape[-2:]) == (1, 1) and values.shape[-2] == 1
         if last is not None and single and last.v is None and self.stack and last.module == self.stack[-1]:
-            heads = self.heads(values)
+            heads = self.heads_by_position(values)
             flat = None if heads is None else heads.reshape(self.count, -1)
             self.products[-1] = replace(last, v=flat)
 
-    def heads(self, tensor: Any) -> Array | None:
+    def heads_by_position(self, tensor: Any) -> Array | None:
         """(positions, heads, dim) of a tensor (positions, heads, 1, dim) or (1, heads, positions, dim)."""
         if self.position_axis == "batch":
             fits = tensor.ndim >= 3 and tensor.shape[0] % self.count == 0
@@ -126,7 +126,7 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
         fits = tensor.ndim >= 3 and tensor.shape[-2] == self.count
         return to_float64_array(tensor.reshape(-1, self.count, tensor.shape[-1]).transpose(0, 1)) if fits else None
 
-    def keep(self, tensor: Any, func: Any) -> None:
+    def keep_intermediate(self, tensor: Any, func: Any) -> None:
         if tensor.is_complex():
             tensor = torch.view_as_real(tensor)
         elif tensor._is_view() and func is not torch.nn.functional.linear:
@@ -144,7 +144,7 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
         self.kept.append(tensor.reshape(self.count, -1).clone())
 
     @contextmanager
-    def follow(self, part: Any, prefix: str) -> Iterator[None]:
+    def watch_modules(self, part: Any, prefix: str) -> Iterator[None]:
         """Watch while the modules of ``part`` run."""
         hooks = []
         for name, inner in part.named_modules():

@@ -75,7 +75,7 @@ class ModuleRotations:
         return {kind: self.config.text.rope(kind, 2 * rope.train_len) for kind, rope in self.ropes.items()}
 
     @property
-    def at_length(self) -> dict[str | None, tuple[Array, ...]]:
+    def frequencies_at_length(self) -> dict[str | None, tuple[Array, ...]]:
         """Frequencies that a buffer may hold after longer inputs, by layer type."""
         lengths = {
             int(value)
@@ -167,7 +167,7 @@ class ModuleRotations:
     def _positions_followed(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Tell q and k that never turn from those that turn in one text, at positions other than the given ones."""
         still = [row for row in collected.rows if row[0] == "rotation_missing"]
-        reached = any(each.moves for each in seen.products)
+        reached = any(each.follows_position for each in seen.products)
         alone = still and seen.along == "batch" and not reached
         line = self._observed_again(seen.positions, only="sequence") if alone else None
         if line is None:
@@ -183,7 +183,7 @@ class ModuleRotations:
             first, again, turned = (
                 next((each for each in run.products if each.module == module), None) for run in (seen, other, line)
             )
-            if first is None or again is None or turned is None or not turned.moves:
+            if first is None or again is None or turned is None or not turned.follows_position:
                 continue
             row = collected.rows.pop((key, kind))
             same = np.abs(again.q - first.q).max() <= equal_row_tolerance(first.unit) * np.abs(first.q).max()
@@ -196,7 +196,7 @@ class ModuleRotations:
 
     def _everywhere(self, collected: FindingCollector, seen: ObservedRun) -> None:
         """Judge the first layer that turns at many positions more."""
-        moving = [each for each in seen.products if each.moves]
+        moving = [each for each in seen.products if each.follows_position]
         names = {each.module for each in moving}
         own = [k for k, each in enumerate(moving) if self._is_text(each.module) and not _nested(each.module, names)]
         # Layers that keep a state besides take a batch of this size slowly.
@@ -212,7 +212,9 @@ class ModuleRotations:
         drawn = np.random.default_rng(SEED).integers(0, length, DRAWN).tolist()
         where = sorted({p for p in (*range(NEAR), *ends, *drawn, length - 1) if 0 <= p < length})
         again = self._observed_again(tuple(where), only="batch", max_products=own[0] + 1)
-        product = again and next((each for each in again.products if each.module == first.module and each.moves), None)
+        product = again and next(
+            (each for each in again.products if each.module == first.module and each.follows_position), None
+        )
         for kind, rope in self._ropes_of(first, self.ropes) if product else ():
             for part in "qk":
                 heads, known = getattr(product, part), getattr(first, part)
@@ -289,10 +291,10 @@ class ModuleRotations:
     def _layers(self, collected: FindingCollector, seen: ObservedRun, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
         products = self._text_only([each for each in seen.products if not CROSS.search(each.module)], _module_of)
-        moving = {product.module for product in products if product.moves}
+        moving = {product.module for product in products if product.follows_position}
         names = {product.module for product in products}
         for product in products:
-            if product.module in moving and not product.moves:
+            if product.module in moving and not product.follows_position:
                 # A second product of the same module, such as an indexer's weights times its scores.
                 continue
             nested = _nested(product.module, names)

@@ -110,7 +110,7 @@ def _module(module: Any, config: ResolvedConfig, ropes: Mapping[str | None, HfRo
 
     rotations, tried = ModuleRotations(module, config, ropes), list[str]()
     own, others = rotations.split_text_buffers(buffers_in_module(module))
-    pairs = [*buffer_findings(own, ropes, rotations.at_length)]
+    pairs = [*buffer_findings(own, ropes, rotations.frequencies_at_length)]
     findings = [each for each, _ in pairs]
     if not own and not rotations.has_products:
         findings.append(make_finding("no_buffers", "inv_freq"))

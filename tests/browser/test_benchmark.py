@@ -59,7 +59,7 @@ def test_a_run_is_cancelled_and_another_lands(browser: Browser, app: str, app_re
     expect(beside.get_by_text(beginning("over.done"))).to_be_visible()
     assert until(page, lambda: children(app_records), lambda alive: not alive) == []
 
-    finished = [run for run in BenchmarkDatabase(app_records).runs() if run.state == "finished"]
+    finished = [run for run in BenchmarkDatabase(app_records).runs() if run.run_status == "finished"]
     assert len(finished) == 1
     results = {result.contestant: result for result in BenchmarkDatabase(app_records).results(finished[0].id)}
     assert set(results) == {"numba", "eager"} and {r.state for r in results.values()} == {"ok"}

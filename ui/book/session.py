@@ -88,7 +88,7 @@ class ReaderSession:
             self.known = {}
         return self.answer()
 
-    def ahead(self) -> None:
+    def draw_ahead(self) -> None:
         """Draw what follows on the stage, the question's answer or the next step, on a page that nobody sees.
 
         Its figures are among the last drawings that are kept, so that the press then draws none.
@@ -106,6 +106,6 @@ class ReaderSession:
             unseen.act(key, "0")
 
 
-def opened(request: str) -> ReaderSession:
+def open_session(request: str) -> ReaderSession:
     """Return the page that a request in JSON asks for, by the names of ``ReaderSession``'s arguments."""
     return ReaderSession(**json.loads(request))

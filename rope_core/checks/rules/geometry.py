@@ -57,10 +57,10 @@ def find_width_faults(case: LayerContext) -> Iterator[Finding]:
             head=rope.head_dim,
         )
     elif "qk_rope_head_dim" not in case.fields.stated:
-        yield from not_divided(case)
+        yield from find_head_dim_unlike_quotient(case)
 
 
-def not_divided(case: LayerContext) -> Iterator[Finding]:
+def find_head_dim_unlike_quotient(case: LayerContext) -> Iterator[Finding]:
     """head_dim is not hidden_size / num_attention_heads; whoever divides gets another spectrum."""
     hidden, heads = case.fields.get("hidden_size").value, case.fields.get("num_attention_heads").value
     if case.rope.provenance["head_dim"].source != "top level":

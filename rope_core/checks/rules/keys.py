@@ -27,7 +27,7 @@ LIKELY = {
 }
 
 
-def ignored_keys(case: LayerContext) -> Iterator[Finding]:
+def find_ignored_keys(case: LayerContext) -> Iterator[Finding]:
     """Keys of the rope dict that this scheme does not read."""
     # Hunyuan's released configs carry YaRN's keys beside alpha.
     spare = ("beta_fast", "beta_slow", "mscale", "mscale_all_dim") if case.rope.scheme == STATIC_NTK else ()
@@ -35,9 +35,9 @@ def ignored_keys(case: LayerContext) -> Iterator[Finding]:
     unread = [key for key in case.rope.ignored if key not in apart_from and not isinstance(case.entry.value(key), dict)]
     # Likely misspellings first: they are listed whatever else there is.
     unread.sort(key=lambda key: key not in LIKELY)
-    for key in (*unread[:MOST], *(each for each in unread_elsewhere(case) if each not in spare)):
+    for key in (*unread[:MOST], *(each for each in keys_of_other_models(case) if each not in spare)):
         if key == ATTENTION_TYPO and case.rope.rope_type == YARN:
-            yield from attention_typo(case)
+            yield from find_attention_factor_typo(case)
         else:
             # A remark or a default of the class's own.
             severity = "note" if key in REMARKS or not case.is_stated(key) else "warning"
@@ -64,7 +64,7 @@ def suggested_replacement(key: str) -> dict[str, object]:
     return {"near": near if meant else None, "advice": advice}
 
 
-def unread_elsewhere(case: LayerContext) -> list[str]:
+def keys_of_other_models(case: LayerContext) -> list[str]:
     """Keys that another model's code reads and this one's does not."""
     kind, family = case.fields.model_type or "", case.fields.family
     unread = []
@@ -75,7 +75,7 @@ def unread_elsewhere(case: LayerContext) -> list[str]:
     return unread
 
 
-def attention_typo(case: LayerContext) -> Iterator[Finding]:
+def find_attention_factor_typo(case: LayerContext) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
     value = finite_float_or_none(case.entry.value(ATTENTION_TYPO))
     own = yarn_attention_factor(case.scheme_parameter("factor"))
@@ -98,13 +98,13 @@ def scaling_keys(case: LayerContext) -> list[str]:
     return [key for key in (*case.rope.ignored, LENGTH) if key in case.entry.rope and key in (*PARAMETERS, LENGTH)]
 
 
-def type_missing(case: LayerContext) -> Iterator[Finding]:
+def find_missing_type(case: LayerContext) -> Iterator[Finding]:
     """Report a rope dict with a scheme's keys and no type: the scheme is not applied."""
     if keys := scaling_keys(case):
         yield make_finding("type_missing", case.rope_key_path("rope_type"), keys=tuple(keys), base=case.rope.base)
 
 
-def types_conflict(case: LayerContext) -> Iterator[Finding]:
+def find_conflicting_types(case: LayerContext) -> Iterator[Finding]:
     """type and rope_type contradict each other."""
     origin = case.rope.provenance["scheme"]
     if "type_and_rope_type_differ" not in origin.traps:
@@ -116,7 +116,7 @@ def types_conflict(case: LayerContext) -> Iterator[Finding]:
     )
 
 
-def types_not_read(case: LayerContext) -> Iterator[Finding]:
+def find_unread_types(case: LayerContext) -> Iterator[Finding]:
     """Report a list of the layer types to scale, as Step-3.5's file has it, where transformers scales others.
 
     Source: models/step3p5/configuration_step3p5.py of transformers 5.24, which scales full attention whatever it says.
@@ -133,4 +133,4 @@ def types_not_read(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-RULES = (type_missing, ignored_keys, types_conflict, types_not_read)
+RULES = (find_missing_type, find_ignored_keys, find_conflicting_types, find_unread_types)

@@ -22,7 +22,7 @@ def layer_type_phrase(rope: HfRope) -> str:
     return f"{rope.layer_type} ({what})"
 
 
-def types_differ(case: LayerContext) -> Iterator[Finding]:
+def find_differing_layer_types(case: LayerContext) -> Iterator[Finding]:
     """Two bases in one model, or a scaling that only some layers have. Yielded once, for the first layer type."""
     turning = [rope for rope in case.ropes if not rope.nope]
     if not case.is_first or len(turning) < 2:
@@ -36,7 +36,7 @@ def types_differ(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("scaling_on_some_layers", where, types=types, scaled=scaled[0].layer_type)
 
 
-def sliding_scaled(case: LayerContext) -> Iterator[Finding]:
+def find_scaled_sliding_layers(case: LayerContext) -> Iterator[Finding]:
     """Report a scaling on layers whose window is shorter than the trained length already."""
     rope = case.rope
     window = case.fields.get("sliding_window").value
@@ -72,4 +72,4 @@ def find_layer_count_mismatch(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-RULES = (find_layer_count_mismatch, types_differ, sliding_scaled, find_unrotated_layers)
+RULES = (find_layer_count_mismatch, find_differing_layer_types, find_scaled_sliding_layers, find_unrotated_layers)

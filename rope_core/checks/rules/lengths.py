@@ -31,7 +31,7 @@ def yarn_ramp_pairs(request: Request) -> tuple[float, float]:
     return yarn_ramp_bounds(request.rope, fast, slow, bool(params["truncate"]))
 
 
-def length_missing(case: LayerContext) -> Iterator[Finding]:
+def find_missing_trained_length(case: LayerContext) -> Iterator[Finding]:
     """No trained length: transformers 5 takes the maximum in silence."""
     if "trained_length_is_max_length" not in case.rope.provenance["train_len"].traps:
         return
@@ -52,7 +52,7 @@ def length_missing(case: LayerContext) -> Iterator[Finding]:
     yield make_finding("trained_length_is_max_length", f"{case.entry.path}.{LENGTH}", **values)
 
 
-def length_overridden(case: LayerContext) -> Iterator[Finding]:
+def find_overridden_length(case: LayerContext) -> Iterator[Finding]:
     """Report a top-level trained length that wins over the dict's."""
     origin = case.rope.provenance["train_len"]
     if "trained_length_overridden" in origin.traps:
@@ -65,7 +65,7 @@ def length_overridden(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("trained_length_overridden", origin.path, **values)
 
 
-def length_not_smaller(case: LayerContext) -> Iterator[Finding]:
+def find_trained_length_past_maximum(case: LayerContext) -> Iterator[Finding]:
     """Report a trained length that equals (or exceeds) the maximum although a factor says that it was extended."""
     origin, longest = case.rope.provenance["train_len"], case.rope.max_len
     if case.rope.rope_type not in NEEDS_LENGTH or origin.traps or longest is None or case.rope.train_len < longest:
@@ -86,7 +86,7 @@ def served_length(case: LayerContext) -> int:
     return max((value for value in values if isinstance(value, int) and not isinstance(value, bool)), default=0)
 
 
-def by_recipe(case: LayerContext) -> bool:
+def is_model_card_scaling(case: LayerContext) -> bool:
     """Whether a model's own card writes this scaling: known here, or of the kind that cards write.
 
     Multimodal positions run slower than tokens, so Qwen3-VL's card takes a factor below the ratio of the lengths.
@@ -100,7 +100,7 @@ def by_recipe(case: LayerContext) -> bool:
     )
 
 
-def factor_and_lengths(case: LayerContext) -> Iterator[Finding]:
+def find_factor_length_mismatch(case: LayerContext) -> Iterator[Finding]:
     """Report a stated factor beside another ratio of the two lengths."""
     longest, train = case.rope.max_len, case.rope.train_len
     factor = case.rope.params.get("factor")
@@ -123,7 +123,7 @@ def factor_and_lengths(case: LayerContext) -> Iterator[Finding]:
         )
     ):
         yield make_finding("factor_reaches_further", case.top_level_path("max_position_embeddings"), **values)
-    elif case.rope.rope_type == YARN and ratio <= 1024 and not by_recipe(case):
+    elif case.rope.rope_type == YARN and ratio <= 1024 and not is_model_card_scaling(case):
         values["worst"] = 100.0 * max_relative_difference(case.rope.inv_freq, spectrum(other).inv_freq)
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
         # A trained length is a whole number.
@@ -136,7 +136,7 @@ def factor_and_lengths(case: LayerContext) -> Iterator[Finding]:
             yield make_finding("longrope_factor_by_version", case.rope_key_path("factor"), **values)
 
 
-def scaled_twice(case: LayerContext) -> Iterator[Finding]:
+def find_doubly_applied_factor(case: LayerContext) -> Iterator[Finding]:
     """Report a maximum that holds the factor already, in types where vLLM multiplies it in once more."""
     if case.rope.rope_type not in (LINEAR, DYNAMIC) or case.rope.max_len is None:
         return
@@ -188,10 +188,10 @@ def find_length_beyond_config(case: LayerContext) -> Iterator[Finding]:
 
 
 RULES = (
-    length_missing,
-    length_overridden,
-    length_not_smaller,
-    factor_and_lengths,
-    scaled_twice,
+    find_missing_trained_length,
+    find_overridden_length,
+    find_trained_length_past_maximum,
+    find_factor_length_mismatch,
+    find_doubly_applied_factor,
     find_length_beyond_config,
 )

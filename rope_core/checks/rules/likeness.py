@@ -36,7 +36,7 @@ class ReleasedFingerprint:
 
 
 @cache
-def by_widths() -> dict[tuple[object, ...], list[ReleasedFingerprint]]:
+def released_by_model_shape() -> dict[tuple[object, ...], list[ReleasedFingerprint]]:
     """Return the catalogue and shapes.toml by model type and widths, whatever the lengths."""
     shapes, rows = load_packaged_toml("shapes.toml"), dict[tuple[object, ...], list[ReleasedFingerprint]]()
     configs = [
@@ -55,17 +55,17 @@ def model_shape_key(data: Mapping[str, Any], model_type: str | None) -> tuple[ob
     return (model_type, *(data.get(name) for name in WIDTHS))
 
 
-def is_of(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
-    """Whether a config of a released model's widths can be that model's: key heads, inner width, and as of ``akin``.
+def can_be_same_model(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+    """Whether a config of a released model's widths can be that model's: key heads and inner width as well.
 
-    A config without key heads has as many as heads of queries.
+    Beside them what ``can_be_same_family`` asks. A config without key heads has as many as heads of queries.
     """
     heads = [each.get(HEADS) or each.get(WIDTHS[2]) for each in (data, fields)]
     inner = [each.get(INNER) for each in (data, fields)]
-    return heads[0] == heads[1] and (None in inner or inner[0] == inner[1]) and akin(data, fields)
+    return heads[0] == heads[1] and (None in inner or inner[0] == inner[1]) and can_be_same_family(data, fields)
 
 
-def akin(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+def can_be_same_family(data: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
     """Whether a config of a released model's type can be of its family: vocabulary and blocks."""
     sizes = [each.get(VOCABULARY) for each in (data, fields)]
     near = not all(isinstance(size, int) for size in sizes) or abs(sizes[0] - sizes[1]) <= ADDED  # type: ignore[operator]
@@ -83,8 +83,10 @@ def released_relatives(case: LayerContext) -> list[tuple[ReleasedFingerprint, Hf
     A family with experts is that without.
     """
     kind = family_name(case.fields.model_type)
-    rows = [each for key, row in by_widths().items() if family_name(key[0]) == kind for each in row]
-    known = [(each, each.rope(case.rope.layer_type)) for each in rows if akin(case.fields.stated, each.fields)]
+    rows = [each for key, row in released_by_model_shape().items() if family_name(key[0]) == kind for each in row]
+    known = [
+        (each, each.rope(case.rope.layer_type)) for each in rows if can_be_same_family(case.fields.stated, each.fields)
+    ]
     return [(each, rope) for each, rope in known if rope is not None and not rope.nope]
 
 
@@ -93,7 +95,9 @@ def released_of_same_shape(case: LayerContext) -> list[ReleasedFingerprint]:
     key = model_shape_key(case.fields.stated, case.fields.model_type)
     if not all(isinstance(part, str if index == 0 else int) for index, part in enumerate(key)):
         return []
-    return [each for each in by_widths().get(key, []) if is_of(case.fields.stated, each.fields)]
+    return [
+        each for each in released_by_model_shape().get(key, []) if can_be_same_model(case.fields.stated, each.fields)
+    ]
 
 
 def released_twins(case: LayerContext) -> list[tuple[str, HfRope]]:

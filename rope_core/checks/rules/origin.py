@@ -61,7 +61,7 @@ def is_default_base_over_long_context(case: LayerContext) -> bool:
     return everything and rope.rope_type == DEFAULT and (rope.max_len or 0) >= LONG and rope.base == 10_000.0
 
 
-def overridden(case: LayerContext) -> Iterator[Finding]:
+def find_overridden_values(case: LayerContext) -> Iterator[Finding]:
     """Report a top-level base that the rope dict overrules."""
     origin = case.rope.provenance["base"]
     if "top_level_base_ignored" not in origin.traps:
@@ -74,4 +74,4 @@ def overridden(case: LayerContext) -> Iterator[Finding]:
     )
 
 
-RULES = (find_unstated_base, overridden)
+RULES = (find_unstated_base, find_overridden_values)

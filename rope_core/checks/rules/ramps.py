@@ -15,7 +15,7 @@ from rope_core.rope import MAX_LEN
 from rope_core.spectrum import spectrum
 
 
-def yarn_betas(case: LayerContext) -> Iterator[Finding]:
+def find_yarn_beta_faults(case: LayerContext) -> Iterator[Finding]:
     """beta_fast below beta_slow, a zero that means the default, or a ramp of less than two pairs."""
     if case.rope.rope_type != YARN:
         return
@@ -42,7 +42,7 @@ def yarn_betas(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-def yarn_rounding(case: LayerContext) -> Iterator[Finding]:
+def find_yarn_rounding_effect(case: LayerContext) -> Iterator[Finding]:
     """Report what rounding the ramp to whole pairs changes, where the config rules it out, or is not read."""
     if case.rope.rope_type != YARN:
         return
@@ -62,7 +62,7 @@ def yarn_rounding(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("truncate_off", origin.path, **values)
 
 
-def llama3_band(case: LayerContext) -> Iterator[Finding]:
+def find_llama3_band_faults(case: LayerContext) -> Iterator[Finding]:
     """high_freq_factor not above low_freq_factor: no blended pairs."""
     if case.rope.rope_type != LLAMA3:
         return
@@ -79,7 +79,7 @@ def llama3_band(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-def longrope_switch(case: LayerContext) -> Iterator[Finding]:
+def find_longrope_switch(case: LayerContext) -> Iterator[Finding]:
     """Report the length at which all pairs change at once."""
     if case.rope.rope_type != LONGROPE:
         return
@@ -101,7 +101,7 @@ def longrope_switch(case: LayerContext) -> Iterator[Finding]:
     )
 
 
-def dynamic_moves(case: LayerContext) -> Iterator[Finding]:
+def find_length_dependent_frequencies(case: LayerContext) -> Iterator[Finding]:
     """Past the trained length the base grows with every token; cached keys keep the old one."""
     if case.rope.rope_type != DYNAMIC or case.rope.scheme == STATIC_NTK or case.scheme_parameter("factor") <= 1:
         return
@@ -121,7 +121,7 @@ def dynamic_moves(case: LayerContext) -> Iterator[Finding]:
     )
 
 
-def proportional_pairs(case: LayerContext) -> Iterator[Finding]:
+def find_proportional_rotation(case: LayerContext) -> Iterator[Finding]:
     """Gemma 4's partial rotation: denominators of the whole head, pairs across the whole head."""
     if case.rope.rope_type != PROPORTIONAL:
         return
@@ -154,11 +154,11 @@ def find_hunyuan_alpha(case: LayerContext) -> Iterator[Finding]:
 
 
 RULES = (
-    yarn_betas,
-    yarn_rounding,
-    llama3_band,
-    longrope_switch,
-    dynamic_moves,
-    proportional_pairs,
+    find_yarn_beta_faults,
+    find_yarn_rounding_effect,
+    find_llama3_band_faults,
+    find_longrope_switch,
+    find_length_dependent_frequencies,
+    find_proportional_rotation,
     find_hunyuan_alpha,
 )

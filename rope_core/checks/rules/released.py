@@ -39,7 +39,7 @@ LONG_CONTEXT = 65_536
 OTHERS = {"rope_type", "rope_theta"}
 
 
-def scaling_lost(case: LayerContext) -> Iterator[Finding]:
+def find_lost_scaling(case: LayerContext) -> Iterator[Finding]:
     """Report a config that does not scale its positions where the released model of its shape and base does."""
     rope = case.rope
     if rope.nope or rope.rope_type != DEFAULT:
@@ -63,7 +63,7 @@ def scaling_lost(case: LayerContext) -> Iterator[Finding]:
 PLACES = {"rope_type": "scheme", "rope_theta": "base", LENGTH: "train_len"}
 
 
-def released_differs(case: LayerContext) -> Iterator[Finding]:
+def find_released_difference(case: LayerContext) -> Iterator[Finding]:
     """Report a config that turns like no released model of its widths, or claims more length than they do."""
     rope = case.rope
     if rope.nope:
@@ -78,7 +78,7 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
         not others
         or scaling_keys(case)
         or any(True for _ in find_unstated_base(case))
-        or any(True for _ in scaling_lost(case))
+        or any(True for _ in find_lost_scaling(case))
     ):
         return
     if like:
@@ -125,7 +125,7 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
         advice=FindingPhrase("keep_extension" if stretched else "copy_released", {"field": sanitized_text(place)}),
         apart=[
             FindingPhrase("sections")
-            if sections_apart(rope, other)
+            if have_differing_sections(rope, other)
             else difference_phrase(*differing_frequencies(rope, other)),
             *(
                 [FindingPhrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})]
@@ -136,13 +136,13 @@ def released_differs(case: LayerContext) -> Iterator[Finding]:
     )
 
 
-def family_differs(case: LayerContext) -> Iterator[Finding]:
+def find_family_difference(case: LayerContext) -> Iterator[Finding]:
     """Report what every released model of the type and vocabulary has alike, whatever its size, and this has not.
 
     That is the share of a head that turns, the pairs of each axis, and, at a long context, the smallest base.
     """
     rope, data = case.rope, case.fields.stated
-    if rope.nope or scaling_keys(case) or any(True for _ in released_differs(case)):
+    if rope.nope or scaling_keys(case) or any(True for _ in find_released_difference(case)):
         return
     same = released_relatives(case)
     share, base = rope.rotary_dim / rope.head_dim, rope.provenance["base"]
@@ -183,7 +183,7 @@ def differing_frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
     return own, theirs
 
 
-def sections_apart(rope: HfRope, other: HfRope) -> bool:
+def have_differing_sections(rope: HfRope, other: HfRope) -> bool:
     """Whether two multimodal rotations of as many pairs share them out otherwise."""
     both = (rope.mrope_section, other.mrope_section)
     return rope.rotary_dim == other.rotary_dim and None not in both and both[0] != both[1]
@@ -195,7 +195,9 @@ def is_different_number(own: float, other: float) -> bool:
 
 def is_same_rotation(rope: HfRope, other: HfRope) -> bool:
     """Whether two layer types turn alike, to what a released file's rounding leaves, at load and at full length."""
-    same = max_relative_difference(*differing_frequencies(rope, other)) < SAME and not sections_apart(rope, other)
+    same = max_relative_difference(*differing_frequencies(rope, other)) < SAME and not have_differing_sections(
+        rope, other
+    )
     return same and not is_different_number(rope.attention_factor, other.attention_factor)
 
 
@@ -206,7 +208,7 @@ def differing_rope_fields(rope: HfRope, other: HfRope) -> list[tuple[str, object
     rows: list[tuple[str, object, object]] = [*types]
     rows += [("rope_theta", rope.base, other.base), ("head_dim", rope.head_dim, other.head_dim)]
     rows += [("rotary_dim", rope.rotary_dim, other.rotary_dim)] if rope.head_dim == other.head_dim else []
-    if sections_apart(rope, other):
+    if have_differing_sections(rope, other):
         rows.append(("mrope_section", rope.mrope_section, other.mrope_section))
     if not kinds[0] == kinds[1] == DEFAULT and rope.rope_type == other.rope_type:
         rows.append((LENGTH, rope.train_len, other.train_len))
@@ -221,7 +223,7 @@ def differing_rope_fields(rope: HfRope, other: HfRope) -> list[tuple[str, object
     return texts_of
 
 
-def layers_differ(case: LayerContext) -> Iterator[Finding]:
+def find_differing_layers(case: LayerContext) -> Iterator[Finding]:
     """Report layer types in another order or number than in every released model of the shape."""
     own, same = tuple(case.fields.layer_types()), [each for each in released_of_same_shape(case) if each.types]
     if not case.is_first or not own or not same or any(each.types == own for each in same):
@@ -236,4 +238,4 @@ def layers_differ(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-RULES = (scaling_lost, released_differs, family_differs, layers_differ)
+RULES = (find_lost_scaling, find_released_difference, find_family_difference, find_differing_layers)

@@ -36,7 +36,7 @@ def find_attention_factor_override(case: LayerContext) -> Iterator[Finding]:
                 product=rope.attention_factor * own,
                 logits=rope.attention_factor**2,
             )
-        yield from one_weight(case, float(factor))
+        yield from find_lone_mscale(case, float(factor))
     if "mscale_by_length" in rope.provenance["attention_factor"].traps:
         yield make_finding(
             "mscale_by_length", rope.provenance["attention_factor"].path, effective=rope.attention_factor
@@ -53,7 +53,7 @@ def find_scale_lost_in_conversion(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-def one_weight(case: LayerContext, factor: float) -> Iterator[Finding]:
+def find_lone_mscale(case: LayerContext, factor: float) -> Iterator[Finding]:
     """mscale or mscale_all_dim without the other, where DeepSeek's formula would give another attention factor."""
     weights = {name: case.rope.params.get(name) for name in ("mscale", "mscale_all_dim")}
     if case.rope.params.get("attention_factor") is not None or sum(map(bool, weights.values())) != 1:

@@ -102,7 +102,7 @@ def find_misplaced_base(case: LayerContext) -> Iterator[Finding]:
         yield make_finding("base_not_read", path, "warning" if loud else "note", base=case.rope.base, places=places)
 
 
-def unread_fields(case: LayerContext) -> Iterator[Finding]:
+def find_unread_fields(case: LayerContext) -> Iterator[Finding]:
     """Report every stated field of a rotation that no layer reads, by what other classes read under its name."""
     fields, rope = case.fields, case.rope
     inner = fields.stated.get("attn_config")
@@ -110,7 +110,7 @@ def unread_fields(case: LayerContext) -> Iterator[Finding]:
     for name, value in {**case.unread_fields, **inner}.items():
         where = fields.field_path(name)
         if name in OF_SINGLE_FAMILIES:
-            if not is_settled(case, name, finite_float_or_none(value)):
+            if not is_explained_field(case, name, finite_float_or_none(value)):
                 yield make_finding(
                     "top_level_key_not_read", where, key=name, value=finite_float_or_none(value), base=rope.base
                 )
@@ -119,7 +119,7 @@ def unread_fields(case: LayerContext) -> Iterator[Finding]:
         elif name in OF_DICTS:
             if value is not None and fields.is_known_type:
                 yield make_finding("scaling_key_outside", where, key=name, value=value, place=case.entry.path)
-        elif LIKE_ROPE.search(name) and name not in REPORTED_ELSEWHERE and not changes_nothing(case, name, value):
+        elif LIKE_ROPE.search(name) and name not in REPORTED_ELSEWHERE and not is_without_effect(case, name, value):
             alpha = finite_float_or_none(value) if name in ALPHAS else None
             power = rope.rotary_dim / max(rope.rotary_dim - 2, 1)
             raised = FindingPhrase("raised_base", {"base": rope.base * alpha**power}) if alpha and alpha > 1 else None
@@ -129,7 +129,7 @@ def unread_fields(case: LayerContext) -> Iterator[Finding]:
             yield make_finding("field_not_read", where, severity, key=name, value=value, runs=runs, advice=advice)
 
 
-def is_settled(case: LayerContext, name: str, value: float | None) -> bool:
+def is_explained_field(case: LayerContext, name: str, value: float | None) -> bool:
     """Whether a single family's field is no number, says what holds, or is named by a trap or the layer types."""
     traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
     if value is None or (traps and name in ("rope_theta", "partial_rotary_factor")):
@@ -143,7 +143,7 @@ def is_settled(case: LayerContext, name: str, value: float | None) -> bool:
     return value in {rope.base for rope in case.ropes} or (name == "rope_theta" and len(case.ropes) > 1)
 
 
-def changes_nothing(case: LayerContext, name: str, value: Any) -> bool:
+def is_without_effect(case: LayerContext, name: str, value: Any) -> bool:
     """Whether an unread field of a rope-like name is off, a word, a flag for what holds, or a number that runs."""
     family, rope = case.fields.family, case.rope
     if ON.search(name):
@@ -163,7 +163,7 @@ def changes_nothing(case: LayerContext, name: str, value: Any) -> bool:
     return same or case.fields.stated.get(family.get("theta_field", "")) == value
 
 
-def scaling_wins(case: LayerContext) -> Iterator[Finding]:
+def find_discarded_rope_parameters(case: LayerContext) -> Iterator[Finding]:
     """rope_scaling beside rope_parameters: the latter is discarded whole."""
     if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
         return
@@ -174,7 +174,7 @@ def scaling_wins(case: LayerContext) -> Iterator[Finding]:
     yield make_finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
 
 
-def fixed_code(case: LayerContext) -> Iterator[Finding]:
+def find_values_fixed_in_code(case: LayerContext) -> Iterator[Finding]:
     """Report the rope fields of a model whose code states the base and reads none of them."""
     names = tuple(name for name in ("rope_scaling", "rope_parameters", "rope_theta") if case.unread_fields.get(name))
     if not case.fields.family.get("fixed") or case.rope.nope or not names:
@@ -310,4 +310,4 @@ def find_flattened_text_config(config: ResolvedConfig, text: str) -> Iterator[Fi
         yield make_finding("flattened", text, model_type=config.raw["model_type"], text=text, apart=worst)
 
 
-RULES = (unread_fields, fixed_code, scaling_wins)
+RULES = (find_unread_fields, find_values_fixed_in_code, find_discarded_rope_parameters)

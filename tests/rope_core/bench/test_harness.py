@@ -287,7 +287,7 @@ def test_the_command_line_measures_a_visitor_s_kernel(
     assert main(["bench", *shape, "--kernel", f"{file}:bad", "--only", "mine.py:bad"]) == 1
     assert "wrong: q errs by" in capsys.readouterr().out
     runs = BenchmarkDatabase(tmp_path / "r.sqlite3").runs()
-    assert [r.state for r in runs] == ["finished", "finished"]
+    assert [r.run_status for r in runs] == ["finished", "finished"]
     files = "--records", str(tmp_path / "r.sqlite3")
     assert main(["bench", *files, "--list"]) == 0 and runs[0].id in capsys.readouterr().out
     assert main(["bench", *files, "--compare", runs[0].id, runs[1].id]) == 0
@@ -352,5 +352,5 @@ def test_a_run_in_the_queue_has_its_own_allocator_setting_reports_and_can_be_can
     queue.cancel(endless)
     assert queue.wait(endless, 120).state == "cancelled"
     (run,) = BenchmarkDatabase(tmp_path / "r.sqlite3").runs()
-    assert run.state == "interrupted" and run.environment["allocator"] == "tuned"
+    assert run.run_status == "interrupted" and run.environment["allocator"] == "tuned"
     queue.close()

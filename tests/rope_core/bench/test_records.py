@@ -32,7 +32,7 @@ def test_results_come_back_as_they_were(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "a.sqlite3")
     assert store.results(run) == [GOOD, BAD]
     (result,) = store.runs()
-    assert (result.id, result.state, result.suite) == (run, "finished", "one")
+    assert (result.id, result.run_status, result.suite) == (run, "finished", "one")
     assert result.environment == {"cpu": "a processor", "cores": 2}
 
 
@@ -107,7 +107,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_written(tmp_path: Path) -> 
         store = BenchmarkDatabase(path)
         run = store.runs()[0]
         kept = [r.data["n"] for r in store.results(run.id)]
-        assert run.state == "interrupted"
+        assert run.run_status == "interrupted"
         assert kept == list(range(len(kept))) and len(kept) >= (max(text) + 1 if text else 1)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.checks.check import check
-from rope_core.checks.rules.likeness import ADDED, by_widths, model_shape_key
+from rope_core.checks.rules.likeness import ADDED, model_shape_key, released_by_model_shape
 from rope_core.hf.families import class_defaults_by_family
 from rope_core.hf.resolve import resolve
 from tests.support import hf_live
@@ -59,7 +59,8 @@ def test_another_vocabulary_or_number_of_key_heads_is_another_model(model: rc.Mo
     config = model.hf_config()
     text = resolve(config).text.fields
     stated = {
-        row.name: row.fields.get(field) for row in by_widths().get(model_shape_key(text.stated, text.model_type), [])
+        row.name: row.fields.get(field)
+        for row in released_by_model_shape().get(model_shape_key(text.stated, text.model_type), [])
     }
     if None in stated.values() or not stated or text.prefix or text.places:
         return
@@ -107,7 +108,7 @@ def test_a_width_that_no_model_of_the_shape_has_is_loud(name: str, fields: dict[
 
 
 def test_single_structures() -> None:
-    nemo = next(row for rows in by_widths().values() for row in rows if row.name == "Mistral Nemo 12B")
+    nemo = next(row for rows in released_by_model_shape().values() for row in rows if row.name == "Mistral Nemo 12B")
     config = {"model_type": "mistral", **nemo.fields, "rope_theta": 1e6, "max_position_embeddings": 131072}
     (each,) = [each for each in check(config) if each.key == "released_differs"]
     assert each.severity == "warning" and "head_dim 128" in each.title() and "head_dim 160" in each.title()

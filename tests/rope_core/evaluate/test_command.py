@@ -179,7 +179,7 @@ def test_a_failure_in_the_middle_keeps_what_was_measured(
 
 def test_a_class_without_frequencies_that_can_be_written(there: Path, tmp_path: Path) -> None:
     from rope_core.evaluate.modules import RotaryModules
-    from rope_core.evaluate.turning import rope_variant_at_load
+    from rope_core.evaluate.variants import rope_variant_at_load
 
     model = checkpoint("llama")
     config = json.loads((there / "model" / "config.json").read_text())

@@ -11,9 +11,9 @@ import torch
 from transformers import DynamicCache
 
 from rope_core.evaluate import loading, texts
-from rope_core.evaluate.ask import EvaluationSettings
 from rope_core.evaluate.run import Evaluation, EvaluationCell
-from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW
+from rope_core.evaluate.settings import EvaluationSettings
+from rope_core.evaluate.variants import LADDER, OWN, STALE, WINDOW
 from rope_core.lab.corpus import held_out_documents
 from rope_core.rope import MAX_LEN
 from tests.support import lines_by_hand
@@ -41,7 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def evaluation(folder: Path, out: Path, **wanted: Any) -> Evaluation:
     source = loading.resolve_model_source(str(folder))
     plain = {"lengths": (LONG,), "documents": 2, "trials": 2, "chunk": 10, "batch": 2, "tasks": ("perplexity",)}
-    ask = EvaluationSettings(**{**plain, **wanted}).of(source)
+    ask = EvaluationSettings(**{**plain, **wanted}).with_model_defaults(source)
     loaded = loading.load_model(source, "cpu", "auto")
     text = out / "text.txt"
     out.mkdir(exist_ok=True)

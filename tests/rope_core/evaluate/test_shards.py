@@ -34,7 +34,7 @@ def work(log: str, batches: str, *arguments: str) -> int:
             os.kill(os.getpid(), signal.SIGKILL)
         left -= 1
         read = measure(self, how, tokens, *rest)
-        key = hashlib.sha256(how.content() + tokens.tobytes() + repr(rest).encode()).hexdigest()
+        key = hashlib.sha256(how.cache_key_bytes() + tokens.tobytes() + repr(rest).encode()).hexdigest()
         with open(log, "a") as file:
             file.write(key + "\n")
         return read

@@ -6,7 +6,7 @@ import pytest
 
 from rope_core import Request, Rope, spectrum
 from rope_core.hf.catalogue import released_model, released_models, unrotated_models
-from rope_core.hf.survey import filter_values, filtered_rows, rotating_shares, survey_rows, value_of
+from rope_core.hf.survey import filter_values, filtered_rows, rotating_shares, survey_rows, survey_value_text
 
 
 def test_every_model_has_a_row() -> None:
@@ -46,7 +46,7 @@ def test_filters() -> None:
         parts = [filtered_rows(**{field: value}) for value in filter_values(field)]
         assert all(parts)
         assert sum(map(len, parts)) == len(survey_rows())
-        assert all(value_of(row, field) == filter_values(field)[0] for row in parts[0])
+        assert all(survey_value_text(row, field) == filter_values(field)[0] for row in parts[0])
     assert filtered_rows(family="Yi", layout="interleaved") == ()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rope_core.lab import cards, view
-from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, compare_with_window, kind_of
+from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, cell_kind, compare_with_window
 from tests.support import lab_results as made
 
 LEVELS = {"window": 1.0, "rerope": 0.8, "cope": 2.0, "none": 3.0}
@@ -44,4 +44,4 @@ def test_ratios_are_of_the_same_documents_and_in_order() -> None:
 
 def test_unknown_weights_are_taken_for_rotary_ones() -> None:
     other = view.read_cell(made.cell("mine", "yarn", made.losses(1, 1.0, 4, 64)))
-    assert kind_of(other) == OLD
+    assert cell_kind(other) == OLD

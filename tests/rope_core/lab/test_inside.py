@@ -141,7 +141,7 @@ def test_the_largest_pairs_are_counted_dimension_by_dimension() -> None:
             sizes = [sum(float(v) ** 2 for v in x[layer, :, head, d]) ** 0.5 for d in range(2 * PAIRS)]
             mean = sum(sizes) / len(sizes)
             wanted = [max(sizes[i], sizes[i + PAIRS]) / mean for i in range(PAIRS)]
-            np.testing.assert_allclose(reading.largest()[side, layer, head], wanted, rtol=1e-6)
+            np.testing.assert_allclose(reading.relative_pair_sizes()[side, layer, head], wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", inside.rotary_model_names())
@@ -150,7 +150,7 @@ def test_large_keys_stand_around_the_first_pair_that_did_not_finish_a_turn(name:
     model = inside.load_numpy_weights(name)
     unfinished = int(np.argmax(model.shape.rope.turns < 1))
     for text in (TEXT, b"The cat sat on the mat and looked around"):
-        largest = inside.trace_forward(model, text).largest()[1]
+        largest = inside.trace_forward(model, text).relative_pair_sizes()[1]
         near = np.abs(largest.argmax(axis=-1) - unfinished) <= 2
         assert near.mean() > 0.7 and 3.5 < largest.max() < 7
         means = largest.mean(axis=(0, 1))

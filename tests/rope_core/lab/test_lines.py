@@ -42,15 +42,15 @@ from rope_core.schemes import FACTOR, SCHEMES, Rescale, register
 @register(FACTOR, source="a test")
 def halved(rope, seq_len, factor):
     return Rescale(SCHEMES["linear"].rescale(rope, seq_len, factor=factor).slowdown / 2 + 0.5)
-from rope_core.evaluate.ask import EvaluationSettings
-from rope_core.evaluate.turning import KEYS, rope_variant
+from rope_core.evaluate.settings import EvaluationSettings
+from rope_core.evaluate.variants import KEYS, rope_variant
 from rope_core.evaluate.words import line_name
 from rope_core.lab.lines import get_trainable_line, lines_after_yarn
 line = get_trainable_line("halved")
 assert line in lines_after_yarn() and "halved" in KEYS and line_name("halved", "zh") == "halved"
 EvaluationSettings(schemes=("halved",))
 config = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 1024, "rope_theta": 1e4}
-rope = rope_variant(config, "halved", 4096).first
+rope = rope_variant(config, "halved", 4096).first_full_context_rope
 print(rope.unscaled[5] / rope.inv_freq[5])
 """
 

@@ -26,12 +26,14 @@ def test_a_case_is_a_call_of_the_op() -> None:
 def test_per_head_is_never_read_per_pair() -> None:
     case = LrpeExample(kind="per head", base=16.0, width=2 * HEADS)
     assert case.theta.shape == (HEADS, 1)
-    np.testing.assert_allclose(case.theta_grid, np.repeat(16.0 ** (-np.arange(HEADS) / HEADS)[:, None], HEADS, axis=1))
+    np.testing.assert_allclose(
+        case.theta_by_head_and_pair, np.repeat(16.0 ** (-np.arange(HEADS) / HEADS)[:, None], HEADS, axis=1)
+    )
 
 
 def test_the_turn_table_holds_cos_then_sin_and_nothing_where_nothing_turns() -> None:
     case = LrpeExample(base=25.0, width=10, offset=6, front=4, behind=2)
-    table = case.turn_table(0)
+    table = case.cos_sin_by_dimension(0)
     angle = (6 + np.arange(TOKENS))[:, None] * np.array([1.0, 0.2])
     np.testing.assert_allclose(table[:, 4:8], np.hstack([np.cos(angle), np.sin(angle)]), atol=1e-12)
     assert np.isnan(table[:, [0, 1, 2, 3, 8, 9]]).all()

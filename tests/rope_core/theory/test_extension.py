@@ -12,15 +12,15 @@ from rope_core.schemes import Rescale, Scheme
 from rope_core.theory.extension import (
     compared_schemes,
     extended_length,
-    extends,
     first_pair_under_fifth_turn,
+    is_extension_scheme,
     length_independent_schemes,
     mean_cosine_per_bin,
     position_bin_edges,
+    reached_untrained_angle_mask,
     scheme_spectra,
     trained_angles,
     untrained_angle_mask,
-    untrained_angle_reached_mask,
     untrained_pair_count,
     with_factor,
 )
@@ -34,7 +34,7 @@ def test_who_extends_is_read_off_the_params() -> None:
     assert {"cope", "lerope"} <= set(SCHEMES) - set(compared_schemes())
     assert "longrope" in compared_schemes("longrope")
     drawn = Scheme("new", (Param("factor", 3.0, 1.0, 9.0),), lambda rope, seq_len: Rescale(np.ones(1)), "-", False)
-    assert extends(drawn)
+    assert is_extension_scheme(drawn)
 
 
 def test_reach() -> None:
@@ -103,7 +103,7 @@ def test_unseen_angles_token_by_token(base: float, train: int, factor: float, na
     """Each pair is walked token by token, in halves of a degree, beside what it saw in training."""
     rope = Rope(8, base, train)
     s = spectrum(with_factor(Request(rope, name), factor))
-    past, new = (function(rope, s, [distance])[0] for function in (untrained_angle_reached_mask, untrained_angle_mask))
+    past, new = (function(rope, s, [distance])[0] for function in (reached_untrained_angle_mask, untrained_angle_mask))
     for i, (trained, used) in enumerate(zip(rope.theta * train, s.inv_freq * distance, strict=True)):
         if min(abs(used - trained), abs(used % (2 * math.pi) - trained)) < 1e-6 or abs(trained - 2 * math.pi) < 1e-6:
             continue
@@ -121,7 +121,7 @@ def test_unseen_angles_by_hand() -> None:
     plain = spectrum(Request(rope))
     assert untrained_pair_count(rope, plain, 100) == 0
     assert untrained_pair_count(rope, plain, 200) == 2
-    assert untrained_angle_reached_mask(rope, plain, [0, 99, 100, 101]).tolist() == [[False] * 4] * 3 + [
+    assert reached_untrained_angle_mask(rope, plain, [0, 99, 100, 101]).tolist() == [[False] * 4] * 3 + [
         [False, False, True, True]
     ]
     assert untrained_angle_mask(rope, plain, [101, 629, 729])[:, 2].tolist() == [True, False, True]

@@ -12,7 +12,7 @@ from rope_core.theory import interpolation as it
 def test_the_printed_constants() -> None:
     rope = Rope(128, 10_000.0)
     assert rope.dim / it.printed_bound(rope) == pytest.approx(294.73, abs=0.01)
-    assert it.compare_bounds(rope, 8).printed == pytest.approx(589.46, abs=0.01)
+    assert it.interpolation_bounds(rope, 8).printed == pytest.approx(589.46, abs=0.01)
 
 
 def chord_deviation(h: np.ndarray, rope: Rope, start: float, at: float = 0.5) -> float:
@@ -47,9 +47,9 @@ def test_extrapolation_bound_is_the_sum_of_the_paper() -> None:
 
 
 def test_the_sum_falls_below_dim_past_the_trained_lengths() -> None:
-    near, far = (it.compare_bounds(Rope(128, 10_000.0), reach) for reach in (4096, 16_384))
+    near, far = (it.interpolation_bounds(Rope(128, 10_000.0), reach) for reach in (4096, 16_384))
     assert near.least_sum > 1 > far.least_sum
     assert near.at <= 4096 < far.at
     rope = Rope(8, 50.0)
-    assert it.compare_bounds(rope, 299).at == 1 + np.argmin(it.extrapolation_bound(rope, np.arange(1, 300)))
+    assert it.interpolation_bounds(rope, 299).at == 1 + np.argmin(it.extrapolation_bound(rope, np.arange(1, 300)))
     assert far.smallest < far.proven < near.printed

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import Param
-from rope_core.theory.remap import RULES, PositionRemap, remap_positions, rule
+from rope_core.theory.remap import RULES, PositionRemap, register_remap, remap_positions
 
 TRAINED = st.integers(16, 400)
 
@@ -104,6 +104,6 @@ def test_a_rule_declares_what_it_takes() -> None:
         raise NotImplementedError
 
     with pytest.raises(TypeError, match="stray does not take"):
-        rule(Param("one", 1.0, 0.0, 2.0), source="nowhere")(stray)
+        register_remap(Param("one", 1.0, 0.0, 2.0), source="nowhere")(stray)
     assert "stray" not in RULES
     assert all(each.source for each in RULES.values())

@@ -3,11 +3,13 @@
 import json
 import re
 from html import unescape
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from rope_core.languages import LANGUAGES
+from tests.support import ROOT
 from ui.book.frame import BookFrame
 from ui.book.nodes import content_hashes_by_id
 from ui.book.session import ReaderSession
@@ -118,7 +120,7 @@ def test_what_follows_is_drawn_while_a_step_is_shown(number: int) -> None:
     page = ReaderSession(talk.step(number).page, "en", "../", "", {}, query, {})
     before = page.answer()
     KEPT.clear()
-    page.ahead()
+    page.draw_ahead()
     drawn = set(KEPT)
     assert drawn and json.loads(page.answer())["query"] == json.loads(before)["query"]
     nodes = {node.kind: node.id for node in page.page.places.root.self_and_descendants()}
@@ -163,3 +165,12 @@ def test_a_link_s_hidden_controls_and_open_sections_hold() -> None:
     book = BookFrame("clock", "en", {}, "../", {"hide": "factor,model", "open": "all"})
     assert "w.model" not in text(book) and "plot.heatmaps" in text(book)
     assert book.as_url_parameters() == {"lang": "en", "hide": "factor,model", "open": "all"}
+
+
+def test_what_the_browsers_worker_calls_is_there() -> None:
+    """JavaScript names the module, its function and the page's methods: a rename in Python alone breaks every page."""
+    code = (ROOT / "ui/book/assets/worker.js").read_text("utf-8")
+    (module,) = re.findall(r'pyimport\("([\w.]+)"\)', code)
+    functions, methods = (set(re.findall(rf"\b{name}\.(\w+)\(", code)) for name in ("session", "page"))
+    assert functions and all(callable(getattr(import_module(module), name)) for name in functions)
+    assert len(methods) == 3 and methods <= set(dir(ReaderSession))

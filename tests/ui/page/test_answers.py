@@ -16,7 +16,7 @@ from rope_core.lrpe.explain import compare_decoding
 from rope_core.theory import attention, demo, precision
 from rope_core.theory.block.demo import stale_logits
 from rope_core.theory.encodings import compare
-from rope_core.theory.extension import untrained_angle_reached_mask
+from rope_core.theory.extension import reached_untrained_angle_mask
 from rope_core.theory.position_demo import cached_key_distances_by_mode
 from tests.ui.figures.test_every_figure import MODULES
 from ui.figures.attention import scores
@@ -52,7 +52,7 @@ def covered(at: At) -> str:
     assert at("distance") == 4 and at("beat") == 1, "the hands are in a longer text"
     rope = rc.Rope(2, 10.0, round(3 * 2 * np.pi))
     lengths = np.linspace(1, 4 * rope.train_len, 100)
-    new = untrained_angle_reached_mask(rope, rc.spectrum(rc.Request(rope)), lengths)[:, 0]
+    new = reached_untrained_angle_mask(rope, rc.spectrum(rc.Request(rope)), lengths)[:, 0]
     return only({"a": not new.any(), "b": bool(new.all()), "c": bool(new[-1] and not new[:-1].any())})
 
 

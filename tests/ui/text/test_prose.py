@@ -104,7 +104,9 @@ def interpolation_excess() -> list[str]:
     worst = float(np.sum(1 - np.cos(rope.theta / 2)))
     excess = worst / interpolation.printed_bound(rope) - 1
     assert (
-        interpolation.compare_bounds(rope, 4096).least_sum >= 1 > interpolation.compare_bounds(rope, 131_072).least_sum
+        interpolation.interpolation_bounds(rope, 4096).least_sum
+        >= 1
+        > interpolation.interpolation_bounds(rope, 131_072).least_sum
     )
     return [f"{100 * excess:.0f} %", "4,096"]
 

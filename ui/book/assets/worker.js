@@ -36,7 +36,7 @@ onmessage = async ({ data }) => {
     const python = await ready;
     if (data.open) {
       const session = python.pyimport("ui.book.session");
-      page = session.opened(JSON.stringify(data.open));
+      page = session.open_session(JSON.stringify(data.open));
       postMessage({ opened: true, answer: JSON.parse(page.answer()), ready: performance.getEntriesByType("resource").map(({ name }) => name) });
       known = await keep(python.FS, site, known);
     } else postMessage({ answer: JSON.parse(page.act(data.act, JSON.stringify(data.given))), act: data.act });
@@ -44,5 +44,5 @@ onmessage = async ({ data }) => {
     postMessage({ opened: Boolean(data.open), failed: String(error), act: data.act });
   }
   // While a lecturer speaks, what follows is drawn.
-  if (page) rest = setTimeout(() => page.ahead(), REST);
+  if (page) rest = setTimeout(() => page.draw_ahead(), REST);
 };

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.hf.anatomy import REGIONS, request_pair_effects
 from rope_core.rope import Array
-from rope_core.theory.extension import TURN, extended_length, trained_angles, untrained_angle_reached_mask, with_factor
+from rope_core.theory.extension import TURN, extended_length, reached_untrained_angle_mask, trained_angles, with_factor
 from ui.figures.clock import ways
 from ui.figures.drawing import Film, cached_figure
 from ui.figures.home import degrees_text
@@ -46,7 +46,7 @@ class SchemeDial:
     def has_pair_past_training(self) -> npt.NDArray[np.bool_]:
         """Which pairs are past what training showed at the text's end, bool (factors, pairs)."""
         rows = zip(self.spectra, self.text_lengths, strict=True)
-        return np.array([untrained_angle_reached_mask(self.request.rope, s, [length])[0] for s, length in rows])
+        return np.array([reached_untrained_angle_mask(self.request.rope, s, [length])[0] for s, length in rows])
 
     def slowdown_factors(self, pair: int) -> Array:
         """Return how many times slower a pair, the last for one beyond it, turns by the factor; 1 where it is still."""
@@ -112,7 +112,7 @@ def clock_hands_film(
         f"""
         import numpy as np
         import rope_core as rc
-        from rope_core.theory.extension import first_pair_under_fifth_turn, untrained_angle_reached_mask
+        from rope_core.theory.extension import first_pair_under_fifth_turn, reached_untrained_angle_mask
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         length, slow = round(distance * rope.train_len), first_pair_under_fifth_turn(rope)
         for name, params in [("none", {{}}), ("linear", {{"factor": max(1.0, distance)}})]:
@@ -121,7 +121,7 @@ def clock_hands_film(
         for name, params in {[(each.scheme, dict(each.params)) for each in requests]}:
             s = rc.spectrum(rc.Request(rope, name, params | {{"factor": factor}}))
             print(name, s.slowdown[hand], np.degrees(s.inv_freq[0]))
-            print(untrained_angle_reached_mask(rope, s, {lengths}).sum(axis=1))
+            print(reached_untrained_angle_mask(rope, s, {lengths}).sum(axis=1))
         """,
     )
 

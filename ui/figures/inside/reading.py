@@ -196,7 +196,7 @@ def pair_score_share_film(
 
 def pair_size_chart(name: str, text: bytes, positions: TracePositions, t: PageTexts) -> Drawing:
     """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
-    largest = inside.cached_trace(name, text, positions).largest()
+    largest = inside.cached_trace(name, text, positions).relative_pair_sizes()
     rope = inside.load_numpy_weights(name).shape.rope
     _, layers, count, pairs = largest.shape
     numbers = np.arange(pairs)
@@ -235,7 +235,7 @@ def pair_size_chart(name: str, text: bytes, positions: TracePositions, t: PageTe
             | {"query": largest[0].ravel(), "key": largest[1].ravel()}
         ),
         f"""{reading_recipe(name, text, positions)}
-        rope, (q, k) = inside.load_numpy_weights({name!r}).shape.rope, reading.largest()
+        rope, (q, k) = inside.load_numpy_weights({name!r}).shape.rope, reading.relative_pair_sizes()
         print(q.max(axis=(0, 1)), k.max(axis=(0, 1)), k.max())
         for pair, of in enumerate(rope.wavelength):
             print(float(f"{{of:.2g}}"), rope.turns[pair], (k.argmax(axis=-1) == pair).sum(), "of", k[..., 0].size)

@@ -115,7 +115,7 @@ def residual_text(value: float) -> str:
 
 def head_frequency_chart(case: LrpeExample, head: int, t: PageTexts) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
-    pairs, values = np.arange(case.pairs), case.theta_grid
+    pairs, values = np.arange(case.pairs), case.theta_by_head_and_pair
     each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
     shown = [head] if each else [h for h in range(HEADS) if h != head] + [head]
     data = []

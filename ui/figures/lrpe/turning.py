@@ -44,7 +44,7 @@ def lrpe_stages_film(case: LrpeExample, head: int, wanted: int, starts: tuple[in
     pair, *dims = case.pair_at(wanted)
     both = offset, token
     positions = np.add.outer(np.array(starts), np.arange(TOKENS))
-    phase = positions * float(case.theta_grid[head, pair])
+    phase = positions * float(case.theta_by_head_and_pair[head, pair])
     where = TextTrack(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
     long = np.hypot(*bar[:, dims].T)
     turn = sentence_parts(
@@ -77,7 +77,9 @@ def lrpe_stages_film(case: LrpeExample, head: int, wanted: int, starts: tuple[in
         "stages",
         Scene((maps[0], circle_of, maps[1]), (offset, token), turn),
         lambda: dict(
-            example_table(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head])
+            example_table(
+                case, X=x, f_of_X=bar, cos_then_sin=case.cos_sin_by_dimension(head), O=case.stages.out[0, :, head]
+            )
         ),
         example_recipe(
             case,
@@ -85,7 +87,7 @@ def lrpe_stages_film(case: LrpeExample, head: int, wanted: int, starts: tuple[in
             f"pair, dims, head = {pair}, {dims}, {head}",
             "before, after = (part[0, token, head, dims] for part in (case.stages.x, case.stages.activated))",
             "print(offset + token, before, after, np.hypot(*after))",
-            "print(np.degrees((offset + token) * case.theta_grid[head, pair]))",
+            "print(np.degrees((offset + token) * case.theta_by_head_and_pair[head, pair]))",
             "options = case.options | {'offset': offset}",
             "print(lrpe_rotate(case.x, case.theta, **options)[0, token, head, dims])",
         ),

@@ -52,7 +52,7 @@ class PositionRounding:
         self.step = float(spectrum.inv_freq[0])
         self.off, self.slowest_off = behind * self.step, behind * float(spectrum.inv_freq[-1])
 
-    def shared(self, words: Sequence[str], t: PageTexts) -> list[list[str]]:
+    def words_stored_together(self, words: Sequence[str], t: PageTexts) -> list[list[str]]:
         """Return, at every position, all words stored where a word is, if it is the first of them, and "" if not."""
         return [
             [
@@ -70,7 +70,7 @@ class PositionRounding:
     def with_cat(self, words: Sequence[str], t: PageTexts) -> list[str]:
         """Return, at every position, all words stored where the red one is."""
         firsts = (held.index(held[CAT]) for held in self.sentence_held.tolist())
-        return [row[first] for row, first in zip(self.shared(words, t), firsts, strict=True)]
+        return [row[first] for row, first in zip(self.words_stored_together(words, t), firsts, strict=True)]
 
 
 def red_word_control(t: PageTexts) -> Control:
@@ -115,7 +115,11 @@ def position_rounding_panels(spectrum: rc.Spectrum, near: Control, dtype: str, t
         _arrow(
             [
                 *_word_arrows(
-                    near, rounding.sentence_held * rounding.step, rounding.shared(words, t), 1.56, phone=True
+                    near,
+                    rounding.sentence_held * rounding.step,
+                    rounding.words_stored_together(words, t),
+                    1.56,
+                    phone=True,
                 ),
                 *(mark | {"opacity": 0.3} for mark in angle_wedge(0.0, 0.0, 0.85, held, exact, KEY_COLOUR)),
                 marks.vector(0.0, 0.0, 0.95, mark_angle_from_clock(exact), KEY_COLOUR, 3, True, stroke_dash="5 4"),
@@ -229,7 +233,7 @@ def _ruler(rounding: PositionRounding, near: Control, dtype: str, t: PageTexts, 
     """
     along = np.arange(LEFT, RIGHT + 1)
     exact = along[precision.round_to_dtype(along.astype(float), dtype) == along]
-    words, shared = t("sentence").split(), rounding.shared(t("sentence").split(), t)
+    words, shared = t("sentence").split(), rounding.words_stored_together(t("sentence").split(), t)
     stored = [near.numbers(rounding.sentence_held[:, k].astype(float)) for k in range(WORDS)]
     here = near.numbers(rounding.positions.astype(float))
     ticks = tuple((float(each), f"{each:,}") for each in along.tolist() if each % (NAMED if wide else 2 * NAMED) == 0)

@@ -39,11 +39,11 @@ class RopeVariant:
     ropes: Mapping[str | None, HfRope]
 
     @property
-    def first(self) -> HfRope:
+    def first_full_context_rope(self) -> HfRope:
         """Return the first layer type that sees the whole context."""
         return self.ropes[scalable_layer_types(self.ropes)[0]]
 
-    def content(self) -> bytes:
+    def cache_key_bytes(self) -> bytes:
         """Return what decides the numbers, for a key."""
         data = b""
         for kind, rope in self.ropes.items():

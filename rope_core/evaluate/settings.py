@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from rope_core.errors import argument_error, checked_finite, checked_int, error_sentence
 from rope_core.evaluate.loading import ModelSource
-from rope_core.evaluate.turning import (
+from rope_core.evaluate.variants import (
     KEYS,
     LADDER,
     OWN,
@@ -72,13 +72,13 @@ class EvaluationSettings:
         checked_int("--chunk", self.chunk, 1, MAX_LEN)
         checked_int("--seed", self.seed, 0, 2**31 - 1)
 
-    def of(self, source: ModelSource) -> EvaluationSettings:
+    def with_model_defaults(self, source: ModelSource) -> EvaluationSettings:
         """Return the same ask with a model's own lengths and lines where none are given."""
         trained = config_trained_length(source.config, self.trained)
         lengths = self.lengths or tuple(trained * times for times in (1, 2, 4))
         scaled = (
-            rope_variant(source.config, OWN, max(lengths)).content()
-            != rope_variant(source.config, UNSCALED, max(lengths)).content()
+            rope_variant(source.config, OWN, max(lengths)).cache_key_bytes()
+            != rope_variant(source.config, UNSCALED, max(lengths)).cache_key_bytes()
         )
         schemes = self.schemes or tuple(key for key in LADDER if key != OWN or scaled)
         return EvaluationSettings(
