@@ -9,6 +9,7 @@ import pytest
 from tests.support import ROOT
 from tools import counts
 from tools.tables import PAGES, placed
+from ui.page.menu import SECTIONS
 from ui.text import words
 
 PAGE_NAMES = sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -47,6 +48,25 @@ def test_make_targets_that_are_named_exist() -> None:
 def test_links_lead_to_files(name: str) -> None:
     links = [link for link in re.findall(r"\]\(([^)#]+)", text_of(name)) if not link.startswith("http")]
     assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+def test_what_contributing_lists_is_there_and_is_all_that_a_page_has() -> None:
+    text = text_of("CONTRIBUTING.md")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+    def pattern(path: str, name: str = r"[\w-]+") -> str:
+        path = path.replace(".", r"\.").replace("<name>", name)
+        return path.replace("{en,zh}", r"\w+").replace("<section>", r"\w+")
+
+    paths = [path for path in re.findall(r"`([\w.]+/[^` ]+)`", text) if not path.startswith((".github/", "build/"))]
+    named = [path.replace("<kind>", "<name>").replace("<code>", "<name>") for path in paths]
+    assert [path for path in named if not any(re.match(pattern(path), each) for each in tracked)] == []
+    table = re.findall(r"`([^`]*<name>[^`]*)`", text.partition("\n## Add a page\n")[2].partition("\n## ")[0])
+    assert len(table) == 6
+    for page in SECTIONS:
+        of_page = re.compile(rf"(pages/\w+|ui/figures|ui/text/\w+|tests/ui/figures)/(test_)?{page}(\.|/)")
+        listed = re.compile("|".join(pattern(path, page) for path in table))
+        assert [each for each in tracked if of_page.match(each) and not listed.match(each)] == []
 
 
 def test_every_page_of_docs_is_linked() -> None:
