@@ -198,22 +198,18 @@ def test_another_signature_is_refused() -> None:
         rc.check_kernel(lambda a, b: a)
 
 
-def test_a_file_is_run_only_when_it_is_named(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text("def turn(q, k, cos, sin):\n    return q, k\n")
-    assert main(["verify", "--kernel", f"{file}:turn"]) == 1
-    assert "leaves q and k unrotated" in " ".join(capsys.readouterr().out.split())
-    assert main(["verify", "--kernel", f"{file}:other"]) == 2 and main(["verify", str(file)]) == 2
-
-
-def test_what_a_file_writes_steers_no_terminal(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_run_when_it_is_named_and_what_it_writes_steers_no_terminal(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
         "import sys\nprint('\\x1b[31m')\nprint('\\x07', file=sys.stderr)\ndef turn(q, k, cos, sin):\n    return q, k\n"
     )
     assert main(["verify", "--kernel", f"{file}:turn"]) == 1
     written = "".join(capsys.readouterr())
+    assert "leaves q and k unrotated" in " ".join(written.split())
     assert "[31m" in written and not set(written) & {"\x1b", "\x07"}
+    assert main(["verify", "--kernel", f"{file}:other"]) == 2 and main(["verify", str(file)]) == 2
 
 
 IMPORTED = ["import sys; sys.exit(0)", "import os; os._exit(0)", "def turn(:", "\0", "1 / 0"]
