@@ -87,7 +87,7 @@ def listed(page: PageFrame) -> None:
 
 def body(page: PageFrame) -> None:
     """Draw the page, part by part."""
-    left, right = page.columns(4, 1)
+    left, right = page.columns(7, 2)
     with left:
         page.draw_live_part(symptoms, shared=False)
     with right:

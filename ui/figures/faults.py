@@ -227,7 +227,7 @@ def _phone(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Pane
     drawn = _trace(control, known, 2.0, 42.0, width - 4, 62.0, t)
     drawn += _chosen_lines(control, "called", 2, 152, 40, t, bold=True, font_size=18)
     drawn += _chosen_lines(control, "cause", 2, 172, 48, t, font_size=14, step=17)
-    drawn += _terminal(control, known, (0.0, 202.0, width, 42), t)
+    drawn += _terminal(control, known, (0.0, 202.0, width, 41), t)
     places = np.stack([np.zeros(len(NAMES)), top + row * np.arange(len(NAMES))], axis=1)
     drawn += _tiles(control, known, places, (width, row - 3), (6, 84, 28, 23), t)
     for name, (_, y) in zip(NAMES, places, strict=True):

@@ -8,6 +8,7 @@ https://plotly.com/javascript/reference/; numbers may be numpy arrays until
 from __future__ import annotations
 
 import math
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -29,6 +30,8 @@ HOUSE: PlotlyProps = {
 LOG: PlotlyProps = {"type": "log"}
 POWERS: PlotlyProps = {"type": "log", "exponentformat": "power", "dtick": 1}
 WHOLE: list[Domain] = [[0.0, 1.0]]
+BREAK, LONGEST_PX = re.compile("(?<=[,，]) ?| (?=[(])|(?=（)|  "), 150
+"""Where a curve's name may break, and how long it is when it does."""
 AS_IS = frozenset({bool, int, str, type(None)})
 # plotly.js' names of numpy's types, whose bytes are in the order of every browser's machine.
 TYPED = {"<f8": "f8", "<f4": "f4", "|i1": "i1", "|u1": "u1", "<i2": "i2", "<u2": "u2", "<i4": "i4", "<u4": "u4"}
@@ -190,15 +193,20 @@ def label_width_px(label: str) -> float:
 
 
 def line_end_labels(
-    labels: Sequence[str], ends: Sequence[float], shades: Sequence[str], min_distance: float
-) -> tuple[list[PlotlyProps], list[float]]:
-    """Return curves' names right of the plot, near their ends and ``min_distance`` apart, and their heights."""
-    heights = spread_heights(ends, min_distance)
-    beside = {"xref": "paper", "xanchor": "left", "xshift": 6}
-    looks = zip(labels, heights, shades, strict=True)
-    return [
-        text_annotation(text, 1, y, font={"color": shade, "size": 15}, **beside) for text, y, shade in looks
-    ], heights
+    labels: Sequence[str], ends: Sequence[float], shades: Sequence[str], min_distance: float, strong: Sequence[int] = ()
+) -> tuple[list[PlotlyProps], list[float], float]:
+    """Return curves' names right of the plot near their ends, their heights, and the margin that they need, px.
+
+    ``min_distance``: between names of one line; a long one breaks at its comma or bracket, and they stand farther
+    apart. ``strong``: which are bold.
+    """
+    wrapped = [BREAK.sub("<br>", label, count=1) if label_width_px(label) > LONGEST_PX else label for label in labels]
+    heights = spread_heights(ends, min_distance * (1.4 if any("<br>" in label for label in wrapped) else 1))
+    beside = {"xref": "paper", "xanchor": "left", "xshift": 6, "align": "left"}
+    texts = [f"<b>{label}</b>" if k in strong else label for k, label in enumerate(wrapped)]
+    looks = zip(texts, heights, shades, strict=True)
+    names = [text_annotation(text, 1, y, font={"color": shade, "size": 15}, **beside) for text, y, shade in looks]
+    return names, heights, 16 + max(map(label_width_px, wrapped))
 
 
 def panel_domains(sizes: Sequence[float], gap: float) -> list[Domain]:

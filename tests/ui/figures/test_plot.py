@@ -129,3 +129,16 @@ def test_labels_keep_their_order_and_do_not_touch(heights: list[float], least: f
     assert sum(moved) == pytest.approx(sum(heights), abs=1e-6)
     if all(b - a >= least for a, b in pairwise(sorted(heights))):
         assert moved == pytest.approx(heights)
+
+
+def test_a_long_name_of_a_curve_breaks_once_and_the_names_stand_farther_apart() -> None:
+    short, _, narrow = plot.line_end_labels(["NTK", "YaRN"], [1.0, 1.0], ["red", "blue"], 0.5, [1])
+    long, _, wide = plot.line_end_labels(["按比例（proportional）", "YaRN, tuned"], [1.0, 1.0], ["red", "blue"], 0.5)
+    assert [each["text"] for each in short + long] == [
+        "NTK",
+        "<b>YaRN</b>",
+        "按比例<br>（proportional）",
+        "YaRN, tuned",
+    ]
+    assert long[1]["y"] - long[0]["y"] == pytest.approx(1.4 * (short[1]["y"] - short[0]["y"]))
+    assert narrow < wide < 16 + plot.label_width_px("按比例（proportional）")

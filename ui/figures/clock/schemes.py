@@ -15,7 +15,6 @@ from ui.figures.plot import (
     PlotlyProps,
     heatmap_trace,
     int8_colour_bar,
-    label_width_px,
     line_end_labels,
     line_trace,
     plotly_axis,
@@ -167,11 +166,11 @@ def slowdown_chart(rope: rc.Rope, results: Sequence[SchemeSpectrum], t: PageText
         name, dash = t(f"scheme.{each.scheme}"), ("solid", "dash")[k // len(SERIES_COLOURS) % 2]
         data.append(line_trace(index, curve, shades[k], 4, name, dash, mode="lines+markers", marker={"size": 3}))
     ends = [float(log[np.isfinite(log)][-1]) for log in logs]
-    labels, heights = line_end_labels(names, ends, shades, 0.085 * room)
+    labels, heights, margin = line_end_labels(names, ends, shades, 0.085 * room)
     figure = plotly_figure(
         data,
         height=420,
-        margin={"r": 16 + max(map(label_width_px, names))},
+        margin={"r": margin},
         showlegend=False,
         annotations=labels,
         xaxis=plotly_axis(t("axis.pair")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +30,6 @@ from ui.figures.plot import (
     PlotlyProps,
     dot_trace,
     error_bars,
-    label_width_px,
     line_end_labels,
     line_trace,
     plotly_axis,
@@ -137,14 +135,12 @@ def perplexity_figure(
     drawn = np.log10(np.concatenate([part for part, *_ in shown[: len(results)]]))
     low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
     high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
-    wrapped = [re.sub("([,，]) ?", r"\1<br>", label) if label_width_px(label) > 150 else label for label in labels]
-    texts = [f"<b>{label}</b>" if bold else label for label, bold in zip(wrapped, strong, strict=True)]
-    apart = LABEL * (1.4 if any("<br>" in text for text in texts) else 1)
-    names, heights = line_end_labels(texts, ends, shades, apart * (high - low))
+    bold_ones = [k for k, bold in enumerate(strong) if bold]
+    names, heights, margin = line_end_labels(labels, ends, shades, LABEL * (high - low), bold_ones)
     return plotly_figure(
         [*traces, *data],
         height=410,
-        margin={"r": 16 + max(map(label_width_px, wrapped)), "t": 28},
+        margin={"r": margin, "t": 28},
         shapes=[vertical_line(trained_length, GREY, 3, "dash")],
         annotations=[*names, *notes, trained_length_label(trained_length, t, across)],
         xaxis=across,

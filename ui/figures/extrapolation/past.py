@@ -210,7 +210,9 @@ def _strip(past: PastWindowReading, byte: Control, key: str, t: PageTexts, wide:
         marks.text(0.0, y, t(f"past_short.{key}"), colour, **look | {"anchor": "end", "dx": -6}),
         marks.rect(0.0, float(past.length), y - half, y + half, GREY, opacity=0.15, corner_px=4),
         marks.rect(byte.numbers(first), byte.numbers(at), y - half, y + half, colour, corner_px=4),
-        marks.text(end, y, t(word), ink, **look | {"anchor": "end", "dx": -8}),
+        *marks.in_wide_panel(
+            430 if wide else 0, marks.text(end, y, t(word), ink, **look | {"anchor": "end", "dx": -8})
+        ),
         name(kept, "white"),
         name(~kept, MUTED_COLOUR),
         marks.line(struck, (y, y), UNSEEN_COLOUR, 3),
@@ -255,16 +257,16 @@ def _cards(past: PastWindowReading, byte: Control, t: PageTexts) -> Panel:
     for key, (top, high) in CARDS.items():
         colour, middle, large = film_line_colour(key), top + high / 2, key == UNSCALED
         radius = 0.4 * high
-        left = 2 * radius + 34
+        left = 2 * radius + 46
         look: dict[str, Any] = LEFT | {"font_size": 15}
         first = middle - (33 if large else 26)
         verdict = _verdict_texts(past, byte, key, t, short=False)
         drawn += [
             marks.rect(0.0, width, top, top + high, "none", outline=colour, stroke_width=2, corner_px=8),
-            *_dial(past, byte, key, radius + 16, middle, radius),
+            *_dial(past, byte, key, radius + (24 if large else 20), middle, radius),
             marks.text(left, first, t(f"past_way.{key}"), colour, **look | {"bold": True, "font_size": 18}),
             marks.text(left, first + 22, t(f"past_how.{key}"), **look),
-            *verdict_where(**verdict, x=left, y=first + 44, font_size=17 if large else 15),
+            *verdict_where(**verdict, x=left, y=first + 44, font_size=16 if large else 15),
             marks.text(
                 left, first + (68 if large else 64), _outcome(past, byte, "past_view", key, t), bold=True, **look
             ),
@@ -276,7 +278,7 @@ def _cards(past: PastWindowReading, byte: Control, t: PageTexts) -> Panel:
         path = end + (middle - end) * ease * ease * (3 - 2 * ease)
         drawn += marks.in_narrow_panel(560, marks.line(-30 + 30 * ease, path, colour, 2))
     return Panel(
-        Axis(0.0, width), Axis(bottom, 0.0), drawn, t("cards_title"), min_width=320, height=round(bottom), screen="wide"
+        Axis(0.0, width), Axis(bottom, 0.0), drawn, t("cards_title"), min_width=350, height=round(bottom), screen="wide"
     )
 
 
