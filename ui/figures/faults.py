@@ -212,7 +212,7 @@ def _desk(control: Control, known: dict[str, FaultTrace], t: PageTexts) -> Panel
     drawn += _trace(control, known, 14.0, 76.0, 200.0, 118.0, t)
     drawn += _chosen_lines(control, "called", 252, 62, 40, t, bold=True, font_size=19)
     drawn += _chosen_lines(control, "cause", 252, 90, 25, t, font_size=15)
-    drawn += _terminal(control, known, (472.0, 34.0, 258.0, 31), t)
+    drawn += _terminal(control, known, (472.0, 34.0, 258.0, 28), t)
     places = np.stack([np.linspace(0.0, width - 140, len(NAMES)), np.full(len(NAMES), card + 34)], axis=1)
     drawn += _tiles(control, known, places, (140, 92), (10, 120, 42, 34), t)
     for name, (x, y) in zip(NAMES, places, strict=True):
