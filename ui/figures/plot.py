@@ -197,7 +197,7 @@ def line_end_labels(
 ) -> tuple[list[PlotlyProps], list[float], float]:
     """Return curves' names right of the plot near their ends, their heights, and the margin that they need, px.
 
-    ``min_distance``: between names of one line; a long one breaks at its comma or bracket, and they stand farther
+    ``min_distance``: between names of one line; a long one breaks at its comma or bracket, and all are farther
     apart. ``strong``: which are bold.
     """
     wrapped = [BREAK.sub("<br>", label, count=1) if label_width_px(label) > LONGEST_PX else label for label in labels]

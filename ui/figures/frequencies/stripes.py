@@ -201,13 +201,14 @@ def _map(drawn: StripeMap, t: PageTexts) -> Panel:
         marks.drag_handle(drawn.at_pair, GRIP, middle, "ink", t("grab_row"), frame, radius_px=0),
     ]
     return Panel(
-        Axis(-0.2, end + 0.05, position_decade_ticks(end), t("token"), grid=False),
+        Axis(-0.2, end + 0.05, position_decade_ticks(end), t("token_axis"), grid=False),
         Axis(-1.0, 0.08),
         shown,
+        t("map_key"),
         min_width=330,
         width_share=2.4,
-        height=350,
-        phone_height=250,
+        height=335,
+        phone_height=240,
     )
 
 

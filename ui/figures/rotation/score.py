@@ -181,6 +181,15 @@ def _turning(before: Control, angles: Array, transposed: bool) -> tuple[list[lis
     return written, before.numbers(np.abs(matrices).reshape(len(angles), 4))
 
 
+def _matrix(entries: list[list[TextOrTrack]], sizes: NumberTrack, x: float, colour: str, wide_px: int) -> list[Mark]:
+    """Return a matrix at (x, 0), its numbers smaller where its cells are, as on a phone."""
+    place = (entries, sizes, x, 0.0, colour)
+    return [
+        *marks.in_wide_panel(wide_px, *bracketed_matrix(*place, cell=CELL, font_size=15)),
+        *marks.in_narrow_panel(wide_px, *bracketed_matrix(*place, cell=CELL, font_size=13)),
+    ]
+
+
 def _product(before: Control, theta: float, t: PageTexts) -> Panel:
     """Return the score as key, its matrix transposed, the query's matrix and query, which all follow the sentence."""
     shift = np.array(before.stops)
@@ -195,7 +204,7 @@ def _product(before: Control, theta: float, t: PageTexts) -> Panel:
         entries, sizes = _turning(before, (place + shift) * theta, bool(raised))
         names = _along(before, place, lambda at, raised=raised: rotation_matrix_name(at) + raised)  # type: ignore[misc]
         drawn += [
-            *bracketed_matrix(entries, sizes, x, 0.0, colour, cell=CELL, font_size=15),
+            *_matrix(entries, sizes, x, colour, 400),
             marks.text(
                 x + 1, 0.0, sentence_parts(partial(t, label), n=_along(before, place, str)), colour, bold=True, dy=-16
             ),
@@ -231,14 +240,16 @@ def _left_over(before: Control, theta: float, t: PageTexts) -> Panel:
     left = QUERY_POSITION - KEY_POSITION
     entries, sizes = _turning(before, np.full(len(before.stops), left * theta), False)
     frame = marks.rect(0.75, 3.25, -2.25, 0.25, "none", outline=DISTANCE_COLOUR, stroke_width=3, corner_px=8)
+    on, back = (_along(before, place, str) for place in (QUERY_POSITION, KEY_POSITION))
+    turned = sentence_parts(partial(t, "turn_left"), on=on, back=back, left=str(left))
     same = before.texts(t("the_same" if stop else "is_distance", left=left) for stop in before.stops)
     inside = [
         marks.text(-0.35, -1.0, "=", font_size=24, dy=8, bold=True),
         marks.text(0.3, -1.0, "kᵀ", KEY_COLOUR, font_size=22, dy=8, bold=True),
-        *bracketed_matrix(entries, sizes, 1.0, 0.0, DISTANCE_COLOUR, cell=CELL, font_size=15),
+        *_matrix(entries, sizes, 1.0, DISTANCE_COLOUR, 200),
         frame,
         marks.text(3.75, -1.0, "q", QUERY_COLOUR, font_size=22, dy=8, bold=True),
-        marks.text(2.0, 0.0, t("turn_on", n=left), DISTANCE_COLOUR, bold=True, dy=-22),
+        marks.text(2.0, 0.0, turned, DISTANCE_COLOUR, bold=True, dy=-22),
         *marks.in_wide_panel(200, *_below(rotation_matrix_name(left), same, 36)),
         *marks.in_narrow_panel(200, *_below(rotation_matrix_name(left), same, 28)),
     ]
