@@ -1,4 +1,4 @@
-"""Foreign text made harmless for the places that would read markup in it: Markdown, figures, spreadsheets."""
+"""Foreign text made harmless for the places that would read markup in it: Markdown and spreadsheets."""
 
 from __future__ import annotations
 
@@ -17,15 +17,6 @@ def escaped_markdown(value: object, limit: int = 60) -> str:
     text = "".join(letter for letter in str(value)[:limit] if letter.isprintable() and letter != JOINER)
     text = ACTIVE.sub(lambda match: match[0] + JOINER, text)
     return "".join(f"\\{letter}" if letter in MARKS else letter for letter in text)
-
-
-def escaped_figure_text(text: str) -> str:
-    """Foreign text for a figure, whose labels know some HTML.
-
-    >>> escaped_figure_text("<b>x</b>")
-    '&lt;b&gt;x&lt;/b&gt;'
-    """
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def escaped_csv_cell(value: object) -> object:
