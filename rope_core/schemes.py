@@ -370,20 +370,6 @@ def lerope(rope: Rope, seq_len: int, alpha: float | tuple[float, ...]) -> Rescal
     return Rescale(np.exp(-np.broadcast_to(learned, (rope.pairs,))))
 
 
-def attention_factors(rope: Rope, factor: float) -> dict[str, float]:
-    """Return the attention factors that published schemes give at a factor, by their source.
-
-    >>> [round(each, 4) for each in attention_factors(Rope(4, 1e4, 4096), 8.0).values()]
-    [1.0, 1.2079, 1.118]
-    """
-    searched = longrope(rope, rope.train_len, 1.0, 1.0, factor, None).attention_factor
-    return {
-        SCHEMES["none"].source: 1.0,
-        SCHEMES["yarn"].source: yarn_attention_factor(factor),
-        SCHEMES["longrope"].source: searched,
-    }
-
-
 # One of each kind: all pairs alike, a raised base, a blend by the turns of each pair.
 KINDS = ("linear", "ntk", "yarn")
 
@@ -407,7 +393,6 @@ __all__ = [
     "Rescale",
     "Scheme",
     "apply_scheme",
-    "attention_factors",
     "blended_slowdown",
     "get_scheme",
     "interpolation_ramp_by_pair",

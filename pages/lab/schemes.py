@@ -58,20 +58,19 @@ def worst(store: PageValues, given: pairs.SchemeComparison) -> None:
 
 
 def workbench(page: PageFrame) -> None:
-    """Draw the margins of each check and the pictures; beside them what is compared, and the setting."""
+    """Draw what does not hold beside the scheme itself; below, the pictures beside what is compared and the setting."""
     t, store = page.t, page.store
     text = pasted.unpack(store.get(MINE))
     setting = columns.comparison_setting(store)
-    left, right = page.columns(5, 3)
-    with right:
+    verdict, code = page.columns(5, 3)
+    with code:
         page.write(t("signatures"))
-        answers = page.draw_scheme_editor(
-            text, columns.scheme_calls(setting.rope, setting.factor, setting.length), lambda text: take(page, text)
-        )
+        calls = columns.scheme_calls(setting.rope, setting.factor, setting.length, text)
+        answers = page.draw_scheme_editor(text, calls, lambda given: take(page, given))
         with page.details(t("upload"), "schemes.upload", lazy=False):
             page.upload(t("upload_label"), "schemes.file", 16, lambda file: upload(page, file))
     given, refused = columns.comparison_and_refusals(store, text, answers, t)
-    with left:
+    with verdict:
         if refused.mine:
             page.note(escaped_markdown(refused.mine, 400), "warning")
         page.write_scheme_refusals(refused.others or {}, lambda choice: columns.comparison_choice_name(choice, t))
@@ -80,6 +79,10 @@ def workbench(page: PageFrame) -> None:
         if given is None:
             page.note(t("no_columns"))
         else:
+            findings(page, given, is_example=text in EXAMPLES)
+    left, right = page.columns(5, 3)
+    with left:
+        if given is not None:
             pictures(page, given)
     with right:
         controls(page, given)
@@ -91,25 +94,32 @@ def workbench(page: PageFrame) -> None:
     page.draw_folded_section("out", lambda page: out(page, given))
 
 
-def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
-    """Draw the first cause of what does not hold, then pair by pair; below the others, and each check's margins."""
+def findings(page: PageFrame, given: pairs.SchemeComparison, is_example: bool) -> None:
+    """Write the first cause of what fails, how many checks these are, the other causes, the nearest scheme."""
     t, is_broken = page.t, bool(given.column_in_question.broken)
     first, *faults = checks.headline(given, t)
+    if is_example:
+        page.caption(t("example_note"))
     page.write(f"**{'✗ ' if is_broken else ''}{escaped_markdown(first, 900)}**")
     if is_broken:
         page.caption(escaped_markdown(faults.pop(0), 600))
-    film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
-    page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
     for fault in faults:
         page.write(f"**✗ {escaped_markdown(fault, 900)}**")
     for compared in (checks.nearest_scheme_sentence, checks.difference_from_reference_sentence):
         page.write(escaped_markdown(compared(given, t), 900))
+
+
+def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
+    """Draw the columns pair by pair, and each check's margins."""
+    t = page.t
+    film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
+    page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
     page.show(
         checks.check_margins_film(given, t, extrapolated.shipped_contrasts()),
         checks.check_margins_film,
         compare.compare_column,
     )
-    page.caption(table_words(t.lang, "required")["rule"])
+    page.caption(table_words(t.lang, "table")["rule"])
     page.caption(t("joint"))
 
 

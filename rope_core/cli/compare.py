@@ -9,20 +9,22 @@ from rope_core.cli.source import parse_token_count
 from rope_core.cli.terminal import print_json, print_lines
 from rope_core.comparisons.cells import cell, common_limit, padded
 from rope_core.comparisons.columns import UnreadableColumn
-from rope_core.comparisons.compare import compare
+from rope_core.comparisons.compare import UnreadableColumnsError, compare
 from rope_core.comparisons.export import exit_code, html_page, pytest_file, records
 from rope_core.comparisons.nearest import difference
-from rope_core.comparisons.rows import UNTRAINED, ComparedColumn
+from rope_core.comparisons.rows import ComparedColumn
 from rope_core.comparisons.scheme_variants import likeable_schemes
 from rope_core.comparisons.sentences import (
     attention_factors_of,
+    config_sentence,
     difference_sentence,
     fault_sentences,
     headline_sentences,
     nearest_sentence,
     note_sentences,
-    requirement_text,
-    setting_sentences,
+    setting_sentence,
+    shared_sentences,
+    table_words,
     unreadable_sentence,
 )
 from rope_core.errors import argument_error
@@ -73,18 +75,20 @@ def run(options: argparse.Namespace) -> int:
     Exit 0: each required check holds; 1: one does not; 2: a column is unreadable, and the others are judged; 70: a
     fault of this program.
     """
-    unreadable: list[UnreadableColumn] = []
-    columns = compare(
-        *options.columns,
-        model=options.model,
-        factor=options.factor,
-        length=parse_token_count("--length", options.length),
-        trained_to=parse_token_count("--trained-to", options.trained_to),
-        fine_tuned=options.fine_tuned,
-        thresholds=dict(_threshold(text) for text in options.threshold),
-        like=options.like,
-        unreadable=unreadable,
-    )
+    unreadable = list[UnreadableColumn]()
+    try:
+        columns = compare(
+            *options.columns,
+            model=options.model,
+            factor=options.factor,
+            length=parse_token_count("--length", options.length),
+            trained_to=parse_token_count("--trained-to", options.trained_to),
+            fine_tuned=options.fine_tuned,
+            thresholds=dict(_threshold(text) for text in options.threshold),
+            like=options.like,
+        )
+    except UnreadableColumnsError as error:
+        columns, unreadable = error.compared, error.unreadable
     refused = [unreadable_sentence(each, options.lang) for each in unreadable]
     if not columns:
         print_lines(*(sanitized_text(text, 600) for text in refused), error=True)
@@ -108,8 +112,9 @@ def run(options: argparse.Namespace) -> int:
         _table(columns, options.lang)
         for each in columns:
             _faults(each, options.lang)
-        for other in columns[1:]:
-            _difference(columns[0], other, options.lang)
+        # Of more than two the table says enough, and --json where each differs.
+        if len(columns) == 2:
+            _difference(columns[0], columns[1], options.lang)
         if options.explain:
             _explanations(columns, options.lang)
     return exit_code(columns, unreadable)
@@ -126,7 +131,8 @@ def _threshold(text: str) -> tuple[str, float]:
 def _head(columns: list[ComparedColumn], lang: str) -> None:
     """Print what the columns are judged at, then each one's first cause, its count of checks, its nearest scheme."""
     print_lines(f"rope compare {__version__}")
-    print_lines(*map(sanitized_text, setting_sentences(columns, lang)))
+    for sentence in (setting_sentence, config_sentence):
+        print_lines(*(sanitized_text(text, 600) for text in shared_sentences(columns, sentence, lang)))
     for each in columns:
         first, *rest = headline_sentences(each, lang)
         first = f"✗ {each.column.name}: {first}" if each.broken else first
@@ -135,23 +141,20 @@ def _head(columns: list[ComparedColumn], lang: str) -> None:
 
 
 def _table(columns: list[ComparedColumn], lang: str) -> None:
-    """Print a line for each check: its title, limit and why it is required, what was measured of each column."""
-    t, reasons = words(lang, "commands")["compare"], words(lang, "comparison")["required"]
-    rows = {row.key: row for each in columns for row in each.rows}
+    """Print a line for each check: its title and limit, what was measured of each column; then what is required."""
+    t = words(lang, "commands")["compare"]
+    rows = {row.key: row for each in columns for row in each.rows if row.holds is not None}
     names = [sanitized_text(each.column.name) for each in columns]
     cells = {key: [next((row for row in each.rows if row.key == key), None) for each in columns] for key in rows}
     limits = {key: common_limit(by_key) for key, by_key in cells.items()}
     texts = {key: [cell(row, limits[key]) for row in cells[key]] for key in rows}
     widths = [max(14, len(name) + 2, *(len(texts[key][k]) + 2 for key in rows)) for k, name in enumerate(names)]
     print_lines("")
-    heads = {
-        key: (row.text("title", lang), limits[key], requirement_text(columns, key, lang)) for key, row in rows.items()
-    }
-    table = [(("", t["limit"], reasons["head"]), names), *((heads[key], texts[key]) for key in rows)]
-    for (title, limit, why), each in table:
+    body = [(row.text("title", lang), limits[key], texts[key]) for key, row in rows.items()]
+    for title, limit, each in [("", t["limit"], names), *body]:
         line = "".join(padded(text, width) for text, width in zip(each, widths, strict=True))
-        print_lines((padded(title, 36) + padded(limit, 12) + padded(why, 12) + line).rstrip())
-    print_lines(t["signs"])
+        print_lines((padded(title, 36) + padded(limit, 12) + line).rstrip())
+    print_lines(table_words(lang, "table")["signs"], table_words(lang, "table")["rule"])
 
 
 def _faults(each: ComparedColumn, lang: str) -> None:
@@ -162,15 +165,13 @@ def _faults(each: ComparedColumn, lang: str) -> None:
     for row in (row for row in each.rows if row.holds is False and not row.broken and row.key not in folded):
         # The nearest scheme was named above.
         if row.key != "like":
-            known = t["by_design" if row.by_design else "not_required"]
-            lines += [f"○ {name}: {text} ({known})" for text in fault_sentences(row, lang)]
+            lines += [f"! {name}: {text} ({row.excuse_text(lang)})" for text in fault_sentences(row, lang)]
     lines += [f"{name}: {text}" for row in each.rows for text in note_sentences(row, lang)]
     broken = {row.key for row in each.broken}
     unused = next((row.values.get("without_effect") for row in each.rows if row.key == "arguments"), None)
-    if unused and "arguments" not in broken and not each.column.source and not each.column.alike:
+    if unused and "arguments" not in broken and not (each.nearest and each.nearest.alike):
         lines.append(t["without_effect"].format(name=name, names=", ".join(unused)))
-    untrained = each.column.rope is not None and not each.setting.fine_tuned
-    if untrained and any(row.holds is False for row in each.rows if row.key in UNTRAINED):
+    if each.may_be_trained_on:
         lines.append(t["not_tuned"].format(name=name))
     if lines:
         print_lines("", *(sanitized_text(line, 1000) for line in lines))
@@ -185,8 +186,7 @@ def _difference(first: ComparedColumn, other: ComparedColumn, lang: str) -> None
 
 
 def _explanations(columns: list[ComparedColumn], lang: str) -> None:
-    """Print what is required when; of each check that some column does not hold, formula, reason and sources."""
-    print_lines("", words(lang, "comparison")["required"]["rule"])
+    """Print of each check that some column does not hold its formula, reason and sources."""
     failed = {row.key: row for each in columns for row in each.rows if row.holds is False}
     for row in failed.values():
         parts = (row.text(part, lang) for part in ("formula", "reason", "source", "counterexample"))

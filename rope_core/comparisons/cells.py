@@ -57,16 +57,19 @@ def measured_text(row: ColumnCheck) -> str:
     return number_text(row.measured, row.text("unit"), 5 if close else 3)
 
 
+def check_sign(row: ColumnCheck) -> str:
+    """Return the sign of whether a check holds: "!" where it does not, and need not."""
+    return "−" if row.holds is None else "✓" if row.holds else "✗" if row.broken else "!"
+
+
 def cell(row: ColumnCheck | None, limit: str | None = None) -> str:
     """Return whether a check holds, what was measured, and its pair where it does not hold; "−" where it is untried.
-
-    In brackets a check that holds and is not required.
 
     ``limit``: that of the whole row; another one of this column's is added.
     """
     if row is None or row.holds is None:
         return "−"
-    sign = "✗" if row.broken else "○" if not row.holds else "✓" if row.required else "(✓)"
+    sign = check_sign(row)
     pair = f"@{row.pair}" if len(row.by_pair) > 1 and not row.holds else ""
     text = measured_text(row)
     if row.measured is not None and row.text("unit") != "%" and row.measured < 0.1:

@@ -25,6 +25,7 @@ from rope_core.comparisons.source import (
     module_name,
     needed_text,
     public_names,
+    takes_config,
 )
 from rope_core.errors import ArgumentError, argument_error
 from rope_core.findings import Finding
@@ -33,7 +34,7 @@ from rope_core.hf.resolve import resolve, ropes_of
 from rope_core.hf.ropes import HfRope
 from rope_core.programs.engines import EngineResult, engines
 from rope_core.rope import Array, Rope
-from rope_core.schemes import SCHEMES, UNSCALED, attention_factors
+from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import Request, spectrum
 from rope_core.verification.arrays import list_safetensors_entries, read_arrays
 
@@ -57,7 +58,7 @@ class ComparisonColumn:
         length: its own target, tokens; None likewise.
         factor: its own factor; None likewise.
         trained: tokens that its training covered, where its config leaves them out and its card states them.
-        expected: factor -> the attention factors that a source gives, with the sources' names.
+        expected: factor -> the attention factors that a source gives, with the sources' names; None asks for none.
         breaks: keys of the checks that it is known not to hold, by design.
         takes: which of ARGUMENTS it reads; None for numbers.
         programs: what the programs that run it compute; None where there is no config.
@@ -65,10 +66,13 @@ class ComparisonColumn:
         known: keys of findings that the released model has as well, which turns alike.
         released: that model's id, trained with its scheme; "" where there is none.
         source: where it is from, or "".
-        alike: the shipped scheme whose frequencies a function has, which its attention factor is held to; "" for none.
+        alike: the shipped scheme whose frequencies a function has, or is to have; "" for none.
         code: the text of a function, or "".
         file: where that function is; None where it is in no file.
         function: its name there, or "".
+        at_max: of a function of a config: ``at`` with max_position_embeddings besides, tokens; None of any other.
+        config_fields: fields of rope_parameters that its config is given, and "reach": max_position_embeddings over
+            factor times the trained length, 0 where it is the trained length.
     """
 
     name: str
@@ -90,6 +94,8 @@ class ComparisonColumn:
     code: str = field(default="", repr=False)
     file: Path | None = None
     function: str = ""
+    at_max: Callable[[Rope, float, int, int], FrequenciesAndFactor] | None = None
+    config_fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_numbers(self) -> bool:
@@ -175,7 +181,9 @@ def _turning_rope(config: object) -> HfRope | None:
 
 
 def _faults(config: object) -> tuple[Finding, ...]:
-    return tuple(each for each in check(config) if each.severity != "note" or each.key in STEPS)
+    """Return the findings that count, errors first: they say more exactly what to change."""
+    each = (each for each in check(config) if each.severity != "note" or each.key in STEPS)
+    return tuple(sorted(each, key=lambda finding: finding.severity != "error"))
 
 
 def _released_alike(config: object, rope: HfRope) -> ReleasedModel | None:
@@ -215,10 +223,10 @@ def program(code: str, function: str = "", more: Mapping[str, Any] | None = None
     beside = ({}, "") if file is None else (imported_modules(file), module_name(file))
     name = function or function_name(code)
     needed = needed_text(code, name) if file is not None and name else ""
-    head = (
-        f"SOURCE = {code!r}\nNEEDED = {needed!r}\nNAME = {name!r}\nMORE = {dict(more or {})!r}\nBESIDE = {beside!r}\n"
-    )
-    return head + inspect.getsource(driver)
+    given = {"SOURCE": code, "NEEDED": needed, "NAME": name, "MORE": dict(more or {}), "BESIDE": beside}
+    # Lines that errors name are the function's: what calls it is another file's.
+    text = f"compile({inspect.getsource(driver)!r}, 'driver.py', 'exec', dont_inherit=True)"
+    return f"globals().update({given!r})\nexec({text}, globals())"
 
 
 @contextlib.contextmanager
@@ -242,13 +250,33 @@ def of_code(
     with isolated_functions(program(code, function, more, file), SECONDS) as call:
         flags = np.asarray(call("arguments")).reshape(-1)
 
-        def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
-            answer = call("frequencies", rope.dim, float(rope.base), rope.train_len, float(factor), int(length))
-            return as_answer(answer, rope)
+        def at(rope: Rope, factor: float, length: int, max_len: int = 0) -> FrequenciesAndFactor:
+            given = rope.dim, float(rope.base), rope.train_len, float(factor), int(length), int(max_len)
+            return as_answer(call("frequencies", *given), rope)
 
         takes = tuple(each for each, is_taken in zip(ARGUMENTS, flags, strict=True) if is_taken)
-        own = function or function_name(code)
-        yield ComparisonColumn(name, at, expected=attention_factors, takes=takes, code=code, function=own)
+        yield of_function(name, at, takes, code, function, more)
+
+
+def of_function(
+    name: str,
+    at: Callable[[Rope, float, int, int], FrequenciesAndFactor],
+    takes: tuple[str, ...],
+    code: str,
+    function: str = "",
+    more: Mapping[str, Any] | None = None,
+) -> ComparisonColumn:
+    """Return a function that runs apart as a column; ``at`` takes max_position_embeddings besides, 0 as usual."""
+    at_max = at if takes_config(code, function) else None
+    fields = dict(more or {}) if at_max else {}
+    own = function or function_name(code)
+    return ComparisonColumn(
+        name, partial(_as_usual, at), takes=takes, code=code, function=own, at_max=at_max, config_fields=fields
+    )
+
+
+def _as_usual(at: Callable[..., FrequenciesAndFactor], rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
+    return at(rope, factor, length, 0)
 
 
 def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
@@ -273,7 +301,7 @@ def of_callable(name: str, function: Callable[..., Any]) -> ComparisonColumn:
         code, file = textwrap.dedent(inspect.getsource(function)), Path(inspect.getfile(function))
     if not own.isidentifier():
         file, own = None, ""
-    return ComparisonColumn(name, at, expected=attention_factors, takes=takes, code=code, file=file, function=own)
+    return ComparisonColumn(name, at, takes=takes, code=code, file=file, function=own)
 
 
 def as_answer(answer: Any, rope: Rope) -> FrequenciesAndFactor:

@@ -6,16 +6,26 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from rope_core.comparisons.arguments import arguments_row, held_again, other_setting
+from rope_core.comparisons.arguments import (
+    Rerun,
+    arguments_row,
+    by_trained_length,
+    held_again,
+    length_read,
+    other_setting,
+    run_elsewhere,
+)
 from rope_core.comparisons.columns import ComparisonColumn, UnreadableColumn, column_openings, nearest_names, of_config
 from rope_core.comparisons.evaluate import evaluate_column
-from rope_core.comparisons.nearest import equal_schemes, like_row, nearest_scheme, with_fitted
+from rope_core.comparisons.nearest import like_row, nearest_scheme
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, ComparisonSetting, checks, target_length
-from rope_core.comparisons.scheme_variants import likeable_schemes, published_schemes
+from rope_core.comparisons.scheme_variants import NearestScheme, likeable_schemes
 from rope_core.comparisons.source import one_sided_line
 from rope_core.errors import argument_error, checked_finite, checked_int
 from rope_core.hf.catalogue import released_model as catalogued
@@ -38,7 +48,6 @@ def compare(
     fine_tuned: bool | None = None,
     thresholds: Mapping[str, float] | None = None,
     like: str = "",
-    unreadable: list[UnreadableColumn] | None = None,
 ) -> list[ComparedColumn]:
     """Return the margins of each check for schemes, configs, frequencies and functions, side by side.
 
@@ -57,35 +66,43 @@ def compare(
             that turn as one does, and what ``trained_to`` says was trained at the target; others are not.
         thresholds: other values than those of checks.toml, by key.
         like: a shipped scheme that functions and numbers are held to, its frequencies and its attention factor.
-        unreadable: takes what is no column or raises, and the others are compared; without it the first raises.
 
     Raises:
-        ValueError: on a bad setting and, without ``unreadable``, what is no column, raises, or does not fit a geometry.
+        ValueError: on a bad setting.
+        UnreadableColumnsError: on what is no column, raises, or does not fit a geometry; it holds the others, compared.
 
     >>> linear, ntk = compare("linear", "ntk", factor=8)
     >>> [(row.key, row.pair) for row in linear.rows if row.holds is False]
     [('resolution', 0)]
-    >>> [row.key for row in ntk.rows if row.by_design]
+    >>> [row.key for row in ntk.rows if row.holds is False and row.excuse]
     ['inside_arc']
     """
     if not given:
         raise argument_error("given", "at least one column", given)
-    setting = _setting(model, factor, length, trained_to, fine_tuned, thresholds or {})
+    setting, fields = _setting_and_fields(model, factor, length, trained_to, fine_tuned, thresholds or {})
     if like not in ("", *likeable_schemes()):
         raise argument_error("like", "one_of", like, names=likeable_schemes())
     setting = replace(setting, like=like)
-    compared: list[ComparedColumn] = []
+    compared, unreadable = list[ComparedColumn](), list[UnreadableColumn]()
     for item in given:
-        for name, open_column in column_openings(item, setting.config_fields):
+        for name, open_column in column_openings(item, fields):
             try:
                 with open_column() as column:
                     compared.append(compare_column(column, setting))
             except ValueError as error:
-                if unreadable is None:
-                    # One of several functions of a file is named.
-                    raise (ValueError(f"{name}: {error}") if ".py:" in name else error) from None
                 unreadable.append(UnreadableColumn(name, error))
-    return with_distinct_names(compared)
+    columns = with_distinct_names(compared)
+    if unreadable:
+        raise UnreadableColumnsError(unreadable, columns)
+    return columns
+
+
+class UnreadableColumnsError(ValueError):
+    """What is no column or raises, in ``unreadable``; the other columns are in ``compared``."""
+
+    def __init__(self, unreadable: list[UnreadableColumn], compared: list[ComparedColumn]) -> None:
+        super().__init__(f"{unreadable[0].name}: {unreadable[0].error}")
+        self.unreadable, self.compared = unreadable, compared
 
 
 def with_distinct_names(columns: Iterable[ComparedColumn]) -> list[ComparedColumn]:
@@ -103,14 +120,15 @@ def with_distinct_names(columns: Iterable[ComparedColumn]) -> list[ComparedColum
     return distinct
 
 
-def _setting(
+def _setting_and_fields(
     model: object,
     factor: float | None,
     length: int | None,
     trained_to: int | None,
     fine_tuned: bool | None,
     thresholds: Mapping[str, float],
-) -> ComparisonSetting:
+) -> tuple[ComparisonSetting, dict[str, Any]]:
+    """Return what columns are compared at, and what a function's config is given of the model's."""
     known = [key for key, row in checks().items() if "threshold" in row]
     for key in thresholds:
         if key not in known:
@@ -138,10 +156,10 @@ def _setting(
     ratio = factor or (max(1.0, length / rope.train_len) if length else usual)
     target = target_length(rope, ratio, length)
     stated = scheme, tuple(parameters.items())
-    context = 1.0 if model is None or column.length is None else column.length / rope.train_len
-    return ComparisonSetting(
-        rope, ratio, target, trained_to, fine_tuned, values, model=name, stated=stated, context_factor=context
-    )
+    fields = {key: value for key, value in parameters.items() if key != "factor"}
+    if model is not None and column.length is not None:
+        fields["reach"] = column.length / (rope.train_len * ratio)
+    return ComparisonSetting(rope, ratio, target, trained_to, fine_tuned, values, model=name, stated=stated), fields
 
 
 def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> ComparedColumn:
@@ -158,55 +176,54 @@ def compare_column(column: ComparisonColumn, setting: ComparisonSetting) -> Comp
         model="" if column.rope else setting.model,
     )
     with np.errstate(all="ignore"):
+        # Each answer is asked for once: a function may run in a process apart.
+        if length_read(column, own) == "trained":
+            column = by_trained_length(column)
+        column = replace(column, at=lru_cache(maxsize=None)(column.at))
         here = evaluate_column(column, own)
         if column.rope is not None:
             with contextlib.suppress(ValueError):
                 # What a config's scheme gives another model, for a function that is to be tested against it.
                 return replace(here, other=held_again(here, other_setting(own)))
             return here
-        if column.takes is None:
-            return here if column.source else _with_nearest(here)
-        if not column.source:
-            here = evaluate_column(column := _as_published(here), own)
-        row, other = arguments_row(here)
-        here = replace(here, rows=(*map(_with_line(column), here.rows), row), other=other)
-        return here if column.source else _with_nearest(here)
+        there = run_elsewhere(here) if column.takes else Rerun(None)
+        if column.source:
+            row, other = arguments_row(here, there)
+            return replace(here, rows=(*here.rows, row), other=other)
+        nearest = nearest_scheme(here, there.compared)
+        here = replace(evaluate_column(_held_to(column, own, nearest), own), nearest=nearest)
+        if column.takes:
+            row, other = arguments_row(here, there, nearest)
+            here = replace(here, rows=(*map(_with_line(column), here.rows), row), other=other)
+        return replace(here, rows=(*here.rows, like_row(here, nearest)))
 
 
-def _with_nearest(here: ComparedColumn) -> ComparedColumn:
-    nearest = with_fitted(here, nearest_scheme(here, here.other))
-    return replace(here, nearest=nearest, rows=(*here.rows, like_row(here, nearest)))
+def _held_to(column: ComparisonColumn, own: ComparisonSetting, nearest: NearestScheme | None) -> ComparisonColumn:
+    """Return a function, held to the attention factor of the scheme named, or of those whose frequencies it has.
 
-
-def _as_published(here: ComparedColumn) -> ComparisonColumn:
-    """Return a function's column, held to the attention factor of the scheme named, or of those that it equals.
-
-    What has their factor too is excused what they are excused.
+    What is as published and has their factor too is excused what they are excused.
     """
-    like, setting = here.setting.like, here.setting
-    alike = equal_schemes(here, [n for n in here.answers if n >= setting.rope.train_len])
-    if like:
-        alike = [each for each in published_schemes(*setting.published) if each.name == like][:1]
-    if not alike:
-        return here.column
+    if column.takes is None or nearest is None or not (own.like or nearest.alike):
+        return column
+    # The first of a name counts: as the model's own config states it.
+    alike = {each.name: each for each in ((nearest.scheme,) if own.like else nearest.alike)[::-1]}
 
     def expected(rope: Rope, factor: float) -> dict[str, float]:
-        # The first of a name counts: as the model's own config states it.
-        given = {
-            each.name: {**each.params, **({"factor": factor} if "factor" in each.params else {})}
-            for each in alike[::-1]
-        }
-        length = target_length(rope, factor)
-        return {
-            SCHEMES[name].source: spectrum(Request(rope, name, params, length)).attention_factor
-            for name, params in given.items()
-        }
+        length, given = target_length(rope, factor), {}
+        for name, each in alike.items():
+            params = each.at_factor(factor / own.factor)
+            # A list of another width has none.
+            with contextlib.suppress(ValueError):
+                given[SCHEMES[name].source] = spectrum(Request(rope, name, params, length)).attention_factor
+        return given
 
-    given = expected(setting.rope, setting.factor)
-    schemes = [SCHEMES[each.name] for each in alike]
-    same = [each.breaks for each in schemes if np.isclose(given[each.source], here.attention_factor, rtol=1e-3)]
-    breaks = frozenset().union(*same)
-    return replace(here.column, expected=expected, breaks=breaks, alike=alike[0].name)
+    column = replace(column, expected=expected)
+    if nearest.mistake and not own.like:
+        return column
+    factors, a = expected(own.rope, own.factor), column.at(own.rope, own.factor, own.length)[1]
+    schemes = [SCHEMES[name] for name in alike]
+    same = [each.breaks for each in schemes if np.isclose(factors.get(each.source, np.nan), a, rtol=1e-3)]
+    return replace(column, breaks=frozenset().union(*same), alike=next(reversed(alike)))
 
 
 def _with_line(column: ComparisonColumn) -> Callable[[ColumnCheck], ColumnCheck]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from rope_core.comparisons import margins
 from rope_core.comparisons.columns import ComparisonColumn, FrequenciesAndFactor
 from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, ComparedColumn, ComparisonSetting, checks
-from rope_core.comparisons.source import softmax_line
+from rope_core.comparisons.source import SOFTMAX, line_of
 
 DISTANCES = (1, 10, 100, 1000)
 SAME = 1e-6
@@ -47,7 +48,7 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
     nearest = min(expected, key=lambda source: abs(expected[source] - a), default=None)
     matches = "attention_factor" in margin_of and margin_of["attention_factor"][0] >= 0
     # DeepSeek leaves cos and sin alone and multiplies the softmax scale: code with a factor of 1 that says so.
-    softmax = softmax_line(column.code) if column.alike and a == 1.0 and not matches else None
+    softmax = line_of(column.code, SOFTMAX) if column.alike and a == 1.0 and not matches else None
     distances = {str(n): [margins.agreement(f, n), margins.agreement(rope.theta, n)] for n in DISTANCES}
     values: dict[str, dict[str, Any]] = {
         "inside_arc": {"trained": own.trained, "length": own.length},
@@ -57,7 +58,7 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             "factor": a,
             "nearest": nearest,
             "source": nearest if matches else None,
-            "softmax": softmax,
+            "softmax": asdict(softmax) if softmax else None,
             "twice": next(
                 (name.partition(",")[0] for name, once in expected.items() if once != 1 and np.isclose(a, once * once)),
                 None,
@@ -71,6 +72,7 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             "error": str(refused[jump]) if jump in refused else "",
         },
         "float32": {
+            "type": {2.0**-11: "float16", 2.0**-8: "bfloat16"}.get(margins.unit(f), ""),
             "float32_error": float(margins.angle_error(f, own.length).max()),
             "bfloat16_error": float(own.length * np.abs(f).max() * 2.0**-8),
         },
@@ -83,7 +85,7 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
     def row(key: str) -> ColumnCheck:
         by_pair = margin_of.get(key)
         if by_pair is None:
-            return ColumnCheck(key, None, None, None, False, values=values.get(key, {}))
+            return ColumnCheck(key, None, values=values.get(key, {}))
         pair = int(np.argmin(by_pair)) if by_pair.size == rope.pairs > 1 else worst if key == "resolution" else None
         margin = float(by_pair.min())
         design = margin < 0 and (
@@ -92,15 +94,14 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             or (key == "programs" and column.released != "")
             or (key == "attention_factor" and (softmax is not None or column.released != ""))
         )
-        meant = not (own.fine_tuned and key in UNTRAINED) and not checks()[key].get("warns", False)
-        # Who tunes frequencies may tune the factor: it is a published one's where they are.
-        meant = meant and (key != "attention_factor" or steady)
+        excuse = "trained" if own.fine_tuned and key in UNTRAINED else "warns" if checks()[key].get("warns") else ""
+        excuse = "published" if design else excuse
         more = values.get(key, {})
         seen, limit = _measured(key, margin, own) if key != "attention_factor" else (a, None)
         by = tuple(by_pair.tolist())
         if key == "continuity" and not np.all(np.isfinite(answers[jump][0])):
             seen = None
-        return ColumnCheck(key, margin, margin >= 0, pair, meant and not design, design, more, by, seen, limit)
+        return ColumnCheck(key, margin, pair, excuse, more, by, seen, limit)
 
     return ComparedColumn(column, own, answers, tuple(row(key) for key in checks() if key not in OWN_ROWS))
 

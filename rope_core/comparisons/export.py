@@ -27,7 +27,8 @@ from rope_core.comparisons.sentences import (
     mistake_sentence,
     nearest_sentence,
     note_sentences,
-    setting_sentences,
+    setting_sentence,
+    shared_sentences,
     table_words,
     unreadable_sentence,
 )
@@ -61,7 +62,7 @@ def record(compared: ComparedColumn, lang: str = "en") -> dict[str, Any]:
         "nearest": _nearest(compared, lang),
         "inv_freq": [_number(value) for value in compared.inv_freq],
         "attention_factor": _number(compared.attention_factor),
-        "checks": [_check(row, compared.requirement(row), lang) for row in compared.rows],
+        "checks": [_check(row, lang) for row in compared.rows],
     }
 
 
@@ -110,7 +111,7 @@ def _difference(apart: Difference) -> dict[str, Any]:
     return {"equal": list(apart.equal), "differs": list(apart.other), "pair": apart.pair, **ratios}
 
 
-def _check(row: ColumnCheck, because: str, lang: str) -> dict[str, Any]:
+def _check(row: ColumnCheck, lang: str) -> dict[str, Any]:
     words = {name: row.text(name, lang) for name in ("formula", "source", "counterexample")}
     values = dict(row.values)
     if row.key in ("programs", "config"):
@@ -123,12 +124,12 @@ def _check(row: ColumnCheck, because: str, lang: str) -> dict[str, Any]:
             {**each, "why": engine_sentences(program["result"], lang)}
             for each, program in zip(rest, values["programs"], strict=True)
         ]
-    marks = {"required": row.required, "by_design": row.by_design, "values": values}
-    numbers = {"margin": row.margin, "measured": row.measured, "limit": row.limit, "pair": row.pair}
-    rounded: dict[str, Any] = {"because": because}
-    rounded |= {key: float(f"{value:.9g}") if isinstance(value, float) else value for key, value in numbers.items()}
-    rounded["measured"] = None if rounded["measured"] is None else _number(rounded["measured"])
-    return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **rounded, **words, **marks}
+    marks = {"required": row.required, "excuse": row.excuse, "values": values}
+    numbers: dict[str, Any] = {"margin": row.margin, "measured": row.measured, "limit": row.limit, "pair": row.pair}
+    for key, value in numbers.items():
+        numbers[key] = float(f"{value:.9g}") if isinstance(value, float) and math.isfinite(value) else value
+    numbers["measured"] = None if row.measured is None else _number(numbers["measured"])
+    return {"key": row.key, "title": row.text("title", lang), "holds": row.holds, **numbers, **words, **marks}
 
 
 def _number(value: float) -> float | None:
@@ -152,7 +153,7 @@ def pytest_file(columns: Sequence[ComparedColumn], folder: Path | None = None) -
         pinned[name] = {
             "factor": "factor" in (column.takes or ())
             and ("factor" not in unused or any(row is follows for row in broken)),
-            "config": each.setting.config_fields,
+            "config": dict(column.config_fields),
             "geometries": [_pinned(at, broken) for at in (each, each.other) if at is not None],
         }
         code = "None"
@@ -171,7 +172,7 @@ def pytest_file(columns: Sequence[ComparedColumn], folder: Path | None = None) -
             cases += f"    pytest.param({name!r}, {row.key!r}{mark}),\n"
     return TEST.format(
         margins=inspect.getsource(margins).partition("import numpy.typing as npt")[2].strip(),
-        config=inspect.getsource(driver.Config).strip(),
+        config=f"{inspect.getsource(driver.Parameters)}\n\n{inspect.getsource(driver.Config)}".strip(),
         call=inspect.getsource(driver.call_scheme).strip(),
         pinned=json.dumps(pinned, indent=1),
         functions=functions.rstrip(),
@@ -191,6 +192,9 @@ def _wanted(compared: ComparedColumn) -> list[float] | None:
 
 def _pinned(compared: ComparedColumn, broken: Sequence[ColumnCheck]) -> dict[str, Any]:
     setting, expected = compared.setting, compared.column.expected
+    # What a scheme does at another geometry, as its formula has it there, is no fault of its arguments.
+    follows = "arguments" not in {row.key for row in broken}
+    left_out = {"like", *(row.key for row in compared.rows if follows and row.holds is False)}
     return {
         "geometry": setting.geometry,
         "trained": setting.trained,
@@ -201,7 +205,7 @@ def _pinned(compared: ComparedColumn, broken: Sequence[ColumnCheck]) -> dict[str
         "lengths": sorted(compared.answers),
         "inv_freq": None if broken else [f.tolist() for _, (f, _) in sorted(compared.answers.items())],
         "attention_factor": [float(a) for _, (_, a) in sorted(compared.answers.items())],
-        "checks": [row.key for row in compared.rows if row.required and row.by_pair and row.key != "like"],
+        "checks": [row.key for row in compared.rows if row.required and row.by_pair and row.key not in left_out],
     }
 
 
@@ -327,7 +331,7 @@ def html_page(columns: Sequence[ComparedColumn], lang: str = "en", unreadable: S
     t = table_words(lang, "table")
     head = "".join(f"<th>{escape(each.column.name)}</th>" for each in columns)
     body, notes = "", ""
-    for key, row in {row.key: row for each in columns for row in each.rows}.items():
+    for key, row in {row.key: row for each in columns for row in each.rows if row.holds is not None}.items():
         by_key = [next((each for each in column.rows if each.key == key), None) for column in columns]
         limit = common_limit(by_key)
         cells = "".join(f"<td class={_mark(each)}>{escape(cell(each, limit))}</td>" for each in by_key)
@@ -336,7 +340,7 @@ def html_page(columns: Sequence[ComparedColumn], lang: str = "en", unreadable: S
         body += f"<tr><th{'' if meant else ' class=note'}>{title}</th><td>{escape(limit)}</td>{cells}</tr>"
         about = " ".join(row.text(name, lang) for name in ("reason", "counterexample", "source"))
         notes += f"<dt>{title}: <code>{formula}</code></dt><dd>{escape(about)}</dd>"
-    setting = "<br>".join(map(escape, [f"rope {__version__}", *setting_sentences(columns, lang)]))
+    setting = "<br>".join(map(escape, [f"rope {__version__}", *shared_sentences(columns, setting_sentence, lang)]))
     faults = ""
     for each in columns:
         first, *rest = headline_sentences(each, lang)
@@ -344,7 +348,7 @@ def html_page(columns: Sequence[ComparedColumn], lang: str = "en", unreadable: S
         faults += f"<p>{escape(first)} {escape(nearest_sentence(each, lang))}</p><ul class=broken>{items}</ul>"
     faults += "".join(f"<p class=broken>{escape(unreadable_sentence(each, lang))}</p>" for each in unreadable)
     svg, locale = _svg(columns), words(lang, "language")["locale"]
-    texts = {name: escape(t[name]) for name in ("title", "axis", "legend", "slowdown")}
+    texts = {name: escape(t[name]) for name in ("title", "axis", "signs", "rule", "slowdown")}
     return PAGE.format(lang=locale, setting=setting, svg=svg, head=head, body=body, notes=notes, faults=faults, **texts)
 
 
@@ -392,5 +396,6 @@ svg{{width:100%}}svg text{{font-size:13px}}td,th{{padding:.3em .6em;border-botto
 td{{white-space:nowrap}}.note,tr:first-child>:first-child{{color:#666;font-weight:normal}}tr>:first-child{{min-width:9em}}.table{{overflow-x:auto}}dt{{margin-top:.8em;font-weight:bold}}dd{{margin:0}}
 .broken{{color:#c4122f;font-weight:bold}}.known{{color:#a15c00}}.holds{{color:#0f7b3f}}</style>
 <h1>{title}</h1><p>{setting}</p>{faults}<p>{slowdown}</p>{svg}<p>{axis}</p>
-<div class="table"><table><tr><th>{legend}</th><th></th>{head}</tr>{body}</table></div><dl>{notes}</dl></html>
+<div class="table"><table><tr><th></th><th></th>{head}</tr>{body}</table></div>
+<p>{signs}<br>{rule}</p><dl>{notes}</dl></html>
 """

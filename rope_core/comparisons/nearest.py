@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable
 from dataclasses import replace
@@ -52,119 +51,135 @@ def _difference(f: Array, other: Array, attention_ratio: float) -> Difference:
     )
 
 
-def equal_schemes(given: ComparedColumn, lengths: Iterable[int]) -> list[PublishedScheme]:
-    """Return the published schemes with the same frequencies at some lengths of its answers.
+def exact_schemes(given: ComparedColumn) -> list[PublishedScheme]:
+    """Return the schemes that have a column's frequencies: as published first, then with each known mistake.
 
-    What it answers below the trained length is a check of its own.
+    Those of a function at every length of its answers from the trained one on; what it answers below that is a check of
+    its own.
 
     >>> from rope_core.comparisons.compare import compare
     >>> (mine,) = compare(compare("yarn", factor=8)[0].inv_freq, factor=8)
-    >>> [(each.name, each.switches) for each in equal_schemes(mine, [32768])]
-    [('yarn', '')]
+    >>> exact_schemes(mine)[0].name
+    'yarn'
     """
-    setting = given.setting
-    rope, factor, stated = setting.rope, setting.factor, setting.stated
-    tables = [(given.answers[n][0], published_schemes(rope, factor, n, stated)) for n in lengths]
-    equal = [[np.allclose(f, each.inv_freq, rtol=SAME, atol=0.0) for each in schemes] for f, schemes in tables]
-    return [each for each, *flags in zip(tables[0][1], *equal, strict=True) if all(flags)]
-
-
-def nearest_scheme(given: ComparedColumn, other: ComparedColumn | None = None) -> NearestScheme:
-    """Return the scheme that a column is held to, or else the one that most of its pairs and its factor are nearest to.
-
-    A scheme with a known mistake whose frequencies are the column's at every pair is the nearest of all. ``other`` is
-    the column at other arguments, where the mistake has to give them again.
-    """
-    setting, f, a = given.setting, given.inv_freq, given.attention_factor
-    at = setting.published
-    wanted = [each for each in published_schemes(*at) if setting.like in ("", each.name)]
-    if setting.like:
-        wanted = wanted[:1]
-    differences = [_difference(f, each.inv_freq, a / each.attention_factor) for each in wanted]
-
-    def distance(k: int) -> float:
-        if differences[k].pair is None:
-            return -1.0
-        with np.errstate(all="ignore"):
-            off = np.nan_to_num(np.abs(np.log2(f / wanted[k].inv_freq)), nan=1.0, posinf=1.0)
-            factor = float(np.nan_to_num(np.abs(np.log2(differences[k].attention_ratio)), nan=1.0, posinf=1.0))
-        factor = 0.0 if given.column.takes is None else factor
-        return len(differences[k].other) / f.size + float(np.minimum(off, 1.0).mean()) + factor
-
-    mistaken = [each for each in mistaken_schemes(*at) if setting.like in ("", each.name)]
-    same = [each for each in mistaken if _has(given, each)]
-    twice = [each for each in same if other is not None and _has_again(other, each)]
-    if any(each.pair is None for each in differences) or not same:
-        k = min(range(len(wanted)), key=distance)
-        return NearestScheme(wanted[k], differences[k])
-    shown = [*twice, *same][0]
-    published = next(each for each in published_schemes(*at) if (each.name, each.params) == (shown.name, shown.params))
-    return NearestScheme(
-        published,
-        _difference(f, published.inv_freq, a / published.attention_factor),
-        shown.mistake,
-        bool(twice),
-    )
-
-
-def with_fitted(given: ComparedColumn, nearest: NearestScheme) -> NearestScheme:
-    """Return the nearest scheme, or that which a column is with another factor or ramp, where it is that at every pair.
-
-    One that a column is held to stays, and has the other beside it. Of two that fit, the one is taken that fits at the
-    column's other arguments as well.
-    """
-    if nearest.is_exact:
-        return nearest
     own = given.setting
-    fitted = [
-        each for each in fitted_schemes(given.inv_freq, own.rope, own.factor, own.length) if own.like in ("", each.name)
-    ]
-    again = [each for each in fitted if given.other is not None and _fits(given.other, each)]
-    if not fitted or own.like:
-        return replace(nearest, fitted=next(iter([*again, *fitted]), None))
-    best = [*again, *fitted][0]
-    factors = given.attention_factor / best.attention_factor
-    return NearestScheme(best, _difference(given.inv_freq, best.inv_freq, factors))
+
+    def equal(n: int) -> list[PublishedScheme]:
+        at, f = (own.rope, own.factor, n, own.stated), given.answers[n][0]
+        whole = [each for each in published_schemes(*at) if np.allclose(f, each.inv_freq, rtol=SAME, atol=0.0)]
+        return whole + [each for each in mistaken_schemes(*at) if has_frequencies(f, each, own.rope, own.factor)]
+
+    same = equal(own.length)
+    for n in given.answers if given.column.takes and same else ():
+        if n >= own.rope.train_len:
+            keys = {each.key for each in equal(n)}
+            same = [each for each in same if each.key in keys]
+    return same
 
 
-def _fits(other: ComparedColumn, scheme: PublishedScheme) -> bool:
-    rope, factor, length, _ = other.setting.published
-    with contextlib.suppress(ValueError):
-        at = spectrum(Request(rope, scheme.name, {**scheme.params, "factor": factor}, length))
-        return _has(other, replace(scheme, inv_freq=at.inv_freq))
-    return False
+def nearest_scheme(given: ComparedColumn, other: ComparedColumn | None = None) -> NearestScheme | None:
+    """Return the scheme that a column is held to, else the one that it is, else the one that most of its pairs have.
+
+    It is a scheme as published, one with a known mistake that ``other`` arguments give again, with another factor or
+    ramp, or with a mistake at these arguments alone. None where fewer than a quarter of its pairs have one's frequency.
+    """
+    own, f, a = given.setting, given.inv_freq, given.attention_factor
+    published = published_schemes(*own.published)
+    there = {each.key for each in exact_schemes(other)} if other is not None else set()
+
+    def first(schemes: Iterable[PublishedScheme]) -> list[PublishedScheme]:
+        """Return those of the scheme that is named, what other arguments give again first, then what has the factor."""
+        meant = (each for each in schemes if own.like in ("", each.name))
+        return sorted(meant, key=lambda each: (each.key not in there, not np.isclose(each.attention_factor, a, 1e-3)))
+
+    def held(scheme: PublishedScheme, mistake: str = "", again: bool = False) -> NearestScheme:
+        return NearestScheme(scheme, _difference(f, scheme.inv_freq, a / scheme.attention_factor), mistake, again)
+
+    exact = exact_schemes(given)
+    whole, slips = first(each for each in exact if not each.mistake), first(each for each in exact if each.mistake)
+    if whole and not own.like:
+        return replace(held(whole[0], again=whole[0].key in there), alike=tuple(whole))
+    repeated = bool(slips) and slips[0].key in there
+    fitted = [] if whole or repeated else _fitted(given, other)
+    if slips and (own.like or repeated or not fitted):
+        shown = slips[0]
+        plain = (each for each in published if (each.name, each.params) == (shown.name, shown.params))
+        alike = tuple(each for each in slips if each.mistake == shown.mistake)
+        return replace(held(next(plain), shown.mistake, repeated), alike=alike)
+    if own.like:
+        named = held(next(each for each in published if each.name == own.like))
+        return replace(
+            named, fitted=fitted[0] if fitted and named.difference.pair is not None else None, alike=(*whole,)
+        )
+    if fitted:
+        return replace(held(fitted[0]), alike=(fitted[0],))
+
+    def distance(nearest: NearestScheme) -> float:
+        with np.errstate(all="ignore"):
+            off = np.nan_to_num(np.abs(np.log2(f / nearest.scheme.inv_freq)), nan=1.0, posinf=1.0)
+            factor = float(np.nan_to_num(np.abs(np.log2(nearest.difference.attention_ratio)), nan=1.0, posinf=1.0))
+        factor = 0.0 if given.column.takes is None else factor
+        return len(nearest.difference.other) / f.size + float(np.minimum(off, 1.0).mean()) + factor
+
+    nearest = min((held(each) for each in published), key=distance)
+    return nearest if len(nearest.difference.equal) >= f.size / 4 else None
 
 
-def _has(given: ComparedColumn, scheme: PublishedScheme) -> bool:
-    return has_frequencies(given.inv_freq, scheme, given.setting.rope, given.setting.factor)
+def _fitted(given: ComparedColumn, other: ComparedColumn | None) -> list[PublishedScheme]:
+    """Return the schemes that a column is with another factor or ramp, those first that it is at other arguments."""
+    own = given.setting
+    each = fitted_schemes(given.inv_freq, own.rope, own.factor, own.length)
+    fitted = [scheme for scheme in each if own.like in ("", scheme.name) and _has_parameters(given, scheme, own.factor)]
+    again = [scheme for scheme in fitted if other is not None and _has_parameters(other, scheme, own.factor)]
+    # A function that has another factor than it is given has it again, or it is by chance.
+    chance = [] if given.column.takes is None else [each for each in fitted if each.params.get("factor") != own.factor]
+    return again + [each for each in fitted if each not in again and each not in chance]
 
 
-def _has_again(other: ComparedColumn, shown: PublishedScheme) -> bool:
-    there = mistaken_schemes(*other.setting.published)
-    same = (each for each in there if (each.name, each.mistake) == (shown.name, shown.mistake))
-    return any(each.switches == shown.switches and _has(other, each) for each in same)
+def _has_parameters(given: ComparedColumn, scheme: PublishedScheme, factor: float) -> bool:
+    """Return whether a column is a scheme with these parameters at each length; ``factor`` is that of its setting."""
+    own = given.setting
+    params = scheme.at_factor(own.factor / factor)
+    for n, (f, _) in given.answers.items() if given.column.takes else ():
+        if n >= own.rope.train_len:
+            try:
+                at = spectrum(Request(own.rope, scheme.name, params, n))
+            except ValueError:
+                return False
+            if not has_frequencies(f, replace(scheme, inv_freq=at.inv_freq), own.rope, own.factor):
+                return False
+    return True
 
 
-def unlike_pair(given: ComparedColumn, name: str, mistake: str = "") -> int | None:
-    """Return the pair at which a column is furthest from a scheme, however its switches are; None where it is that."""
-    at = given.setting.published
-    schemes = mistaken_schemes(*at) if mistake else published_schemes(*at)
-    same = [each for each in schemes if (each.name, each.mistake) == (name, mistake)]
-    if any(_has(given, each) for each in same):
+def unlike_pair(given: ComparedColumn, nearest: NearestScheme, factor: float) -> int | None:
+    """Return the pair at which a column is furthest from what it is at another ``factor``; None where it is that here.
+
+    Which of the schemes that have its frequencies elsewhere it is here, and with which switches, is of no account.
+    """
+    names = {(each.name, each.mistake) for each in nearest.alike}
+    if any((each.name, each.mistake) in names for each in exact_schemes(given)):
         return None
-    return next((_difference(given.inv_freq, each.inv_freq, 1.0).pair for each in same), None)
+    if not nearest.mistake and _has_parameters(given, nearest.scheme, factor):
+        return None
+    at = given.setting.published
+    schemes = [each for each in (*published_schemes(*at), *mistaken_schemes(*at)) if (each.name, each.mistake) in names]
+    return next((_difference(given.inv_freq, each.inv_freq, 1.0).pair for each in schemes), None)
 
 
-def like_row(given: ComparedColumn, nearest: NearestScheme) -> ColumnCheck:
-    """Return the row that holds a column to a scheme; required where it is named, or where a mistake is shown twice."""
-    f, scheme, allowed = given.inv_freq, nearest.scheme, given.setting.allowed["like"]
-    by_pair = margins.like(f, scheme.inv_freq, allowed)
-    pair, margin = int(by_pair.argmin()), float(by_pair.min())
-    with np.errstate(all="ignore"):
-        ratio = float(np.nan_to_num(f[pair] / scheme.inv_freq[pair], nan=0.0, posinf=0.0))
+def like_row(given: ComparedColumn, nearest: NearestScheme | None) -> ColumnCheck:
+    """Return the row that holds a column to the scheme named, or to the one that it is, a known mistake aside."""
+    own = given.setting
+    if nearest is None or not (own.like or nearest.is_exact):
+        return ColumnCheck("like", None)
+    scheme, allowed, by_length = nearest.scheme, own.allowed["like"], {}
+    for n in [n for n in given.answers if n == own.length or (n >= own.rope.train_len and given.column.takes)]:
+        wanted = spectrum(Request(own.rope, scheme.name, scheme.params, n)).inv_freq
+        by_length[n] = margins.like(given.answers[n][0], wanted, allowed), given.answers[n][0] / wanted
+    worst = min(by_length, key=lambda n: (by_length[n][0].min(), n != own.length))
+    by_pair, ratios = by_length[worst]
+    pair = int(by_pair.argmin())
+    ratio = float(np.nan_to_num(ratios[pair], nan=0.0, posinf=0.0))
     measured = max(ratio, 1.0 / ratio) - 1.0 if ratio > 0 else math.inf
-    required = bool(given.setting.like) or (nearest.mistake != "" and nearest.again)
     values = {"scheme": scheme.name, "mistake": nearest.mistake, "again": nearest.again}
-    return ColumnCheck(
-        "like", margin, margin >= 0, pair, required, False, values, tuple(by_pair.tolist()), measured, allowed
-    )
+    values["at"] = 0 if worst == own.length else worst
+    return ColumnCheck("like", float(by_pair.min()), pair, "", values, tuple(by_pair.tolist()), measured, allowed)

@@ -79,7 +79,6 @@ class ComparisonSetting:
         like: the shipped scheme that functions and numbers are held to; "" for none.
         model: what the geometry is of, or "".
         stated: the scheme of the model's own config, and its parameters.
-        context_factor: max_position_embeddings of the model's config over its trained length.
     """
 
     rope: Rope
@@ -91,7 +90,6 @@ class ComparisonSetting:
     like: str = ""
     model: str = ""
     stated: StatedScheme = ("", ())
-    context_factor: float = 1.0
 
     @property
     def geometry(self) -> tuple[int, float, int, float, int]:
@@ -102,12 +100,6 @@ class ComparisonSetting:
     def published(self) -> tuple[Rope, float, int, StatedScheme]:
         """Geometry, factor and target length: what published schemes are computed at, with the model's own."""
         return self.rope, self.factor, self.length, self.stated
-
-    @property
-    def config_fields(self) -> dict[str, Any]:
-        """Fields of rope_parameters for a function that takes a config, and ``context_factor``."""
-        fields = {key: value for key, value in self.stated[1] if key != "factor"}
-        return fields | {"context_factor": self.context_factor}
 
     @property
     def trained(self) -> int:
@@ -133,10 +125,8 @@ class ColumnCheck:
     Attributes:
         key: of checks.toml.
         margin: bits, log2 of a ratio; below 0 where the check does not hold. None where it cannot be tried.
-        holds: whether the margin is at least 0; None likewise.
         pair: the pair of the least margin; None for what is no pair's.
-        required: whether the setting asks for it, and the column is not known to break it by design.
-        by_design: whether the published scheme does not hold it either.
+        excuse: why it need not hold, a key of the languages' [excuse]; "" where it has to.
         values: the numbers beside it.
         by_pair: the margin of each pair, () for what is no pair's.
         measured: what the limit bounds, at the pair of the least margin; None of what holds or does not.
@@ -145,14 +135,22 @@ class ColumnCheck:
 
     key: str
     margin: float | None
-    holds: bool | None
-    pair: int | None
-    required: bool
-    by_design: bool = False
+    pair: int | None = None
+    excuse: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     by_pair: tuple[float, ...] = ()
     measured: float | None = None
     limit: float | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the margin is at least 0; None where it cannot be tried."""
+        return None if self.margin is None else self.margin >= 0
+
+    @property
+    def required(self) -> bool:
+        """Whether the check is tried and has to hold."""
+        return self.margin is not None and not self.excuse
 
     @property
     def broken(self) -> bool:
@@ -170,6 +168,10 @@ class ColumnCheck:
     def text(self, name: str, lang: str = "en") -> str:
         """Return a text on this check, as `check_text` does."""
         return check_text(self.key, name, lang)
+
+    def excuse_text(self, lang: str = "en") -> str:
+        """Return why the check need not hold; "" where it has to."""
+        return str(words(lang, "comparison")["excuse"][self.excuse]) if self.excuse else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,20 +206,6 @@ class ComparedColumn:
         with np.errstate(all="ignore"):
             return np.asarray(margins.slowdown(self.inv_freq, self.setting.rope.theta))
 
-    def requirement(self, row: ColumnCheck) -> str:
-        """Return why a check is required of the column: a key of the languages' [required]; "" where it is not.
-
-        >>> from rope_core.comparisons.compare import compare
-        >>> (linear,) = compare("linear")
-        >>> {row.key: linear.requirement(row) for row in linear.rows}["monotone"]
-        'always'
-        """
-        if not row.required:
-            return ""
-        if row.key in ("attention_factor", "like"):
-            return "named" if self.setting.like and not self.column.source else "recognised"
-        return "config" if row.key in ("config", "programs") else "untrained" if row.key in UNTRAINED else "always"
-
     @property
     def least(self) -> ColumnCheck:
         """The row with the least margin among those required; a difference from a scheme where no other is broken."""
@@ -238,6 +226,12 @@ class ComparedColumn:
     def broken(self) -> list[ColumnCheck]:
         """The rows that are required and do not hold."""
         return [row for row in self.rows if row.broken]
+
+    @property
+    def may_be_trained_on(self) -> bool:
+        """Whether a config would be excused more, if its model was trained on with its scaling."""
+        untrained = self.column.rope is not None and not self.setting.fine_tuned
+        return untrained and any(row.holds is False for row in self.rows if row.key in UNTRAINED)
 
     @property
     def consequences(self) -> list[ColumnCheck]:

@@ -9,24 +9,32 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.comparisons.columns import ARGUMENTS, ComparisonColumn, FrequenciesAndFactor, as_answer, program
+from rope_core.comparisons.arguments import by_trained_length, literal_settings, tried_lengths
+from rope_core.comparisons.columns import (
+    ARGUMENTS,
+    ComparisonColumn,
+    FrequenciesAndFactor,
+    as_answer,
+    of_function,
+    program,
+)
 from rope_core.comparisons.compare import compare_column, least_margins
+from rope_core.comparisons.evaluate import evaluate_column
 from rope_core.comparisons.rows import ComparisonSetting
-from rope_core.comparisons.source import function_name
+from rope_core.comparisons.source import takes_config
 from rope_core.grade import remote
 from rope_core.grade.faults import GradingStageError, reply_value
 from rope_core.grade.result import StageResult, check_python_syntax
 from rope_core.rope import Rope
-from rope_core.schemes import attention_factors
 
-SchemeCall = tuple[int, float, int, float, int]
-"""dim, base, trained length, factor, length: what a function is called with."""
+SchemeCall = tuple[int, float, int, float, int, int]
+"""dim, base, trained length, factor, length, max_position_embeddings or 0: what a function is called with."""
 SECONDS = 5.0
 FUNCTION, TOGETHER = "frequencies", "all_frequencies"
 
@@ -48,17 +56,25 @@ class FunctionAnswers:
     error: str = ""
 
 
-def calls_of(setting: ComparisonSetting, factors: Sequence[float], lengths: Sequence[int]) -> list[SchemeCall]:
-    """Return the calls of a comparison and its sweep over factors and lengths."""
+def calls_of(
+    setting: ComparisonSetting, factors: Sequence[float], lengths: Sequence[int], code: str = ""
+) -> list[SchemeCall]:
+    """Return the calls of a comparison of a function and its sweep over factors and lengths; ``code``: its text."""
     calls: dict[SchemeCall, None] = {}
 
-    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
-        calls[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)] = None
+    def at(rope: Rope, factor: float, length: int, max_len: int = 0) -> FrequenciesAndFactor:
+        calls[rope.dim, float(rope.base), rope.train_len, float(factor), int(length), max_len] = None
         return rope.theta, 1.0
 
-    column = ComparisonColumn("", at, takes=ARGUMENTS)
-    compare_column(column, setting)
-    least_margins(column, setting, factors, lengths, "finite_positive")
+    column = ComparisonColumn("", lambda rope, factor, length: at(rope, factor, length), takes=ARGUMENTS)
+    by_config = takes_config(code)
+    for each in [column, by_trained_length(replace(column, at_max=at))] if by_config else [column]:
+        compare_column(each, setting)
+        least_margins(each, setting, factors, lengths, "finite_positive")
+        for _, _, other in literal_settings(code, setting):
+            evaluate_column(each, other)
+    for rope, length, max_len in tried_lengths(setting.rope) if by_config else ():
+        at(rope, setting.factor, length, max_len)
     return list(calls)
 
 
@@ -68,16 +84,13 @@ def of_answers(name: str, answers: FunctionAnswers) -> ComparisonColumn:
     if by_call is None:
         raise ValueError(answers.error)
 
-    def at(rope: Rope, factor: float, length: int) -> FrequenciesAndFactor:
-        answer = by_call[rope.dim, float(rope.base), rope.train_len, float(factor), int(length)]
+    def at(rope: Rope, factor: float, length: int, max_len: int = 0) -> FrequenciesAndFactor:
+        answer = by_call[rope.dim, float(rope.base), rope.train_len, float(factor), int(length), max_len]
         if isinstance(answer, ValueError):
             raise answer
         return as_answer(answer, rope)
 
-    function = function_name(answers.code)
-    return ComparisonColumn(
-        name, at, expected=attention_factors, takes=answers.takes, code=answers.code, function=function
-    )
+    return of_function(name, at, answers.takes, answers.code)
 
 
 def run(code: str, calls: Sequence[SchemeCall], lang: str = "en") -> FunctionAnswers:
@@ -121,16 +134,16 @@ def lines(source: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[
 def write_call(call: SchemeCall) -> str:
     """Return a call as a word.
 
-    >>> read_call(write_call((128, 10000.0, 4096, 8.0, 32768)))
-    (128, 10000.0, 4096, 8.0, 32768)
+    >>> read_call(write_call((128, 10000.0, 4096, 8.0, 32768, 0)))
+    (128, 10000.0, 4096, 8.0, 32768, 0)
     """
     return "/".join(map(repr, call))
 
 
 def read_call(word: str) -> SchemeCall:
     """Return the call of a word."""
-    dim, base, train_len, factor, length = word.split("/")
-    return int(dim), float(base), int(train_len), float(factor), int(length)
+    dim, base, train_len, factor, length, max_len = word.split("/")
+    return int(dim), float(base), int(train_len), float(factor), int(length), int(max_len)
 
 
 def of_lines(code: str, calls: Sequence[SchemeCall], given: Sequence[str], lang: str = "en") -> FunctionAnswers:

@@ -12,6 +12,7 @@ from rope_core.comparisons.cells import limit_number, measured_text, number_text
 from rope_core.comparisons.columns import UnreadableColumn
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, check_text, checks, runs_of
 from rope_core.comparisons.scheme_variants import Difference, PublishedScheme
+from rope_core.comparisons.source import takes_config
 from rope_core.errors import error_sentence
 from rope_core.languages import words
 from rope_core.programs.engines import engine_sentences
@@ -56,12 +57,14 @@ def setting_sentence(compared: ComparedColumn, lang: str = "en") -> str:
     return text + gap + t["meant"].format(trained=own.trained, name=name, train_len=own_length)
 
 
-def setting_sentences(columns: Sequence[ComparedColumn], lang: str = "en") -> list[str]:
-    """Return the setting that all columns share in one sentence, else each column's after its name."""
-    colon, each = table_words(lang, "table")["colon"], [setting_sentence(column, lang) for column in columns]
-    if len({*each}) == 1:
-        return each[:1]
-    return [f"{column.column.name}{colon}{text}" for column, text in zip(columns, each, strict=True)]
+def shared_sentences(
+    columns: Sequence[ComparedColumn], sentence: Callable[[ComparedColumn, str], str], lang: str = "en"
+) -> list[str]:
+    """Return the sentence that all columns share which have one, else each column's after its name."""
+    colon, texts = table_words(lang, "table")["colon"], [sentence(column, lang) for column in columns]
+    if len({*filter(None, texts)}) < 2:
+        return [*dict.fromkeys(filter(None, texts))]
+    return [f"{column.column.name}{colon}{text}" for column, text in zip(columns, texts, strict=True) if text]
 
 
 def headline_sentence(compared: ComparedColumn, lang: str = "en", name: str = "") -> str:
@@ -71,10 +74,21 @@ def headline_sentence(compared: ComparedColumn, lang: str = "en", name: str = ""
     titles = t["join"].join(row.text("fault", lang) for row in broken)
     key = "broken" if broken else "holds"
     text = t[key].format(name=name or compared.column.name, required=required, count=len(broken), titles=titles)
-    warned = [row.text("fault", lang) for row in compared.rows if row.holds is False and not row.required]
+    warned = [row.text("fault", lang) for row in compared.rows if row.holds is False and row.excuse]
     if not warned or (compared.column.source and compared.column.rope is None):
         return text
     return text + table_words(lang, "table")["gap"] + t["warned"].format(titles=t["join"].join(warned))
+
+
+def config_sentence(compared: ComparedColumn, lang: str = "en") -> str:
+    """Return which lengths the config of a function states; "" of a function that takes none."""
+    if not takes_config(compared.column.code, compared.column.function):
+        return ""
+    own, reach = compared.setting, compared.column.config_fields.get("reach", 1.0)
+    key, train_len = "config" if reach else "config_trained", own.rope.train_len
+    longest = round(train_len * (own.factor * reach or 1.0))
+    text = table_words(lang, "head")[key]
+    return text.format(longest=longest, train_len=train_len, factor=own.factor)
 
 
 def unreadable_sentence(column: UnreadableColumn, lang: str = "en") -> str:
@@ -132,8 +146,11 @@ def difference_sentence(
 
 
 def nearest_sentence(compared: ComparedColumn, lang: str = "en", name: str = "", named: NameScheme = str) -> str:
-    """Return which published scheme a column is nearest to, or how it differs from the named; "" of a config."""
-    if compared.nearest is None:
+    """Return which published scheme a column is nearest to, or how it differs from the named.
+
+    "" of a config, of what is near none, and of what is one with a mistake, which `mistake_sentence` names.
+    """
+    if compared.nearest is None or compared.nearest.mistake:
         return ""
     scheme = compared.nearest.scheme
     numbers = compared.column.is_numbers
@@ -161,12 +178,6 @@ def mistake_sentence(compared: ComparedColumn, lang: str = "en", named: NameSche
     return spaced(text + (gap + t["follows"].format(titles=titles) if titles else ""))
 
 
-def requirement_text(columns: Sequence[ComparedColumn], key: str, lang: str = "en") -> str:
-    """Return in a word why a check is required of columns; "" where it is of none, two where they differ."""
-    reasons = dict.fromkeys(each.requirement(row) for each in columns for row in each.rows if row.key == key)
-    return "/".join(table_words(lang, "required")[each] for each in reasons if each)
-
-
 def measured_sentence(row: ColumnCheck, lang: str = "en") -> str:
     """Return what was measured beside its limit, as "a jump of 300 %, at most 1 %"; "" without a measure."""
     if row.measured is None or row.margin is None:
@@ -190,15 +201,25 @@ def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
     if row.key == "arguments":
         if values.get("error"):
             return row.text("error", lang).format_map(values)
-        if values.get("alike"):
+        if values.get("literal"):
+            return row.text("literal", lang).format_map({**values["literal"], **values["line"]})
+        if values.get("max_position"):
+            parts.append(row.text("max_position", lang).format_map(values["max_position"]))
+        elif values.get("alike"):
             parts.append(row.text("unlike", lang).format_map(values))
         elif values.get("grown"):
             parts.append(row.text("grown", lang).format_map(values))
         elif unused := values.get("without_effect"):
-            parts.append(row.text("unused", lang).format(names=", ".join(unused)))
+            # What a scheme does without is no fault.
+            names = [name for name in unused if name in ("dim", "factor")] or unused
+            parts.append(row.text("unused", lang).format(names=", ".join(names)))
         elif values.get("check"):
             elsewhere = {**values, "check": check_text(values["check"], "fault", lang)}
             parts.append(row.text("elsewhere", lang).format_map(elsewhere))
+    if row.key == "like" and row.holds is False and values["at"]:
+        parts.append(row.text("at_length", lang).format_map(values))
+    if row.key == "float32" and row.holds is False and values["type"]:
+        parts.append(row.text("rounded", lang).format_map(values))
     if row.key == "continuity" and row.holds is False and values["below"]:
         how = "error" if values["error"] else "no_number" if row.measured is None else "below"
         parts.append(row.text(how, lang).format_map(values))

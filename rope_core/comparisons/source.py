@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ARGUMENTS = {"dim", "base", "train_len", "factor", "seq_len", "length"}
@@ -16,11 +16,12 @@ USUAL = {0, 1, 2, 0.1, 0.5}
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of code: its ``number`` from 1, its ``text`` without indentation, and the ``words`` in question."""
+    """A line of code: ``number`` from 1, ``text`` without indentation, ``words`` in question, their ``values``."""
 
     number: int
     text: str
     words: str
+    values: tuple[float, ...] = ()
 
 
 def scheme_functions(code: str) -> list[ast.FunctionDef]:
@@ -88,32 +89,47 @@ def _line(code: str, nodes: Iterable[ast.expr], words: str) -> SourceLine | None
     return SourceLine(number, code.splitlines()[number - 1].strip(), words) if number else None
 
 
+def _literals(code: str, name: str) -> list[tuple[ast.Constant, float]]:
+    """Return the numbers in the function that is run, but for USUAL ones, with their nodes."""
+    chosen = chosen_function(code, name)
+    return [
+        (node, float(ast.literal_eval(node)))
+        for each in (chosen.body if chosen else ())
+        for node in ast.walk(each)
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in USUAL
+    ]
+
+
+def literal_values(code: str, name: str = "") -> list[float]:
+    """Return the numbers of the function that is run, each once, but for USUAL ones.
+
+    >>> literal_values("def f(dim, base):\\n    return g(2 * dim, 1e4, 1e4)")
+    [10000.0]
+    """
+    return [*dict.fromkeys(value for _, value in _literals(code, name))]
+
+
 def literal_line(code: str, values: Iterable[float], name: str = "") -> SourceLine | None:
     """Return the line where a literal is in the place of an argument without effect, its literals as words.
 
     A literal equal to one of ``values``, what the arguments are here, counts before others; USUAL ones never do.
 
     >>> literal_line("def f(dim, base):\\n    low, high = 20, 46", (4096.0,))
-    SourceLine(number=2, text='low, high = 20, 46', words='20, 46')
+    SourceLine(number=2, text='low, high = 20, 46', words='20, 46', values=(20.0, 46.0))
     """
-    chosen = chosen_function(code, name)
-    numbers = [
-        (node, float(ast.literal_eval(node)))
-        for each in (chosen.body if chosen else ())
-        for node in ast.walk(each)
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in USUAL
-    ]
-    wanted = [each for each in numbers if each[1] in set(values)] or numbers
+    numbers, known = _literals(code, name), {*values}
+    wanted = [each for each in numbers if each[1] in known] or numbers
     first = min((node.lineno for node, _ in wanted), default=0)
     here = [each for each in wanted if each[0].lineno == first]
-    return _line(code, [node for node, _ in here], ", ".join(f"{value:g}" for _, value in here))
+    line = _line(code, [node for node, _ in here], ", ".join(f"{value:g}" for _, value in here))
+    return replace(line, values=tuple(value for _, value in here)) if line else None
 
 
 def one_sided_line(code: str, name: str = "") -> SourceLine | None:
     """Return the line that bounds on one side only what the function bounds nowhere on the other.
 
     >>> one_sided_line("def f(dim):\\n    g = dim / 9\\n    return np.minimum(g, 1)")
-    SourceLine(number=3, text='return np.minimum(g, 1)', words='np.minimum')
+    SourceLine(number=3, text='return np.minimum(g, 1)', words='np.minimum', values=())
     """
     chosen = chosen_function(code, name)
     calls = [node for node in ast.walk(chosen) if isinstance(node, ast.Call)] if chosen else []
@@ -126,16 +142,22 @@ def one_sided_line(code: str, name: str = "") -> SourceLine | None:
 
 
 SOFTMAX = re.compile(r"softmax|mscale_all_dim", re.IGNORECASE)
+"""What says that the softmax scale takes the temperature, as DeepSeek's code does."""
+MAX_POSITION = re.compile(r"(?<!original_)max_position_embeddings")
 
 
-def softmax_line(code: str) -> dict[str, object] | None:
-    """Return the first line that says that the softmax scale takes the temperature, as DeepSeek's code does.
+def line_of(code: str, wanted: re.Pattern[str], name: str = "") -> SourceLine | None:
+    """Return the first line that matches a pattern, of the function that is run where ``name`` is one's.
 
-    >>> softmax_line("def f(dim):\\n    return g, 1.0  # the softmax takes it")
-    {'number': 2, 'text': 'return g, 1.0  # the softmax takes it'}
+    >>> line_of("def f(dim):\\n    return g, 1.0  # the softmax takes it", SOFTMAX)
+    SourceLine(number=2, text='return g, 1.0  # the softmax takes it', words='softmax', values=())
     """
-    lines = enumerate(code.splitlines(), 1)
-    return next(({"number": k, "text": line.strip()} for k, line in lines if SOFTMAX.search(line)), None)
+    chosen = chosen_function(code, name) if name else None
+    first, last = (chosen.lineno, chosen.end_lineno) if chosen else (1, None)
+    for number, line in enumerate(code.splitlines()[first - 1 : last], first):
+        if match := wanted.search(line):
+            return SourceLine(number, line.strip(), match.group())
+    return None
 
 
 MODULES, MODULE_BYTES = 64, 2_000_000

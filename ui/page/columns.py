@@ -81,10 +81,10 @@ def sweep_lengths(setting: ComparisonSetting) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=64)
-def scheme_calls(rope: Rope, factor: float, length: int) -> list[samples.SchemeCall]:
+def scheme_calls(rope: Rope, factor: float, length: int, text: str) -> list[samples.SchemeCall]:
     """Return what a function of the reader's is called with."""
     setting = ComparisonSetting(rope, factor, length)
-    return samples.calls_of(setting, sweep.FACTORS, sweep_lengths(setting))
+    return samples.calls_of(setting, sweep.FACTORS, sweep_lengths(setting), pasted.shown(text))
 
 
 def own_name(text: str, t: PageTexts) -> str:

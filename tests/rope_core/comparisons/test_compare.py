@@ -5,24 +5,28 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import LlamaConfig
 from transformers import modeling_rope_utils as theirs
 
 import rope_core as rc
-from rope_core.comparisons.columns import UnreadableColumn, of_code
+from rope_core.comparisons.columns import of_callable, of_code, of_function
+from rope_core.comparisons.compare import UnreadableColumnsError
 from rope_core.comparisons.nearest import difference
 from rope_core.comparisons.rows import check_text, checks, runs_of
 from rope_core.comparisons.scheme_variants import likeable_schemes
 from rope_core.comparisons.sentences import (
     attention_factors_of,
     cause_sentence,
+    config_sentence,
     detail_sentences,
     note_sentences,
     setting_sentence,
@@ -256,7 +260,7 @@ def test_the_same_schemes_without_a_fault_hold() -> None:
     assert [each.broken for each in healthy] == [[], []]
     # What is a published scheme in frequencies and factor is excused what that is excused, and no other.
     (plain,) = rc.compare(lambda dim, base, factor: ntk(dim, base, factor))
-    assert not plain.broken and [row.key for row in plain.rows if row.by_design] == ["inside_arc"]
+    assert not plain.broken and [row.key for row in plain.rows if row.excuse == "published"] == ["inside_arc"]
     (scaled,) = rc.compare(lambda dim, base, factor: (ntk(dim, base, factor), 1.1386), factor=4)
     assert [row.key for row in scaled.broken] == ["attention_factor"]
 
@@ -336,12 +340,12 @@ def test_an_attention_factor_is_required_of_a_recognised_scheme_or_a_named_one()
 
     free, held = rc.compare(own)[0], rc.compare(own, like="yarn")[0]
     row, named = rows(free)["attention_factor"], rows(held)["attention_factor"]
-    assert row.holds is False and not row.required and not free.requirement(row)
-    assert named.broken and held.requirement(named) == "named"
+    assert row.holds is None and not row.required and row.values["factor"] == 1.067
+    assert named.broken and rows(held)["like"].broken and rows(free)["like"].holds is None
     (yarn,) = rc.compare(by_parts)
-    assert yarn.requirement(rows(yarn)["attention_factor"]) == "recognised"
-    assert {yarn.requirement(row) == "" for row in yarn.rows if not row.required} == {True}
-    assert all(yarn.requirement(row) for row in yarn.rows if row.required)
+    assert rows(yarn)["attention_factor"].required and rows(yarn)["like"].required
+    assert all(row.excuse_text(lang) for row in yarn.rows if row.excuse for lang in ("en", "zh"))
+    assert [row.key for row in yarn.rows if row.excuse] == ["inside_arc"]
 
 
 def test_the_factor_that_a_config_states_is_the_one_of_its_state() -> None:
@@ -398,7 +402,7 @@ def test_functions_of_transformers_run_as_they_are(kind: str) -> None:
     function, more = theirs.ROPE_INIT_FUNCTIONS[kind], THEIRS[kind]
     code = "import torch\nfrom typing import Optional\n\n" + inspect.getsource(function)
     rope = rc.Rope(96, 500_000.0, 2048)
-    with of_code(kind, code, more=more) as column:
+    with of_code(kind, code, more={**more, "reach": 0}) as column:
         inv_freq, attention = column.at(rope, 6.0, 12_288)
         assert set(column.takes or ()) == {"dim", "base", "train_len", "factor", "seq_len"}
     parameters = {"rope_type": kind, "rope_theta": 5e5, "factor": 6.0, "original_max_position_embeddings": 2048}
@@ -422,6 +426,22 @@ BAD = {
     "argument": ("def f(dim, speed):\n    return np.ones(64)\n", "no meaning here: speed"),
     "rope_core": ("import rope_core\ndef f(dim):\n    return rope_core.Rope(128).theta\n", "rope_core"),
     "a list of texts": ("def f(dim):\n    return ['a'] * 64\n", "must be"),
+    "stand-in": (
+        "import torch\n\ndef f(config, device=None, seq_len=None):\n    return torch.nn.Linear(2, 2)\n",
+        "Line 4 raised AttributeError: torch.nn is not in what stands in for torch here",
+    ),
+    "its own line": (
+        "import torch\ndef f(config, device=None, seq_len=None):\n    return torch.arange(64).to(8, dtype='x') / []\n",
+        "Line 3",
+    ),
+    "no line": (
+        "def f(dim, base):\n    return (-1.0) ** 0.5 * np.ones(64)\n",
+        "The call raised ValueError: inv_freq must",
+    ),
+    "field": (
+        "def f(config, device=None, seq_len=None):\n    return config.rope_parameters['long_factor']\n",
+        "Line 2 raised KeyError: 'long_factor is not in the config",
+    ),
     "exit": ("import os\ndef f(dim):\n    os._exit(0)\n", "ended"),
 }
 
@@ -478,16 +498,18 @@ def test_every_public_function_of_a_file_is_a_column_and_a_helper_is_none(tmp_pa
     assert [each.column.function for each in rc.compare(path)] == ["first", "second"]
     path.write_text(path.read_text().replace("(dim, base):\n", "(dim, base):\n    dim = 128\n", 1))
     literal, whole = rc.compare(path)
-    assert "dim" in rows(literal)["arguments"].values["without_effect"] and rows(literal)["arguments"].holds is False
+    assert "dim" in rows(literal)["arguments"].values["without_effect"] and rows(literal)["arguments"].holds is None
     assert "dim" not in rows(whole)["arguments"].values["without_effect"]
 
 
 def test_what_is_unreadable_is_named_and_the_others_are_compared(tmp_path: Path) -> None:
-    path, refused = tmp_path / "two.py", list[UnreadableColumn]()
+    path = tmp_path / "two.py"
     path.write_text("def wide(dim):\n    return np.ones(3)\n\ndef whole(dim):\n    return np.ones(dim // 2)\n")
     given = ["yarm", path, "yarn", np.ones(3), "[1, 2", tmp_path / "none.json", lambda dim: 1 / 0]
-    compared = rc.compare(*given, unreadable=refused)
-    assert [each.column.name for each in compared] == ["two.py:whole", "yarn"]
+    with pytest.raises(UnreadableColumnsError, match="yarm") as raised:
+        rc.compare(*given)
+    refused = raised.value.unreadable
+    assert [each.column.name for each in raised.value.compared] == ["two.py:whole", "yarn"]
     names = ["yarm", "two.py:wide", "inv_freq", "[1, 2", str(tmp_path / "none.json"), "<lambda>"]
     assert [each.name for each in refused] == names
     for each in refused:
@@ -534,6 +556,127 @@ def test_frequencies_are_read_from_files(tmp_path: Path) -> None:
     for bad in ("no-such-scheme", tmp_path / "none.py", [], ["a"]):
         with pytest.raises(ValueError):
             rc.compare(bad)
+
+
+def ramp_of(rope: rc.Rope, train_len: int, factor: float, high: float) -> Any:
+    theta = rope.theta
+    g = np.clip(np.log(high * math.tau / (train_len * theta)) / np.log(high), 0, 1)
+    return theta * (1 - g + g / factor)
+
+
+# (rope, factor, length of the text, max_position_embeddings) -> frequencies; which length a function is to read alone.
+BY_CONFIG: dict[str, tuple[Callable[[rc.Rope, float, int, int], Any], bool]] = {
+    "original": (lambda rope, factor, n, longest: ramp_of(rope, rope.train_len, factor, 20.0), False),
+    "longest": (lambda rope, factor, n, longest: ramp_of(rope, longest, factor, 20.0), True),
+    "ratio": (lambda rope, factor, n, longest: ramp_of(rope, rope.train_len, longest / rope.train_len, 20.0), False),
+    "none": (lambda rope, factor, n, longest: rope.theta / factor, False),
+    "dynamic": (lambda rope, factor, n, longest: dynamic_from(rope, factor, n, longest), False),
+    "fixed, past it": (lambda rope, factor, n, longest: dynamic_from(rope, factor, 2 * longest, longest), False),
+    "literal": (lambda rope, factor, n, longest: ramp_of(rope, rope.train_len, longest / 1000, 20.0), False),
+}
+
+
+def dynamic_from(rope: rc.Rope, factor: float, n: int, longest: int) -> Any:
+    at = rc.Request(rc.Rope(rope.dim, rope.base, longest), "dynamic", {"factor": factor}, max(n, longest))
+    return rc.spectrum(at).inv_freq
+
+
+@given(st.sampled_from([*BY_CONFIG]), st.floats(5e3, 1e6), st.sampled_from([2048, 8192]), st.integers(2, 16))
+@settings(max_examples=30, deadline=None)
+def test_a_function_of_a_config_is_run_at_two_of_its_longest_lengths(
+    name: str, base: float, train_len: int, factor: int
+) -> None:
+    """What the longest length changes and the original one does not has its place; of dynamic it is the trained one."""
+    function, is_wrong = BY_CONFIG[name]
+
+    def at(rope: rc.Rope, factor: float, length: int, longest: int) -> tuple[Any, float]:
+        return function(rope, factor, length, longest or round(factor * rope.train_len)), 1.0
+
+    code = "def f(config):\n    p = config.rope_parameters\n    return config.max_position_embeddings\n"
+    column = of_function("f", at, ("dim", "base", "train_len", "factor", "seq_len"), code)
+    config = {"model_type": "llama", "head_dim": 64, "rope_theta": base, "max_position_embeddings": train_len}
+    (compared,) = rc.compare(column, model=config, factor=factor)
+    row = rows(compared)["arguments"]
+    assert ("max_position" in row.values) == is_wrong and (not is_wrong or row.broken), row.values
+    assert not is_wrong or "line 3: return config.max_position_embeddings" in cause_sentence(row)
+    dynamic = rc.spectrum(
+        rc.Request(rc.Rope(64, base, train_len), "dynamic", {"factor": float(factor)}, factor * train_len)
+    )
+    if name == "dynamic":
+        np.testing.assert_allclose(compared.inv_freq, dynamic.inv_freq, rtol=1e-9)
+        assert not compared.broken and "the trained length" in config_sentence(compared)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(4, 32))
+@settings(max_examples=15, deadline=None)
+def test_short_texts_are_held_to_the_short_factors(seed: int, always_long: bool, factor: int) -> None:
+    draw = np.random.default_rng(seed)
+    short, long = np.sort(draw.uniform(1.0, 1.5, 64)), np.sort(draw.uniform(1.5, factor, 64))
+    lists = {"short_factor": short.tolist(), "long_factor": long.tolist()}
+    scaling = {"rope_type": "longrope", "factor": float(factor), **lists, **TRAINED_ON}
+
+    def mine(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        f = base ** (-2.0 * np.arange(dim // 2) / dim) / (long if always_long or seq_len > train_len else short)
+        return f, math.sqrt(1 + math.log(factor) / math.log(train_len))
+
+    (column,) = rc.compare(mine, model=LLAMA | {"rope_scaling": scaling, "max_position_embeddings": 8192 * factor})
+    like = rows(column)["like"]
+    assert (
+        like.required and like.broken is always_long and ("like" in [row.key for row in column.broken]) is always_long
+    )
+    assert column.nearest is not None and column.nearest.mistake == ("length_ignored" if always_long else "")
+    assert not always_long or "seq_len 8192" in cause_sentence(like) or "seq_len 1" in cause_sentence(like)
+
+
+@given(st.floats(5e4, 1e6), st.sampled_from([10_000.0, 2500.0]), st.integers(2, 16))
+@settings(max_examples=10, deadline=None)
+def test_a_literal_that_is_wrong_here_is_named_by_what_it_would_be_right_for(
+    base: float, literal: float, factor: int
+) -> None:
+    def by_base(dim: int, base: float, train_len: int, factor: float) -> Any:
+        return rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), "yarn", {"factor": factor})).inv_freq
+
+    def wrong(dim: int, base: float, train_len: int, factor: float) -> Any:
+        ramp = by_base(dim, literal, train_len, factor) * literal ** (2.0 * np.arange(dim // 2) / dim)
+        return ramp * base ** (-2.0 * np.arange(dim // 2) / dim)
+
+    code = f"def wrong(dim, base, train_len, factor):\n    low = {literal}\n    return low\n"
+    column = replace(of_callable("wrong", wrong), code=code, function="wrong")
+    (compared,) = rc.compare(column, model=LLAMA | {"rope_theta": base}, factor=factor, length=131_072 * factor)
+    text = cause_sentence(rows(compared)["arguments"])
+    assert rows(compared)["arguments"].broken
+    assert f"where base is {literal:,g}, and not here: a literal in line 2: low = {literal}" in text
+
+
+@given(st.sampled_from(likeable_schemes()), st.floats(1e3, 1e7), st.integers(512, 32_768), st.integers(2, 64))
+@settings(max_examples=40, deadline=None)
+def test_what_is_a_published_scheme_follows_its_arguments_whatever_it_breaks_elsewhere(
+    name: str, base: float, train_len: int, factor: int
+) -> None:
+    takes_factor = "factor" in rc.SCHEMES[name].defaults()
+
+    def mine(dim: int, base: float, train_len: int, factor: float, seq_len: int) -> Any:
+        params = {"factor": factor} if takes_factor else {}
+        at = rc.spectrum(rc.Request(rc.Rope(dim, base, train_len), name, params, seq_len))
+        return at.inv_freq, at.attention_factor
+
+    config = {"model_type": "llama", "head_dim": 64, "rope_theta": base, "max_position_embeddings": train_len}
+    (column,) = rc.compare(mine, model=config, factor=factor)
+    row = rows(column)["arguments"]
+    assert row.holds or (not takes_factor and "factor" in row.values["without_effect"]), row.values
+
+
+def test_bfloat16_rounds_as_in_torch(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import torch\n\ndef f(config, device=None, seq_len=None):\n"
+        "    f = 1.0 / config.rope_theta ** (torch.arange(0, config.head_dim, 2).float() / config.head_dim)\n"
+        "    return f.to(torch.bfloat16).float(), 1.0\n"
+    )
+    (column,) = rc.compare(path)
+    exact = 1.0 / 10_000.0 ** (torch.arange(0, 128, 2).float() / 128)
+    np.testing.assert_array_equal(column.inv_freq, exact.to(torch.bfloat16).double().numpy())
+    assert "bfloat16" in cause_sentence(rows(column)["float32"]) and rows(column)["float32"].broken
 
 
 def test_angles_err_by_at_most_their_bound_as_transformers_multiplies() -> None:
@@ -642,7 +785,7 @@ def test_a_config_is_measured_from_the_length_that_its_card_states() -> None:
     stated = {**bare, "rope_scaling": {**block, "original_max_position_embeddings": 32_768}}
     first, second = rc.compare(bare, stated)
     assert first.setting.trained == second.setting.trained == 32_768
-    assert first.setting.rope.train_len == 131_072 and "should state" in setting_sentence(first)
+    assert first.setting.rope.train_len == 131_072 and "card gives" in setting_sentence(first)
     # What YaRN from 131,072 leaves unslowed passes the arc of 32,768 tokens.
     assert rows(first)["inside_arc"].holds is False and rows(second)["inside_arc"].holds
     f, theta = first.inv_freq, first.setting.rope.theta
@@ -666,7 +809,7 @@ def test_code_that_leaves_the_temperature_to_the_softmax_is_excused_by_its_own_w
         path.write_text(f"import math\nfrom typing import Any\n\n{head}\n\n{body.rstrip()}{note}\n")
         (column,) = rc.compare(f"{path}:by_parts", factor=8)
         row = rows(column)["attention_factor"]
-        assert row.holds is False and row.by_design is excused and row.broken is not excused
+        assert row.holds is False and (row.excuse == "published") is excused and row.broken is not excused
         assert ("softmax" in cause_sentence(row)) is excused
 
 

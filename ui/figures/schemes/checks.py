@@ -10,7 +10,7 @@ import numpy as np
 from rope_core.comparisons.cells import cell, common_limit
 from rope_core.comparisons.measured import Contrast
 from rope_core.comparisons.nearest import difference
-from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, check_text, checks
+from rope_core.comparisons.rows import ColumnCheck, check_text, checks
 from rope_core.comparisons.sentences import (
     attention_factors_of,
     detail_sentences,
@@ -20,7 +20,7 @@ from rope_core.comparisons.sentences import (
     measured_sentence,
     nearest_sentence,
     note_sentences,
-    requirement_text,
+    table_words,
 )
 from ui.figures.drawing import Film
 from ui.figures.schemes.measured import contrast_example_sentence
@@ -68,8 +68,7 @@ def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
     """
     own = given.column_in_question
     first, *faults = headline_sentences(own, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
-    untrained = own.column.rope is not None and not own.setting.fine_tuned
-    if untrained and any(row.holds is False for row in own.rows if row.key in UNTRAINED):
+    if own.may_be_trained_on:
         faults.append(t("headline.not_tuned"))
     return [first, *faults]
 
@@ -146,7 +145,7 @@ def _table(given: SchemeComparison, at: Control, t: PageTexts, *, wide: bool) ->
         2.2,
         int((23 if wide else 36) * count),
         screen="wide" if wide else "narrow",
-        paragraphs=(Paragraph(t("table_head", own=given.names[0]), MUTED_COLOUR, 14),),
+        paragraphs=(Paragraph(table_words(t.lang, "table")["signs"], MUTED_COLOUR, 14),),
     )
 
 
@@ -166,20 +165,17 @@ def check_margins_film(given: SchemeComparison, t: PageTexts, measured: Mapping[
     about += [Paragraph(text_of(name), font_size=15) for name in ("reason", "source", "counterexample")]
     if measured:
         about.append(Paragraph(at.texts(_measured(measured.get(key), t) for key in KEYS), font_size=15))
-    own = [given.column_in_question]
-    why = [f"{t('beside.required', why=text)} " if (text := requirement_text(own, key, t.lang)) else "" for key in KEYS]
-    beside = [_beside(given.check_row(key), t) for key in KEYS]
-    about.append(Paragraph(at.texts(map("".join, zip(why, beside, strict=True))), MUTED_COLOUR, 15))
+    about.append(Paragraph(at.texts(_beside(given.check_row(key), t) for key in KEYS), MUTED_COLOUR, 15))
 
     def finding(key: str) -> str:
         row = given.check_row(key)
         if row.holds is None:
             return t("check_finding.untried", name=given.names[0], title=row.text("title", t.lang))
-        state = "broken" if row.broken else "design" if row.by_design else "optional"
         seen = "; ".join(fault_sentences(row, t.lang)) if row.holds is False else row.text("title", t.lang)
         if row.holds and (measured := measured_sentence(row, t.lang)):
             seen += t("check_finding.colon") + measured
-        return t(f"check_finding.{'holds' if row.holds else state}", name=given.names[0], seen=seen)
+        state = "holds" if row.holds else "broken" if row.broken else "excused"
+        return t(f"check_finding.{state}", name=given.names[0], seen=seen, why=row.excuse_text(t.lang))
 
     sentences = at.texts(map(finding, KEYS))
     panels = (

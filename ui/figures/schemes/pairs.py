@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.comparisons import curves, margins
+from rope_core.comparisons.cells import check_sign
 from rope_core.comparisons.evaluate import DISTANCES
 from rope_core.comparisons.rows import ColumnCheck, ComparedColumn, runs_of
 from rope_core.comparisons.sentences import speed_text
@@ -89,13 +90,8 @@ class SchemeComparison:
         """Return a check of the column in question; one without a margin where it cannot be tried."""
         return next(
             (each for each in self.column_in_question.rows if each.key == key),
-            ColumnCheck(key, None, None, None, False),
+            ColumnCheck(key, None),
         )
-
-
-def check_sign(row: ColumnCheck) -> str:
-    """Return the sign of whether a check holds, which says the same as its colour."""
-    return "" if row.holds is None else "✗" if row.broken else "✓" if row.holds else "○"
 
 
 def percentage_text(share: float) -> str:
