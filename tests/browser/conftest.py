@@ -195,6 +195,13 @@ class Visit:
         self.context.close()
 
 
+def keys_answer(visit: Visit) -> None:
+    """Wait until the stage's keys are read and the button that they press is there, its script at rest."""
+    visit.page.wait_for_function("() => window.ropeLabStage")
+    visit.settle()
+    expect(visit.page.locator(".st-key-stage-next button")).to_be_enabled()
+
+
 @pytest.fixture(autouse=True)
 def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Close the tabs that a test has opened and cancel the work that it has started, passed or failed."""

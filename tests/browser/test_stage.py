@@ -16,7 +16,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import DESK, PHONE, Visit, in_menu, resting, until
+from tests.browser.conftest import DESK, PHONE, Visit, in_menu, keys_answer, resting, until
 from tests.browser.test_pages import address
 from tests.test_pages import NAMES
 from ui.present import lessons
@@ -66,13 +66,6 @@ def fills(box: dict[str, float]) -> bool:
     large = full and box["width"] > 0.6 * box["across"] and box["bottom"] - box["top"] > 0.28 * box["high"]
     alone = box["shown"] == 1 and box["menu"] == 0 and box["scroll"] <= box["across"]
     return whole and large and alone and box["letters"] >= 24 and box["ticks"] >= 15
-
-
-def keys_answer(visit: Visit) -> None:
-    """Wait until the stage's keys are read and the button that they press is there, its script at rest."""
-    visit.page.wait_for_function("() => window.ropeLabStage")
-    visit.settle()
-    expect(visit.page.locator(".st-key-stage-next button")).to_be_enabled()
 
 
 def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:

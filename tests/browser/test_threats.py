@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, free_port, running
-from tests.browser.conftest import Visit, address_has
+from tests.browser.conftest import Visit, address_has, keys_answer
 from tests.browser.test_config import paste
 from tests.browser.test_pages import address
 from tests.test_pages import NAMES
@@ -316,6 +316,7 @@ def test_without_fonts_every_word_is_still_there(browser: Browser, visit: Visit,
     )
     page = visit.open(f"{app}/rotation?lang=zh&m=21")
     page.wait_for_function(f"({visible})().length > 3")
+    words = [text for text in page.locator("[data-testid=stMain] p:visible").all_inner_texts() if "\n" not in text]
     without = Visit(browser)
     page = without.page
     for kind in ("woff2", "woff", "ttf"):
@@ -325,8 +326,10 @@ def test_without_fonts_every_word_is_still_there(browser: Browser, visit: Visit,
     fonts = "() => [...document.fonts].filter(f => f.family.includes('Material')).map(f => f.status)"
     assert page.evaluate(fonts) and "loaded" not in page.evaluate(fonts), "the icons' font did not come through"
     assert page.evaluate(visible) == []
-    expect(page.locator("p", has_text="查询在 21").first).to_be_visible()
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    assert len(words) >= 3
+    for text in words:
+        expect(page.locator("[data-testid=stMain] p:visible").filter(has_text=text).first).to_be_visible()
+    expect(page.locator("svg text:visible").first).to_be_visible()
 
 
 @pytest.mark.long
@@ -338,6 +341,7 @@ def test_a_restarted_server_finds_the_lecture_where_it_was(browser: Browser) -> 
     connection = "[data-testid=stApp][data-test-connection-state=%s]"
     with running(ROOT / "app.py", port=port) as (url, server):
         visit.open(f"{url}/?lang=en&display=stage&talk=tour&hide=m")
+        keys_answer(visit)
         page.keyboard.press("ArrowRight")
         page.wait_for_url("**step=2**")
         visit.settle()
@@ -345,12 +349,15 @@ def test_a_restarted_server_finds_the_lecture_where_it_was(browser: Browser) -> 
         server.kill()
         server.wait()
         page.wait_for_selector(connection % "CONNECTED", state="detached")
-        expect(page.locator(".js-plotly-plot").first).to_be_visible()
+        expect(page.locator("svg text:visible").first).to_be_visible()
         assert line.inner_text() == before[1]
     with running(ROOT / "app.py", port=port):
         page.wait_for_selector(connection % "CONNECTED")
         visit.settle()
         assert (page.url, line.inner_text()) == before
+        # A new server's session knows no buttons: the first press makes it, and its own request is lost.
+        page.keyboard.press("ArrowRight")
+        keys_answer(visit)
         page.keyboard.press("ArrowLeft")
         page.wait_for_url("**step=1**")
         address_has(page, "hide=m")
