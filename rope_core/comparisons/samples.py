@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.comparisons.arguments import by_trained_length, literal_settings, tried_lengths
+from rope_core.comparisons import margins
+from rope_core.comparisons.arguments import (
+    arguments_row,
+    by_trained_length,
+    literal_settings,
+    run_elsewhere,
+    tried_lengths,
+)
 from rope_core.comparisons.columns import (
     ARGUMENTS,
     ComparisonColumn,
@@ -24,7 +31,6 @@ from rope_core.comparisons.columns import (
     of_function,
     program,
 )
-from rope_core.comparisons.compare import compare_column, least_margins
 from rope_core.comparisons.evaluate import evaluate_column
 from rope_core.comparisons.rows import ComparisonSetting
 from rope_core.comparisons.source import takes_config
@@ -69,10 +75,15 @@ def calls_of(
     column = ComparisonColumn("", lambda rope, factor, length: at(rope, factor, length), takes=ARGUMENTS)
     by_config = takes_config(code)
     for each in [column, by_trained_length(replace(column, at_max=at))] if by_config else [column]:
-        compare_column(each, setting)
-        least_margins(each, setting, factors, lengths, "finite_positive")
-        for _, _, other in literal_settings(code, setting):
-            evaluate_column(each, other)
+        # What its frequencies are nearest to asks for no call, and costs more than all of these.
+        with np.errstate(all="ignore"):
+            here = evaluate_column(each, setting)
+            arguments_row(here, run_elsewhere(here))
+        swept = [(setting.rope, factor, length) for length in lengths for factor in factors]
+        swept += [(other.rope, other.factor, other.length) for _, _, other in literal_settings(code, setting)]
+        for rope, factor, target in swept:
+            for n in margins.lengths(rope.train_len, target):
+                each.at(rope, factor, n)
     for rope, length, max_len in tried_lengths(setting.rope) if by_config else ():
         at(rope, setting.factor, length, max_len)
     return list(calls)
