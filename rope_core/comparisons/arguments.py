@@ -84,6 +84,10 @@ def arguments_row(
         off = unlike_pair(again, nearest, own.factor)
         margin, pair = (1.0, None) if off is None else (-1.0, off)
         values |= {} if off is None else {"alike": nearest.scheme.name, "pair": off}
+        if off is None and (there_a := factor_that_changes(here, again, nearest)) is not None:
+            margin, line = -1.0, literal_line(column.code, [here.attention_factor], column.function)
+            values |= {"alike": nearest.scheme.name, "constant": here.attention_factor, "wanted": there_a}
+            values["line"] = asdict(line) if line else None
     elif margin < 0 and worst is not None:
         values["check"] = worst.key
     if there.is_width_fixed:
@@ -102,13 +106,26 @@ def arguments_row(
     elif not column.source and not (nearest and nearest.alike) and (literal := literal_that_is_meant(here)):
         margin = -1.0
         values |= literal
-    elif margin < 0:
+    elif margin < 0 and "constant" not in values:
         here_values = dict(zip(ARGUMENTS, own.geometry, strict=True))
         wanted = [here_values[name] for name in unused or ARGUMENTS[:4]]
         line = literal_line(column.code, wanted, column.function)
         shown = line and (unused or {*line.values} & {*wanted})
         values["line"] = asdict(line) if line and shown else None
     return ColumnCheck("arguments", margin if meant else None, pair, values=values), again
+
+
+def factor_that_changes(here: ComparedColumn, again: ComparedColumn, nearest: NearestScheme) -> float | None:
+    """Return a published scheme's attention factor at other arguments where a column keeps that of these; None else."""
+    a = here.attention_factor
+    if nearest.mistake or "attention_factor" in here.column.config_fields or a != again.attention_factor:
+        return None
+    if not np.isclose(a, nearest.scheme.attention_factor, 1e-4, 0.0):
+        return None
+    there = [each for each in exact_schemes(again) if each.name == nearest.scheme.name and not each.mistake]
+    if not there or any(np.isclose(a, each.attention_factor, 1e-4, 0.0) for each in there):
+        return None
+    return there[0].attention_factor
 
 
 def literal_that_is_meant(here: ComparedColumn) -> dict[str, Any]:
@@ -155,10 +172,10 @@ def length_read(column: ComparisonColumn, own: ComparisonSetting) -> str:
     if (at := column.at_max) is None:
         return ""
     try:
-        here, other, twice, short = (at(rope, own.factor, n, max_len) for rope, n, max_len in tried_lengths(own.rope))
+        here, other, half, short = (at(rope, own.factor, n, max_len) for rope, n, max_len in tried_lengths(own.rope))
     except ValueError:
         return ""
-    if not _same(here, other) or _same(here, twice):
+    if not _same(here, other) or _same(here, half):
         return ""
     return "longest" if _same(here, short) else "trained"
 
@@ -166,10 +183,11 @@ def length_read(column: ComparisonColumn, own: ComparisonSetting) -> str:
 def tried_lengths(rope: Rope) -> list[tuple[Rope, int, int]]:
     """Return what a function of a config is run at: geometry, length of the text, max_position_embeddings.
 
-    A text past all lengths; another original length; twice the longest; a text up to it.
+    A text past all lengths; another original length; half the longest; a text within all. The longest is above both
+    original ones: a factor that is their ratio, at least 1, has to show.
     """
-    n, longer = rope.train_len, replace(rope, train_len=4 * rope.train_len)
-    return [(rope, 8 * n, n), (longer, 8 * n, n), (rope, 8 * n, 2 * n), (rope, n, n)]
+    n, longer = rope.train_len, replace(rope, train_len=2 * rope.train_len)
+    return [(rope, 16 * n, 8 * n), (longer, 16 * n, 8 * n), (rope, 16 * n, 4 * n), (rope, n, 8 * n)]
 
 
 def by_trained_length(column: ComparisonColumn) -> ComparisonColumn:

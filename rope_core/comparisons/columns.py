@@ -19,10 +19,10 @@ import numpy.typing as npt
 from rope_core.checks.check import check
 from rope_core.comparisons import driver
 from rope_core.comparisons.source import (
-    chosen_function,
     function_name,
     imported_modules,
     module_name,
+    named_or_last_function,
     needed_text,
     public_names,
     takes_config,
@@ -373,7 +373,7 @@ def _no_column(name: str, names: list[str]) -> contextlib.AbstractContextManager
 
 @contextlib.contextmanager
 def _of_file(name: str, file: Path, code: str, function: str, more: Mapping[str, Any]) -> Iterator[ComparisonColumn]:
-    if function and chosen_function(code, function) is None and public_names(code):
+    if function and named_or_last_function(code, function) is None and public_names(code):
         raise argument_error("function", "one_of", function, names=public_names(code))
     with of_code(name, code, function, more, file) as column:
         yield replace(column, file=file)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rope_core.comparisons import margins
 from rope_core.comparisons.columns import ComparisonColumn, FrequenciesAndFactor
-from rope_core.comparisons.rows import UNTRAINED, ColumnCheck, ComparedColumn, ComparisonSetting, checks
+from rope_core.comparisons.rows import TRAINED_AWAY, ColumnCheck, ComparedColumn, ComparisonSetting, checks
 from rope_core.comparisons.source import SOFTMAX, line_of
 
 DISTANCES = (1, 10, 100, 1000)
@@ -94,7 +94,7 @@ def evaluate_column(column: ComparisonColumn, own: ComparisonSetting) -> Compare
             or (key == "programs" and column.released != "")
             or (key == "attention_factor" and (softmax is not None or column.released != ""))
         )
-        excuse = "trained" if own.fine_tuned and key in UNTRAINED else "warns" if checks()[key].get("warns") else ""
+        excuse = "trained" if own.fine_tuned and key in TRAINED_AWAY else "warns" if checks()[key].get("warns") else ""
         excuse = "published" if design else excuse
         more = values.get(key, {})
         seen, limit = _measured(key, margin, own) if key != "attention_factor" else (a, None)

@@ -20,6 +20,7 @@ from rope_core.schemes import SCHEMES
 
 # Checks that demand more of a model that is not trained on.
 UNTRAINED = ("not_faster", "inside_arc", "resolution", "float32")
+TRAINED_AWAY = (*UNTRAINED, "attention_factor")
 OF_FREQUENCIES = (*UNTRAINED, "finite_positive", "monotone", "not_overslowed", "continuity", "like")
 """Checks that frequencies at one geometry decide alone."""
 

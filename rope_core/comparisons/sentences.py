@@ -205,6 +205,8 @@ def cause_sentence(row: ColumnCheck, lang: str = "en") -> str:
             return row.text("literal", lang).format_map({**values["literal"], **values["line"]})
         if values.get("max_position"):
             parts.append(row.text("max_position", lang).format_map(values["max_position"]))
+        elif values.get("constant"):
+            parts.append(row.text("constant", lang).format_map(values))
         elif values.get("alike"):
             parts.append(row.text("unlike", lang).format_map(values))
         elif values.get("grown"):

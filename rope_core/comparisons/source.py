@@ -61,10 +61,10 @@ def _functions(code: str) -> list[ast.FunctionDef]:
         return []
 
 
-def chosen_function(code: str, name: str = "") -> ast.FunctionDef | None:
+def named_or_last_function(code: str, name: str = "") -> ast.FunctionDef | None:
     """Return the function that driver.py runs: the one named, else the last that `public_names` has; None without one.
 
-    >>> chosen = chosen_function("def g(x): ...\\ndef f(dim, base): ...")
+    >>> chosen = named_or_last_function("def g(x): ...\\ndef f(dim, base): ...")
     >>> chosen and chosen.name
     'f'
     """
@@ -74,13 +74,13 @@ def chosen_function(code: str, name: str = "") -> ast.FunctionDef | None:
 
 def function_name(code: str) -> str:
     """Return the name of the function that is run; "" where the text has none."""
-    chosen = chosen_function(code)
+    chosen = named_or_last_function(code)
     return chosen.name if chosen else ""
 
 
 def takes_config(code: str, name: str = "") -> bool:
     """Return whether the function that is run takes a config, as those of transformers do."""
-    chosen = chosen_function(code, name)
+    chosen = named_or_last_function(code, name)
     return chosen is not None and [arg.arg for arg in chosen.args.args][:1] == ["config"]
 
 
@@ -91,7 +91,7 @@ def _line(code: str, nodes: Iterable[ast.expr], words: str) -> SourceLine | None
 
 def _literals(code: str, name: str) -> list[tuple[ast.Constant, float]]:
     """Return the numbers in the function that is run, but for USUAL ones, with their nodes."""
-    chosen = chosen_function(code, name)
+    chosen = named_or_last_function(code, name)
     return [
         (node, float(ast.literal_eval(node)))
         for each in (chosen.body if chosen else ())
@@ -131,7 +131,7 @@ def one_sided_line(code: str, name: str = "") -> SourceLine | None:
     >>> one_sided_line("def f(dim):\\n    g = dim / 9\\n    return np.minimum(g, 1)")
     SourceLine(number=3, text='return np.minimum(g, 1)', words='np.minimum', values=())
     """
-    chosen = chosen_function(code, name)
+    chosen = named_or_last_function(code, name)
     calls = [node for node in ast.walk(chosen) if isinstance(node, ast.Call)] if chosen else []
     named = [(node, ast.unparse(node.func)) for node in calls]
     last = {words.rpartition(".")[2] for _, words in named}
@@ -152,7 +152,7 @@ def line_of(code: str, wanted: re.Pattern[str], name: str = "") -> SourceLine | 
     >>> line_of("def f(dim):\\n    return g, 1.0  # the softmax takes it", SOFTMAX)
     SourceLine(number=2, text='return g, 1.0  # the softmax takes it', words='softmax', values=())
     """
-    chosen = chosen_function(code, name) if name else None
+    chosen = named_or_last_function(code, name) if name else None
     first, last = (chosen.lineno, chosen.end_lineno) if chosen else (1, None)
     for number, line in enumerate(code.splitlines()[first - 1 : last], first):
         if match := wanted.search(line):

@@ -372,9 +372,17 @@ def test_numbers_have_no_attention_factor_beside_any_column() -> None:
     assert attention_factors_of(yarn, config) == (yarn.attention_factor, 1.0)
 
 
+def yarn_with_a_factor_of_its_own(dim: int, base: float, train_len: int, factor: float) -> Any:
+    at = rc.Request(rc.Rope(dim, base, train_len), "yarn", {"factor": factor}, int(factor * train_len))
+    return rc.spectrum(at).inv_freq, 0.07 * math.log(factor) + 1.0
+
+
 def test_settings_ask_for_less_or_for_more() -> None:
     (plain,) = rc.compare("linear", fine_tuned=True)
     assert not rows(plain)["resolution"].required and rows(plain)["monotone"].required
+    for trained in (False, True):
+        (own,) = rc.compare(yarn_with_a_factor_of_its_own, fine_tuned=trained)
+        assert rows(own)["attention_factor"].broken is not trained
     (unscaled,) = rc.compare("none", length=8192, trained_to=8192)
     assert rows(unscaled)["inside_arc"].holds
     (strict,) = rc.compare(by_parts, thresholds={"resolution": 1.0001})
@@ -569,11 +577,17 @@ BY_CONFIG: dict[str, tuple[Callable[[rc.Rope, float, int, int], Any], bool]] = {
     "original": (lambda rope, factor, n, longest: ramp_of(rope, rope.train_len, factor, 20.0), False),
     "longest": (lambda rope, factor, n, longest: ramp_of(rope, longest, factor, 20.0), True),
     "ratio": (lambda rope, factor, n, longest: ramp_of(rope, rope.train_len, longest / rope.train_len, 20.0), False),
+    "ratio past it": (lambda rope, factor, n, longest: ratio_past(rope, n, longest), False),
     "none": (lambda rope, factor, n, longest: rope.theta / factor, False),
     "dynamic": (lambda rope, factor, n, longest: dynamic_from(rope, factor, n, longest), False),
     "fixed, past it": (lambda rope, factor, n, longest: dynamic_from(rope, factor, 2 * longest, longest), False),
     "literal": (lambda rope, factor, n, longest: ramp_of(rope, rope.train_len, longest / 1000, 20.0), False),
 }
+
+
+def ratio_past(rope: rc.Rope, n: int, longest: int) -> Any:
+    """As LongRoPE: the ratio of the two lengths, at least 1, and for texts past the original one alone."""
+    return ramp_of(rope, rope.train_len, max(1.0, longest / rope.train_len), 20.0) if n > rope.train_len else rope.theta
 
 
 def dynamic_from(rope: rc.Rope, factor: float, n: int, longest: int) -> Any:
@@ -599,12 +613,31 @@ def test_a_function_of_a_config_is_run_at_two_of_its_longest_lengths(
     row = rows(compared)["arguments"]
     assert ("max_position" in row.values) == is_wrong and (not is_wrong or row.broken), row.values
     assert not is_wrong or "line 3: return config.max_position_embeddings" in cause_sentence(row)
+    assert name in ("dynamic", "fixed, past it") or "the trained length" not in config_sentence(compared)
     dynamic = rc.spectrum(
         rc.Request(rc.Rope(64, base, train_len), "dynamic", {"factor": float(factor)}, factor * train_len)
     )
     if name == "dynamic":
         np.testing.assert_allclose(compared.inv_freq, dynamic.inv_freq, rtol=1e-9)
         assert not compared.broken and "the trained length" in config_sentence(compared)
+
+
+@given(st.booleans(), st.floats(5e3, 1e6), st.sampled_from([2048, 8192]), st.integers(2, 16))
+@settings(max_examples=10, deadline=None)
+def test_a_constant_in_the_place_of_the_attention_factor_does_not_follow_the_arguments(
+    constant: bool, base: float, train_len: int, factor: int
+) -> None:
+    own = 0.1 * math.log(factor) + 1.0
+
+    def mine(dim: int, base: float, train_len: int, factor: float) -> Any:
+        at = rc.Request(rc.Rope(dim, base, train_len), "yarn", {"factor": float(factor)}, int(factor * train_len))
+        return rc.spectrum(at).inv_freq, own if constant else 0.1 * math.log(factor) + 1.0
+
+    config = {"model_type": "llama", "head_dim": 64, "rope_theta": base, "max_position_embeddings": train_len}
+    (compared,) = rc.compare(mine, model=config, factor=factor)
+    row = rows(compared)["arguments"]
+    assert row.broken is constant and bool(row.values.get("constant")) is constant
+    assert not constant or f"stays {own:.4g}" in cause_sentence(row)
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(4, 32))
