@@ -163,7 +163,8 @@ def _curves(past: PastWindowReading, byte: Control, t: PageTexts, wide: bool) ->
             marks.line(byte.numbers(along), byte.numbers(done), film_line_colour(key), 4),
             marks.dot(here, byte.numbers(height), film_line_colour(key), 6),
         ]
-    drawn += text_lines(1500.0 if wide else 1200.0, 1.04, t("past_training").split("|"), UNSEEN_COLOUR, **part)
+    label = t("past_training").split("|")
+    drawn += text_lines(1500.0 if wide else 1440.0, 1.04 if wide else 1.1, label, UNSEEN_COLOUR, **part)
     for key, dy in zip(WAYS, (-10, -10, 21), strict=True):
         place, text = byte.numbers(past.log10_perplexities(key)), byte.texts(past.perplexity_texts(key))
         look = {"anchor": "end", "bold": True, "font_size": 17 if wide else 15}
