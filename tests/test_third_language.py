@@ -77,7 +77,7 @@ def test_a_comparison_speaks_it(tree: Path) -> None:
         for lang in ("en", "xx")
     )
     page = (tree / "page.html").read_text("utf-8")
-    assert '<html lang="xx-XX"' in page and f"<h1>{MARK}" in page and page.count(f"<p>{MARK}") == 4
+    assert '<html lang="xx-XX"' in page and f"<h1>{MARK}" in page and page.count(f"<p>{MARK}") == 5
     # Each line but those of numbers, formulas and sources has words, and these are of its language.
     words = [(a, b) for a, b in zip(english, own, strict=True) if a != b]
     assert all(MARK in b for _, b in words) and len(words) > 30

@@ -21,7 +21,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "deploy" / "advisories.toml"
-LOCKS = ("requirements-torch.lock", "requirements.lock", "requirements-dev.lock", "requirements-fuzz.lock")
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-fuzz.lock")
 # torch, whose build differs by index: of its range the least version counts.
 RANGES = "requirements.txt"
 OLD_DAYS = 90

@@ -101,7 +101,7 @@ def top(page: PageFrame, drawn: tuple[str, str]) -> None:
     if (page.get(SOURCE), page.get(KIND)) != drawn:
         page.redraw()
     if source.points and not source.trouble:
-        page.caption(words.source_provenance(source, page.t) + f" {words.warm_cache_note(shown, source, page.t)}")
+        page.caption(words.source_provenance(source, page.t) + f" {words.cached_buffers_note(shown, source, page.t)}")
         if measured.is_benchmarking_allowed():
             page.caption(page.t("gpu_here") if jobs.has_gpu() else page.t("no_gpu"))
 

@@ -390,7 +390,9 @@ def report(page: PageFrame) -> None:
         )
     if measured.copies:
         page.show(
-            handed.report_copy_perplexity_chart(measured, page.t), handed.report_copy_perplexity_chart, view.copy_cells
+            handed.report_copy_distance_chart(measured, page.t),
+            handed.report_copy_distance_chart,
+            view.copy_cells,
         )
 
 

@@ -51,7 +51,7 @@ def upload(page: PageFrame, file: UploadedFile) -> None:
 
 def worst(store: PageValues, given: pairs.SchemeComparison) -> None:
     """Mark the pair with the least margin, and choose its check."""
-    row = given.column_in_question.least_with_pair
+    row = given.examined_column.least_with_pair
     if row is not None:
         store.try_put(CHECK, checks.KEYS.index(row.key))
         store.try_put(PAIR, row.marked_pairs[0] if row.pair is None else row.pair)
@@ -96,7 +96,7 @@ def workbench(page: PageFrame) -> None:
 
 def findings(page: PageFrame, given: pairs.SchemeComparison, is_example: bool) -> None:
     """Write the first cause of what fails, how many checks these are, the other causes, the nearest scheme."""
-    t, is_broken = page.t, bool(given.column_in_question.broken)
+    t, is_broken = page.t, bool(given.examined_column.broken)
     first, *faults = checks.headline(given, t)
     if is_example:
         page.caption(t("example_note"))
@@ -115,7 +115,7 @@ def pictures(page: PageFrame, given: pairs.SchemeComparison) -> None:
     film = pairs.scheme_comparison_film(given, page.get(PAIR), t)
     page.show(film, pairs.scheme_comparison_film, compare.compare_column, curves.score, margins.inside_arc)
     page.show(
-        checks.check_margins_film(given, t, extrapolated.shipped_contrasts()),
+        checks.check_margins_film(given, t, extrapolated.shipped_contrasts_by_check()),
         checks.check_margins_film,
         compare.compare_column,
     )
@@ -148,7 +148,7 @@ def controls(page: PageFrame, given: pairs.SchemeComparison | None) -> None:
 
 def sweep(page: PageFrame, given: pairs.SchemeComparison) -> None:
     """Draw where the chosen check first fails, over target lengths and factors."""
-    lengths = columns.sweep_lengths(given.column_in_question.setting)
+    lengths = columns.sweep_lengths(given.examined_column.setting)
     page.show(sweeps.least_margin_chart(given, lengths, page.t), sweeps.least_margin_chart, compare.least_margins)
 
 
@@ -162,7 +162,7 @@ def out(page: PageFrame, given: pairs.SchemeComparison) -> None:
         page.download(t("html"), lambda: export.html_page(each, t.lang), "schemes.html", "text/html", "out.html")
         page.download(t("json"), lambda: export.json_text(each, t.lang), "schemes.json", "application/json", "out.json")
     page.write(t("blocks"))
-    for block in columns.config_blocks(page.store, t.lang):
+    for block in columns.scheme_config_blocks(page.store, t.lang):
         page.write(f"**{escaped_markdown(block.title)}**")
         page.code(block.json, "json")
         if block.commands:
@@ -174,7 +174,7 @@ def record(page: PageFrame) -> None:
     sweep = extrapolated.shipped_results("sweep")
     if sweep is not None:
         page.write(page.t("checks_read"))
-        page.table(measured.contrast_table(extrapolated.shipped_contrasts(), page.t))
+        page.table(measured.contrast_table(extrapolated.shipped_contrasts_by_check(), page.t))
         page.write(measured.raised_base_sentence(sweep, extrapolated.first_model_trained_length(sweep), page.t))
         page.draw_folded_section(
             "perplexity", lambda page: page.table(measured.perplexity_by_scheme_table(sweep, page.t))
@@ -203,8 +203,8 @@ def exercises(page: PageFrame, given: pairs.SchemeComparison) -> None:
     with page.row():
         for each in EXAMPLES:
             page.button(t(f"example.{each}"), f"schemes.{each}", load, page, each, look="quiet")
-    page.draw_challenge(PLANTED, name, given.column_in_question)
-    verdict = tasks.challenge_verdict(PLANTED, page.store, page.session, (name, given.column_in_question))
+    page.draw_challenge(PLANTED, name, given.examined_column)
+    verdict = tasks.challenge_verdict(PLANTED, page.store, page.session, (name, given.examined_column))
     if verdict and verdict.passed:
         tasks.remember_done_tasks(page.session, [f"{page.name}.{name}"])
     known = [each for each in FAULTS if f"{page.name}.{each}" in page.session.get(tasks.DONE, ())]

@@ -57,7 +57,7 @@ def sentences(page: PageFrame) -> figures.SentencePair:
 def fits(store: PageValues) -> None:
     """Refuse sentences that are no reordering of one another."""
     own = figures.split_tokens(store.get(FIRST)), figures.split_tokens(store.get(SECOND))
-    if store.get(PAIR) == "own" and not figures.is_reordering(*own):
+    if store.get(PAIR) == "own" and not figures.has_same_tokens(*own):
         raise IncompatibleValues("not_reordered")
 
 

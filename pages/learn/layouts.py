@@ -46,7 +46,7 @@ def tested(page: PageFrame) -> None:
     page.show(
         drawn.layout_error_sketch(page.get(BASE), page.t), drawn.layout_error_sketch, layout_demo.conversion_scores
     )
-    page.table(figures.checkpoint_scores_table(page.t))
+    page.table(figures.checkpoint_scores_by_distance_table(page.t))
     page.draw_challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
 
 

@@ -41,9 +41,9 @@ print(findings, findings.coverage_sentence())"""
 
 def whole(page: PageFrame) -> None:
     """Draw fillers before a text, a row of two texts, and a cache that drops words."""
-    film = figures.wrong_positions_film(page.store.rope(), page.t)
+    film = figures.padding_and_packing_film(page.store.rope(), page.t)
     sources = position_demo.last_token_distances, position_demo.cached_key_distances_by_mode
-    page.show(film, figures.wrong_positions_film, position_demo.stored_and_new_positions, *sources, ask=COUNTED)
+    page.show(film, figures.padding_and_packing_film, position_demo.stored_and_new_positions, *sources, ask=COUNTED)
     page.ask_prediction(RENUMBERED)
 
 
@@ -70,7 +70,7 @@ def tools(page: PageFrame) -> None:
 def image(page: PageFrame) -> None:
     """Draw an image among words."""
     page.write_section("image")
-    page.show(patches.image_patch_film(page.t), patches.image_patch_film, rc.multimodal_positions, rotary.mrope_axes)
+    page.show(patches.image_text_film(page.t), patches.image_text_film, rc.multimodal_positions, rotary.mrope_axes)
     page.draw_page_link("models", open="axes")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import ConfigError, RuleText, argument_error
-from rope_core.extension.blocks import is_scaled, reached_length
+from rope_core.extension.blocks import has_scaled_frequencies, reached_length
 from rope_core.findings import Finding, FindingPhrase, difference_phrase, distinct_value_texts, make_finding, value_text
 from rope_core.hf.fields import dict_at
 from rope_core.hf.resolve import ResolvedConfig, layer_types, resolve, ropes_of
@@ -144,8 +144,8 @@ def _needless(before: Mapping[str, Any], after: Mapping[str, Any], where: str) -
     """Report a scaling that is put over one that reaches as far already."""
     for old, new in zip(_ropes(before), _ropes(after), strict=False):
         if (
-            is_scaled(old)
-            and is_scaled(new)
+            has_scaled_frequencies(old)
+            and has_scaled_frequencies(new)
             and old.rope_type != new.rope_type
             and reached_length(new) <= reached_length(old)
         ):

@@ -130,7 +130,7 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
     harness = f"lm_eval --model hf --model_args {shlex.quote(model)} --output_path results/{name}"
     lengths = shlex.quote(json.dumps({"max_seq_lengths": [length]}))
     lines = ["", f"{harness} --tasks {TASKS}", f"{harness} --tasks ruler --metadata {lengths}"]
-    differs = vllm_difference_text(config, length)
+    differs = vllm_transformers_difference_text(config, length)
     if differs:
         return [*lines, f"# {report_text('harness_vllm', lang, gap=differs)}"]
     common = "--cluster=local --data_dir=$PWD/ruler"
@@ -142,7 +142,7 @@ def commands_of(name: str, config: dict[str, Any], length: int, dtype: str, lang
     ]
 
 
-def vllm_difference_text(config: dict[str, Any], length: int) -> str:
+def vllm_transformers_difference_text(config: dict[str, Any], length: int) -> str:
     """Return how far vLLM is from transformers on a config, in words; "" where it turns the same."""
     resolved = resolve(config)
     for kind in resolved.text.layer_type_names:

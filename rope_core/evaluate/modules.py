@@ -71,7 +71,7 @@ class RotaryModules:
         path, _, name = buffer.name.rpartition(".")
         return self.parts[path], name
 
-    def verify_variant(self, variant: RopeVariant) -> tuple[str, ...]:
+    def verified_keys(self, variant: RopeVariant) -> tuple[str, ...]:
         """Run ``verify`` on the model and return the keys of what it notes.
 
         Raises ValueError where the model does not turn by what was written.

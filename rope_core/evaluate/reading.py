@@ -40,7 +40,7 @@ class ModelLossReader(Protocol):
     def write_variant(self, variant: RopeVariant) -> None:
         """Have the model turn by a variant. Raises ValueError where its layers cannot."""
 
-    def verify_variant(self, variant: RopeVariant) -> tuple[str, ...]:
+    def verified_keys(self, variant: RopeVariant) -> tuple[str, ...]:
         """Return what is noted of the variant that was written. Raises ValueError where the model turns otherwise."""
 
     def token_losses(self, tokens: Array) -> Array:
@@ -66,7 +66,7 @@ class TransformersReader:
     def __init__(self, model: Any, load: RopeVariant, chunk: int) -> None:
         self.model, self.load, self.chunk = model, load, chunk
         self.rotary = RotaryModules(model, load)
-        self.write_variant, self.verify_variant = self.rotary.write_variant, self.rotary.verify_variant
+        self.write_variant, self.verified_keys = self.rotary.write_variant, self.rotary.verified_keys
         self.class_name, self.device = type(model).__name__, str(model.device)
         self.dtype = str(model.dtype).removeprefix("torch.")
 

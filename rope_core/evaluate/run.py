@@ -133,7 +133,7 @@ class Evaluation:
             try:
                 if not self.reader.reloads:
                     self.reader.write_variant(each)
-                self.notes = self.reader.verify_variant(each)
+                self.notes = self.reader.verified_keys(each)
                 self._verified.add(each.cache_key_bytes())
             except ValueError as error:
                 self.refused[key] = {lang: error_sentence(error, lang) for lang in LANGUAGES}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import RuleText, argument_error
-from rope_core.evaluate.harness import vllm_difference_text
+from rope_core.evaluate.harness import vllm_transformers_difference_text
 from rope_core.evaluate.loading import LoadedModel, ModelSource, tokenizer_of
 from rope_core.evaluate.variants import RopeVariant
 from rope_core.hf.schemas import to_v5
@@ -71,9 +71,9 @@ class VllmReader:
         )
         self.config = variant.config
 
-    def verify_variant(self, variant: RopeVariant) -> tuple[str, ...]:
+    def verified_keys(self, variant: RopeVariant) -> tuple[str, ...]:
         """Return nothing. Raises ValueError where vLLM turns otherwise by this config than transformers does."""
-        gap = vllm_difference_text(variant.config, self.longest)
+        gap = vllm_transformers_difference_text(variant.config, self.longest)
         if gap:
             raise argument_error("--schemes", RuleText("eval_vllm", {}), gap)
         return ()

@@ -23,12 +23,12 @@ def reached_length(rope: HfRope) -> int:
     >>> reached_length(rc.from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}))
     4096
     """
-    if rope.rope_type == YARN and is_scaled(rope):
+    if rope.rope_type == YARN and has_scaled_frequencies(rope):
         return math.floor(rope.train_len * scaling_factor(rope))
     return rope.max_len or rope.train_len
 
 
-def is_scaled(rope: HfRope) -> bool:
+def has_scaled_frequencies(rope: HfRope) -> bool:
     """Return whether a layer type runs a scaling that moves its frequencies."""
     if rope.rope_type in (DYNAMIC, LONGROPE):
         return True
@@ -94,7 +94,7 @@ def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict
         return {**kept, "rope_theta": _grown_base(rope, times)}
     if rope.scheme == STATIC_NTK:
         return {**kept, "alpha": scaling_factor(rope) * times}
-    if is_scaled(rope):
+    if has_scaled_frequencies(rope):
         if has_length_dependent_base(rope):
             return kept
         factor = length / rope.train_len if rope.rope_type == YARN else scaling_factor(rope) * times

@@ -17,7 +17,7 @@ from rope_core.extension.blocks import (
     extended_config,
     flat_rope_dict,
     has_length_dependent_base,
-    is_scaled,
+    has_scaled_frequencies,
     reached_length,
     scaling_factor,
     write_rope_dicts,
@@ -168,7 +168,7 @@ def extend(config: object, length: int) -> list[ContextExtension]:
     before = {kind: rope for kind, rope in before.items() if reached_length(rope) < length}
     ways = _cards(data.raw, plain.text.fields, before, length)
     names: tuple[str, ...] = WAYS
-    if all(is_scaled(rope) for rope in before.values()):
+    if all(has_scaled_frequencies(rope) for rope in before.values()):
         own = next(iter(before.values())).rope_type
         # Under YaRN a larger base would leave a factor that contradicts the two lengths, and LongRoPE's is searched.
         names = {YARN: (YARN,), LONGROPE: (STATIC_NTK,)}.get(own, (own, STATIC_NTK))
@@ -199,7 +199,7 @@ def existing_scaling_sentence(config: object, lang: str = "en") -> str:
     ''
     """
     plain = resolve(to_v5(config)).text
-    scaled = [rope for rope in _extended_layers(plain).values() if is_scaled(rope)]
+    scaled = [rope for rope in _extended_layers(plain).values() if has_scaled_frequencies(rope)]
     if not scaled:
         return ""
     rope = scaled[0]
@@ -224,7 +224,7 @@ def _at(part: ResolvedPart, kind: str | None, rope: HfRope, length: int) -> HfRo
 def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
     """Return the section of extension.toml for a way."""
     first = next(iter(before.values()))
-    if not is_scaled(first):
+    if not has_scaled_frequencies(first):
         return name
     if name == STATIC_NTK:
         return "base"
@@ -247,7 +247,7 @@ def _cards(
 ) -> list[ContextExtension]:
     """Return the recipe of the model's own card, where one is known for this model and reaches the length."""
     rope, ways = before.get(None), []
-    if rope is None or is_scaled(rope):
+    if rope is None or has_scaled_frequencies(rope):
         return []
     for row in model_card_recipes(fields, rope.base):
         if length > row["max"] or rope.max_len != row["released"]:

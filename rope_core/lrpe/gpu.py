@@ -126,7 +126,7 @@ def softmax_statistics(x: Tensor, p: LrpeSpec) -> tuple[Tensor, Tensor]:
     share = torch.empty_like(peak)
     block = min(next_power_of_two(columns), 4096 if INTERPRETED else 128)
     grid = (triton.cdiv(columns, block), p.batch)
-    kernels.softmax_statistics_kernel[grid](x, peak, share, p.length, COLUMNS=columns, BT=16, BC=block)
+    kernels.column_softmax_statistics_kernel[grid](x, peak, share, p.length, COLUMNS=columns, BT=16, BC=block)
     return peak, share
 
 

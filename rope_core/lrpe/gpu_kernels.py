@@ -242,7 +242,7 @@ def backward_kernel(x, grad, dx, theta, starts, peak, share, dot, offset, length
 
 
 @triton.jit(do_not_specialize=["length"])
-def softmax_statistics_kernel(x, peak, share, length, COLUMNS: tl.constexpr, BT: tl.constexpr, BC: tl.constexpr):
+def column_softmax_statistics_kernel(x, peak, share, length, COLUMNS: tl.constexpr, BT: tl.constexpr, BC: tl.constexpr):
     """Write the maximum and 1 / sum of e^(x - maximum) of BC columns of one sequence, float32 (B, H * D)."""
     seq = tl.program_id(1).to(tl.int64)
     column = (tl.program_id(0) * BC + tl.arange(0, BC))[None, :]

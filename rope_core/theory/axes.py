@@ -31,17 +31,17 @@ def axial_frequencies(pairs: int, low: float, high: float) -> Array:
     >>> axial_frequencies(4, 0.1, 1.0).tolist()
     [[0.1, 0.0], [1.0, 0.0], [0.0, 0.1], [0.0, 1.0]]
     """
-    return rotated_axial_frequencies(pairs, low, high, 0.0)
+    return axial_frequencies_turned_by(pairs, low, high, 0.0)
 
 
-def rotated_axial_frequencies(pairs: int, low: float, high: float, angle: float) -> Array:
+def axial_frequencies_turned_by(pairs: int, low: float, high: float, angle: float) -> Array:
     """Return axial frequencies turned by ``angle`` rad, (pairs, 2) as (y, x).
 
     RoPE-Mixed starts every head so, with an angle of its own, and learns the vectors from there.
 
     Source: RoPE-ViT, arXiv:2403.13298; github.com/naver-ai/rope-vit, init_random_2d_freqs.
 
-    >>> rotated_axial_frequencies(2, 1.0, 1.0, np.pi / 2).round(9).tolist()
+    >>> axial_frequencies_turned_by(2, 1.0, 1.0, np.pi / 2).round(9).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     if checked_int("pairs", pairs, 2, 2**16) % 2:
@@ -95,8 +95,8 @@ def mean_cosine_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
 
 __all__ = [
     "axial_frequencies",
+    "axial_frequencies_turned_by",
     "golden_gate_frequencies",
     "mean_cosine_map",
     "mrope_frequencies",
-    "rotated_axial_frequencies",
 ]

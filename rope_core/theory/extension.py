@@ -23,13 +23,13 @@ SLACK = 1.0 + 1e-9
 ParamsByScheme = Mapping[str, Mapping[str, object]]
 
 
-def is_extension_scheme(scheme: Scheme) -> bool:
+def is_factor_only_scheme(scheme: Scheme) -> bool:
     """Say whether a scheme stretches any geometry by a factor alone, or is the unscaled one it is compared with.
 
     It is read off the declared Params: a factor above 1 as the default, or no Params at all. Schemes that need a
     model's own vectors, or whose factor is 1 unless somebody says otherwise, have a meaning in that model only.
 
-    >>> [is_extension_scheme(SCHEMES[name]) for name in ("linear", "longrope", "proportional")]
+    >>> [is_factor_only_scheme(SCHEMES[name]) for name in ("linear", "longrope", "proportional")]
     [True, False, False]
     """
     default = scheme.defaults().get("factor")
@@ -42,7 +42,7 @@ def compared_schemes(own: str = "none") -> tuple[str, ...]:
     >>> "yarn" in compared_schemes(), "longrope" in compared_schemes(), "longrope" in compared_schemes("longrope")
     (True, False, True)
     """
-    return tuple(n for n, scheme in SCHEMES.items() if (is_extension_scheme(scheme) and not scheme.newer) or n == own)
+    return tuple(n for n, scheme in SCHEMES.items() if (is_factor_only_scheme(scheme) and not scheme.newer) or n == own)
 
 
 def extended_length(rope: Rope, factor: float) -> int:

@@ -54,7 +54,7 @@ def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) ->
     extra = (rope.layer_type,) if "layer_type" in inspect.signature(part.forward).parameters else ()
     with torch.no_grad():
         tables = part(torch.zeros(1, count, width), torch.tensor([positions]), *extra)
-        apply = applier(part, rope)
+        apply = apply_rotary_function(part, rope)
         if isinstance(tables, tuple):
             cos, sin = tables
             turned = apply(q, k, cos.float(), sin.float())[:2]
@@ -63,7 +63,7 @@ def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) ->
     return query_key_product(name, [x[0].transpose(0, 1) for x in turned], (q, k))
 
 
-def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
+def apply_rotary_function(part: Any, rope: HfRope) -> Callable[..., Any]:
     """Return the function of the module's own file that applies cos and sin."""
     here = sys.modules[type(part).__module__]
     names = ["apply_rotary_pos_emb", "apply_rotary_emb"]

@@ -103,7 +103,7 @@ class QueryKeyRecorder(TorchFunctionMode):  # type: ignore[misc, no-any-unimport
                 steady,
                 *numbers_and_names(self.modules.get(name)),
                 unit,
-                is_tempered(self.modules.get(name)),
+                is_query_scaled_by_position(self.modules.get(name)),
             )
         )
         if self.max_products is not None and sum(each.follows_position for each in self.products) >= self.max_products:
@@ -174,7 +174,7 @@ def numbers_and_names(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
     return numbers, tuple(value for value in values if isinstance(value, str))
 
 
-def is_tempered(module: Any) -> bool:
+def is_query_scaled_by_position(module: Any) -> bool:
     """Whether a module of this one scales q by the position: Mistral Large 4's softmax scaling."""
     children = module.children() if module is not None else ()
     return any(TEMPERATURE.search(type(child).__name__) for child in children)

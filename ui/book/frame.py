@@ -55,7 +55,7 @@ class BookFrame(LessonFrame):
         self.view = PageView(name, lang, session)
         self.view.explicit_values.clear()
         self.store.notes.extend(self.view.read_query(query or {}, self.store.fields))
-        self.view.take_reached_step_state(self.store, query or {}, moved=True)
+        self.view.apply_reached_step_state(self.store, query or {}, moved=True)
         self.findings: dict[str, str] = {}
         self.figures: dict[str, Drawing | Film] = {}
         self.draw()
@@ -66,7 +66,7 @@ class BookFrame(LessonFrame):
             self.places, self.parts = NodeTree(), dict[str, Callable[[], None]]()
             self.shared = self.folds = 0
             self.lead, question = None, self.step_question()
-            self.view.take_answer_state(self.store, is_answer_out=bool(question and question.is_answer_seen))
+            self.view.apply_state_after_answer(self.store, is_answer_out=bool(question and question.is_answer_seen))
             self.controls = BookControls(self.store, self.t, self.places, self.view.hidden_controls)
             self.controls.folded = self.view.is_on_stage and not self.session.get(CONTROLS)
             try:
@@ -89,7 +89,7 @@ class BookFrame(LessonFrame):
         saved = self.places.acts[key](given)
         if isinstance(saved, DownloadFile):
             return saved
-        self.view.take_reached_step_state(self.store, {}, moved=False)
+        self.view.apply_reached_step_state(self.store, {}, moved=False)
         part = next((node for node in self.places.root.self_and_descendants() if node.id == owner), self.places.root)
         if (
             self.view.is_on_stage

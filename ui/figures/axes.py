@@ -9,10 +9,10 @@ import numpy as np
 from rope_core.rope import Array
 from rope_core.theory.axes import (
     axial_frequencies,
+    axial_frequencies_turned_by,
     golden_gate_frequencies,
     mean_cosine_map,
     mrope_frequencies,
-    rotated_axial_frequencies,
 )
 from ui.figures.drawing import Film, cached_figure
 from ui.film import marks
@@ -34,7 +34,7 @@ def axial_frequencies_by_name() -> dict[str, Array]:
     """Return frequencies (pairs, 2) as (y, x) by name; M-RoPE within one frame, where time does not move."""
     return {
         "axial": axial_frequencies(PAIRS, LOW, HIGH),
-        "mixed": rotated_axial_frequencies(PAIRS, LOW, HIGH, MIXED_ANGLE),
+        "mixed": axial_frequencies_turned_by(PAIRS, LOW, HIGH, MIXED_ANGLE),
         "golden": golden_gate_frequencies(PAIRS, LOW, HIGH),
         "qwen": mrope_frequencies(SECTIONS, QWEN_BASE, interleaved=True)[:, 1:],
     }
@@ -103,12 +103,12 @@ def axial_score_map_film(t: PageTexts) -> Film:
         f"""
         import numpy as np
         from rope_core.theory.axes import axial_frequencies, golden_gate_frequencies, mean_cosine_map
-        from rope_core.theory.axes import mrope_frequencies, rotated_axial_frequencies
+        from rope_core.theory.axes import mrope_frequencies, axial_frequencies_turned_by
         offset = np.array({KEY}) - np.array([patch_y, patch_x])
         steps = np.linspace(6.0, {LAST}, 200)[:, None]
         for found in (
             axial_frequencies({PAIRS}, {LOW}, {HIGH}),
-            rotated_axial_frequencies({PAIRS}, {LOW}, {HIGH}, {MIXED_ANGLE!r}),
+            axial_frequencies_turned_by({PAIRS}, {LOW}, {HIGH}, {MIXED_ANGLE!r}),
             golden_gate_frequencies({PAIRS}, {LOW}, {HIGH}),
             mrope_frequencies({SECTIONS}, {QWEN_BASE}, interleaved=True)[:, 1:],
         ):

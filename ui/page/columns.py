@@ -190,7 +190,7 @@ class ConfigBlock:
     commands: str
 
 
-def config_blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
+def scheme_config_blocks(store: PageValues, lang: str) -> list[ConfigBlock]:
     """Return the config blocks that give the chosen model those of the schemes beside that configs know."""
     model = store.get(fields.MODEL)
     setting = comparison_setting(store)

@@ -216,7 +216,7 @@ def draw_step_question(view: PageView, store: PageValues) -> None:
             st.markdown(t("elsewhere", number=step.number, page=t.page_name(step.page)))
             st.button(t("back_to_talk"), key="stage-back", on_click=view.go_to_step, args=(step.number,))
     elif step.predict:
-        view.take_answer_state(store, is_answer_out=predict.ask_question(view, step, lesson.id))
+        view.apply_state_after_answer(store, is_answer_out=predict.ask_question(view, step, lesson.id))
 
 
 def draw_lesson_strip(view: PageView, store: PageValues) -> None:

@@ -181,7 +181,7 @@ class PageView:
         }
         return [("frame.corrected", values)]
 
-    def take_reached_step_state(self, store: PageValues, query: Mapping[str, str], *, moved: bool) -> None:
+    def apply_reached_step_state(self, store: PageValues, query: Mapping[str, str], *, moved: bool) -> None:
         """Take the state of a step that was just reached, unless the ``query`` just read brought values of its own."""
         given = any(name in store.fields for name in query)
         if moved and STEP.name not in query and not self.get(TALK):
@@ -196,7 +196,7 @@ class PageView:
         if step and not given:
             store.replace_all(step.state)
 
-    def take_answer_state(self, store: PageValues, *, is_answer_out: bool) -> None:
+    def apply_state_after_answer(self, store: PageValues, *, is_answer_out: bool) -> None:
         """Take the state after the step's answer once ``is_answer_out``; ask again from the state before."""
         reached, after = self.session.get(REACHED, (None, False))
         step = self.step_on_this_page()

@@ -44,7 +44,7 @@ class PageAddress:
         if fresh:
             self.store.read_query(query)
             self.store.notes.extend(self.view.read_query(query, self.store.fields))
-        self.view.take_reached_step_state(self.store, fresh, moved=moved)
+        self.view.apply_reached_step_state(self.store, fresh, moved=moved)
 
     def write_address_bar(self) -> None:
         """Put the explicit values into the address bar."""

@@ -45,7 +45,7 @@ def film_component() -> Any:
     return st.components.v2.component(NAME, **files, isolate_styles=False)
 
 
-def sync_done_tasks(session: SessionState) -> None:
+def sync_done_tasks_with_browser(session: SessionState) -> None:
     """Have the browser keep which tasks are done, and take those that it knows of."""
 
     def known() -> None:

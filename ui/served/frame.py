@@ -324,7 +324,7 @@ class ServedFrame(ServedContent):
             if at.here_of:
                 line += self.t("frame.way_here", here=at.here, here_of=at.here_of)
             st.progress(at.number / at.total, text=line)
-            film.sync_done_tasks(self.session)
+            film.sync_done_tasks_with_browser(self.session)
             self.counted = at.here
             if at.following and at.following in self.pages:
                 following = self.t.page_name(at.following)

@@ -100,7 +100,7 @@ def shipped_results(name: str) -> ExperimentResults | None:
 
 
 @lru_cache(maxsize=1)
-def shipped_contrasts() -> Mapping[str, Contrast]:
+def shipped_contrasts_by_check() -> Mapping[str, Contrast]:
     """Return what the shipped sweep read of schemes that hold a check beside others, by the check's key."""
     sweep = shipped_results("sweep")
     return {} if sweep is None else contrast_by_check(view.read_cells(sweep.results), first_model_rope(sweep))

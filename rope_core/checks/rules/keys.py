@@ -31,7 +31,7 @@ def find_ignored_keys(case: LayerContext) -> Iterator[Finding]:
     """Keys of the rope dict that this scheme does not read."""
     # Hunyuan's released configs carry YaRN's keys beside alpha.
     spare = ("beta_fast", "beta_slow", "mscale", "mscale_all_dim") if case.rope.scheme == STATIC_NTK else ()
-    apart_from = {*scaling_keys(case), *spare}
+    apart_from = {*untyped_scaling_keys(case), *spare}
     unread = [key for key in case.rope.ignored if key not in apart_from and not isinstance(case.entry.value(key), dict)]
     # Likely misspellings first: they are listed whatever else there is.
     unread.sort(key=lambda key: key not in LIKELY)
@@ -91,7 +91,7 @@ def find_attention_factor_typo(case: LayerContext) -> Iterator[Finding]:
         )
 
 
-def scaling_keys(case: LayerContext) -> list[str]:
+def untyped_scaling_keys(case: LayerContext) -> list[str]:
     """Keys of a scaling that has no type to say which; [] where a type is given."""
     if case.rope.nope or case.entry.origin("rope_type").source != FALLBACK:
         return []
@@ -100,7 +100,7 @@ def scaling_keys(case: LayerContext) -> list[str]:
 
 def find_missing_type(case: LayerContext) -> Iterator[Finding]:
     """Report a rope dict with a scheme's keys and no type: the scheme is not applied."""
-    if keys := scaling_keys(case):
+    if keys := untyped_scaling_keys(case):
         yield make_finding("type_missing", case.rope_key_path("rope_type"), keys=tuple(keys), base=case.rope.base)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import LayerContext
-from rope_core.checks.rules.keys import scaling_keys
+from rope_core.checks.rules.keys import untyped_scaling_keys
 from rope_core.checks.rules.layers import rope_type_text
 from rope_core.checks.rules.likeness import VOCABULARY, released_of_same_shape, released_relatives, released_twins
 from rope_core.checks.rules.origin import find_unstated_base
@@ -76,7 +76,7 @@ def find_released_difference(case: LayerContext) -> Iterator[Finding]:
     like = [row for row in others if is_same_rotation(rope, row[1])]
     if (
         not others
-        or scaling_keys(case)
+        or untyped_scaling_keys(case)
         or any(True for _ in find_unstated_base(case))
         or any(True for _ in find_lost_scaling(case))
     ):
@@ -142,7 +142,7 @@ def find_family_difference(case: LayerContext) -> Iterator[Finding]:
     That is the share of a head that turns, the pairs of each axis, and, at a long context, the smallest base.
     """
     rope, data = case.rope, case.fields.stated
-    if rope.nope or scaling_keys(case) or any(True for _ in find_released_difference(case)):
+    if rope.nope or untyped_scaling_keys(case) or any(True for _ in find_released_difference(case)):
         return
     same = released_relatives(case)
     share, base = rope.rotary_dim / rope.head_dim, rope.provenance["base"]

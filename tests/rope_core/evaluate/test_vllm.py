@@ -124,7 +124,7 @@ def test_what_vllm_cannot_read_is_left_out_with_a_sentence(
 def test_a_scheme_that_vllm_turns_otherwise_is_refused(
     there: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rope_core.evaluate.vllm.vllm_difference_text", lambda config, length: "3 %")
+    monkeypatch.setattr("rope_core.evaluate.vllm.vllm_transformers_difference_text", lambda config, length: "3 %")
     options = ["--text", str(there / "text.txt"), "--engine", "vllm", "--schemes", "yarn", "--lengths", "64"]
     assert main(["eval", str(there / "model"), *options]) == 2
     assert "vLLM turns by as transformers does" in capsys.readouterr().err and not LLM.loads

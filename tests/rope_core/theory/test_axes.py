@@ -13,10 +13,10 @@ from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLTextRotaryEmbe
 from rope_core import rotation_matrix
 from rope_core.theory.axes import (
     axial_frequencies,
+    axial_frequencies_turned_by,
     golden_gate_frequencies,
     mean_cosine_map,
     mrope_frequencies,
-    rotated_axial_frequencies,
 )
 
 
@@ -34,7 +34,7 @@ def test_golden_directions_are_the_authors(pairs: int, axes: int) -> None:
 
 @given(st.floats(-10, 10), st.integers(1, 20))
 def test_turned_axial_is_axial_seen_from_a_turned_grid(angle: float, half: int) -> None:
-    result = rotated_axial_frequencies(2 * half, 0.1, 2.0, angle)
+    result = axial_frequencies_turned_by(2 * half, 0.1, 2.0, angle)
     turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
     np.testing.assert_allclose(result, axial_frequencies(2 * half, 0.1, 2.0) @ turn, atol=1e-12)
 

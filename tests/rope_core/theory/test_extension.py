@@ -13,7 +13,7 @@ from rope_core.theory.extension import (
     compared_schemes,
     extended_length,
     first_pair_under_fifth_turn,
-    is_extension_scheme,
+    is_factor_only_scheme,
     length_independent_schemes,
     mean_cosine_per_bin,
     position_bin_edges,
@@ -34,7 +34,7 @@ def test_who_extends_is_read_off_the_params() -> None:
     assert {"cope", "lerope"} <= set(SCHEMES) - set(compared_schemes())
     assert "longrope" in compared_schemes("longrope")
     drawn = Scheme("new", (Param("factor", 3.0, 1.0, 9.0),), lambda rope, seq_len: Rescale(np.ones(1)), "-", False)
-    assert is_extension_scheme(drawn)
+    assert is_factor_only_scheme(drawn)
 
 
 def test_reach() -> None:

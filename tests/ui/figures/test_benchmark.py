@@ -160,7 +160,7 @@ def test_words_about_a_source(source: view.BenchmarkSource, lang: str) -> None:
     assert "Liger" in words.missing_implementations_note(source, t) and "FLA" not in words.missing_implementations_note(
         source, t
     )
-    assert words.warm_cache_note(source.points, source, t) and not words.warm_cache_note([], source, t)
+    assert words.cached_buffers_note(source.points, source, t) and not words.cached_buffers_note([], source, t)
     assert "30" in words.run_progress_text(0.3, 12.0, 1.0, t) and "12" in words.run_progress_text(0.3, 12.0, 1.0, t)
     assert "7" in words.run_progress_text(None, None, 7.0, t)
     table = words.results_table([drawn(CASE, "numba", 2.0, 1), CaseResult(CASE, "FLA", "wrong", "off by 1", {})], t)

@@ -223,7 +223,7 @@ ROWS = [
     Row("extrapolation", models.passkey_retrieval_chart, (made.seen(made.retrieval()), experiments.WHOLE)),
     Row("extrapolation", recall.copy_perplexity_chart, (COPIES, 64)),
     Row("extrapolation", reported.report_perplexity_chart, (REPORT,)),
-    Row("extrapolation", reported.report_copy_perplexity_chart, (REPORT,)),
+    Row("extrapolation", reported.report_copy_distance_chart, (REPORT,)),
     Row("extrapolation", pairs.pair_norm_chart, ("rope-0", shipped.shipped_pair_summary("rope-0"))),
     Row("extrapolation", handling.stale_keys_perplexity_chart, (made.seen(made.stale()), 64)),
 ]

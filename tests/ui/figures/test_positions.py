@@ -14,7 +14,7 @@ from tests.support.films import FilmRow, texts_at, to_draw
 from ui.figures.home import degrees_text, single_drawn_pair
 from ui.figures.positions import axes as figures
 from ui.figures.positions import expected, fillers, packing, patches
-from ui.figures.positions.which import wrong_positions_film
+from ui.figures.positions.which import padding_and_packing_film
 from ui.text.words import PageTexts
 
 T = PageTexts("en", "positions")
@@ -32,7 +32,7 @@ def attention(rope: rc.Rope, query: int, keys: list[int]) -> list[float]:
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
 def test_the_other_text_s_share_is_softmaxs_of_rotated_vectors(rope: rc.Rope) -> None:
-    scene = unwrap(wrong_positions_film)(rope, T).scene
+    scene = unwrap(padding_and_packing_film)(rope, T).scene
     row, mixed, parted = (panel for panel in scene.panels if panel.first_beat == panel.last_beat == 2)
     for stop, cut in enumerate(packing.CUTS):
         ids = [*range(cut), *range(10 - cut)]
@@ -49,7 +49,7 @@ def test_the_other_text_s_share_is_softmaxs_of_rotated_vectors(rope: rc.Rope) ->
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
 def test_a_key_that_is_turned_back_has_the_true_distance_and_one_left_as_stored_a_smaller_one(rope: rc.Rope) -> None:
-    scene = unwrap(wrong_positions_film)(rope, T).scene
+    scene = unwrap(padding_and_packing_film)(rope, T).scene
     theta = rope.theta[[single_drawn_pair(rope)]]
     _, left, back = (panel for panel in scene.panels if panel.first_beat == 3)
     # The first word stays, so “cat” is word 5 of those stored and “mat” comes after nine.
@@ -74,13 +74,13 @@ def test_a_patch_has_the_numbers_of_its_row_and_column(lang: str) -> None:
     row, column = patches.patch_drag_order()[8]
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
-    finding = unwrap(patches.image_patch_film)(t).scene.finding_at({"patch": 8})
+    finding = unwrap(patches.image_text_film)(t).scene.finding_at({"patch": 8})
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
 
 
 @pytest.mark.parametrize("rope", [ROPE, rc.Rope(128, 1e4)])
 def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope) -> None:
-    scene = unwrap(wrong_positions_film)(rope, T).scene
+    scene = unwrap(padding_and_packing_film)(rope, T).scene
     theta = rope.theta[[single_drawn_pair(rope)]]
     dials = [panel for panel in scene.panels if panel.equal_aspect and panel.last_beat == 1]
     assert len(dials) == 2
@@ -108,7 +108,7 @@ def test_fillers_counted_for_stored_words_alone_bring_them_nearer(rope: rc.Rope)
 def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> None:
     labels = [
         shape
-        for panel in unwrap(patches.image_patch_film)(T).scene.panels
+        for panel in unwrap(patches.image_text_film)(T).scene.panels
         for shape in panel.marks
         if shape["kind"] == "text"
     ]
@@ -139,7 +139,7 @@ def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
 
 ROWS = [Row("positions", figures.mrope_section_chart, ((24, 20, 20),))]
 FILMS = [
-    FilmRow("positions", wrong_positions_film, (ROPE,), {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3}),
-    FilmRow("positions", patches.image_patch_film, (), {"patch": patches.WIDE - 1}),
+    FilmRow("positions", padding_and_packing_film, (ROPE,), {"fillers": 2, "cut": 3, "dropped": 2, "beat": 3}),
+    FilmRow("positions", patches.image_text_film, (), {"patch": patches.WIDE - 1}),
     FilmRow("positions", expected.renumbered_key_score_sketch, (ROPE,), {}, to_draw),
 ]

@@ -166,17 +166,17 @@ def test_one_pair_is_marked_in_all_pictures_and_each_check_lights_its_pairs() ->
     table = rows_of_margins.check_margins_film(GIVEN, PageTexts("en", "schemes")).scene.panels[0]
     assert lit and lit <= {mark["symbol"] for mark in table.marks if "symbol" in mark} == set(rows_of_margins.KEYS)
     # Each check that is some pair's lights it in every picture by pair, red at all times where it is broken.
-    of_a_pair = {row.key for row in GIVEN.column_in_question.rows if row.marked_pairs}
+    of_a_pair = {row.key for row in GIVEN.examined_column.rows if row.marked_pairs}
     for panel in scene.panels[7:]:
         rows = {mark["symbol"]: mark for mark in panel.marks if mark["kind"] == "dot" and "symbol" in mark}
         assert rows.keys() == of_a_pair
-        by_key = {row.key: row.marked_pairs for row in GIVEN.column_in_question.rows}
+        by_key = {row.key: row.marked_pairs for row in GIVEN.examined_column.rows}
         assert all(tuple(np.asarray(mark["y"]) - 0.5) == by_key[key] for key, mark in rows.items())
     for panel in (scene.panels[0], scene.panels[1], scene.panels[3]):
         dots = {mark["symbol"]: mark for mark in panel.marks if mark["kind"] == "dot" and "symbol" in mark}
         assert of_a_pair == dots.keys() and "inside_arc" in dots
         shown = {key for key, mark in dots.items() if "when_lit" not in mark}
-        assert shown == {row.key for row in GIVEN.column_in_question.broken if row.marked_pairs} | {GIVEN.check}
+        assert shown == {row.key for row in GIVEN.examined_column.broken if row.marked_pairs} | {GIVEN.check}
         names = [mark["symbol"] for mark in panel.marks if mark["kind"] == "text" and "symbol" in mark]
         assert sorted(names) == sorted(dots)
 

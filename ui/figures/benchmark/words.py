@@ -74,7 +74,7 @@ def source_provenance(source: view.BenchmarkSource, t: PageTexts) -> str:
     )
 
 
-def warm_cache_note(points: Sequence[view.CaseTiming], source: view.BenchmarkSource, t: PageTexts) -> str:
+def cached_buffers_note(points: Sequence[view.CaseTiming], source: view.BenchmarkSource, t: PageTexts) -> str:
     """Says that the cache held the buffers where it did; empty where memory was measured or nobody knows."""
     if not any(p.cold is False for p in points):
         return ""

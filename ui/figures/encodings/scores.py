@@ -29,7 +29,7 @@ def split_tokens(text: str) -> tuple[str, ...]:
     return tuple(text.split() if " " in text.strip() else text.strip())
 
 
-def is_reordering(first: Sequence[str], second: Sequence[str]) -> bool:
+def has_same_tokens(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether both sentences have the same tokens, each as often, and at least one."""
     return bool(first) and sorted(first) == sorted(second)
 

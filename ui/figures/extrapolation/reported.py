@@ -46,7 +46,7 @@ def report_perplexity_chart(report: ReportSummary, t: PageTexts) -> Drawing:
     )
 
 
-def report_copy_perplexity_chart(report: ReportSummary, t: PageTexts) -> Drawing:
+def report_copy_distance_chart(report: ReportSummary, t: PageTexts) -> Drawing:
     """Perplexity of the second copy against its distance from the first, in the report."""
     places = view.rank_cells(view.copy_cells(report.copies))
     drawn, best = [place.cell for place in reversed(places)], places[0].cell

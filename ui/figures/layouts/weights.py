@@ -83,7 +83,7 @@ def conversion_error_chart(rope: rc.Rope, kv_heads: int, group: int, t: PageText
     )
 
 
-def checkpoint_scores_table(t: PageTexts) -> dict[str, list[str]]:
+def checkpoint_scores_by_distance_table(t: PageTexts) -> dict[str, list[str]]:
     """Return the challenge's table: a head's score at each distance, of the original model and of each checkpoint."""
     right, scores = challenges.checkpoint_scores(CHECKED, CHECKED_BASE)
     rows = {t("as_trained"): right} | {t(f"challenge.which.{name}"): got for name, got in scores.items()}

@@ -119,7 +119,7 @@ def patch_position_finding(patch: Control, t: PageTexts) -> TextOrTrack:
 
 
 @cached_figure
-def image_patch_film(t: PageTexts) -> Film:
+def image_text_film(t: PageTexts) -> Film:
     """Return an image among words whose patches have three positions each."""
     # Rows and columns have the numbers that are written beside them: their positions.
     ids = token_position_ids()

@@ -12,7 +12,7 @@ from ui.text.words import PageTexts
 
 
 @cached_figure
-def wrong_positions_film(rope: rc.Rope, t: PageTexts) -> Film:
+def padding_and_packing_film(rope: rc.Rope, t: PageTexts) -> Film:
     """Return the three beats: fillers, a boundary between texts, and words that a cache drops."""
     padding = field_control(t, "fillers", range(fillers.MOST + 1), play_seconds=4.0)
     cut = field_control(t, "cut", packing.CUTS, play_seconds=4.0)

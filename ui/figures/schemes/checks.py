@@ -66,7 +66,7 @@ def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
 
     How many first, where it holds them all.
     """
-    own = given.column_in_question
+    own = given.examined_column
     first, *faults = headline_sentences(own, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
     if own.may_be_trained_on:
         faults.append(t("headline.not_tuned"))
@@ -75,12 +75,12 @@ def headline(given: SchemeComparison, t: PageTexts) -> list[str]:
 
 def nearest_scheme_sentence(given: SchemeComparison, t: PageTexts) -> str:
     """Return which published scheme the column in question is nearest to; "" of a config, which is one."""
-    return nearest_sentence(given.column_in_question, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
+    return nearest_sentence(given.examined_column, t.lang, given.names[0], lambda name: t(f"scheme.{name}"))
 
 
 def difference_from_reference_sentence(given: SchemeComparison, t: PageTexts) -> str:
     """Return where the column in question differs from the chosen one; "" where that is the nearest, or none is."""
-    own, other = given.column_in_question, given.columns[given.reference]
+    own, other = given.examined_column, given.columns[given.reference]
     if not given.reference or (own.nearest and own.nearest.scheme.name == other.column.name):
         return ""
     factors = attention_factors_of(own, other)

@@ -72,24 +72,24 @@ class SchemeComparison:
     before: str = ""
 
     @property
-    def column_in_question(self) -> ComparedColumn:
+    def examined_column(self) -> ComparedColumn:
         """The column in question."""
         return self.columns[0]
 
     @cached_property
     def unscaled_frequencies(self) -> Array:
         """Frequencies without a scheme."""
-        return self.column_in_question.setting.rope.theta
+        return self.examined_column.setting.rope.theta
 
     @property
     def trained_length(self) -> int:
         """Tokens that training covered."""
-        return self.column_in_question.setting.trained
+        return self.examined_column.setting.trained
 
     def check_row(self, key: str) -> ColumnCheck:
         """Return a check of the column in question; one without a margin where it cannot be tried."""
         return next(
-            (each for each in self.column_in_question.rows if each.key == key),
+            (each for each in self.examined_column.rows if each.key == key),
             ColumnCheck(key, None),
         )
 
@@ -144,7 +144,7 @@ class ComparisonPanels:
         self.pairs = given.unscaled_frequencies.size
         self.index = np.arange(self.pairs, dtype=float)
         self.stops = np.minimum(np.array(at.stops, dtype=int), self.pairs - 1)
-        self.length = given.column_in_question.setting.length
+        self.length = given.examined_column.setting.length
 
     def marked_pair_marks(self, low: float, high: float, *, grip: bool = False) -> list[Mark]:
         """Return the line at the marked pair, with a grip where it is to be dragged."""
@@ -158,7 +158,7 @@ class ComparisonPanels:
 
     def _marked_rows(self) -> Iterator[tuple[ColumnCheck, Array, str, float, Callable[[str, Mark], Mark]]]:
         """Yield each check that is some pair's: the pairs, colour and radius of their dots, how they are shown."""
-        for row in self.given.column_in_question.rows:
+        for row in self.given.examined_column.rows:
             if not row.marked_pairs:
                 continue
             is_chosen = row.key == self.given.check
@@ -218,7 +218,7 @@ class ComparisonPanels:
         top = min(HIGH, max(2.0, needed, *(np.nanmax(y, initial=0.0) for y in values)) + 1.0)
         low = max(LOW, min(-1.0, *(np.nanmin(y, initial=0.0) for y in values)))
         # Where the check of the trained arc fails: its limit is a little above the arc itself.
-        edge = needed - float(np.log2(given.column_in_question.setting.allowed["inside_arc"]))
+        edge = needed - float(np.log2(given.examined_column.setting.allowed["inside_arc"]))
         first = curves.first_unfinished(given.unscaled_frequencies, given.trained_length) - 0.5
         last = self.pairs - 0.5
         drawn: list[Mark] = [marks.rect(-1.0, float(self.pairs), low, 0.0, RED, opacity=0.07)]
@@ -372,7 +372,7 @@ class ComparisonPanels:
                 plain = curves.score(each.inv_freq, at, smooth=True)
                 drawn.append(marks.line(x, plain, MUTED_COLOUR, 2, "2 3"))
         top = max(1.1, *(1.05 * each.attention_factor**2 for each in given.columns))
-        alone = curves.sampled_wave(given.column_in_question.inv_freq[self.stops], at)
+        alone = curves.sampled_wave(given.examined_column.inv_freq[self.stops], at)
         drawn.insert(0, marks.line(x, self.at.numbers(alone), ACTION_COLOUR, 1) | {"opacity": 0.6})
         edge = float(np.log10(given.trained_length))
         drawn += [
@@ -401,8 +401,8 @@ class ComparisonPanels:
         """Return every pair at every position: the cosine, and by how many turns it is ahead of the chosen column."""
         given, t = self.given, self.t
         edges = curves.edges_of(self.length)
-        cos = curves.bin_mean_cosines(given.column_in_question.inv_freq, edges)
-        ahead = curves.turns_apart(given.column_in_question.inv_freq, given.columns[given.reference].inv_freq, edges)
+        cos = curves.bin_mean_cosines(given.examined_column.inv_freq, edges)
+        ahead = curves.turns_apart(given.examined_column.inv_freq, given.columns[given.reference].inv_freq, edges)
         titles = (
             t("cosines_title", name=given.names[0]),
             t("ahead_title", own=given.names[0], name=given.names[given.reference]),
@@ -454,35 +454,33 @@ def markable_pairs(pairs: int, marked: int) -> tuple[int, ...]:
 @np.errstate(all="ignore")
 def scheme_comparison_film(given: SchemeComparison, marked: int | None, t: PageTexts) -> Film:
     """Return the pictures of a comparison; ``marked``: the pair that is marked at first, by default the check's."""
-    pairs, setting = given.unscaled_frequencies.size, given.column_in_question.setting
+    pairs, setting = given.unscaled_frequencies.size, given.examined_column.setting
     row = given.check_row(given.check)
     start = marked if marked is not None else row.pair if row.marked_pairs and row.pair is not None else 0
     stops = markable_pairs(pairs, start) if pairs > 1 else (0, 1)
     at = field_control(t, "pair", stops, start=float(start))
     drawn = ComparisonPanels(given, at, t)
-    marked_pairs = {pair for row in given.column_in_question.broken for pair in row.marked_pairs}
+    marked_pairs = {pair for row in given.examined_column.broken for pair in row.marked_pairs}
     slots: dict[str, Any] = {"own": given.names[0], "length": f"{setting.length:,}"}
-    none = "no_dots_broken" if given.column_in_question.broken else "no_dots"
+    none = "no_dots_broken" if given.examined_column.broken else "no_dots"
     slots["dots"] = t("dots", count=len(marked_pairs), pairs=pairs) if marked_pairs else t(none)
 
     def finding(k: int) -> str:
-        f = given.column_in_question.inv_freq
+        f = given.examined_column.inv_freq
         used, seen = curves.share(f, setting.length), curves.share(given.unscaled_frequencies, given.trained_length)
         text = t(
             "pair_finding",
             i=k,
-            s=three_digit_text(given.column_in_question.slowdown[k]),
+            s=three_digit_text(given.examined_column.slowdown[k]),
             used=percentage_text(used[k]),
             seen=percentage_text(seen[k]),
             **slots,
         )
-        breaks = [row.text("fault", t.lang) for row in given.column_in_question.broken if k in row.marked_pairs]
+        breaks = [row.text("fault", t.lang) for row in given.examined_column.broken if k in row.marked_pairs]
         return text + (t("pair_breaks", checks=t("headline.and").join(breaks)) if breaks else "")
 
     sentences = at.texts(finding(k) for k in drawn.stops.tolist())
-    near = {
-        n: three_digit_text(margins.agreement(curves.usable(given.column_in_question.inv_freq), n)) for n in DISTANCES
-    }
+    near = {n: three_digit_text(margins.agreement(curves.usable(given.examined_column.inv_freq), n)) for n in DISTANCES}
     plain = {f"plain_{n}": three_digit_text(margins.agreement(given.unscaled_frequencies, n)) for n in DISTANCES}
     agree = t("agreement_finding", **{f"at_{n}": value for n, value in near.items()}, **plain, **slots)
     scene = scene_in_beats(
@@ -527,10 +525,10 @@ def pair_numbers_table(given: SchemeComparison) -> dict[str, Array]:
 
 def _pair_recipe(given: SchemeComparison) -> str:
     """Return Python that makes the marked pair's numbers, after that of all columns."""
-    rope, length = given.column_in_question.setting.rope, given.column_in_question.setting.length
+    rope, length = given.examined_column.setting.rope, given.examined_column.setting.length
     return f"""
 import numpy as np
-f, theta = columns[{given.columns.index(given.column_in_question)}].inv_freq, rc.Rope({rope.dim}, {rope.base!r}).theta
+f, theta = columns[{given.columns.index(given.examined_column)}].inv_freq, rc.Rope({rope.dim}, {rope.base!r}).theta
 for each, tokens in ((f, {length}), (theta, {given.trained_length})):
     print(tokens, "tokens,", 100 * np.minimum(each[pair] * tokens / (2 * np.pi), 1), "% of a turn")
 for distance in (1, 10, 100, 1000):
@@ -540,7 +538,7 @@ for distance in (1, 10, 100, 1000):
 
 def comparison_recipe(given: SchemeComparison) -> str:
     """Return Python that makes the numbers again."""
-    setting = given.column_in_question.setting
+    setting = given.examined_column.setting
     rope, at = setting.rope, {"factor": setting.factor, "length": setting.length, "trained_to": setting.trained_to}
     return f"""{given.before}
 import rope_core as rc

@@ -25,7 +25,7 @@ def doubled_target_lengths(trained_length: int, max_length: int) -> tuple[int, .
 
 def least_margin_chart(given: SchemeComparison, lengths: tuple[int, ...], t: PageTexts) -> Drawing:
     """Return the least margin of the chosen check at each length and factor."""
-    column, setting = given.column_in_question.column, given.column_in_question.setting
+    column, setting = given.examined_column.column, given.examined_column.setting
     least = least_margins(column, setting, FACTORS, lengths, given.check)
     shown = np.nan_to_num(np.clip(least, -MOST, MOST))
     cells = [
