@@ -58,19 +58,19 @@ def worst(store: PageValues, given: pairs.SchemeComparison) -> None:
 
 
 def workbench(page: PageFrame) -> None:
-    """Draw what does not hold beside the scheme itself; below, the pictures beside what is compared and the setting."""
+    """Draw what does not hold over the pictures; beside them the scheme itself, what is compared, and the setting."""
     t, store = page.t, page.store
     text = pasted.unpack(store.get(MINE))
     setting = columns.comparison_setting(store)
-    verdict, code = page.columns(5, 3)
-    with code:
+    left, right = page.columns(5, 3)
+    with right:
         page.write(t("signatures"))
         calls = columns.scheme_calls(setting.rope, setting.factor, setting.length, text)
         answers = page.draw_scheme_editor(text, calls, lambda given: take(page, given))
         with page.details(t("upload"), "schemes.upload", lazy=False):
             page.upload(t("upload_label"), "schemes.file", 16, lambda file: upload(page, file))
     given, refused = columns.comparison_and_refusals(store, text, answers, t)
-    with verdict:
+    with left:
         if refused.mine:
             page.note(escaped_markdown(refused.mine, 400), "warning")
         page.write_scheme_refusals(refused.others or {}, lambda choice: columns.comparison_choice_name(choice, t))
@@ -80,9 +80,6 @@ def workbench(page: PageFrame) -> None:
             page.note(t("no_columns"))
         else:
             findings(page, given, is_example=text in EXAMPLES)
-    left, right = page.columns(5, 3)
-    with left:
-        if given is not None:
             pictures(page, given)
     with right:
         controls(page, given)
